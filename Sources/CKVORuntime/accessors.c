@@ -1,0 +1,214 @@
+// The searches of key-value coding, and what they found.
+//
+// A class keeps what was found per key (kvo_class.accessors), readable without a lock. Each entry
+// carries the class's generation: a method or ivar that is added later raises it, and the next reader
+// searches again. Keys that are not found are not kept, so asking for arbitrary names costs no memory.
+#include "kvo_accessors.h"
+
+#include "kvo_coding.h"
+#include "kvo_fail.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+#include <string.h>
+
+static bool is_getter(const kvo_method *method) {
+  return method && method->call && method->call->argument_count == 2 &&
+         method->call->result->kind != KVO_KIND_VOID;
+}
+
+static const kvo_method *find_by_name(const kvo_class *cls, const char *prefix, const char *key,
+    bool capitalise, const char *suffix) {
+  const char *selector = kvo_accessor_name(prefix, key, capitalise, suffix);
+  return selector ? kvo_class_find_method(cls, selector) : NULL;
+}
+
+// get<Key>, <key>, is<Key>, _<key>.
+static const kvo_method *find_getter(const kvo_class *cls, const char *key) {
+  static const struct {
+    const char *prefix;
+    bool capitalise;
+  } forms[] = {{"get", true}, {"", false}, {"is", true}, {"_", false}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const kvo_method *method = find_by_name(cls, forms[i].prefix, key, forms[i].capitalise, "");
+    if (is_getter(method)) return method;
+  }
+  return NULL;
+}
+
+// set<Key>:, _set<Key>:.
+static const kvo_method *find_setter(const kvo_class *cls, const char *key) {
+  static const char *const prefixes[] = {"set", "_set"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    const kvo_method *method = find_by_name(cls, prefixes[i], key, true, ":");
+    if (method && method->key_count) return method;
+  }
+  return NULL;
+}
+
+static const kvo_ivar *find_ivar_named(const kvo_class *cls, const char *name) {
+  for (; name && cls; cls = cls->superclass) {
+    const kvo_ivar *ivar = kvo_map_get(&cls->ivars, name);
+    if (ivar) return ivar;
+  }
+  return NULL;
+}
+
+static bool may_access_ivars(const kvo_class *cls) {
+  kvo_imp hook = kvo_class_find_class_method(cls, kvo_hooks()->access_ivars);
+  return !hook || ((bool (*)(const kvo_class *))hook)(cls);
+}
+
+// _<key>, _is<Key>, <key>, is<Key>.
+static const kvo_ivar *find_ivar(const kvo_class *cls, const char *key) {
+  const char *names[] = {kvo_accessor_name("_", key, false, ""), kvo_accessor_name("_is", key, true, ""),
+      kvo_key_find(key), kvo_accessor_name("is", key, true, "")};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const kvo_ivar *ivar = find_ivar_named(cls, names[i]);
+    if (ivar) return may_access_ivars(cls) ? ivar : NULL;
+  }
+  return NULL;
+}
+
+static const kvo_property_description *find_property(const kvo_class *cls, const char *key) {
+  const char *interned = kvo_key_find(key);
+  for (; interned && cls; cls = cls->superclass) {
+    const kvo_property_description *property = kvo_map_get(&cls->properties, interned);
+    if (property) return property;
+  }
+  return NULL;
+}
+
+static void take_property(kvo_accessors *found, const kvo_property_description *property) {
+  found->property = property;
+  found->getter = property->get ? KVO_ACCESS_COMPUTED : KVO_ACCESS_STORED;
+  found->offset = property->offset;
+  found->type = found->set_type = property->type;
+  found->automatic = !property->manual;
+}
+
+static void search(kvo_accessors *found, const kvo_class *cls, const char *key) {
+  const kvo_property_description *property = find_property(cls, key);
+  if (property) {
+    take_property(found, property);
+    return;
+  }
+  found->get_method = find_getter(cls, key);
+  found->set_method = find_setter(cls, key);
+  const kvo_ivar *ivar = found->get_method && found->set_method ? NULL : find_ivar(cls, key);
+  found->getter = found->get_method ? KVO_ACCESS_METHOD : ivar ? KVO_ACCESS_STORED : KVO_ACCESS_NONE;
+  found->setter = found->set_method ? KVO_ACCESS_METHOD : ivar ? KVO_ACCESS_STORED : KVO_ACCESS_NONE;
+  found->offset = ivar ? ivar->offset : 0;
+  found->type = found->get_method ? found->get_method->call->result : ivar ? ivar->type : NULL;
+  found->set_type = found->set_method ? found->set_method->call->arguments[2] : ivar ? ivar->type : NULL;
+}
+
+static bool is_bound_storage(const kvo_accessors *found) {
+  return found->property && found->getter == KVO_ACCESS_STORED;
+}
+
+static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
+    kvo_error *error) {
+  kvo_class *cls = (kvo_class *)(uintptr_t)plain;
+  kvo_accessors *kept = kvo_alloc(sizeof *kept);
+  found.key = kvo_key_intern(key);
+  found.id = is_bound_storage(&found) ? (uintptr_t)found.offset : (uintptr_t)found.key;
+  bool done = false;
+  if (kept && found.key) {
+    *kept = found;
+    KVO_LOCKED(&kvo_class_lock);
+    kept->previous = kvo_map_get(&cls->accessors, found.key);
+    done = kvo_map_set_locked(&cls->accessors, found.key, kept);
+  }
+  if (done) return kept;
+  kvo_free(kept);
+  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key, cls->name);
+  return NULL;
+}
+
+const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
+  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  const char *interned = kvo_key_find(key);
+  const kvo_accessors *known = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
+  if (known && known->generation == generation && (known->getter || known->setter)) return known;
+  kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
+  search(&found, cls, key);
+  if (found.getter || found.setter) return keep(found, cls, key, error);
+  kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no accessor and no ivar for the key \"%s\".",
+      cls->name, key);
+  return NULL;
+}
+
+const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const char *key) {
+  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  const kvo_accessors *known = kvo_map_get(&cls->accessors, key);
+  if (known && known->generation == generation) return known;
+  kvo_accessors none = {.cls = cls, .generation = generation, .automatic = -1};
+  return keep(none, cls, key, NULL);
+}
+
+const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {
+  if (KVO_LIKELY(accessors->generation == __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE)))
+    return accessors;
+  const kvo_accessors *newer = kvo_class_accessors(accessors->cls, accessors->key, NULL);
+  // A key keeps its identity while it is observed, even if it moved: the table is indexed by it.
+  return newer && newer->id == accessors->id ? newer : accessors;
+}
+
+bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key) {
+  const char *names[] = {kvo_accessor_name("automaticallyNotifiesObserversOf", key, true, ""),
+      kvo_accessor_name("automaticallyNotifiesObserversFor", key, true, "")};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    kvo_imp hook = kvo_class_find_class_method(cls, names[i]);
+    if (hook) return ((bool (*)(const kvo_class *))hook)(cls);
+  }
+  kvo_imp hook = kvo_class_find_class_method(cls, kvo_hooks()->automatically_notifies);
+  return !hook || ((bool (*)(const kvo_class *, const char *))hook)(cls, key);
+}
+
+bool kvo_accessors_automatic(const kvo_accessors *accessors) {
+  int8_t *answer = (int8_t *)(uintptr_t)&accessors->automatic;
+  int8_t known = __atomic_load_n(answer, __ATOMIC_ACQUIRE);
+  if (KVO_LIKELY(known >= 0)) return known;
+  bool automatic = kvo_class_automatically_notifies(accessors->cls, accessors->key);
+  __atomic_store_n(answer, automatic, __ATOMIC_RELEASE);
+  return automatic;
+}
+
+static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  const kvo_method *method = accessors->get_method;
+  const kvo_type *type = accessors->type;
+  kvo_imp imp = kvo_method_lookup(object, method);
+  if (KVO_LIKELY(!type->copy && type->size <= KVO_VALUE_INLINE_SIZE)) {
+    value->type = type;
+    kvo_call_get(method->call, imp, object, method, &value->payload);
+    return;
+  }
+  void *bytes = kvo_alloc(type->size);
+  if (!bytes) return;
+  kvo_call_get(method->call, imp, object, method, bytes);
+  kvo_value_init(value, type, bytes);
+  kvo_free(bytes);
+}
+
+static void read_undefined(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  const kvo_method *hook = kvo_class_find_method(accessors->cls, kvo_hooks()->value_for_undefined);
+  if (!hook) return;
+  kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *) =
+      (kvo_status(*)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *))
+          kvo_class_imp(accessors->cls, hook);
+  if (answer(object, hook, accessors->key, value, NULL)) *value = KVO_VALUE_NIL;
+}
+
+void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  *value = KVO_VALUE_NIL;
+  switch (accessors->getter) {
+  case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
+  case KVO_ACCESS_STORED:
+    kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
+    break;
+  case KVO_ACCESS_COMPUTED: accessors->property->get(object, accessors->property->binding, value); break;
+  case KVO_ACCESS_NONE: read_undefined(accessors, object, value); break;
+  }
+}

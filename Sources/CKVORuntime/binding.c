@@ -1,0 +1,47 @@
+// What language bindings use beyond what C does: roots with operations of their own, keys without
+// methods, and the uniform lane, which brackets a change at the place where the language makes it.
+#include "kvo_binding.h"
+
+#include "kvo_class_internal.h"
+#include "kvo_delivery.h"
+#include "kvo_fail.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+__thread void *kvo_recorder;
+
+kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations, kvo_error *error) {
+  kvo_class *root = kvo_class_make(name, NULL, sizeof(kvo_object), error);
+  if (!root) return NULL;
+  root->operations = operations;
+  root->is_bound = true;
+  return root;
+}
+
+kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
+    kvo_error *error) {
+  const char *key = kvo_key_intern(description->key);
+  kvo_property_description *kept = kvo_alloc(sizeof *kept);
+  bool added = false;
+  if (key && kept) {
+    *kept = *description;
+    kept->key = key;
+    KVO_LOCKED(&kvo_class_lock);
+    added = kvo_map_set_locked(&cls->properties, key, kept);
+    if (added) kvo_class_touch_locked(cls);
+  }
+  if (added) return KVO_OK;
+  kvo_free(kept);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, description->key, "No memory for the key \"%s\" of %s.",
+      description->key, cls->name);
+}
+
+kvo_frame *kvo_uniform_will(void *header, const void *storage) {
+  return kvo_change_open(header, (uintptr_t)storage - (uintptr_t)header);
+}
+
+kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {
+  return kvo_change_open(header, (uintptr_t)interned_key);
+}
+
+void kvo_uniform_did(kvo_frame *frame) { kvo_change_close(frame); }

@@ -1,0 +1,155 @@
+// The life of a change: will (old is read, priors are called), the setter, did (new is read, finals
+// are called).
+//
+// An automatic change is a frame on its thread's stack from will to the end of the did. While the frame
+// is open, a further change of the same property on the same thread joins it, that is, opens no frame.
+// It is open while priors are called and closed before finals are, so a set in a final callback is a
+// change of its own.
+//
+// A delivery walks the observers that it finds, first to last. It skips those that have ended, and those
+// that this very thread registered since the change began; those that another thread registered get it.
+// No lock is held, and the object may die in a callback: after a final nothing of it is touched but what
+// the frame's guard keeps. Where priors are called the object is retained, since its setter still runs.
+#include "kvo_delivery.h"
+
+#include "kvo_log.h"
+
+uint64_t kvo_registration_serial;
+
+kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
+bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
+const kvo_value *kvo_change_get_old(const kvo_change *change) { return change->old_value; }
+const kvo_value *kvo_change_get_new(const kvo_change *change) { return change->new_value; }
+
+static void call_object(kvo_registration *registration, const kvo_change *change) {
+  kvo_object *observer = registration->observer;
+  const kvo_class *cls = kvo_class_of(observer);
+  if (cls->operations->observe) {
+    cls->operations->observe(observer, registration->key_path, registration->object, change,
+        registration->context);
+    return;
+  }
+  const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->observe);
+  typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *, const kvo_change *,
+      void *);
+  ((observe)kvo_class_imp(cls, method))(observer, method, registration->key_path, registration->object,
+      change, registration->context);
+}
+
+// An observer that is dying is not called: it can't be held.
+static void call_living_object(kvo_registration *registration, const kvo_change *change) {
+  const kvo_class_operations *operations = registration->operations;
+  if (!operations->try_retain(registration->observer)) return;
+  call_object(registration, change);
+  operations->release(registration->observer);
+}
+
+static void call(kvo_registration *registration, const kvo_change *change) {
+  if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
+  if (KVO_LIKELY(registration->callback != NULL))
+    registration->callback(registration->context, registration->object, registration->key_path, change);
+  else call_living_object(registration, change);
+}
+
+static bool is_unchanged(kvo_frame *frame) {
+  if (!frame->compared) {
+    frame->equal = frame->has_old && frame->has_new && kvo_value_equal(&frame->old_value, &frame->new_value);
+    frame->compared = true;
+  }
+  return frame->equal;
+}
+
+static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
+  if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
+  uint32_t options = registration->options;
+  if (prior && !(options & KVO_PRIOR)) return;
+  if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread) return;
+  if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
+  const kvo_change change = {KVO_SETTING, prior, options & KVO_OLD && frame->has_old ? &frame->old_value : NULL,
+      options & KVO_NEW && frame->has_new ? &frame->new_value : NULL};
+  call(registration, &change);
+}
+
+static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < count; i++) {
+    kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
+    if (registration) deliver_to(registration, frame, prior);
+  }
+}
+
+static void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
+  if (kvo_observers_is_list(observers)) deliver_to_list(kvo_observers_list(observers), frame, prior);
+  else deliver_to(kvo_observers_single(observers), frame, prior);
+}
+
+kvo_observers kvo_change_observers(kvo_object *object, uintptr_t id, const kvo_accessors **accessors) {
+  kvo_table *table = kvo_table_of(object);
+  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+  if (!cell) return 0;
+  *accessors = __atomic_load_n(&cell->accessors, __ATOMIC_ACQUIRE);
+  return kvo_cell_observers(cell);
+}
+
+void kvo_change_read_old(kvo_frame *frame, kvo_observers observers, const kvo_accessors *accessors) {
+  if (!(kvo_observers_options(observers) & (KVO_OLD | KVO_DISTINCT))) return;
+  kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->old_value);
+  frame->has_old = true;
+}
+
+void kvo_change_deliver_priors(kvo_frame *frame, kvo_observers observers) {
+  if (KVO_LIKELY(!(kvo_observers_options(observers) & KVO_PRIOR))) return;
+  frame->retained = kvo_class_of(frame->object)->operations->try_retain(frame->object);
+  deliver(observers, frame, true);
+}
+
+static bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id) {
+  const kvo_accessors *accessors;
+  kvo_observers observers = kvo_change_observers(object, id, &accessors);
+  if (!observers || kvo_thread_has_open(thread, object, id)) return false;
+  if (!kvo_accessors_automatic(accessors)) return false;
+  frame->id = id;
+  frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
+  thread->open_count++;
+  kvo_change_read_old(frame, observers, accessors);
+  kvo_change_deliver_priors(frame, observers);
+  return true;
+}
+
+kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
+  if (KVO_UNLIKELY(!frame)) return NULL;
+  if (open(frame, thread, object, id)) return frame;
+  kvo_frame_pop(frame);
+  return NULL;
+}
+
+void kvo_change_finish(kvo_frame *frame) {
+  const kvo_accessors *accessors;
+  kvo_observers observers = kvo_change_observers(frame->object, frame->id, &accessors);
+  if (!observers) return;
+  if (kvo_observers_options(observers) & (KVO_NEW | KVO_DISTINCT)) {
+    kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->new_value);
+    frame->has_new = true;
+  }
+  deliver(observers, frame, false);
+}
+
+void kvo_change_close(kvo_frame *frame) {
+  if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_change_finish(frame);
+  kvo_frame_pop(frame);
+}
+
+void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors, kvo_frame *frame) {
+  if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
+  if (registration->options & KVO_NEW) {
+    kvo_accessors_read(accessors, registration->object, &frame->new_value);
+    frame->has_new = true;
+  }
+  const kvo_change change = {KVO_SETTING, false, NULL, frame->has_new ? &frame->new_value : NULL};
+  call(registration, &change);
+}

@@ -1,0 +1,155 @@
+// Classes: making them, their names, their relatives.
+//
+// A class is its dispatch table first. The table of a subclass begins as a copy of its superclass's,
+// so that a slot means the same method down a hierarchy. Classes are linked to their subclasses, so
+// that a method that is added or replaced later reaches them all (method.c). Everything is written
+// under the class lock and never freed; readers take no lock.
+#include "kvo_class_internal.h"
+
+#include "kvo_fail.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_property.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Plain classes of C by name. Bindings may have several classes of one unqualified name.
+static kvo_map names;
+
+// A table of `capacity` slots, preceded by the address of the one that it replaces, which readers may
+// still be using.
+static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
+  void **memory = kvo_alloc_zeroed((capacity + 1) * sizeof(void *));
+  if (!memory) return NULL;
+  memory[0] = replaced;
+  return (kvo_imp *)(memory + 1);
+}
+
+static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclass) {
+  kvo_class *parent = (kvo_class *)(uintptr_t)superclass;
+  cls->superclass = superclass;
+  cls->operations = superclass->operations;
+  cls->is_bound = superclass->is_bound;
+  cls->slot_count = superclass->slot_count;
+  cls->generation = superclass->generation;
+  memcpy(cls->table, superclass->table, superclass->slot_count * sizeof(kvo_imp));
+  cls->sibling = parent->subclasses;
+  parent->subclasses = cls;
+}
+
+kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass) {
+  kvo_class *cls = kvo_alloc_zeroed(sizeof *cls);
+  if (!cls) return NULL;
+  cls->capacity = superclass && superclass->slot_count > 8 ? superclass->slot_count : 8;
+  cls->table = make_table(cls->capacity, NULL);
+  cls->name = kvo_key_intern(name);
+  if (!cls->table || !cls->name) {
+    if (cls->table) kvo_free((void **)cls->table - 1);
+    kvo_free(cls);
+    return NULL;
+  }
+  if (superclass) link_to_superclass_locked(cls, superclass);
+  return cls;
+}
+
+static kvo_status check_new_class(const char *name, const kvo_class *superclass, size_t size,
+    kvo_error *error) {
+  if (!*name) return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL, "A class needs a name.");
+  if (superclass && (!superclass->is_registered || superclass->is_dynamic))
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
+        "%s can't be a subclass of %s, which is not a registered class.", name, superclass->name);
+  size_t least = superclass ? superclass->instance_size : sizeof(kvo_object);
+  if (size < least)
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
+        "An instance of %s can't be smaller (%zu bytes) than one of its superclass (%zu).", name, size,
+        least);
+  return KVO_OK;
+}
+
+kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t instance_size,
+    kvo_error *error) {
+  if (check_new_class(name, superclass, instance_size, error)) return NULL;
+  KVO_LOCKED(&kvo_class_lock);
+  bool named = !superclass || !superclass->is_bound;
+  const char *interned = kvo_key_intern(name);
+  if (named && interned && kvo_map_get(&names, interned)) {
+    kvo_fail(error, KVO_DUPLICATE, name, NULL, "There is a class named %s already.", name);
+    return NULL;
+  }
+  kvo_class *cls = interned ? kvo_class_derive_locked(name, superclass) : NULL;
+  if (!cls || (named && !kvo_map_set_locked(&names, interned, cls))) {
+    kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory for the class %s.", name);
+    return NULL;
+  }
+  cls->instance_size = instance_size;
+  return cls;
+}
+
+kvo_class *kvo_class_create(const char *name, const kvo_class *superclass, size_t instance_size,
+    kvo_error *error) {
+  return kvo_class_make(name, superclass ? superclass : kvo_root_class(), instance_size, error);
+}
+
+kvo_status kvo_class_register(kvo_class *cls, kvo_error *error) {
+  KVO_LOCKED(&kvo_class_lock);
+  if (cls->is_registered)
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, NULL, "%s is registered already.", cls->name);
+  cls->is_registered = true;
+  return KVO_OK;
+}
+
+const kvo_class *kvo_class_named(const char *name) {
+  const char *interned = kvo_key_find(name);
+  kvo_class *cls = interned ? kvo_map_get(&names, interned) : NULL;
+  return cls && cls->is_registered ? cls : NULL;
+}
+
+const char *kvo_class_name(const kvo_class *cls) { return cls->name; }
+
+const kvo_class *kvo_class_superclass(const kvo_class *cls) { return cls->superclass; }
+
+bool kvo_class_is_subclass_of(const kvo_class *cls, const kvo_class *ancestor) {
+  for (; cls; cls = cls->superclass)
+    if (cls == ancestor) return true;
+  return false;
+}
+
+void kvo_class_touch_locked(kvo_class *cls) {
+  __atomic_fetch_add(&cls->generation, 1, __ATOMIC_RELEASE);
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
+    kvo_class_touch_locked(subclass);
+}
+
+void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
+  __atomic_store_n(&cls->table[slot], imp, __ATOMIC_RELEASE);
+}
+
+static bool grow_table_locked(kvo_class *cls, uint32_t needed) {
+  if (needed <= cls->capacity) return true;
+  uint32_t capacity = cls->capacity * 2 > needed ? cls->capacity * 2 : needed;
+  kvo_imp *table = make_table(capacity, cls->table);
+  if (!table) return false;
+  memcpy(table, cls->table, cls->slot_count * sizeof(kvo_imp));
+  cls->capacity = capacity;
+  __atomic_store_n(&cls->table, table, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed) {
+  if (!grow_table_locked(cls, needed)) return false;
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
+    if (!kvo_class_reserve_slots_locked(subclass, needed)) return false;
+  return true;
+}
+
+uint32_t kvo_class_slot_limit_locked(const kvo_class *cls) {
+  uint32_t limit = cls->slot_count;
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling) {
+    uint32_t other = kvo_class_slot_limit_locked(subclass);
+    if (other > limit) limit = other;
+  }
+  return limit;
+}

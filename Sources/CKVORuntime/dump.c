@@ -1,0 +1,161 @@
+// Who observes an object, as text and as a list.
+//
+// A snapshot is taken under the object's lock, which holds the observers; they are described and let go
+// without it, since describing runs the binding's code.
+#include "kvo_diagnostics.h"
+
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_log.h"
+#include "kvo_memory.h"
+#include "kvo_thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  kvo_registration_info info;
+  uint64_t serial;
+  kvo_object *observer; // retained, or NULL for a callback or a dying object
+  const kvo_class_operations *operations;
+  kvo_callback callback;
+  char description[160];
+} entry;
+
+typedef struct {
+  size_t count;
+  entry *entries;
+} snapshot;
+
+static void add(snapshot *taken, kvo_registration *registration) {
+  kvo_object *observer = registration->observer;
+  bool held = observer && registration->operations->try_retain(observer);
+  taken->entries[taken->count++] = (entry){
+      .info = {registration->key_path, "", (kvo_options)registration->options, registration->context,
+          __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
+      .serial = registration->serial,
+      .observer = held ? observer : NULL,
+      .operations = registration->operations,
+      .callback = registration->callback,
+  };
+}
+
+static void add_cell(snapshot *taken, kvo_observers observers) {
+  if (!observers) return;
+  if (!kvo_observers_is_list(observers)) {
+    add(taken, kvo_observers_single(observers));
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list->items[i]) add(taken, list->items[i]);
+}
+
+static bool take_locked(snapshot *taken, const kvo_table *table) {
+  taken->entries = kvo_alloc(table->live * sizeof(entry) + 1);
+  for (uint32_t i = 0; taken->entries && i <= table->mask; i++) add_cell(taken, table->cells[i].observers);
+  return taken->entries != NULL;
+}
+
+static int compare(const void *a, const void *b) {
+  const entry *left = a, *right = b;
+  int order = strcmp(left->info.key_path, right->info.key_path);
+  if (order) return order;
+  return (left->serial > right->serial) - (left->serial < right->serial);
+}
+
+static void describe_observers(snapshot *taken) {
+  for (size_t i = 0; i < taken->count; i++) {
+    entry *entry = &taken->entries[i];
+    entry->info.observer = entry->description;
+    if (entry->observer) {
+      entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
+      entry->operations->release(entry->observer);
+    } else if (entry->callback) {
+      snprintf(entry->description, sizeof entry->description, "callback %p", (void *)entry->callback);
+    } else {
+      strcpy(entry->description, "a dying object");
+    }
+  }
+}
+
+static bool take(snapshot *taken, const kvo_object *object) {
+  bool done = true;
+  *taken = (snapshot){0};
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    if (object->observations) done = take_locked(taken, object->observations);
+  }
+  describe_observers(taken);
+  if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
+  for (size_t i = 0; i < taken->count; i++) taken->entries[i].info.observer = taken->entries[i].description;
+  return done;
+}
+
+kvo_status kvo_visit_registrations(const kvo_object *object,
+    void (*visit)(void *context, const kvo_registration_info *info), void *context) {
+  snapshot taken;
+  if (!take(&taken, object)) return KVO_NO_MEMORY;
+  for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
+  kvo_free(taken.entries);
+  return KVO_OK;
+}
+
+static void print_options(FILE *out, kvo_options options) {
+  static const char *const names[] = {"new", "old", "initial", "prior", "distinct"};
+  const char *separator = "";
+  fputc('[', out);
+  for (int bit = 0; bit < 5; bit++) {
+    if (!(options & (1u << bit))) continue;
+    fprintf(out, "%s%s", separator, names[bit]);
+    separator = ", ";
+  }
+  fputc(']', out);
+}
+
+static void print_registration(void *out, const kvo_registration_info *info) {
+  fprintf(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
+  print_options(out, info->options);
+  fprintf(out, ", context %p", info->context);
+  if (kvo_log_flags & KVO_COUNT_HITS) fprintf(out, ", %llu hits", (unsigned long long)info->hits);
+  fputc('\n', out);
+}
+
+static void print_made(FILE *out, const kvo_registration *first) {
+  for (; first; first = first->next_watched)
+    fprintf(out, "  it observes \"%s\" of %p, context %p\n", first->key_path, (void *)first->object,
+        first->context);
+}
+
+static void print_open_pairs(FILE *out, const kvo_open_pair *pair) {
+  for (; pair; pair = pair->next)
+    fprintf(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
+        (unsigned)pair->thread->number, pair->joined ? ", joining an automatic one" : "");
+}
+
+static void print_dump(FILE *out, const kvo_object *object) {
+  char description[160];
+  kvo_object_describe(object, description, sizeof description);
+  fprintf(out, "%s, isa %s\n", description, kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
+  if (kvo_visit_registrations(object, print_registration, out)) fputs("  out of memory\n", out);
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = object->observations;
+  if (!table) return;
+  print_made(out, table->watched);
+  print_open_pairs(out, table->open_pairs);
+}
+
+void kvo_debug_dump(const kvo_object *object) {
+  if (object) print_dump(stderr, object);
+  else fputs("no object\n", stderr);
+}
+
+char *kvo_copy_debug_dump(const kvo_object *object) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  print_dump(out, object);
+  return fclose(out) ? NULL : text;
+}

@@ -1,0 +1,293 @@
+// libffi: cifs, calls and closures. The only file that includes <ffi.h>.
+//
+// A call's cif is prepared when the call is made and never written again. The ffi_type of a struct
+// hangs on its kvo_struct_type, made by whoever needs it first; since size and alignment are filled
+// in from the encoding, libffi has nothing to compute and nothing to write.
+//
+// Scalars and pointers are called directly, through a pointer cast to the C type that the encoding
+// names; all else through ffi_call.
+//
+// There is one closure per call, shared by all methods of that encoding: what it interposes on, it
+// learns from `self` and `_cmd`. Closures are made at first need under `closure_lock`, published
+// atomically, and never freed. Which function handles a closure is chosen when it is made, so that a
+// setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call.
+#include <ffi.h>
+
+#include "kvo_ffi.h"
+
+#include "kvo_fail.h"
+#include "kvo_interpose.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_type.h"
+
+#include <errno.h>
+#include <string.h>
+
+// An encoding tells char from int, but neither char from signed char nor `int *` from `void *`. The
+// sanitizer for function types does; calling conventions don't.
+#if defined(__clang__)
+#define CALLS_BY_ENCODING __attribute__((no_sanitize("function")))
+#else
+#define CALLS_BY_ENCODING
+#endif
+
+// (kind, C type, ffi_type)
+#define DIRECT_KINDS(KIND)                            \
+  KIND(BOOL, bool, ffi_type_uint8)                    \
+  KIND(INT8, int8_t, ffi_type_sint8)                  \
+  KIND(UINT8, uint8_t, ffi_type_uint8)                \
+  KIND(INT16, int16_t, ffi_type_sint16)               \
+  KIND(UINT16, uint16_t, ffi_type_uint16)             \
+  KIND(INT32, int32_t, ffi_type_sint32)               \
+  KIND(UINT32, uint32_t, ffi_type_uint32)             \
+  KIND(INT64, int64_t, ffi_type_sint64)               \
+  KIND(UINT64, uint64_t, ffi_type_uint64)             \
+  KIND(FLOAT, float, ffi_type_float)                  \
+  KIND(DOUBLE, double, ffi_type_double)               \
+  KIND(LONG_DOUBLE, long double, ffi_type_longdouble) \
+  KIND(POINTER, void *, ffi_type_pointer)             \
+  KIND(STRING, const char *, ffi_type_pointer)        \
+  KIND(OBJECT, kvo_object *, ffi_type_pointer)        \
+  KIND(SELECTOR, const kvo_method *, ffi_type_pointer)
+
+enum { KIND_COUNT = KVO_KIND_BINDING + 1 };
+
+// MARK: Types
+
+static ffi_type *ffi_type_of(const kvo_type *type);
+
+static size_t count_elements(const kvo_struct_type *type) {
+  size_t count = 0;
+  for (size_t i = 0; i < type->member_count; i++) count += type->members[i].count;
+  return count;
+}
+
+// libffi knows no arrays: each element is a member.
+static bool add_elements(const kvo_struct_type *type, ffi_type **next) {
+  for (size_t i = 0; i < type->member_count; i++) {
+    ffi_type *element = ffi_type_of(type->members[i].type);
+    if (!element) return false;
+    for (size_t j = 0; j < type->members[i].count; j++) *next++ = element;
+  }
+  *next = NULL;
+  return true;
+}
+
+static ffi_type *make_struct(const kvo_struct_type *type) {
+  size_t size = sizeof(ffi_type) + (count_elements(type) + 1) * sizeof(ffi_type *);
+  ffi_type *made = kvo_alloc(size);
+  if (!made) return NULL;
+  ffi_type **elements = (ffi_type **)(void *)(made + 1);
+  *made = (ffi_type){type->type.size, (unsigned short)type->type.alignment, FFI_TYPE_STRUCT,
+      elements};
+  if (add_elements(type, elements)) return made;
+  kvo_free(made);
+  return NULL;
+}
+
+static ffi_type *struct_type_of(kvo_struct_type *type) {
+  void *kept = __atomic_load_n(&type->ffi, __ATOMIC_ACQUIRE);
+  if (kept) return kept;
+  ffi_type *made = make_struct(type);
+  if (!made) return NULL;
+  bool first = __atomic_compare_exchange_n(&type->ffi, &kept, made, false, __ATOMIC_ACQ_REL,
+      __ATOMIC_ACQUIRE);
+  if (first) return made;
+  kvo_free(made);
+  return kept;
+}
+
+// NULL if memory is out.
+static ffi_type *ffi_type_of(const kvo_type *type) {
+#define FFI_TYPE(kind, c_type, type) [KVO_KIND_##kind] = &type,
+  static ffi_type *const types[KIND_COUNT] = {
+      [KVO_KIND_VOID] = &ffi_type_void, DIRECT_KINDS(FFI_TYPE)};
+#undef FFI_TYPE
+  if (type->kind != KVO_KIND_STRUCT) return types[type->kind];
+  return struct_type_of((kvo_struct_type *)(uintptr_t)type);
+}
+
+// MARK: Shapes
+
+// What `call->cif` points at.
+typedef struct {
+  ffi_cif cif;
+  ffi_type *arguments[];
+} shape;
+
+static bool add_arguments(shape *made, const kvo_call *call) {
+  for (uint32_t i = 0; i < call->argument_count; i++)
+    if (!(made->arguments[i] = ffi_type_of(call->arguments[i]))) return false;
+  return true;
+}
+
+kvo_status kvo_ffi_prepare(kvo_call *call, kvo_error *error) {
+  ffi_status status = FFI_OK;
+  ffi_type *result = ffi_type_of(call->result);
+  shape *made = kvo_alloc(sizeof *made + call->argument_count * sizeof *made->arguments);
+  bool complete = result && made && add_arguments(made, call);
+  if (complete)
+    status = ffi_prep_cif(&made->cif, FFI_DEFAULT_ABI, call->argument_count, result,
+        made->arguments);
+  if (complete && status == FFI_OK) {
+    call->cif = &made->cif;
+    return KVO_OK;
+  }
+  kvo_free(made);
+  if (!complete)
+    return kvo_fail(error, KVO_NO_MEMORY, NULL, NULL,
+        "no memory for methods of the encoding \"%.100s\"", call->encoding);
+  return kvo_fail(error, KVO_INVALID_ENCODING, NULL, NULL,
+      "libffi can't call methods of the encoding \"%.100s\" on this machine (status %d)",
+      call->encoding, (int)status);
+}
+
+void kvo_ffi_discard(kvo_call *call) {
+  kvo_free(call->cif);
+  call->cif = NULL;
+}
+
+// MARK: Calling
+
+void kvo_call_invoke(const kvo_call *call, kvo_imp imp, void *result, void **arguments) {
+  ffi_call(call->cif, imp, result, arguments);
+}
+
+// Room for a result of which libffi may write a word, or all of a struct.
+static size_t result_room(const kvo_call *call) {
+  return call->result->size > sizeof(ffi_arg) ? call->result->size : sizeof(ffi_arg);
+}
+
+static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, void *result) {
+  void *arguments[] = {&self, &method};
+  ffi_arg word;
+  bool small = call->result->size < sizeof word;
+  ffi_call(call->cif, imp, small ? &word : result, arguments);
+  if (small) memcpy(result, &word, call->result->size);
+}
+
+CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, void *result) {
+  switch (call->result->kind) {
+#define GET(kind, c_type, ffi)                                                             \
+  case KVO_KIND_##kind: {                                                                  \
+    c_type value = ((c_type(*)(kvo_object *, const kvo_method *))imp)(self, method);       \
+    memcpy(result, &value, sizeof value);                                                  \
+    return;                                                                                \
+  }
+    DIRECT_KINDS(GET)
+#undef GET
+  default: get_struct(call, imp, self, method, result);
+  }
+}
+
+static void set_by_ffi(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, const void *value) {
+  void *arguments[] = {&self, &method, (void *)(uintptr_t)value};
+  ffi_call(call->cif, imp, __builtin_alloca(result_room(call)), arguments);
+}
+
+CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, const void *value) {
+  bool is_void = call->result->kind == KVO_KIND_VOID;
+  switch (is_void ? call->arguments[2]->kind : KVO_KIND_STRUCT) {
+#define SET(kind, c_type, ffi)                                                         \
+  case KVO_KIND_##kind: {                                                              \
+    c_type argument;                                                                   \
+    memcpy(&argument, value, sizeof argument);                                         \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))imp)(self, method, argument); \
+    return;                                                                            \
+  }
+    DIRECT_KINDS(SET)
+#undef SET
+  default: set_by_ffi(call, imp, self, method, value);
+  }
+}
+
+// MARK: Closures
+
+typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
+
+// Any signature. What ffi_call leaves in `result` is what a closure has to leave there: the value, or
+// a small integer widened to a word.
+static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *context) {
+  (void)context;
+  kvo_interposition interposition;
+  kvo_interpose_begin(&interposition, *(kvo_object **)arguments[0],
+      *(const kvo_method **)arguments[1]);
+  ffi_call(cif, interposition.original, result, arguments);
+  kvo_interpose_end(&interposition);
+}
+
+// `void (self, _cmd, scalar)`: the same, without ffi_call.
+#define INTERPOSE(kind, c_type, ffi)                                                               \
+  CALLS_BY_ENCODING static void interpose_##kind(ffi_cif *cif, void *result, void **arguments,     \
+      void *context) {                                                                             \
+    (void)cif, (void)result, (void)context;                                                        \
+    kvo_object *self = *(kvo_object **)arguments[0];                                               \
+    const kvo_method *method = *(const kvo_method **)arguments[1];                                 \
+    kvo_interposition interposition;                                                               \
+    kvo_interpose_begin(&interposition, self, method);                                             \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))interposition.original)(self, method,     \
+        *(c_type *)arguments[2]);                                                                  \
+    kvo_interpose_end(&interposition);                                                             \
+  }
+DIRECT_KINDS(INTERPOSE)
+#undef INTERPOSE
+
+static handler handler_of(const kvo_call *call) {
+#define HANDLER(kind, c_type, ffi) [KVO_KIND_##kind] = interpose_##kind,
+  static const handler handlers[KIND_COUNT] = {DIRECT_KINDS(HANDLER)};
+#undef HANDLER
+  bool is_setter = call->argument_count == 3 && call->result->kind == KVO_KIND_VOID;
+  handler found = is_setter ? handlers[call->arguments[2]->kind] : NULL;
+  return found ? found : interpose_any;
+}
+
+#define NO_EXECUTABLE_MEMORY "libffi got no executable memory"
+
+static pthread_mutex_t closure_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool closures_refused;
+
+void kvo_ffi_set_closures_refused(bool refused) {
+  __atomic_store_n(&closures_refused, refused, __ATOMIC_RELAXED);
+}
+
+static void *refuse_closure(kvo_error *error, const char *what, const char *cause) {
+  kvo_fail(error, KVO_CLOSURES_UNAVAILABLE, NULL, NULL,
+      "a setter made while the program runs is needed, but %s: %s", what, cause);
+  return NULL;
+}
+
+static ffi_closure *allocate(void **code, kvo_error *error) {
+  errno = 0;
+  ffi_closure *closure = ffi_closure_alloc(sizeof *closure, code);
+  if (closure) return closure;
+  return refuse_closure(error, NO_EXECUTABLE_MEMORY,
+      errno ? strerror(errno) : "the system gave no reason");
+}
+
+static kvo_imp make_closure(const kvo_call *call, kvo_error *error) {
+  void *code = NULL;
+  ffi_closure *closure = allocate(&code, error);
+  if (!closure) return NULL;
+  ffi_status status = ffi_prep_closure_loc(closure, call->cif, handler_of(call), NULL, code);
+  if (status == FFI_OK) return (kvo_imp)code;
+  ffi_closure_free(closure);
+  return refuse_closure(error, "libffi can't make it",
+      status == FFI_BAD_ABI ? "unknown calling convention" : "unknown type");
+}
+
+kvo_imp kvo_call_closure(const kvo_call *call, kvo_error *error) {
+  if (__atomic_load_n(&closures_refused, __ATOMIC_RELAXED))
+    return (kvo_imp)refuse_closure(error, NO_EXECUTABLE_MEMORY, "refused on request");
+  kvo_imp *slot = &((kvo_call *)(uintptr_t)call)->closure;
+  kvo_imp made = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (made) return made;
+  KVO_LOCKED(&closure_lock);
+  made = *slot ? *slot : make_closure(call, error);
+  __atomic_store_n(slot, made, __ATOMIC_RELEASE);
+  return made;
+}

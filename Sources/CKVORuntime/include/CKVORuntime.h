@@ -1,0 +1,22 @@
+/// CKVORuntime: key-value coding and key-value observing for C, and the core that language
+/// bindings stand on.
+///
+/// Read in this order: kvo_object.h (what an object is), kvo_class.h (classes, methods,
+/// dispatch), kvo_property.h (a class in a few lines), kvo_coding.h (values by key),
+/// kvo_observing.h (being told of changes), kvo_diagnostics.h (what is going on),
+/// kvo_binding.h (only for language bindings).
+#ifndef CKVORUNTIME_H
+#define CKVORUNTIME_H
+
+#include "kvo_base.h"
+#include "kvo_binding.h"
+#include "kvo_class.h"
+#include "kvo_coding.h"
+#include "kvo_diagnostics.h"
+#include "kvo_error.h"
+#include "kvo_object.h"
+#include "kvo_observing.h"
+#include "kvo_property.h"
+#include "kvo_value.h"
+
+#endif

@@ -1,0 +1,48 @@
+/// Attributes that every public header uses: linkage, nullability, and how names read in Swift.
+#ifndef KVO_BASE_H
+#define KVO_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KVO_BEGIN_DECLS extern "C" {
+#define KVO_END_DECLS }
+#else
+#define KVO_BEGIN_DECLS
+#define KVO_END_DECLS
+#endif
+
+#ifdef __clang__
+#define KVO_ASSUME_NONNULL_BEGIN                                 \
+  _Pragma("clang diagnostic push")                               \
+  _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
+  _Pragma("clang assume_nonnull begin")
+#define KVO_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
+#define KVO_NULLABLE _Nullable
+#define KVO_NONNULL _Nonnull
+#define KVO_CLOSED_ENUM __attribute__((enum_extensibility(closed)))
+#define KVO_FLAG_ENUM __attribute__((flag_enum, enum_extensibility(closed)))
+#define KVO_SWIFT_NAME(name) __attribute__((swift_name(#name)))
+#else
+#define KVO_ASSUME_NONNULL_BEGIN
+#define KVO_ASSUME_NONNULL_END
+#define KVO_NULLABLE
+#define KVO_NONNULL
+#define KVO_CLOSED_ENUM
+#define KVO_FLAG_ENUM
+#define KVO_SWIFT_NAME(name)
+#endif
+
+#ifdef __cplusplus
+#define KVO_ALIGNOF(type) alignof(type)
+#else
+#define KVO_ALIGNOF(type) _Alignof(type)
+#endif
+
+#define KVO_INLINE static inline __attribute__((always_inline))
+#define KVO_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define KVO_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#endif

@@ -1,0 +1,99 @@
+/// For language bindings: objects with other memory management, properties stored by the
+/// language, changes bracketed at the call site (the uniform lane), recording of reads.
+///
+/// A binding's object carries a `kvo_object` header at a fixed offset of its own choosing; the
+/// runtime only ever sees a pointer to that header. Its isa is NULL, or a dynamic subclass while
+/// somebody observes it: the test `kvo_binding_is_observed` is all that an unobserved property pays.
+#ifndef KVO_BINDING_H
+#define KVO_BINDING_H
+
+#include "kvo_observing.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// Class-level operations. Inherited by subclasses. All may be called on any thread.
+typedef struct kvo_class_operations {
+  void (*retain)(kvo_object *object);
+  void (*release)(kvo_object *object);
+  /// Takes a strong reference unless the object is dying; the memory is readable through an unowned reference.
+  bool (*try_retain)(kvo_object *object);
+  /// Keeps the object's memory, not the object.
+  void (*unowned_retain)(kvo_object *object);
+  void (*unowned_release)(kvo_object *object);
+  /// As snprintf.
+  size_t (*describe)(const kvo_object *object, char *buffer, size_t capacity);
+  /// Hands a notification to an observer of this class, which is retained meanwhile.
+  void (*KVO_NULLABLE observe)(kvo_object *observer, const char *key_path, kvo_object *object,
+      const kvo_change *change, void *KVO_NULLABLE context);
+  /// Asked about keys that have no property: whether they may be registered all the same
+  /// (`value(forUndefinedKey:)` answers). NULL: never.
+  bool (*KVO_NULLABLE answers_undefined_key)(kvo_object *object, const char *key);
+} kvo_class_operations;
+
+/// Begins the root of a binding's hierarchy. Errors as `kvo_class_create`; subclasses are made by that.
+kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name, const kvo_class_operations *operations,
+    kvo_error *KVO_NULLABLE error);
+
+/// How the runtime finds the class of an object whose isa is NULL. One binding per process may
+/// set it: KVO_DUPLICATE for another function.
+kvo_status kvo_set_class_of_unobserved(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
+    kvo_error *KVO_NULLABLE error);
+
+/// A key of a binding's class.
+typedef struct kvo_property_description {
+  const char *key;
+  const kvo_type *type;
+  /// Stored `offset` bytes after the header's address; or, if `get` is set, computed.
+  ptrdiff_t offset;
+  /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are copied.
+  void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);
+  const void *KVO_NULLABLE binding; ///< handed to `get`; lives for ever
+  bool manual; ///< no automatic notification
+} kvo_property_description;
+
+/// Adds a key to a class or replaces the class's own earlier description; also while objects are
+/// observed. KVO_DUPLICATE never. Any thread.
+kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
+    kvo_error *KVO_NULLABLE error);
+
+/// Whether anybody observes anything of the object. One relaxed load.
+KVO_INLINE bool kvo_binding_is_observed(const void *header) {
+  return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
+}
+
+/// An open automatic change. Not to be looked into.
+typedef struct kvo_frame kvo_frame;
+
+/// Opens an automatic change of the property stored at `storage`, reads old and calls prior
+/// observers if there are any. NULL if nobody observes the property or if the change joins one
+/// under way. What is returned must be given to `kvo_uniform_did`, on the same thread unless the
+/// language suspends inside an access.
+kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
+/// Closes the change and calls the observers.
+void kvo_uniform_did(kvo_frame *frame);
+/// The same for a key without storage of its own, by interned key (`kvo_key_intern`).
+kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
+
+/// The one copy of a string used as key or key path. Lives for ever. KVO: out of memory gives NULL.
+const char *KVO_NULLABLE kvo_key_intern(const char *key);
+
+/// A pointer that a binding keeps with an interned key or key path (its own string, say): set
+/// once, the first wins; returns the one that is kept. `key` must be interned.
+const void *KVO_NULLABLE kvo_key_cookie(const char *interned_key);
+const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
+
+/// Pairs by hand by interned key, without the look-up of `kvo_will_change`.
+void kvo_will_change_key(kvo_object *object, const char *interned_key);
+void kvo_did_change_key(kvo_object *object, const char *interned_key);
+
+/// The binding's recorder of reads on this thread, NULL when none is recording.
+extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
+
+/// Whether reads are being recorded on this thread. `pure`, so that a loop may ask once.
+__attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,106 @@
+/// Classes: methods, instance variables, and the flat dispatch table that a call goes through.
+#ifndef KVO_CLASS_H
+#define KVO_CLASS_H
+
+#include "kvo_object.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// Any method, cast to one function type. A method really is
+/// `R f(kvo_object *self, const kvo_method *_cmd, args…)`.
+typedef void (*kvo_imp)(void);
+
+/// A method's handle: selector, slot, encoding. Passed to the method as `_cmd`. Lives for ever.
+typedef struct kvo_method kvo_method;
+
+/// A C type as the runtime needs to know it: its Objective-C style encoding, and what the
+/// compiler says of its layout, so that an encoding that does not fit is refused when the class
+/// is made. `size` 0 leaves the comparison out.
+typedef struct kvo_layout {
+  const char *encoding;
+  size_t size;
+  size_t alignment;
+} kvo_layout;
+
+/// What `KVO_TYPE` can't find out: a struct, with its encoding, say
+/// `KVO_STRUCT(struct point, "{point=dd}")`.
+#define KVO_STRUCT(type, encoding_string) \
+  { (encoding_string), sizeof(type), KVO_ALIGNOF(type) }
+
+/// How a method is called.
+typedef struct kvo_signature {
+  enum KVO_CLOSED_ENUM kvo_signature_form {
+    KVO_FORM_GETTER,   ///< `T f(self, _cmd)`
+    KVO_FORM_SETTER,   ///< `void f(self, _cmd, T)`
+    KVO_FORM_ENCODED,  ///< `encoding` is the whole method's, such as "i@:d": result, self, _cmd, arguments
+    KVO_FORM_HOOK,     ///< one of the runtime's own hooks, called with the C type documented there
+  } form;
+  kvo_layout layout; ///< the property's type, or the whole encoding
+} kvo_signature;
+
+/// Begins a class. It must be registered before it has instances.
+/// - superclass: NULL for `kvo_root_class()`. Must be registered.
+/// - instance_size: `sizeof` the instance's struct, whose first member is the superclass's struct.
+/// Returns NULL with KVO_DUPLICATE, KVO_INVALID_ARGUMENT or KVO_NO_MEMORY. Classes live for ever.
+kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_NULLABLE superclass,
+    size_t instance_size, kvo_error *KVO_NULLABLE error);
+
+/// Adds a method, or overrides an inherited one (the encodings must then agree). Also allowed on
+/// a class that is registered, has subclasses, and whose objects are observed.
+/// - method: where the handle goes, if wanted.
+/// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
+/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY. Any thread.
+kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_signature signature, const kvo_method *KVO_NULLABLE *KVO_NULLABLE method,
+    kvo_error *KVO_NULLABLE error);
+
+/// Replaces what the class does for a selector that it has or inherits. Takes effect at the
+/// next call, also for objects that are observed.
+/// - previous: the implementation used until now, to be called on.
+/// KVO_UNDEFINED_KEY if there is no such method. Any thread.
+kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_imp KVO_NULLABLE *KVO_NULLABLE previous, kvo_error *KVO_NULLABLE error);
+
+/// Adds a method of the class itself, found by selector through the superclasses: the hooks
+/// named in kvo_coding.h and kvo_observing.h. Statuses as `kvo_class_add_method`.
+kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_error *KVO_NULLABLE error);
+
+/// Declares an instance variable, for key-value coding. Statuses as `kvo_class_add_method`, and
+/// KVO_INVALID_ARGUMENT if it lies outside the instance.
+kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout layout,
+    kvo_error *KVO_NULLABLE error);
+
+/// Ends the making of the class: it can have instances and subclasses now.
+kvo_status kvo_class_register(kvo_class *cls, kvo_error *KVO_NULLABLE error);
+
+/// The class of that name, or NULL. Any thread.
+const kvo_class *KVO_NULLABLE kvo_class_named(const char *name);
+const char *kvo_class_name(const kvo_class *cls);
+const kvo_class *KVO_NULLABLE kvo_class_superclass(const kvo_class *cls);
+bool kvo_class_is_subclass_of(const kvo_class *cls, const kvo_class *ancestor);
+
+/// The handle under which the class answers a selector, its own or inherited; NULL if it doesn't.
+const kvo_method *KVO_NULLABLE kvo_class_method(const kvo_class *cls, const char *selector);
+/// What the class does for a method: for calling the superclass's implementation, say
+/// `((void (*)(kvo_object *, const kvo_method *, double))kvo_class_imp(base, _cmd))(self, _cmd, v)`.
+kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method);
+
+const char *kvo_method_selector(const kvo_method *method);
+/// The index in the dispatch table. Owned by the runtime, the same down a hierarchy.
+uint32_t kvo_method_slot(const kvo_method *method);
+
+/// The function that a call reaches now. The first word of a class points at its dispatch table,
+/// the first 32 bits of a method are its slot: three loads. The object must have an isa (objects
+/// of C classes always do). Any thread.
+KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *method) {
+  kvo_imp KVO_NONNULL *KVO_NONNULL const *isa = (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);
+  kvo_imp *table = __atomic_load_n(isa, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&table[*(const uint32_t *)(const void *)method], __ATOMIC_RELAXED);
+}
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,57 @@
+/// Objects: a two-word header, and C's own reference-counted root.
+#ifndef KVO_OBJECT_H
+#define KVO_OBJECT_H
+
+#include "kvo_base.h"
+#include "kvo_error.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct kvo_class kvo_class;
+struct kvo_table;
+
+/// The header of every observable object: the first member of a C instance, and at one fixed
+/// offset inside an instance of a binding.
+///
+/// Never read the members directly: other threads change them. Use `kvo_isa` and `kvo_class_of`.
+typedef struct kvo_object {
+  const kvo_class *KVO_NULLABLE isa;
+  struct kvo_table *KVO_NULLABLE observations;
+} kvo_object;
+
+/// The class whose dispatch table the object uses now: the plain class, the dynamic subclass
+/// `KVONotifying_<Class>` while somebody observes the object, or NULL for an unobserved object
+/// of a binding. Don't test class membership with it. O(1), any thread.
+KVO_INLINE const kvo_class *KVO_NULLABLE kvo_isa(const kvo_object *object) {
+  return __atomic_load_n(&object->isa, __ATOMIC_ACQUIRE);
+}
+
+/// The object's class, never the dynamic subclass. O(1), any thread.
+const kvo_class *kvo_class_of(const kvo_object *object);
+
+/// The root of C's classes: it counts references, and answers `observeValueForKeyPath:…` by
+/// reporting a notification that no class took. Static; any thread.
+const kvo_class *kvo_root_class(void);
+
+/// A zero-filled instance of a registered C class, with one reference owned by the caller; NULL
+/// if memory is out, or if the class is a binding's or not registered. Any thread.
+kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
+
+/// Takes a reference; returns the object. Works for objects of bindings as well. Any thread.
+kvo_object *kvo_object_retain(kvo_object *object);
+
+/// Gives a reference back. The last one calls the `dealloc` methods of the classes, subclass
+/// first, releases the properties declared `KVO_RETAIN` and `KVO_COPY`, ends the registrations
+/// that the object made or that others made with it, and frees it. NULL is ignored. Any thread.
+void kvo_object_release(kvo_object *KVO_NULLABLE object);
+
+/// To be called by a binding, or by whoever frees such objects without `kvo_object_release`,
+/// before the object's memory goes: ends all registrations with it and by it. No call of one of
+/// its observers begins afterwards. Any thread, once per object.
+void kvo_object_will_die(kvo_object *object);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

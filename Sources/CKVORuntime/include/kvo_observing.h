@@ -1,0 +1,114 @@
+/// Key-value observing: being told of changes.
+///
+/// An observer is a callback with a context pointer, or an object whose class answers
+/// `observeValueForKeyPath:ofObject:change:context:`. All observers of a key are called in the
+/// order of registration, on the thread that made the change, before the setter returns, with no
+/// lock held. Callbacks may read, set, register, remove, and drop the object.
+///
+/// Hooks that a class may add:
+///
+/// | selector | type |
+/// |---|---|
+/// | `observeValueForKeyPath:ofObject:change:context:` | `void (kvo_object *observer, const kvo_method *, const char *key_path, kvo_object *object, const kvo_change *, void *context)` |
+/// | `automaticallyNotifiesObserversForKey:` (class method) | `bool (const kvo_class *, const char *key)` |
+/// | `automaticallyNotifiesObserversOf<Key>`, `…For<Key>` (class methods) | `bool (const kvo_class *)` |
+#ifndef KVO_OBSERVING_H
+#define KVO_OBSERVING_H
+
+#include "kvo_class.h"
+#include "kvo_value.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef enum KVO_FLAG_ENUM kvo_options {
+  KVO_NEW = 1,      ///< The change carries the new value.
+  KVO_OLD = 2,      ///< The change carries the old value.
+  KVO_INITIAL = 4,  ///< One call before registration returns, with the value there is.
+  KVO_PRIOR = 8,    ///< One more call before each change.
+  KVO_DISTINCT = 16 ///< No call when old and new are equal.
+} kvo_options;
+
+typedef enum KVO_CLOSED_ENUM kvo_change_kind {
+  KVO_SETTING = 1,
+  KVO_INSERTION,
+  KVO_REMOVAL,
+  KVO_REPLACEMENT
+} kvo_change_kind;
+
+/// One change as one observer may see it: what it asked for and nothing more. Valid during the
+/// call that it is handed to, on that thread.
+typedef struct kvo_change kvo_change;
+
+kvo_change_kind kvo_change_get_kind(const kvo_change *change);
+/// Whether this call comes before the change.
+bool kvo_change_is_prior(const kvo_change *change);
+/// The value before and after, NULL if this observer did not ask for it (or, in a prior or initial
+/// call, has none); a nil property gives a nil value, not NULL. Owned by the change.
+const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
+const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
+
+/// Called with the object that was registered with and the key path as registered. The strings
+/// live for ever; the object is borrowed.
+typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
+    const kvo_change *change);
+
+/// A registration made by `kvo_add_callback`.
+typedef struct kvo_handle kvo_handle;
+
+/// Registers a callback for a key.
+/// - context: handed back, never touched.
+/// - ended: called exactly once, with the context, after the last call in progress when the
+///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
+///   object's death. On the thread that ended it or on the one whose call was the last. Not
+///   called if registration fails.
+/// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
+///   registration too.
+/// KVO_UNDEFINED_KEY, KVO_NOT_OBSERVABLE, KVO_INVALID_KEY_PATH, KVO_CLOSURES_UNAVAILABLE,
+/// KVO_NO_MEMORY: nothing is registered. Amortised O(1). Any thread.
+kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
+    kvo_callback callback, void *KVO_NULLABLE context, void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
+    kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
+
+/// Ends the registration. When it returns, no new call begins; one in progress on another thread
+/// may finish. Again is harmless, so is after the object's death. Any thread, also inside the callback.
+void kvo_handle_invalidate(kvo_handle *handle);
+/// Whether changes are still told.
+bool kvo_handle_is_valid(const kvo_handle *handle);
+/// Invalidates and gives the handle back. NULL is ignored. Once; not while other threads use the handle.
+void kvo_handle_release(kvo_handle *KVO_NULLABLE handle);
+
+/// Registers an object as observer of a key. Neither object is kept alive: the death of one ends
+/// the registration. The same registration may be made several times and then is told several
+/// times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer's class does not answer
+/// `observeValueForKeyPath:ofObject:change:context:`. Any thread.
+kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char *key_path,
+    kvo_options options, void *KVO_NULLABLE context, kvo_error *KVO_NULLABLE error);
+
+/// Removes the most recent registration of that observer and key path, whatever its context.
+/// KVO_NOT_REGISTERED if there is none. Any thread.
+kvo_status kvo_remove_observer(kvo_object *object, kvo_object *observer, const char *key_path,
+    kvo_error *KVO_NULLABLE error);
+/// Removes the most recent one of that observer, key path and context.
+kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *observer,
+    const char *key_path, void *KVO_NULLABLE context, kvo_error *KVO_NULLABLE error);
+/// Ends all registrations with the object, whoever made them.
+void kvo_remove_all_observers(kvo_object *object);
+/// Whether a change of the key would be told to anybody.
+bool kvo_is_observed(const kvo_object *object, const char *key);
+
+/// A change by hand: what happens to the key between the two is one change, delivered by the did.
+/// Pairs match by thread, object and key, the last opened first; pairs of different keys may
+/// cross. Inside an automatic change of the same object and key on the same thread a pair joins
+/// that change. A did without will is reported as misuse and ignored.
+void kvo_will_change(kvo_object *object, const char *key);
+void kvo_did_change(kvo_object *object, const char *key);
+
+/// What the class says of automatic notification for a key: the hooks above, true by default.
+/// For calling the superclass's answer from an override of the hook. Any thread.
+bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,191 @@
+/// A class of C in a few lines: one line per property gives it the accessors of key-value coding,
+/// inline callers that go through the dispatch table, an ivar, and its end in `dealloc`.
+///
+///     // account.h
+///     typedef struct account { kvo_object object; double balance; const char *owner; } account;
+///     #define ACCOUNT_PROPERTIES(PROPERTY) PROPERTY(account, double, balance, Balance, ASSIGN) PROPERTY(account, const char *, owner, Owner, COPY)
+///     KVO_CLASS_INTERFACE(account, ACCOUNT_PROPERTIES)
+///
+///     // account.c
+///     KVO_CLASS_IMPLEMENTATION(account, "Account", kvo_root_class, ACCOUNT_PROPERTIES, NULL)
+///
+///     // anywhere
+///     account *a = (account *)kvo_object_create(account_class());
+///     account_setBalance(a, 10);            // observed if anybody observes it
+///     double balance = account_balance(a);
+///
+/// A property is PROPERTY(class, type, field and key, Key, policy[, encoding]); policies:
+///
+/// | policy | getter | setter |
+/// |---|---|---|
+/// | ASSIGN | gives the field | stores |
+/// | READONLY | gives the field | none |
+/// | COPY | `const char *`, borrowed | copies the string, frees the old one |
+/// | RETAIN | pointer to an object, borrowed | retains the new one, then releases the old one |
+/// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
+///
+/// Structs need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it
+/// is compared with `sizeof` and `_Alignof`. No property is locked (I4).
+#ifndef KVO_PROPERTY_H
+#define KVO_PROPERTY_H
+
+#include "kvo_class.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// One property of a `kvo_class_definition`.
+typedef struct kvo_property_definition {
+  const char *key;
+  const char *getter_selector;
+  const char *KVO_NULLABLE setter_selector;
+  kvo_imp getter;
+  kvo_imp KVO_NULLABLE setter;
+  kvo_layout layout;
+  ptrdiff_t ivar_offset; ///< negative: no ivar
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE getter_method;
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE setter_method;
+} kvo_property_definition;
+
+/// What the macros make of a class.
+typedef struct kvo_class_definition {
+  const char *name;
+  const kvo_class *KVO_NONNULL (*KVO_NONNULL superclass)(void);
+  size_t instance_size;
+  size_t property_count;
+  const kvo_property_definition *properties;
+  void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);
+  /// Adds what else the class has, before it is registered.
+  void (*KVO_NULLABLE setup)(kvo_class *cls);
+} kvo_class_definition;
+
+/// The class of a definition, made at the first call and kept in `*once`. A definition that is
+/// refused is a programming error: the program stops with the message. Any thread.
+const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once, const kvo_class_definition *definition);
+
+/// What the setters of the policies COPY and RETAIN do.
+void kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field, const char *KVO_NULLABLE string);
+void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+// The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
+// gives "", which the class refuses with the advice to name the encoding.
+#define KVO_ENCODING_OF(type)                                                                     \
+  _Generic(*(type *)0, _Bool: "B", char: "c", signed char: "c", unsigned char: "C", short: "s",   \
+      unsigned short: "S", int: "i", unsigned: "I", long: "q", unsigned long: "Q",                \
+      long long: "q", unsigned long long: "Q", float: "f", double: "d", long double: "D",         \
+      char *: "*", const char *: "*",                                                             \
+      default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
+#define KVO_LAYOUT_OF(type, encoding_string) \
+  { (encoding_string), sizeof(type), KVO_ALIGNOF(type) }
+/// The layout of a scalar or pointer type.
+#define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
+
+// Literals of kvo_signature for `kvo_class_add_method`.
+#define KVO_GETTER(type) ((kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
+#define KVO_SETTER(type) ((kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
+#define KVO_GETTER_OF(type, encoding) ((kvo_signature){KVO_FORM_GETTER, KVO_STRUCT(type, encoding)})
+#define KVO_SETTER_OF(type, encoding) ((kvo_signature){KVO_FORM_SETTER, KVO_STRUCT(type, encoding)})
+#define KVO_ENCODED(encoding) ((kvo_signature){KVO_FORM_ENCODED, {(encoding), 0, 0}})
+#define KVO_HOOK ((kvo_signature){KVO_FORM_HOOK, {"", 0, 0}})
+
+/// Goes into a header: `<class>_class()`, and for each property `<class>_<key>()` and
+/// `<class>_set<Key>()`.
+#define KVO_CLASS_INTERFACE(cls, PROPERTIES) \
+  const kvo_class *cls##_class(void);        \
+  PROPERTIES(KVO_P_INTERFACE_)
+
+/// Goes into one source file. `superclass_function` gives the superclass; `setup`, which may be
+/// NULL, is called with the class before it is registered, to add methods and hooks.
+#define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function)   \
+  PROPERTIES(KVO_P_ACCESSORS_)                                                                       \
+  static void cls##_destroy_properties_(kvo_object *object, const kvo_method *_cmd) {                \
+    cls *self = (cls *)object;                                                                       \
+    (void)self;                                                                                      \
+    (void)_cmd;                                                                                      \
+    PROPERTIES(KVO_P_DESTROY_)                                                                       \
+  }                                                                                                  \
+  const kvo_class *cls##_class(void) {                                                               \
+    static const kvo_class *once;                                                                    \
+    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_)};             \
+    static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),    \
+        sizeof properties / sizeof *properties, properties, cls##_destroy_properties_,               \
+        setup_function};                                                                             \
+    const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                                \
+    return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                           \
+  }
+
+#define KVO_P_INTERFACE_(cls, type, key, Key, policy, ...) KVO_P_INTERFACE_##policy(cls, type, key, Key)
+#define KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                            \
+  extern const kvo_method *cls##_##key##_method;                                                 \
+  KVO_INLINE __attribute__((unused)) type cls##_##key(const cls *self) {                                            \
+    kvo_object *object = (kvo_object *)(uintptr_t)self;                                          \
+    return ((type(*)(kvo_object *, const kvo_method *))kvo_method_lookup(                        \
+        object, cls##_##key##_method))(object, cls##_##key##_method);                            \
+  }
+#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                              \
+  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                                  \
+  extern const kvo_method *cls##_set##Key##_method;                                              \
+  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {                                    \
+    ((void (*)(kvo_object *, const kvo_method *, type))kvo_method_lookup(                        \
+        (kvo_object *)self, cls##_set##Key##_method))(                                           \
+        (kvo_object *)self, cls##_set##Key##_method, value);                                     \
+  }
+#define KVO_P_INTERFACE_COPY(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
+#define KVO_P_INTERFACE_RETAIN(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
+#define KVO_P_INTERFACE_CUSTOM(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
+
+#define KVO_P_ACCESSORS_(cls, type, key, Key, policy, ...) KVO_P_ACCESSORS_##policy(cls, type, key, Key)
+#define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                         \
+  const kvo_method *cls##_##key##_method;                                     \
+  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) {   \
+    (void)_cmd;                                                               \
+    return ((cls *)self)->key;                                                \
+  }
+#define KVO_P_SETTER_(cls, type, key, Key, statement)                                           \
+  KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                                                 \
+  const kvo_method *cls##_set##Key##_method;                                                    \
+  static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value) {      \
+    (void)_cmd;                                                                                 \
+    statement;                                                                                  \
+  }
+#define KVO_P_ACCESSORS_ASSIGN(cls, type, key, Key) \
+  KVO_P_SETTER_(cls, type, key, Key, ((cls *)self)->key = value)
+#define KVO_P_ACCESSORS_COPY(cls, type, key, Key) \
+  KVO_P_SETTER_(cls, type, key, Key, kvo_store_copied_string(&((cls *)self)->key, value))
+#define KVO_P_ACCESSORS_RETAIN(cls, type, key, Key) \
+  KVO_P_SETTER_(cls, type, key, Key, kvo_store_retained_object(&((cls *)self)->key, value))
+#define KVO_P_ACCESSORS_CUSTOM(cls, type, key, Key)                                 \
+  const kvo_method *cls##_##key##_method;                                           \
+  const kvo_method *cls##_set##Key##_method;                                        \
+  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd);          \
+  static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value);
+
+#define KVO_P_DESTROY_(cls, type, key, Key, policy, ...) KVO_P_DESTROY_##policy(key)
+#define KVO_P_DESTROY_READONLY(key)
+#define KVO_P_DESTROY_ASSIGN(key)
+#define KVO_P_DESTROY_CUSTOM(key)
+#define KVO_P_DESTROY_COPY(key) kvo_store_copied_string(&self->key, NULL);
+#define KVO_P_DESTROY_RETAIN(key) kvo_store_retained_object(&self->key, NULL);
+
+// With the encoding where the line names one, else the type's own.
+#define KVO_P_LAYOUT_(type, ...) \
+  KVO_LAYOUT_OF(type, (sizeof("" __VA_ARGS__) > 1 ? "" __VA_ARGS__ : KVO_ENCODING_OF(type)))
+#define KVO_P_DEFINITION_(cls, type, key, Key, policy, ...) \
+  KVO_P_DEFINITION_##policy(cls, type, key, Key, KVO_P_LAYOUT_(type, __VA_ARGS__))
+#define KVO_P_DEFINITION_READONLY(cls, type, key, Key, ...)                                         \
+  {#key, #key, NULL, (kvo_imp)cls##_##key##_imp, NULL, __VA_ARGS__, -1, &cls##_##key##_method, NULL},
+#define KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, ...)                                           \
+  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp,           \
+      __VA_ARGS__, offsetof(cls, key), &cls##_##key##_method, &cls##_set##Key##_method},
+#define KVO_P_DEFINITION_COPY(cls, type, key, Key, ...) \
+  KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, __VA_ARGS__)
+#define KVO_P_DEFINITION_RETAIN(cls, type, key, Key, ...) \
+  KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, KVO_LAYOUT_OF(type, "@"))
+#define KVO_P_DEFINITION_CUSTOM(cls, type, key, Key, ...)                                           \
+  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp,           \
+      __VA_ARGS__, -1, &cls##_##key##_method, &cls##_set##Key##_method},
+
+#endif

@@ -1,0 +1,104 @@
+/// Types and values: how a property of any type travels through the runtime without being
+/// converted, and how numbers convert when somebody asks.
+#ifndef KVO_VALUE_H
+#define KVO_VALUE_H
+
+#include "kvo_object.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// What a type is to conversions. Scalar kinds are C's, by width where C says so.
+typedef enum KVO_CLOSED_ENUM kvo_kind {
+  KVO_KIND_VOID = 0,
+  KVO_KIND_BOOL,
+  KVO_KIND_INT8, KVO_KIND_UINT8, KVO_KIND_INT16, KVO_KIND_UINT16,
+  KVO_KIND_INT32, KVO_KIND_UINT32, KVO_KIND_INT64, KVO_KIND_UINT64,
+  KVO_KIND_FLOAT, KVO_KIND_DOUBLE, KVO_KIND_LONG_DOUBLE,
+  KVO_KIND_POINTER,  ///< any pointer without ownership
+  KVO_KIND_STRING,   ///< `const char *`, copied into values; NULL is nil
+  KVO_KIND_OBJECT,   ///< `kvo_object *`, retained by values; NULL is nil
+  KVO_KIND_SELECTOR, ///< `const kvo_method *`: the second argument of a method
+  KVO_KIND_STRUCT,
+  KVO_KIND_BINDING,  ///< a binding's own type: only its functions know it
+} kvo_kind;
+
+/// Describes a type. The runtime's own are found by `kvo_type_for_encoding`; a binding fills in
+/// its own, which must live for ever. Functions may be called on any thread.
+typedef struct kvo_type kvo_type;
+struct kvo_type {
+  const char *encoding; ///< or, for a binding's type, its name
+  size_t size;
+  size_t alignment;
+  kvo_kind kind;
+  /// Makes `*target`, uninitialised before, a copy of `*source`. NULL: the bytes are the value.
+  void (*KVO_NULLABLE copy)(const kvo_type *type, void *target, const void *source);
+  /// Ends a value made by `copy`. NULL: nothing to do.
+  void (*KVO_NULLABLE destroy)(const kvo_type *type, void *value);
+  /// NULL: values are never equal.
+  bool (*KVO_NULLABLE equal)(const kvo_type *type, const void *a, const void *b);
+  /// Writes at most `capacity` bytes with the NUL; returns the length that all of it would have.
+  size_t (*KVO_NULLABLE describe)(const kvo_type *type, const void *value, char *buffer, size_t capacity);
+  const void *KVO_NULLABLE binding; ///< the binding's own data about the type
+};
+
+/// A value with its type: three words inline, heap above that. Nil has type NULL.
+/// A value that was filled in must be destroyed; `KVO_VALUE_NIL` needs no destroying.
+typedef struct kvo_value {
+  union {
+    uint64_t words[3];
+    void *KVO_NULLABLE heap;
+  } payload __attribute__((aligned(16)));
+  const kvo_type *KVO_NULLABLE type;
+} kvo_value;
+
+#define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)
+#ifdef __cplusplus
+#define KVO_VALUE_NIL kvo_value{}
+#else
+#define KVO_VALUE_NIL ((kvo_value){.type = NULL})
+#endif
+
+/// The type of an encoding: scalars, `*`, `@`, `:`, `^…`, structs `{name=…}`, arrays inside
+/// structs. NULL with KVO_INVALID_ENCODING. Types are interned and live for ever. Any thread.
+const kvo_type *KVO_NULLABLE kvo_type_for_encoding(const char *encoding, kvo_error *KVO_NULLABLE error);
+
+/// A copy of `*bytes`, which is of that type. Strings are copied, objects retained; a NULL string
+/// or object makes nil. KVO_NO_MEMORY leaves `*value` nil.
+kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *bytes);
+kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source);
+/// Ends the value, which becomes nil. Nil is allowed.
+void kvo_value_destroy(kvo_value *value);
+
+/// Where the value lies, or NULL for nil. Valid while the value is.
+const void *KVO_NULLABLE kvo_value_bytes(const kvo_value *value);
+bool kvo_value_is_nil(const kvo_value *value);
+/// Same type and equal, or numbers of equal worth, or both nil.
+bool kvo_value_equal(const kvo_value *a, const kvo_value *b);
+/// Writes at most `capacity` bytes with the NUL; returns the length that all of it would have.
+size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity);
+
+/// Values of the common types. `kvo_value_string` copies, `kvo_value_object` retains; NULL is nil.
+kvo_value kvo_value_bool(bool value);
+kvo_value kvo_value_int(int64_t value);
+kvo_value kvo_value_double(double value);
+kvo_value kvo_value_string(const char *KVO_NULLABLE string);
+kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
+
+/// Readers. A number is converted as C converts it (a fraction is cut, an integer wraps to the
+/// width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0, what is no
+/// string or object as NULL. A string or object stays the value's.
+bool kvo_value_get_bool(const kvo_value *value);
+int64_t kvo_value_get_int(const kvo_value *value);
+double kvo_value_get_double(const kvo_value *value);
+const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *value);
+kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *value);
+
+/// Makes `*target` the same value as another type: numbers as above; other types only to
+/// themselves. KVO_TYPE_MISMATCH or KVO_NO_MEMORY leave `*target` nil.
+kvo_status kvo_value_convert(kvo_value *target, const kvo_type *type, const kvo_value *source);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,118 @@
+// Interned strings live in one open-addressed set, written under a lock, read without one, in the way
+// of map.c: an old array is kept for its readers. A string carries its length, hash, and a binding's
+// cookie before the text; the text's address is what everybody else sees.
+#include "kvo_intern.h"
+
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  const void *cookie;
+  uint32_t hash;
+  uint32_t length;
+  char text[];
+} interned;
+
+typedef struct set {
+  struct set *previous;
+  size_t mask;
+  size_t count;
+  interned *entries[];
+} set;
+
+static pthread_mutex_t intern_lock = PTHREAD_MUTEX_INITIALIZER;
+static set *strings;
+
+// FNV-1a: short keys, no adversary (a set of names that the program itself declares).
+static uint32_t hash_of(const char *text, size_t length) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  return hash;
+}
+
+static interned **find(set *set, const char *text, size_t length, uint32_t hash) {
+  for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {
+    interned *found = __atomic_load_n(&set->entries[i], __ATOMIC_ACQUIRE);
+    if (!found || (found->hash == hash && found->length == length && !memcmp(found->text, text, length)))
+      return &set->entries[i];
+  }
+}
+
+static interned *look_up(const char *text, size_t length, uint32_t hash) {
+  set *set = __atomic_load_n(&strings, __ATOMIC_ACQUIRE);
+  return set ? __atomic_load_n(find(set, text, length, hash), __ATOMIC_ACQUIRE) : NULL;
+}
+
+static bool make_room_locked(void) {
+  set *old = strings;
+  if (old && (old->count + 1) * 4 <= (old->mask + 1) * 3) return true;
+  size_t capacity = old ? (old->mask + 1) * 2 : 256;
+  set *new = kvo_alloc_zeroed(sizeof *new + capacity * sizeof(interned *));
+  if (!new) return false;
+  new->previous = old;
+  new->mask = capacity - 1;
+  for (size_t i = 0; old && i <= old->mask; i++) {
+    interned *string = old->entries[i];
+    if (string) *find(new, string->text, string->length, string->hash) = string;
+  }
+  new->count = old ? old->count : 0;
+  __atomic_store_n(&strings, new, __ATOMIC_RELEASE);
+  return true;
+}
+
+static interned *add_locked(const char *text, size_t length, uint32_t hash) {
+  if (!make_room_locked()) return NULL;
+  interned **entry = find(strings, text, length, hash);
+  if (*entry) return *entry;
+  interned *string = kvo_alloc(sizeof *string + length + 1);
+  if (!string) return NULL;
+  *string = (interned){NULL, hash, (uint32_t)length};
+  memcpy(string->text, text, length + 1);
+  strings->count++;
+  __atomic_store_n(entry, string, __ATOMIC_RELEASE);
+  return string;
+}
+
+const char *kvo_key_find(const char *key) {
+  size_t length = strlen(key);
+  interned *found = look_up(key, length, hash_of(key, length));
+  return found ? found->text : NULL;
+}
+
+const char *kvo_key_intern(const char *key) {
+  size_t length = strlen(key);
+  uint32_t hash = hash_of(key, length);
+  interned *string = look_up(key, length, hash);
+  if (!string) {
+    KVO_LOCKED(&intern_lock);
+    string = add_locked(key, length, hash);
+  }
+  return string ? string->text : NULL;
+}
+
+static interned *header_of(const char *text) {
+  return (interned *)(uintptr_t)(text - offsetof(interned, text));
+}
+
+const void *kvo_key_cookie(const char *interned_key) {
+  return __atomic_load_n(&header_of(interned_key)->cookie, __ATOMIC_ACQUIRE);
+}
+
+const void *kvo_key_set_cookie(const char *interned_key, const void *cookie) {
+  const void *expected = NULL;
+  bool first = __atomic_compare_exchange_n(&header_of(interned_key)->cookie, &expected, cookie, false,
+      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return first ? cookie : expected;
+}
+
+const char *kvo_accessor_name(const char *prefix, const char *key, bool capitalise, const char *suffix) {
+  char name[512];
+  int length = snprintf(name, sizeof name, "%s%s%s", prefix, key, suffix);
+  if (length < 0 || (size_t)length >= sizeof name) return NULL;
+  char *first = name + strlen(prefix);
+  if (capitalise && *first >= 'a' && *first <= 'z') *first = (char)(*first - 'a' + 'A');
+  return kvo_key_find(name);
+}

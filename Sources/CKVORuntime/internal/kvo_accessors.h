@@ -1,0 +1,57 @@
+/// What key-value coding found for a key of a class: how it is read, set, and observed.
+#ifndef KVO_ACCESSORS_H
+#define KVO_ACCESSORS_H
+
+#include "kvo_class_internal.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+typedef enum kvo_access {
+  KVO_ACCESS_NONE,
+  KVO_ACCESS_METHOD,
+  KVO_ACCESS_STORED,   ///< an ivar, or a binding's storage, at `offset`
+  KVO_ACCESS_COMPUTED, ///< a binding's `get`
+} kvo_access;
+
+/// Immutable once published, but for `automatic`. Lives for ever, also after the class has changed and newer
+/// accessors have replaced it.
+typedef struct kvo_accessors {
+  const char *key; ///< interned
+  const kvo_class *cls;
+  uint32_t generation; ///< of the class, when the search was made
+  kvo_access getter;
+  kvo_access setter;
+  /// Under which the object's observation table keeps the key: the offset of a binding's storage, by
+  /// which the uniform lane finds it, else the address of the interned key.
+  uintptr_t id;
+  const kvo_method *KVO_NULLABLE get_method;
+  const kvo_method *KVO_NULLABLE set_method;
+  const kvo_type *KVO_NULLABLE type;     ///< of what is read
+  const kvo_type *KVO_NULLABLE set_type; ///< of what is set
+  ptrdiff_t offset;
+  const kvo_property_description *KVO_NULLABLE property; ///< a binding's
+  const struct kvo_accessors *KVO_NULLABLE previous; ///< what this replaced, which may still be in use
+  int8_t automatic; ///< 1 or 0 once the class has been asked, -1 before; atomic
+} kvo_accessors;
+
+/// The accessors of a key; NULL with KVO_UNDEFINED_KEY if there are none, or KVO_NO_MEMORY. O(1) after the
+/// first call for class and key. Any thread; takes the class lock at first.
+const kvo_accessors *KVO_NULLABLE kvo_class_accessors(const kvo_class *cls, const char *key,
+    kvo_error *KVO_NULLABLE error);
+/// Accessors that read and set nothing, for a key that only `valueForUndefinedKey:` answers, or that
+/// is changed by hand. NULL if memory is out.
+const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class *cls, const char *interned_key);
+
+/// The same accessors, or the newer ones if the class has changed since.
+const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors);
+/// Whether the class notifies automatically for the key: asked once.
+bool kvo_accessors_automatic(const kvo_accessors *accessors);
+/// Reads the property into an uninitialised value: what the getter answers. Without a getter,
+/// `valueForUndefinedKey:` is asked; nil if that has no answer, or if memory is out.
+void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,98 @@
+/// Inside classes and methods. class.c and method.c write these structures, everybody may read them.
+#ifndef KVO_CLASS_INTERNAL_H
+#define KVO_CLASS_INTERNAL_H
+
+#include "kvo_binding.h"
+#include "kvo_call.h"
+#include "kvo_interpose.h"
+#include "kvo_map.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// One handle per selector and hierarchy: an override keeps the handle that it overrides.
+struct kvo_method {
+  uint32_t slot; ///< first, by the contract of kvo_method_lookup
+  uint32_t key_count;
+  const char *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this setter sets, by name
+  const char *selector;                               ///< interned
+  const kvo_call *KVO_NULLABLE call;                  ///< NULL for hooks
+};
+
+typedef struct kvo_ivar {
+  ptrdiff_t offset;
+  const kvo_type *type;
+} kvo_ivar;
+
+struct kvo_class {
+  kvo_imp KVO_NONNULL *KVO_NONNULL table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
+  uint32_t slot_count; ///< slots in use; slots that belong to relatives alone hold a trap
+  uint32_t capacity;
+  uint32_t generation; ///< counts changes of this class or its superclasses, for caches
+  bool is_dynamic;
+  bool is_bound;       ///< a language binding's: instances made elsewhere, isa NULL when unobserved
+  bool is_registered;
+  const kvo_class *KVO_NULLABLE superclass;
+  kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
+  kvo_class *KVO_NULLABLE sibling;
+  kvo_class *KVO_NULLABLE dynamic; ///< this class's KVONotifying_ subclass, atomically published
+  const char *name;
+  size_t instance_size;
+  const kvo_class_operations *operations;
+  kvo_map methods;       ///< selector -> kvo_method *: this class's own and its overrides
+  kvo_map class_methods; ///< selector -> kvo_imp
+  kvo_map ivars;         ///< name -> kvo_ivar *
+  kvo_map properties;    ///< key -> kvo_property_description *: a binding's
+  kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
+  kvo_map interposed;    ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
+};
+
+/// Fails with the statuses of `kvo_class_create`; the class lock must not be held.
+kvo_class *KVO_NULLABLE kvo_class_make(const char *name, const kvo_class *KVO_NULLABLE superclass,
+    size_t instance_size, kvo_error *KVO_NULLABLE error);
+/// A class with a copy of the superclass's table, linked into its subclasses. NULL if memory is out.
+kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name, const kvo_class *KVO_NULLABLE superclass);
+
+/// Makes room for slots up to `needed` in the class and its descendants. False if memory is out.
+bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
+/// The first slot that is free in the class and in all of its descendants.
+uint32_t kvo_class_slot_limit_locked(const kvo_class *cls);
+/// Points one slot of one class somewhere else.
+void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
+/// Tells caches of the class and its descendants that something changed.
+void kvo_class_touch_locked(kvo_class *cls);
+
+const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls, const char *interned_selector);
+kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls, const char *KVO_NULLABLE interned_selector);
+
+/// The root's hooks and lifetime, object.c.
+extern const kvo_class_operations kvo_root_operations;
+
+/// The selectors of hooks, interned once.
+typedef struct kvo_hook_names {
+  const char *set_nil_value;
+  const char *value_for_undefined;
+  const char *set_value_for_undefined;
+  const char *dealloc;
+  const char *destroy_properties;
+  const char *observe;
+  const char *access_ivars;
+  const char *automatically_notifies;
+} kvo_hook_names;
+const kvo_hook_names *kvo_hooks(void);
+
+/// The plain class of an isa: a dynamic subclass's superclass.
+KVO_INLINE const kvo_class *kvo_plain_class(const kvo_class *isa) {
+  return isa->is_dynamic ? (const kvo_class *)isa->superclass : isa;
+}
+
+/// An implementation by slot, from the class's table as it is now.
+KVO_INLINE kvo_imp kvo_class_slot(const kvo_class *cls, uint32_t slot) {
+  kvo_imp *table = __atomic_load_n(&cls->table, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&table[slot], __ATOMIC_RELAXED);
+}
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,45 @@
+/// Making a change known.
+#ifndef KVO_DELIVERY_H
+#define KVO_DELIVERY_H
+
+#include "kvo_table.h"
+#include "kvo_thread.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// One change as one observer sees it.
+struct kvo_change {
+  kvo_change_kind kind;
+  bool is_prior;
+  const kvo_value *KVO_NULLABLE old_value;
+  const kvo_value *KVO_NULLABLE new_value;
+};
+
+/// Counted over all registrations of the process; a frame remembers how many there were.
+extern uint64_t kvo_registration_serial;
+
+/// Opens an automatic change of a property: reads old and calls prior observers where asked for. NULL
+/// if nobody observes it, if it joins a change under way, or if memory is out.
+kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
+/// Closes it: reads new, calls the observers, pops the frame.
+void kvo_change_close(kvo_frame *frame);
+
+/// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
+/// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are set.
+void kvo_change_read_old(kvo_frame *frame, kvo_observers observers, const kvo_accessors *accessors);
+void kvo_change_deliver_priors(kvo_frame *frame, kvo_observers observers);
+void kvo_change_finish(kvo_frame *frame);
+
+/// The observers of a key of a guarded object and how the key is read; 0 if there are none.
+kvo_observers kvo_change_observers(kvo_object *object, uintptr_t id,
+    const kvo_accessors *KVO_NULLABLE *KVO_NONNULL accessors);
+
+/// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame guards its
+/// object.
+void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors, kvo_frame *frame);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,76 @@
+/// Reading type encodings, the text by which Objective-C describes C types.
+///
+/// What can be read: the scalars `c C s S i I l L q Q f d D B`, `*` strings, `@` objects, `:`
+/// selectors, `^` pointers to anything, `{name=…}` structs, and inside structs `[n…]` arrays. Names of
+/// members in quotes, class names after `@`, and qualifiers such as `r` (const) are skipped.
+///
+/// Reading also normalises: what is skipped is left out, `l` becomes `q`, and every pointer becomes
+/// `^v`, so that types which behave the same have the same text. A struct keeps its name: two structs
+/// of equal members and different names are different types.
+#ifndef KVO_ENCODING_H
+#define KVO_ENCODING_H
+
+#include "kvo_value.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// No type is larger: passing one by value would endanger the stack.
+enum { KVO_ENCODING_SIZE_LIMIT = 64 * 1024, KVO_ENCODING_DEPTH_LIMIT = 32 };
+
+/// Where a type stands decides which types are possible there.
+typedef enum kvo_encoding_place {
+  KVO_PLACE_VALUE,  ///< a property or an argument: anything that can be passed
+  KVO_PLACE_RESULT, ///< also void
+  KVO_PLACE_MEMBER, ///< also an array
+} kvo_encoding_place;
+
+/// A type as it was read. `kind`, `text` and `length` are the element's where it is an array;
+/// `size` and `alignment` are always those of the whole.
+typedef struct kvo_encoding_item {
+  kvo_kind kind;
+  size_t size;
+  size_t alignment;
+  size_t count; ///< of elements, over all dimensions; 1 for what is no array
+  const char *text;
+  size_t length;
+} kvo_encoding_item;
+
+/// A place in an encoding. Made by `kvo_encoding_start`.
+typedef struct kvo_encoding_reader {
+  const char *text;
+  const char *next;
+  char *KVO_NULLABLE normal; ///< where the next normalised character goes
+  unsigned depth;
+  kvo_error *KVO_NULLABLE error;
+} kvo_encoding_reader;
+
+/// A reader at the beginning of `text`.
+/// - normal: NULL, or room for as many bytes as `text` has, with its NUL.
+/// - error: filled in by whichever call refuses, with a message that names text, cause and position.
+kvo_encoding_reader kvo_encoding_start(const char *text, char *KVO_NULLABLE normal,
+    kvo_error *KVO_NULLABLE error);
+/// Reads one type. KVO_INVALID_ENCODING, as the following.
+kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_place place,
+    kvo_encoding_item *item);
+/// Checks that nothing is left, and ends the normalised text.
+kvo_status kvo_encoding_finish(kvo_encoding_reader *reader);
+/// Whether everything has been read.
+bool kvo_encoding_at_end(const kvo_encoding_reader *reader);
+/// Skips the stack offset that compilers write after each type of a method.
+void kvo_encoding_skip_offset(kvo_encoding_reader *reader);
+
+/// Steps from the `{` of a struct to its first member.
+kvo_status kvo_encoding_enter_struct(kvo_encoding_reader *reader);
+/// Reads a member, or the `}` after the last one, which gives KVO_KIND_VOID.
+kvo_status kvo_encoding_next_member(kvo_encoding_reader *reader, kvo_encoding_item *member);
+/// Adds a member to a struct's layout, of which `whole->size` so far has no padding at its end.
+/// Returns the member's offset.
+size_t kvo_encoding_add_member(kvo_encoding_item *whole, const kvo_encoding_item *member);
+/// Pads a struct's layout at its end.
+void kvo_encoding_close_struct(kvo_encoding_item *whole);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,52 @@
+/// The runtime's locks and their order.
+///
+/// | lock | protects |
+/// |---|---|
+/// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
+/// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
+/// | intern lock (intern.c) | the set of interned strings |
+/// | thread lock (thread.c) | the list of thread records |
+/// | limbo lock (reclaim.c) | what could not be freed yet |
+///
+/// Order: class lock before intern lock; two object locks by stripe. No object lock is held while any
+/// other of these is taken, and none at all while code of the user runs.
+#ifndef KVO_LOCK_H
+#define KVO_LOCK_H
+
+#include "kvo_object.h"
+
+#include <pthread.h>
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// A scope that holds a mutex: `KVO_LOCKED(&mutex);` until the block ends.
+static inline pthread_mutex_t *kvo_lock_mutex(pthread_mutex_t *mutex) {
+  pthread_mutex_lock(mutex);
+  return mutex;
+}
+static inline void kvo_unlock_mutex(pthread_mutex_t *KVO_NONNULL *KVO_NONNULL mutex) {
+  pthread_mutex_unlock(*mutex);
+}
+#define KVO_LOCKED(mutex)                                                                      \
+  __attribute__((cleanup(kvo_unlock_mutex), unused)) pthread_mutex_t *scope_lock = kvo_lock_mutex(mutex)
+
+extern pthread_mutex_t kvo_class_lock;
+
+/// The locks of an object and, if there is one, of its observer. They may share a stripe.
+typedef struct kvo_object_locks {
+  pthread_mutex_t *first;
+  pthread_mutex_t *KVO_NULLABLE second;
+} kvo_object_locks;
+
+/// Only the addresses are used: the objects may be dead.
+kvo_object_locks kvo_lock_objects(const kvo_object *object, const kvo_object *KVO_NULLABLE other);
+void kvo_unlock_objects(kvo_object_locks *locks);
+#define KVO_LOCKED_OBJECTS(object, other)                                             \
+  __attribute__((cleanup(kvo_unlock_objects), unused)) kvo_object_locks scope_locks = \
+      kvo_lock_objects(object, other)
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,32 @@
+/// Reports of misuse, and the log that the environment asks for.
+#ifndef KVO_LOG_H
+#define KVO_LOG_H
+
+#include "kvo_diagnostics.h"
+#include "kvo_table.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+enum kvo_log_flag {
+  KVO_LOG_REGISTRATIONS = 1,
+  KVO_LOG_DELIVERIES = 2,
+  KVO_COUNT_HITS = 4,
+  KVO_ABORT_ON_MISUSE = 8,
+};
+
+/// What the environment asked for; 0 mostly, so that a delivery tests one word.
+extern uint32_t kvo_log_flags;
+
+/// Logs and counts a delivery, as the flags say.
+void kvo_log_delivery(kvo_registration *registration, const kvo_change *change);
+/// Logs that a registration was made or ended. No lock held: it may describe objects.
+void kvo_log_registration(const kvo_registration *registration, const char *what);
+
+/// Reports a misuse of the interface, which is survived unless the environment says otherwise.
+void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,131 @@
+/// Observation tables: who observes which key of one object.
+#ifndef KVO_TABLE_H
+#define KVO_TABLE_H
+
+#include "kvo_accessors.h"
+#include "kvo_reclaim.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
+
+/// One registration. Immutable while it is live, but for what says otherwise.
+typedef struct kvo_handle kvo_registration;
+struct kvo_handle {
+  kvo_retired retired;
+  uint32_t references; ///< atomic: the object's table (or limbo) and the handle
+  uint8_t state;       ///< enum kvo_registration_state, atomic
+  uint8_t options;
+  uint32_t index;      ///< in its key's list; object lock
+  uint64_t serial;     ///< when it was made, counted over all registrations
+  const struct kvo_thread *KVO_NULLABLE thread; ///< that made it; only compared
+  kvo_object *object;  ///< dead once state is KVO_ENDED; its address still names the lock and the guard
+  uintptr_t id;
+  const char *key_path; ///< interned
+  kvo_callback KVO_NULLABLE callback;
+  void *KVO_NULLABLE context;
+  void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
+  uint64_t hits; ///< atomic, counted in a debug mode
+  kvo_object *KVO_NULLABLE observer; ///< an unowned reference, until this is reclaimed
+  const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
+  /// Links of the observer's list of what it registered. Both objects' locks.
+  kvo_registration *KVO_NULLABLE next_watched;
+  kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
+};
+
+/// Several observers of one key, in the order of registration. New ones are stored behind the last and
+/// published by the count; a removed one leaves a hole, which a reader skips. The list is replaced only
+/// when it is full or mostly holes, so N registrations and N removals cost O(N) in any order.
+typedef struct kvo_list {
+  kvo_retired retired;
+  uint32_t capacity;
+  uint32_t count; ///< atomic
+  uint32_t live;
+  uint32_t wanting[5]; ///< how many of the live ones have each option; for readers, `options`
+  uint32_t options;    ///< atomic: the union
+  kvo_registration *KVO_NULLABLE items[]; ///< atomic
+} kvo_list;
+
+/// The observers of one key: a registration, or a list with the lowest bit set, or NULL.
+typedef uintptr_t kvo_observers;
+KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) { return observers & 1; }
+KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) { return (kvo_list *)(observers & ~(uintptr_t)1); }
+KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) { return (kvo_registration *)observers; }
+
+typedef struct kvo_cell {
+  uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
+  kvo_observers observers; ///< atomic
+  const kvo_accessors *accessors; ///< atomic
+} kvo_cell;
+
+/// A change by hand that is open: kvo_will_change has been called. Object lock.
+typedef struct kvo_open_pair {
+  struct kvo_open_pair *KVO_NULLABLE next; ///< the one opened before
+  const struct kvo_thread *thread;
+  const char *key;
+  uintptr_t id;
+  uint64_t serial;
+  bool joined; ///< inside an automatic change: its did delivers nothing
+  bool has_old;
+  kvo_value old_value;
+} kvo_open_pair;
+
+/// What hangs at an object that is observed, observes, or has a change by hand open. Replaced by a
+/// larger one when its cells are full. Written under the object's lock; the cells are read by
+/// deliveries that guard the object.
+struct kvo_table {
+  kvo_retired retired;
+  uint32_t mask; ///< of the cells, a power of two less one
+  uint32_t used; ///< cells with an id
+  uint32_t live; ///< registrations with this object
+  kvo_registration *KVO_NULLABLE watched; ///< registrations that this object made, newest first
+  kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
+  kvo_cell cells[];
+};
+typedef struct kvo_table kvo_table;
+
+/// The object's table. A reader without the lock must guard the object first.
+KVO_INLINE kvo_table *KVO_NULLABLE kvo_table_of(const kvo_object *object) {
+  return __atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+}
+
+KVO_INLINE size_t kvo_table_home(uintptr_t id, uint32_t mask) {
+  return (size_t)(((uint64_t)id * 0x9E3779B97F4A7C15u) >> 32) & mask;
+}
+
+/// The cell of a key, or NULL. O(1), however many keys and objects are observed.
+KVO_INLINE kvo_cell *KVO_NULLABLE kvo_table_find(kvo_table *table, uintptr_t id) {
+  for (size_t i = kvo_table_home(id, table->mask);; i = (i + 1) & table->mask) {
+    uintptr_t found = __atomic_load_n(&table->cells[i].id, __ATOMIC_ACQUIRE);
+    if (KVO_LIKELY(found == id)) return &table->cells[i];
+    if (!found) return NULL;
+  }
+}
+
+KVO_INLINE kvo_observers kvo_cell_observers(const kvo_cell *cell) {
+  return __atomic_load_n(&cell->observers, __ATOMIC_SEQ_CST);
+}
+
+/// What the observers of a key ask for together.
+KVO_INLINE uint32_t kvo_observers_options(kvo_observers observers) {
+  if (KVO_LIKELY(!kvo_observers_is_list(observers))) return kvo_observers_single(observers)->options;
+  return __atomic_load_n(&kvo_observers_list(observers)->options, __ATOMIC_ACQUIRE);
+}
+
+/// The object's table, made if there is none, with room for one more key. NULL if memory is out.
+kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// Frees the table of an object that no longer needs it.
+void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// Puts the registration behind the others of its key. False, with nothing changed, if memory is out.
+bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
+    const kvo_accessors *accessors, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// Takes it out. What no reader needs any more is added to `retired`, the registration not.
+void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

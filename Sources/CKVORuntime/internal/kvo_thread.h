@@ -1,0 +1,74 @@
+/// Threads and the changes that they have open: frames, which are hazard pointers as well.
+///
+/// A frame is one automatic change from its will to the end of its delivery, or one delivery of a change
+/// by hand. It lies on its thread's stack of frames. While it is there, its `object` member tells every
+/// thread that frees something: leave alone what belongs to that object's observations (reclaim.c).
+#ifndef KVO_THREAD_H
+#define KVO_THREAD_H
+
+#include "kvo_accessors.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+typedef struct kvo_thread kvo_thread;
+
+enum kvo_frame_state { KVO_FRAME_FREE = 0, KVO_FRAME_OPEN, KVO_FRAME_DELIVERING };
+
+struct kvo_frame {
+  kvo_object *KVO_NULLABLE object; ///< the guard: atomically published, NULL when the frame is free
+  kvo_thread *thread;
+  uintptr_t id;                                 ///< of the property, kvo_accessors.id
+  uint64_t serial;      ///< registrations up to this one were there when the change began
+  uint8_t state;        ///< enum kvo_frame_state, atomic: another thread may end the frame
+  bool retained;        ///< the object is held until the frame is popped
+  bool has_old, has_new;
+  bool compared, equal; ///< old and new have been compared, for `KVO_DISTINCT`
+  kvo_value old_value, new_value;
+};
+
+enum { KVO_FRAMES_PER_BLOCK = 16 };
+
+typedef struct kvo_frame_block {
+  struct kvo_frame_block *KVO_NULLABLE previous;
+  struct kvo_frame_block *KVO_NULLABLE next; ///< atomically published, never freed
+  kvo_frame frames[KVO_FRAMES_PER_BLOCK];
+} kvo_frame_block;
+
+/// One per thread that ever delivered; pooled for ever, handed to the next thread when its own ends.
+struct kvo_thread {
+  kvo_frame *top;           ///< the next free frame
+  kvo_frame_block *block;   ///< where `top` lies
+  uint32_t open_count;      ///< frames in state OPEN or more: most changes need not look for one to join
+  uint32_t number;          ///< for the dump, from 1
+  bool in_use;              ///< atomic
+  bool owes;                ///< atomic: something waits for a frame of this thread to be popped
+  kvo_thread *KVO_NULLABLE next; ///< immutable once published
+  kvo_frame_block first;
+};
+
+extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
+
+/// This thread's record, made or taken from the pool at first need. NULL if memory is out.
+kvo_thread *KVO_NULLABLE kvo_thread_start(void);
+KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
+  kvo_thread *thread = kvo_this_thread;
+  return KVO_LIKELY(thread != NULL) ? thread : kvo_thread_start();
+}
+
+/// All records, newest first. Immutable links: may be walked without a lock.
+kvo_thread *KVO_NULLABLE kvo_thread_first(void);
+
+/// A new frame on top, which guards the object from now on: what is read of the object's observations
+/// afterwards is not freed before the frame is popped. NULL if memory is out.
+kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object);
+/// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to another
+/// thread (an access that was suspended and resumed elsewhere).
+void kvo_frame_pop(kvo_frame *frame);
+/// Whether this thread has an automatic change of the property open.
+bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

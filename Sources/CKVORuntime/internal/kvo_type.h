@@ -1,0 +1,46 @@
+/// The runtime's own types behind `kvo_type`: one for each scalar kind, and struct types, which are
+/// made from their encodings.
+#ifndef KVO_TYPE_H
+#define KVO_TYPE_H
+
+#include "kvo_value.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// The one type of a kind that is neither struct nor binding; void's has size 0. Static.
+const kvo_type *kvo_type_of_kind(kvo_kind kind);
+
+/// The type of a kind and normalised text, as kvo_encoding.h reads them; structs are made at first
+/// need and live for ever. NULL with KVO_NO_MEMORY. Any thread.
+const kvo_type *KVO_NULLABLE kvo_type_for_normal(kvo_kind kind, const char *text, size_t length,
+    kvo_error *KVO_NULLABLE error);
+
+/// As `type->copy`, which can't report, but tells: false if memory is out, and then `*target` is
+/// uninitialised as before.
+bool kvo_type_copy(const kvo_type *type, void *target, const void *source);
+
+/// A member, or the elements of an array, which lie one after the other over all its dimensions.
+typedef struct kvo_struct_member {
+  const kvo_type *type;
+  size_t offset;
+  size_t count;
+} kvo_struct_member;
+
+/// A type of kind KVO_KIND_STRUCT.
+typedef struct kvo_struct_type {
+  kvo_type type;
+  void *KVO_NULLABLE ffi; ///< ffi.c's, made at first need, atomically published
+  size_t member_count;
+  kvo_struct_member members[];
+} kvo_struct_type;
+
+/// Struct.c's part of `kvo_type_for_normal` and `kvo_type_copy`.
+const kvo_type *KVO_NULLABLE kvo_struct_type_for_normal(const char *text, size_t length,
+    kvo_error *KVO_NULLABLE error);
+bool kvo_struct_copy(const kvo_struct_type *type, void *target, const void *source);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

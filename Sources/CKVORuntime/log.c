@@ -1,0 +1,116 @@
+// Environment options, misuse and the log.
+#include "kvo_log.h"
+
+#include "kvo_delivery.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t kvo_log_flags;
+
+static void (*misuse_handler)(const char *message);
+static void (*unhandled_handler)(const char *key_path, kvo_object *object, kvo_object *observer);
+
+// One row per option: the environment variable, a word that must be in its value (or NULL for any value
+// but 0), what it sets, and the help text.
+static const struct option {
+  const char *variable;
+  const char *word;
+  uint32_t flag;
+  const char *help;
+} options[] = {
+    {"KVO_LOG", "registrations", KVO_LOG_REGISTRATIONS, "log each registration made and ended"},
+    {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
+    {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
+    {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
+    {"KVO_HELP", NULL, 0, "list these options"},
+};
+
+static bool asks_for(const struct option *option) {
+  const char *value = getenv(option->variable);
+  if (!value) return false;
+  return option->word ? strstr(value, option->word) != NULL : strcmp(value, "0") != 0;
+}
+
+static void print_help(void) {
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    fprintf(stderr, "  %s=%-14s %s\n", options[i].variable, options[i].word ? options[i].word : "1",
+        options[i].help);
+}
+
+__attribute__((constructor)) static void read_environment(void) {
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (asks_for(&options[i])) kvo_log_flags |= options[i].flag;
+  const char *help = getenv("KVO_HELP");
+  if (!help || !strcmp(help, "0")) return;
+  fprintf(stderr, "CKVORuntime reads these from the environment (KVO_LOG takes several, comma-separated):\n");
+  print_help();
+}
+
+static const char *kind_name(kvo_change_kind kind) {
+  static const char *const names[] = {"", "setting", "insertion", "removal", "replacement"};
+  return names[kind];
+}
+
+void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
+  if (kvo_log_flags & KVO_COUNT_HITS) __atomic_fetch_add(&registration->hits, 1, __ATOMIC_RELAXED);
+  if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;
+  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %p, context %p\n", change->is_prior ? "prior " : "",
+      kind_name(change->kind), registration->key_path, kvo_class_name(kvo_class_of(registration->object)),
+      (void *)registration->object, (void *)registration->observer, registration->context);
+}
+
+void kvo_log_registration(const kvo_registration *registration, const char *what) {
+  if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
+  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %p, options %#x, context %p\n", what,
+      registration->key_path, (void *)registration->object, (void *)registration->observer,
+      (unsigned)registration->options, registration->context);
+}
+
+__attribute__((noinline)) void kvo_break_on_misuse(const char *message) {
+  // Kept by the compiler, so that a debugger finds it.
+  __asm__ volatile("" ::"r"(message) : "memory");
+}
+
+void kvo_set_misuse_handler(void (*handler)(const char *message)) {
+  __atomic_store_n(&misuse_handler, handler, __ATOMIC_RELEASE);
+}
+
+void kvo_misuse(const char *format, ...) {
+  char message[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  kvo_break_on_misuse(message);
+  void (*handler)(const char *) = __atomic_load_n(&misuse_handler, __ATOMIC_ACQUIRE);
+  if (handler) handler(message);
+  else fprintf(stderr, "KVO misuse: %s\n", message);
+  if (kvo_log_flags & KVO_ABORT_ON_MISUSE) abort();
+}
+
+void kvo_set_unhandled_notification_handler(
+    void (*handler)(const char *key_path, kvo_object *object, kvo_object *observer)) {
+  __atomic_store_n(&unhandled_handler, handler, __ATOMIC_RELEASE);
+}
+
+void kvo_report_unhandled_notification(const char *key_path, kvo_object *object, kvo_object *observer) {
+  void (*handler)(const char *, kvo_object *, kvo_object *) =
+      __atomic_load_n(&unhandled_handler, __ATOMIC_ACQUIRE);
+  if (handler) {
+    handler(key_path, object, observer);
+    return;
+  }
+  char observed[128], observing[128], message[512];
+  kvo_object_describe(object, observed, sizeof observed);
+  kvo_object_describe(observer, observing, sizeof observing);
+  snprintf(message, sizeof message,
+      "%s was told of a change of \"%s\" of %s, but no class of the observer took the notification: "
+      "observeValueForKeyPath reached the root. Handle the context that was registered.",
+      observing, key_path, observed);
+  kvo_break_on_misuse(message);
+  fprintf(stderr, "KVO: %s\n", message);
+  abort();
+}

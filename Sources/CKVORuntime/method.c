@@ -1,0 +1,241 @@
+// Methods: adding, replacing, finding them; ivars and class methods.
+//
+// A method's slot is free in the class and all its descendants when it is added, so that adding a
+// method late never moves another. An override is an entry in the overriding class's own map with the
+// handle of what it overrides: that is how a replacement further up knows where to stop.
+#include "kvo_class_internal.h"
+
+#include "kvo_fail.h"
+#include "kvo_diagnostics.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_swizzle.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const kvo_method *kvo_class_find_method(const kvo_class *cls, const char *interned_selector) {
+  for (; cls; cls = cls->superclass) {
+    const kvo_method *method = kvo_map_get(&cls->methods, interned_selector);
+    if (method) return method;
+  }
+  return NULL;
+}
+
+const kvo_method *kvo_class_method(const kvo_class *cls, const char *selector) {
+  const char *interned = kvo_key_find(selector);
+  return interned ? kvo_class_find_method(cls, interned) : NULL;
+}
+
+kvo_imp kvo_class_find_class_method(const kvo_class *cls, const char *interned_selector) {
+  for (; cls && interned_selector; cls = cls->superclass) {
+    void *imp = kvo_map_get(&cls->class_methods, interned_selector);
+    if (imp) return (kvo_imp)imp;
+  }
+  return NULL;
+}
+
+kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
+  return kvo_class_slot(cls, method->slot);
+}
+
+const char *kvo_method_selector(const kvo_method *method) { return method->selector; }
+
+uint32_t kvo_method_slot(const kvo_method *method) { return method->slot; }
+
+// The keys that a setter's selector sets: setName: sets `name` and `Name`, _setName: too.
+static bool find_keys(kvo_method *method) {
+  const char *name = method->selector + (method->selector[0] == '_');
+  size_t length = strlen(name);
+  bool setter = !strncmp(name, "set", 3) && length > 4 && name[length - 1] == ':' &&
+                strchr(name, ':') == name + length - 1 && !(name[3] >= 'a' && name[3] <= 'z');
+  if (!setter || length - 3 >= 512) return true;
+  char key[512];
+  memcpy(key, name + 3, length - 4);
+  key[length - 4] = 0;
+  method->keys[method->key_count++] = kvo_key_intern(key);
+  if (key[0] >= 'A' && key[0] <= 'Z') {
+    key[0] = (char)(key[0] - 'A' + 'a');
+    method->keys[method->key_count++] = kvo_key_intern(key);
+  }
+  return method->keys[0] && (method->key_count == 1 || method->keys[1]);
+}
+
+// Reached when a slot is called on a class that does not have the method: a call with a handle of
+// another hierarchy.
+static void call_without_method(void) {
+  kvo_break_on_misuse("A method was called on an object whose class does not have it.");
+  __builtin_trap();
+}
+
+static void fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
+  while (cls->slot_count < slot) kvo_class_set_slot_locked(cls, cls->slot_count++, call_without_method);
+  kvo_class_set_slot_locked(cls, slot, imp);
+  cls->slot_count = slot + 1;
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
+    fill_slots_locked(subclass, slot, imp);
+}
+
+// What a class does changes for it and for the descendants that inherit it. A dynamic subclass keeps
+// its interposer, which looks the original up.
+static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp imp) {
+  if (!(cls->is_dynamic && kvo_swizzle_interposes(cls, method))) kvo_class_set_slot_locked(cls, method->slot, imp);
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
+    if (!kvo_map_get(&subclass->methods, method->selector)) change_slot_locked(subclass, method, imp);
+}
+
+static const kvo_class *descendant_with_method_locked(const kvo_class *cls, const char *selector) {
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling) {
+    if (kvo_map_get(&subclass->methods, selector)) return subclass;
+    const kvo_class *found = descendant_with_method_locked(subclass, selector);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static kvo_status out_of_memory(const kvo_class *cls, const char *name, kvo_error *error) {
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, name, "No memory to add %s to %s.", name, cls->name);
+}
+
+static kvo_method *make_method(const char *selector, const kvo_call *call, uint32_t slot) {
+  kvo_method *method = kvo_alloc_zeroed(sizeof *method);
+  if (!method) return NULL;
+  method->selector = selector;
+  method->call = call;
+  method->slot = slot;
+  if (!call || call->argument_count != 3 || find_keys(method)) return method;
+  kvo_free(method);
+  return NULL;
+}
+
+static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp imp, const kvo_call *call,
+    const kvo_method **handle, kvo_error *error) {
+  const kvo_class *below = descendant_with_method_locked(cls, selector);
+  if (below)
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector,
+        "%s can't be added to %s: its subclass %s has that method already.", selector, cls->name,
+        below->name);
+  uint32_t slot = kvo_class_slot_limit_locked(cls);
+  kvo_method *method = make_method(selector, call, slot);
+  if (!method) return out_of_memory(cls, selector, error);
+  if (!kvo_class_reserve_slots_locked(cls, slot + 1) || !kvo_map_set_locked(&cls->methods, selector, method)) {
+    kvo_free(method);
+    return out_of_memory(cls, selector, error);
+  }
+  fill_slots_locked(cls, slot, imp);
+  *handle = method;
+  return KVO_OK;
+}
+
+static kvo_status override_locked(kvo_class *cls, const kvo_method *method, kvo_imp imp,
+    const kvo_call *call, kvo_error *error) {
+  const char *selector = method->selector;
+  if (method->call != call)
+    return kvo_fail(error, KVO_INVALID_ENCODING, cls->name, selector,
+        "%s of %s is declared as \"%s\", but overrides a method declared as \"%s\".", selector, cls->name,
+        call ? call->encoding : "hook", method->call ? method->call->encoding : "hook");
+  if (!kvo_map_set_locked(&cls->methods, selector, (void *)(uintptr_t)method))
+    return out_of_memory(cls, selector, error);
+  change_slot_locked(cls, method, imp);
+  return KVO_OK;
+}
+
+static kvo_status add_locked(kvo_class *cls, const char *selector, kvo_imp imp, const kvo_call *call,
+    const kvo_method **handle, kvo_error *error) {
+  if (kvo_map_get(&cls->methods, selector))
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a method %s already.", cls->name, selector);
+  const kvo_method *inherited = kvo_class_find_method(cls, selector);
+  kvo_status status = inherited ? override_locked(cls, inherited, imp, call, error)
+                                : add_new_locked(cls, selector, imp, call, handle, error);
+  if (inherited) *handle = inherited;
+  if (status == KVO_OK) {
+    kvo_class_touch_locked(cls);
+    kvo_swizzle_refresh_locked(cls, *handle);
+  }
+  return status;
+}
+
+// An error about a type, made into one about the class's member.
+static kvo_status name_member(kvo_error *error, kvo_status status, const kvo_class *cls, const char *name) {
+  if (!error) return status;
+  char cause[sizeof error->message];
+  memcpy(cause, error->message, sizeof cause);
+  return kvo_fail(error, status, cls->name, name, "%s of %s: %s", name, cls->name, cause);
+}
+
+kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_signature signature, const kvo_method **method, kvo_error *error) {
+  kvo_error cause = {0};
+  const kvo_call *call = NULL;
+  if (signature.form != KVO_FORM_HOOK && !(call = kvo_call_for_signature(signature, &cause))) {
+    if (error) *error = cause;
+    return name_member(error, cause.status, cls, selector);
+  }
+  const char *interned = kvo_key_intern(selector);
+  if (!interned) return out_of_memory(cls, selector, error);
+  const kvo_method *handle = NULL;
+  KVO_LOCKED(&kvo_class_lock);
+  kvo_status status = add_locked(cls, interned, imp, call, &handle, error);
+  if (status == KVO_OK && method) *method = handle;
+  return status;
+}
+
+kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_imp *previous, kvo_error *error) {
+  const kvo_method *method = kvo_class_method(cls, selector);
+  if (!method)
+    return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector, "%s has no method %s to replace.",
+        cls->name, selector);
+  KVO_LOCKED(&kvo_class_lock);
+  if (!kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
+    return out_of_memory(cls, selector, error);
+  if (previous) *previous = kvo_class_slot(cls, method->slot);
+  change_slot_locked(cls, method, imp);
+  return KVO_OK;
+}
+
+kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp, kvo_error *error) {
+  const char *interned = kvo_key_intern(selector);
+  if (!interned) return out_of_memory(cls, selector, error);
+  KVO_LOCKED(&kvo_class_lock);
+  if (kvo_map_get(&cls->class_methods, interned))
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a class method %s already.",
+        cls->name, selector);
+  if (!kvo_map_set_locked(&cls->class_methods, interned, (void *)imp))
+    return out_of_memory(cls, selector, error);
+  kvo_class_touch_locked(cls);
+  return KVO_OK;
+}
+
+static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar ivar, kvo_error *error) {
+  if (kvo_map_get(&cls->ivars, name))
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, name, "%s has an ivar %s already.", cls->name, name);
+  kvo_ivar *kept = kvo_alloc(sizeof *kept);
+  if (!kept) return out_of_memory(cls, name, error);
+  *kept = ivar;
+  if (!kvo_map_set_locked(&cls->ivars, name, kept)) {
+    kvo_free(kept);
+    return out_of_memory(cls, name, error);
+  }
+  kvo_class_touch_locked(cls);
+  return KVO_OK;
+}
+
+kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout layout,
+    kvo_error *error) {
+  kvo_error cause = {0};
+  const kvo_type *type = kvo_type_for_layout(layout, &cause);
+  if (!type) {
+    if (error) *error = cause;
+    return name_member(error, cause.status, cls, name);
+  }
+  if (offset < sizeof(kvo_object) || offset + type->size > cls->instance_size || offset % type->alignment)
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, name,
+        "The ivar %s (%zu bytes at offset %zu) does not lie inside an instance of %s (%zu bytes).", name,
+        type->size, offset, cls->name, cls->instance_size);
+  const char *interned = kvo_key_intern(name);
+  if (!interned) return out_of_memory(cls, name, error);
+  KVO_LOCKED(&kvo_class_lock);
+  return add_ivar_locked(cls, interned, (kvo_ivar){(ptrdiff_t)offset, type}, error);
+}

@@ -1,0 +1,181 @@
+// Objects of C: memory, references, death.
+//
+// Two counts precede the header: strong references, and unowned ones, of which the strong references
+// together hold one. The last strong one ends the object; the memory goes with the last unowned one, so
+// that a registration that still knows a dead observer can ask it whether it lives.
+#include "kvo_object.h"
+
+#include "kvo_class_internal.h"
+#include "kvo_diagnostics.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_open_pairs.h"
+#include "kvo_registration.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  uint32_t strong;
+  uint32_t unowned;
+} __attribute__((aligned(16))) counts;
+
+_Static_assert(sizeof(counts) == 16, "an instance stays aligned for any scalar");
+_Static_assert(sizeof(kvo_object) == 2 * sizeof(void *), "bindings lay the header out as two words");
+
+static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
+
+static const kvo_class *(*class_of_unobserved)(const kvo_object *object);
+
+// MARK: References
+
+static void root_retain(kvo_object *object) {
+  __atomic_fetch_add(&counts_of(object)->strong, 1, __ATOMIC_RELAXED);
+}
+
+static bool root_try_retain(kvo_object *object) {
+  uint32_t *strong = &counts_of(object)->strong, count = __atomic_load_n(strong, __ATOMIC_RELAXED);
+  while (count)
+    if (__atomic_compare_exchange_n(strong, &count, count + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return true;
+  return false;
+}
+
+static void root_unowned_retain(kvo_object *object) {
+  __atomic_fetch_add(&counts_of(object)->unowned, 1, __ATOMIC_RELAXED);
+}
+
+static void root_unowned_release(kvo_object *object) {
+  counts *counts = counts_of(object);
+  if (__atomic_sub_fetch(&counts->unowned, 1, __ATOMIC_ACQ_REL) == 0) kvo_free(counts);
+}
+
+// The hook that each class itself adds, subclass first.
+static void call_each(kvo_object *object, const char *selector) {
+  for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass) {
+    const kvo_method *method = kvo_map_get(&cls->methods, selector);
+    if (method) ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
+  }
+}
+
+static void root_release(kvo_object *object) {
+  if (__atomic_sub_fetch(&counts_of(object)->strong, 1, __ATOMIC_ACQ_REL)) return;
+  call_each(object, kvo_hooks()->dealloc);
+  kvo_object_will_die(object);
+  call_each(object, kvo_hooks()->destroy_properties);
+  root_unowned_release(object);
+}
+
+static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {
+  int length = snprintf(buffer, capacity, "<%s: %p>", kvo_class_of(object)->name, (const void *)object);
+  return length < 0 ? 0 : (size_t)length;
+}
+
+const kvo_class_operations kvo_root_operations = {
+    .retain = root_retain,
+    .release = root_release,
+    .try_retain = root_try_retain,
+    .unowned_retain = root_unowned_retain,
+    .unowned_release = root_unowned_release,
+    .describe = root_describe,
+};
+
+// MARK: The root class
+
+static kvo_hook_names hooks;
+static kvo_class *root;
+static pthread_once_t root_once = PTHREAD_ONCE_INIT;
+
+static void take_unhandled(kvo_object *observer, const kvo_method *method, const char *key_path,
+    kvo_object *object, const kvo_change *change, void *context) {
+  (void)method, (void)change, (void)context;
+  kvo_report_unhandled_notification(key_path, object, observer);
+}
+
+static const char *intern_hook(const char *selector) {
+  const char *interned = kvo_key_intern(selector);
+  if (interned) return interned;
+  fputs("KVO: no memory for the root class.\n", stderr);
+  abort();
+}
+
+static void make_root(void) {
+  hooks = (kvo_hook_names){
+      .set_nil_value = intern_hook("setNilValueForKey:"),
+      .value_for_undefined = intern_hook("valueForUndefinedKey:"),
+      .set_value_for_undefined = intern_hook("setValue:forUndefinedKey:"),
+      .dealloc = intern_hook("dealloc"),
+      .destroy_properties = intern_hook("destroyProperties"),
+      .observe = intern_hook("observeValueForKeyPath:ofObject:change:context:"),
+      .access_ivars = intern_hook("accessInstanceVariablesDirectly"),
+      .automatically_notifies = intern_hook("automaticallyNotifiesObserversForKey:"),
+  };
+  kvo_error error;
+  root = kvo_class_make("KVORoot", NULL, sizeof(kvo_object), &error);
+  const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
+  if (root) root->operations = &kvo_root_operations;
+  if (!root || kvo_class_add_method(root, hooks.observe, (kvo_imp)take_unhandled, hook, NULL, &error) ||
+      kvo_class_register(root, &error)) {
+    fprintf(stderr, "KVO: %s\n", error.message);
+    abort();
+  }
+}
+
+const kvo_hook_names *kvo_hooks(void) {
+  pthread_once(&root_once, make_root);
+  return &hooks;
+}
+
+const kvo_class *kvo_root_class(void) {
+  pthread_once(&root_once, make_root);
+  return root;
+}
+
+// MARK: Any object
+
+kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_object *object),
+    kvo_error *error) {
+  const kvo_class *(*known)(const kvo_object *) = NULL;
+  bool first = __atomic_compare_exchange_n(&class_of_unobserved, &known, class_of, false, __ATOMIC_ACQ_REL,
+      __ATOMIC_ACQUIRE);
+  if (first || known == class_of) return KVO_OK;
+  if (error) *error = (kvo_error){.status = KVO_DUPLICATE, .message = "Another binding tells the class of unobserved objects already."};
+  return KVO_DUPLICATE;
+}
+
+const kvo_class *kvo_class_of(const kvo_object *object) {
+  const kvo_class *isa = kvo_isa(object);
+  if (isa) return kvo_plain_class(isa);
+  return __atomic_load_n(&class_of_unobserved, __ATOMIC_ACQUIRE)(object);
+}
+
+kvo_object *kvo_object_create(const kvo_class *cls) {
+  if (!cls->is_registered || cls->is_bound || cls->is_dynamic) return NULL;
+  counts *memory = kvo_alloc_zeroed(sizeof *memory + cls->instance_size);
+  if (!memory) return NULL;
+  *memory = (counts){1, 1};
+  kvo_object *object = (kvo_object *)(memory + 1);
+  object->isa = cls;
+  return object;
+}
+
+kvo_object *kvo_object_retain(kvo_object *object) {
+  kvo_class_of(object)->operations->retain(object);
+  return object;
+}
+
+void kvo_object_release(kvo_object *object) {
+  if (object) kvo_class_of(object)->operations->release(object);
+}
+
+void kvo_object_will_die(kvo_object *object) {
+  if (!__atomic_load_n(&object->observations, __ATOMIC_ACQUIRE)) return;
+  kvo_registrations_end_with(object);
+  kvo_registrations_end_by(object);
+  kvo_open_pairs_end_with(object);
+}
+
+size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity) {
+  return kvo_class_of(object)->operations->describe(object, buffer, capacity);
+}

@@ -1,0 +1,71 @@
+// What the macros of kvo_property.h stand on.
+#include "kvo_property.h"
+
+#include "kvo_class_internal.h"
+#include "kvo_memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// One definition at a time: a superclass is asked for before the lock is taken.
+static pthread_mutex_t define_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property, kvo_error *error) {
+  const kvo_signature getter = {KVO_FORM_GETTER, property->layout};
+  const kvo_signature setter = {KVO_FORM_SETTER, property->layout};
+  kvo_status status = kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
+      property->getter_method, error);
+  if (!status && property->setter)
+    status = kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
+        property->setter_method, error);
+  if (!status && property->ivar_offset >= 0)
+    status = kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout, error);
+  return status;
+}
+
+static kvo_class *make(const kvo_class_definition *definition, const kvo_class *superclass, kvo_error *error) {
+  kvo_class *cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
+  if (!cls) return NULL;
+  for (size_t i = 0; i < definition->property_count; i++)
+    if (add_property(cls, &definition->properties[i], error)) return NULL;
+  const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
+  if (kvo_class_add_method(cls, kvo_hooks()->destroy_properties, (kvo_imp)definition->destroy_properties, hook,
+          NULL, error))
+    return NULL;
+  if (definition->setup) definition->setup(cls);
+  return kvo_class_register(cls, error) ? NULL : cls;
+}
+
+static const kvo_class *make_or_stop(const kvo_class_definition *definition, const kvo_class *superclass) {
+  kvo_error error;
+  kvo_class *cls = make(definition, superclass, &error);
+  if (cls) return cls;
+  fprintf(stderr, "KVO: the class %s can't be made: %s\n", definition->name, error.message);
+  abort();
+}
+
+const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
+  const kvo_class *superclass = definition->superclass();
+  pthread_mutex_lock(&define_lock);
+  const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
+  if (!cls) {
+    cls = make_or_stop(definition, superclass);
+    __atomic_store_n(once, cls, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&define_lock);
+  return cls;
+}
+
+void kvo_store_copied_string(const char **field, const char *string) {
+  const char *old = *field;
+  *field = string ? kvo_alloc_string(string) : NULL;
+  kvo_free(old);
+}
+
+void kvo_store_retained_object(void *field, void *object) {
+  kvo_object **slot = field, *old = *slot;
+  if (object) kvo_object_retain(object);
+  *slot = object;
+  kvo_object_release(old);
+}

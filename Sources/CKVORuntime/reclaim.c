@@ -1,0 +1,137 @@
+// Reclamation by hazard pointers whose fences the remover pays for.
+//
+// A delivery publishes its object in a frame, then reads the object's observations. A removal unlinks,
+// then looks at all frames. One of the two sees the other: the delivery reads what is left after the
+// unlinking, or the removal sees the frame and waits. That takes a full fence on either side. The
+// delivery's is a compiler barrier only, because the removal runs membarrier(2), which puts the fence
+// into every running thread of the process. Where the kernel has no membarrier both sides fence.
+// The thread sanitizer sees neither kind, so its builds publish with sequentially consistent stores.
+// While a single thread has a record no barrier is needed: its frames are the caller's own.
+//
+// What has to wait is kept in `waiting`, under the limbo lock. The thread whose frame it waits for is
+// told by `owes`, and tries again when it pops a frame, under the same lock: it finds whatever was put
+// there before it was told. A thread that is told anew may have popped the frame before it could see
+// that, so the frame is looked at again, after a fence.
+#include "kvo_reclaim.h"
+
+#include "kvo_lock.h"
+#include "kvo_thread.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool kvo_fences_are_asymmetric;
+
+static pthread_mutex_t limbo_lock = PTHREAD_MUTEX_INITIALIZER;
+static kvo_retired *waiting;
+
+static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+
+__attribute__((constructor)) static void choose_fences(void) {
+#ifndef KVO_SANITIZE_THREAD
+  kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+#endif
+}
+
+static bool other_threads_exist(void) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
+    if (thread != kvo_this_thread && __atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST)) return true;
+  return false;
+}
+
+// Orders this thread's earlier stores before its later loads, and every frame that is published before
+// its thread's reads.
+static void heavy_fence(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (kvo_fences_are_asymmetric && other_threads_exist()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+static bool block_guards(const kvo_frame_block *block, const kvo_object *object) {
+  for (int i = 0; i < KVO_FRAMES_PER_BLOCK; i++)
+    if (__atomic_load_n(&block->frames[i].object, __ATOMIC_SEQ_CST) == object) return true;
+  return false;
+}
+
+static bool thread_guards(const kvo_thread *thread, const kvo_object *object) {
+  if (thread == kvo_this_thread && thread->top == thread->first.frames) return false;
+  const kvo_frame_block *block = &thread->first;
+  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE))
+    if (block_guards(block, object)) return true;
+  return false;
+}
+
+// A thread that has a frame for the object, or NULL. Records in the pool are looked at as well: a frame
+// may outlive its thread when a language resumes an access elsewhere.
+static kvo_thread *thread_guarding(const kvo_object *object) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
+    if (thread_guards(thread, object)) return thread;
+  return NULL;
+}
+
+static void reclaim_all(kvo_retired *chain) {
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    chain->reclaim(chain);
+  }
+}
+
+static void push(kvo_retired **chain, kvo_retired *retired) {
+  retired->next = *chain;
+  *chain = retired;
+}
+
+// Whether the object is guarded by a thread that has been told that something waits.
+static bool must_wait_locked(const kvo_object *object) {
+  for (;;) {
+    kvo_thread *thread = thread_guarding(object);
+    if (!thread) return false;
+    if (__atomic_exchange_n(&thread->owes, true, __ATOMIC_SEQ_CST)) return true;
+    heavy_fence();
+  }
+}
+
+// Splits a chain into what must wait, which is put there, and what may be freed, which is returned.
+static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
+  kvo_retired *free = NULL;
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    push(must_wait_locked(chain->guard) ? &waiting : &free, chain);
+  }
+  return free;
+}
+
+void kvo_retire(kvo_retired *chain) {
+  if (!chain) return;
+  heavy_fence();
+  kvo_retired *free = NULL, *guarded = NULL;
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    push(thread_guarding(chain->guard) ? &guarded : &free, chain);
+  }
+  if (guarded) {
+    KVO_LOCKED(&limbo_lock);
+    guarded = wait_if_guarded_locked(guarded);
+  }
+  reclaim_all(free);
+  reclaim_all(guarded);
+}
+
+void kvo_reclaim_waiting(void) {
+  kvo_retired *free;
+  {
+    KVO_LOCKED(&limbo_lock);
+    heavy_fence();
+    kvo_retired *chain = waiting;
+    waiting = NULL;
+    free = wait_if_guarded_locked(chain);
+  }
+  reclaim_all(free);
+}
+
+size_t kvo_reclaim_waiting_count(void) {
+  KVO_LOCKED(&limbo_lock);
+  size_t count = 0;
+  for (kvo_retired *retired = waiting; retired; retired = retired->next) count++;
+  return count;
+}

@@ -1,0 +1,98 @@
+// The swizzle: the dynamic subclass, its interposers, and the isa that is swapped.
+//
+// `KVONotifying_<Class>` is made when the first object of a class is first observed. Its table is a copy
+// of the class's, in which the setters of keys that have ever been observed, in any object of the
+// class, are replaced by interposers. It is shared by all observed objects of the class and lives for
+// ever. An object whose isa points at it and whose key nobody observes pays for one look-up in its own
+// table; a key that was never observed keeps its plain setter.
+//
+// Order of a first observation: the subclass and its interposers are complete before the isa points at
+// it (release store), so a thread that dispatches through the new isa finds a whole table.
+#include "kvo_swizzle.h"
+
+#include "kvo_diagnostics.h"
+#include "kvo_fail.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+#include <stdio.h>
+
+static kvo_class *dynamic_class_locked(kvo_class *cls) {
+  if (cls->dynamic) return cls->dynamic;
+  char name[512];
+  snprintf(name, sizeof name, "KVONotifying_%s", cls->name);
+  kvo_class *dynamic = kvo_class_derive_locked(name, cls);
+  if (!dynamic) return NULL;
+  dynamic->is_dynamic = true;
+  dynamic->instance_size = cls->instance_size;
+  __atomic_store_n(&cls->dynamic, dynamic, __ATOMIC_RELEASE);
+  return dynamic;
+}
+
+bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) {
+  for (uint32_t i = 0; i < method->key_count; i++)
+    if (kvo_map_get(&dynamic->interposed, method->keys[i])) return true;
+  return false;
+}
+
+static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method, kvo_error *error) {
+  kvo_imp closure = kvo_call_closure(method->call, error);
+  if (!closure) return KVO_CLOSURES_UNAVAILABLE;
+  kvo_class_set_slot_locked(dynamic, method->slot, closure);
+  return KVO_OK;
+}
+
+// Both spellings of a setter are replaced if both are there: either changes the key.
+static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_error *error) {
+  static const char *const prefixes[] = {"set", "_set"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    const char *selector = kvo_accessor_name(prefixes[i], key, true, ":");
+    const kvo_method *method = selector ? kvo_class_find_method(dynamic, selector) : NULL;
+    if (!method || !method->key_count) continue;
+    kvo_status status = interpose_method_locked(dynamic, method, error);
+    if (status) return status;
+  }
+  return KVO_OK;
+}
+
+static bool is_ready(const kvo_class *cls, const char *key, bool automatic) {
+  kvo_class *dynamic = __atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE);
+  return dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
+}
+
+kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool automatic, kvo_error *error) {
+  kvo_class *cls = (kvo_class *)(uintptr_t)plain;
+  if (is_ready(cls, key, automatic)) return cls->dynamic;
+  KVO_LOCKED(&kvo_class_lock);
+  kvo_class *dynamic = dynamic_class_locked(cls);
+  bool made = dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
+  if (dynamic && !made) {
+    if (interpose_key_locked(dynamic, key, error)) return NULL;
+    made = kvo_map_set_locked(&dynamic->interposed, key, (void *)(uintptr_t)key);
+  }
+  if (!made)
+    kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key, cls->name);
+  return made ? dynamic : NULL;
+}
+
+void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {
+  if (!method->key_count) return;
+  if (cls->is_dynamic && kvo_swizzle_interposes(cls, method)) {
+    kvo_error error;
+    if (interpose_method_locked(cls, method, &error)) kvo_break_on_misuse(error.message);
+  }
+  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
+    kvo_swizzle_refresh_locked(subclass, method);
+}
+
+void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic) {
+  __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
+}
+
+void kvo_swizzle_out_locked(kvo_object *object) {
+  const kvo_class *isa = kvo_isa(object);
+  if (!isa || !isa->is_dynamic) return;
+  const kvo_class *plain = isa->is_bound ? NULL : isa->superclass;
+  __atomic_store_n(&object->isa, plain, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,168 @@
+// Observation tables: an open-addressed array of cells, one per observed key of the object, indexed by
+// the key's id; in each cell the key's observers.
+//
+// A single observer sits in the cell itself. From the second on there is a list, see kvo_list. Readers
+// take no lock: they guard the object (kvo_thread.h), and everything that is unlinked here is retired
+// under that guard. A table is never changed in size: a larger one takes its place and shares its lists.
+#include "kvo_table.h"
+
+#include "kvo_memory.h"
+
+#include <stddef.h>
+
+enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
+
+_Static_assert(_Alignof(kvo_list) > 1, "the lowest bit of a list's address is a mark");
+
+static void free_retired(kvo_retired *retired) { kvo_free(retired); }
+
+static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
+  size_t i = kvo_table_home(id, table->mask);
+  while (table->cells[i].id) i = (i + 1) & table->mask;
+  return &table->cells[i];
+}
+
+static kvo_table *make_table(uint32_t capacity) {
+  kvo_table *table = kvo_alloc_zeroed(sizeof *table + capacity * sizeof(kvo_cell));
+  if (table) table->mask = capacity - 1;
+  return table;
+}
+
+// Moves what is in use into another table: keys that have lost their observers are left behind.
+static void move_contents(kvo_table *target, const kvo_table *source) {
+  target->live = source->live;
+  target->watched = source->watched;
+  if (target->watched) target->watched->link_watched = &target->watched;
+  target->open_pairs = source->open_pairs;
+  for (uint32_t i = 0; i <= source->mask; i++) {
+    const kvo_cell *cell = &source->cells[i];
+    if (!cell->observers) continue;
+    *free_cell(target, cell->id) = *cell;
+    target->used++;
+  }
+}
+
+static uint32_t count_observed(const kvo_table *table) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= table->mask; i++) count += table->cells[i].observers != 0;
+  return count;
+}
+
+static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, kvo_retired **retired) {
+  uint32_t capacity = FIRST_CELLS, needed = old ? count_observed(old) + 1 : 1;
+  while (needed * 4 > capacity * 3) capacity *= 2;
+  kvo_table *table = make_table(capacity);
+  if (!table) return NULL;
+  if (old) {
+    move_contents(table, old);
+    kvo_retire_add(retired, &old->retired, object, free_retired);
+  }
+  __atomic_store_n(&object->observations, table, __ATOMIC_SEQ_CST);
+  return table;
+}
+
+kvo_table *kvo_table_reserve_locked(kvo_object *object, kvo_retired **retired) {
+  kvo_table *table = object->observations;
+  bool has_room = table && (table->used + 1) * 4 <= (table->mask + 1) * 3;
+  return has_room ? table : replace_table_locked(object, table, retired);
+}
+
+void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
+  kvo_table *table = object->observations;
+  if (!table || table->live || table->watched || table->open_pairs) return;
+  __atomic_store_n(&object->observations, NULL, __ATOMIC_SEQ_CST);
+  kvo_retire_add(retired, &table->retired, object, free_retired);
+}
+
+static void count_options(kvo_list *list, uint32_t options, int step) {
+  uint32_t all = 0;
+  for (int bit = 0; bit < 5; bit++) {
+    if (options & (1u << bit)) list->wanting[bit] += (uint32_t)step;
+    if (list->wanting[bit]) all |= 1u << bit;
+  }
+  __atomic_store_n(&list->options, all, __ATOMIC_RELEASE);
+}
+
+static kvo_list *make_list(uint32_t capacity) {
+  kvo_list *list = kvo_alloc_zeroed(sizeof *list + capacity * sizeof(kvo_registration *));
+  if (list) list->capacity = capacity;
+  return list;
+}
+
+static void append(kvo_list *list, kvo_registration *registration) {
+  registration->index = list->count;
+  __atomic_store_n(&list->items[list->count], registration, __ATOMIC_RELEASE);
+  list->live++;
+  count_options(list, registration->options, 1);
+  __atomic_store_n(&list->count, list->count + 1, __ATOMIC_SEQ_CST);
+}
+
+// A list with the same registrations without holes and room for as many again.
+static kvo_list *copy_list(const kvo_list *old) {
+  kvo_list *list = make_list(old->live < FIRST_LIST / 2 ? FIRST_LIST : old->live * 2);
+  if (!list) return NULL;
+  for (uint32_t i = 0; i < old->count; i++)
+    if (old->items[i]) append(list, old->items[i]);
+  return list;
+}
+
+static void set_observers(kvo_cell *cell, kvo_observers observers) {
+  __atomic_store_n(&cell->observers, observers, __ATOMIC_SEQ_CST);
+}
+
+static kvo_observers tagged(kvo_list *list) { return (uintptr_t)list | 1; }
+
+// The cell's list with room for one more, made from the single observer or from a full list.
+static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_retired **retired) {
+  bool was_list = kvo_observers_is_list(cell->observers);
+  kvo_list *old = was_list ? kvo_observers_list(cell->observers) : NULL;
+  if (old && old->count < old->capacity) return old;
+  kvo_list *list = old ? copy_list(old) : make_list(FIRST_LIST);
+  if (!list) return NULL;
+  if (old) kvo_retire_add(retired, &old->retired, object, free_retired);
+  else append(list, kvo_observers_single(cell->observers));
+  return list;
+}
+
+bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
+    const kvo_accessors *accessors, kvo_retired **retired) {
+  kvo_cell *cell = kvo_table_find(table, registration->id);
+  if (!cell) {
+    cell = free_cell(table, registration->id);
+    cell->accessors = accessors;
+    __atomic_store_n(&cell->id, registration->id, __ATOMIC_RELEASE);
+    table->used++;
+  }
+  __atomic_store_n(&cell->accessors, accessors, __ATOMIC_RELEASE);
+  if (!cell->observers) {
+    set_observers(cell, (kvo_observers)registration);
+  } else {
+    kvo_list *list = list_with_room(cell, registration->object, retired);
+    if (!list) return false;
+    append(list, registration);
+    set_observers(cell, tagged(list));
+  }
+  table->live++;
+  return true;
+}
+
+static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *registration,
+    kvo_retired **retired) {
+  __atomic_store_n(&list->items[registration->index], NULL, __ATOMIC_SEQ_CST);
+  list->live--;
+  count_options(list, registration->options, -1);
+  bool mostly_holes = list->live * 4 < list->count && list->count > FIRST_LIST;
+  if (list->live && !mostly_holes) return;
+  kvo_list *smaller = list->live ? copy_list(list) : NULL;
+  if (list->live && !smaller) return; // the holes stay: no harm but their room
+  set_observers(cell, smaller ? tagged(smaller) : 0);
+  kvo_retire_add(retired, &list->retired, registration->object, free_retired);
+}
+
+void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration, kvo_retired **retired) {
+  kvo_cell *cell = kvo_table_find(table, registration->id);
+  if (kvo_observers_is_list(cell->observers))
+    remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);
+  else set_observers(cell, 0);
+  table->live--;
+}
