@@ -148,9 +148,7 @@ const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const c
   return keep(none, cls, key, NULL);
 }
 
-const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {
-  if (KVO_LIKELY(accessors->generation == __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE)))
-    return accessors;
+const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) {
   const kvo_accessors *newer = kvo_class_accessors(accessors->cls, accessors->key, NULL);
   // A key keeps its identity while it is observed, even if it moved: the table is indexed by it.
   return newer && newer->id == accessors->id ? newer : accessors;
@@ -167,12 +165,9 @@ bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key) {
   return !hook || ((bool (*)(const kvo_class *, const char *))hook)(cls, key);
 }
 
-bool kvo_accessors_automatic(const kvo_accessors *accessors) {
-  int8_t *answer = (int8_t *)(uintptr_t)&accessors->automatic;
-  int8_t known = __atomic_load_n(answer, __ATOMIC_ACQUIRE);
-  if (KVO_LIKELY(known >= 0)) return known;
+bool kvo_accessors_ask_automatic(const kvo_accessors *accessors) {
   bool automatic = kvo_class_automatically_notifies(accessors->cls, accessors->key);
-  __atomic_store_n(answer, automatic, __ATOMIC_RELEASE);
+  __atomic_store_n((int8_t *)(uintptr_t)&accessors->automatic, automatic, __ATOMIC_RELEASE);
   return automatic;
 }
 

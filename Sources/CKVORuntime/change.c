@@ -52,11 +52,12 @@ static void call(kvo_registration *registration, const kvo_change *change) {
 }
 
 static bool is_unchanged(kvo_frame *frame) {
-  if (!frame->compared) {
-    frame->equal = frame->has_old && frame->has_new && kvo_value_equal(&frame->old_value, &frame->new_value);
-    frame->compared = true;
+  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
+  if (!(frame->flags & KVO_FRAME_COMPARED)) {
+    bool equal = (frame->flags & both) == both && kvo_value_equal(&frame->old_value, &frame->new_value);
+    frame->flags |= KVO_FRAME_COMPARED | (equal ? KVO_FRAME_EQUAL : 0);
   }
-  return frame->equal;
+  return frame->flags & KVO_FRAME_EQUAL;
 }
 
 static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
@@ -65,8 +66,9 @@ static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool pr
   if (prior && !(options & KVO_PRIOR)) return;
   if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread) return;
   if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
-  const kvo_change change = {KVO_SETTING, prior, options & KVO_OLD && frame->has_old ? &frame->old_value : NULL,
-      options & KVO_NEW && frame->has_new ? &frame->new_value : NULL};
+  bool old = options & KVO_OLD && frame->flags & KVO_FRAME_HAS_OLD;
+  bool new = options & KVO_NEW && frame->flags & KVO_FRAME_HAS_NEW;
+  const kvo_change change = {KVO_SETTING, prior, old ? &frame->old_value : NULL, new ? &frame->new_value : NULL};
   call(registration, &change);
 }
 
@@ -94,12 +96,12 @@ kvo_observers kvo_change_observers(kvo_object *object, uintptr_t id, const kvo_a
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers, const kvo_accessors *accessors) {
   if (!(kvo_observers_options(observers) & (KVO_OLD | KVO_DISTINCT))) return;
   kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->old_value);
-  frame->has_old = true;
+  frame->flags |= KVO_FRAME_HAS_OLD;
 }
 
 void kvo_change_deliver_priors(kvo_frame *frame, kvo_observers observers) {
   if (KVO_LIKELY(!(kvo_observers_options(observers) & KVO_PRIOR))) return;
-  frame->retained = kvo_class_of(frame->object)->operations->try_retain(frame->object);
+  if (kvo_class_of(frame->object)->operations->try_retain(frame->object)) frame->flags |= KVO_FRAME_RETAINED;
   deliver(observers, frame, true);
 }
 
@@ -132,7 +134,7 @@ void kvo_change_finish(kvo_frame *frame) {
   if (!observers) return;
   if (kvo_observers_options(observers) & (KVO_NEW | KVO_DISTINCT)) {
     kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->new_value);
-    frame->has_new = true;
+    frame->flags |= KVO_FRAME_HAS_NEW;
   }
   deliver(observers, frame, false);
 }
@@ -148,8 +150,8 @@ void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
   if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
   if (registration->options & KVO_NEW) {
     kvo_accessors_read(accessors, registration->object, &frame->new_value);
-    frame->has_new = true;
+    frame->flags |= KVO_FRAME_HAS_NEW;
   }
-  const kvo_change change = {KVO_SETTING, false, NULL, frame->has_new ? &frame->new_value : NULL};
+  const kvo_change change = {KVO_SETTING, false, NULL, frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL};
   call(registration, &change);
 }

@@ -98,12 +98,26 @@ static ffi_type *struct_type_of(kvo_struct_type *type) {
   return kept;
 }
 
+// On x86-64 a struct of one long double comes back where a long double does, which libffi does not
+// know; as an argument the two are alike. For libffi the struct is therefore a long double.
+static bool is_struct_of_long_double(const kvo_type *type) {
+#if defined(__x86_64__)
+  while (type->kind == KVO_KIND_STRUCT) {
+    const kvo_struct_type *whole = (const kvo_struct_type *)type;
+    if (whole->member_count != 1 || whole->members[0].count != 1) return false;
+    type = whole->members[0].type;
+  }
+#endif
+  return type->kind == KVO_KIND_LONG_DOUBLE;
+}
+
 // NULL if memory is out.
 static ffi_type *ffi_type_of(const kvo_type *type) {
 #define FFI_TYPE(kind, c_type, type) [KVO_KIND_##kind] = &type,
   static ffi_type *const types[KIND_COUNT] = {
       [KVO_KIND_VOID] = &ffi_type_void, DIRECT_KINDS(FFI_TYPE)};
 #undef FFI_TYPE
+  if (is_struct_of_long_double(type)) return &ffi_type_longdouble;
   if (type->kind != KVO_KIND_STRUCT) return types[type->kind];
   return struct_type_of((kvo_struct_type *)(uintptr_t)type);
 }

@@ -9,12 +9,13 @@
 void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self, const kvo_method *method) {
   // Not the isa's table, where the interposer sits, and not a remembered function: methods are replaced.
   interposition->original = kvo_class_slot(kvo_plain_class(kvo_isa(self)), method->slot);
-  interposition->frames[0] = kvo_change_open(self, (uintptr_t)method->keys[0]);
-  interposition->frames[1] =
-      KVO_UNLIKELY(method->key_count > 1) ? kvo_change_open(self, (uintptr_t)method->keys[1]) : NULL;
+  // Each setter could set two keys; mostly only one of them was ever observed.
+  uint32_t observed = __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
+  interposition->frames[0] = observed & 1 ? kvo_change_open(self, (uintptr_t)method->keys[0]) : NULL;
+  interposition->frames[1] = observed & 2 ? kvo_change_open(self, (uintptr_t)method->keys[1]) : NULL;
 }
 
 void kvo_interpose_end(kvo_interposition *interposition) {
-  if (KVO_UNLIKELY(interposition->frames[1] != NULL)) kvo_change_close(interposition->frames[1]);
-  if (KVO_LIKELY(interposition->frames[0] != NULL)) kvo_change_close(interposition->frames[0]);
+  if (interposition->frames[1]) kvo_change_close(interposition->frames[1]);
+  if (interposition->frames[0]) kvo_change_close(interposition->frames[0]);
 }

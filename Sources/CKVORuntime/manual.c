@@ -79,7 +79,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors) {
   kvo_observers observers = joined ? 0 : kvo_change_observers(frame->object, frame->id, &known);
   if (observers) {
     kvo_change_read_old(frame, observers, known);
-    pair->has_old = frame->has_old && kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
+    pair->has_old = frame->flags & KVO_FRAME_HAS_OLD && kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
   }
   if (!push_pair(frame->object, pair)) {
     free_pair(pair);
@@ -107,7 +107,7 @@ void kvo_will_change_key(kvo_object *object, const char *key) {
 
 static void finish(kvo_frame *frame, kvo_open_pair *pair) {
   frame->serial = pair->serial;
-  frame->has_old = pair->has_old;
+  if (pair->has_old) frame->flags |= KVO_FRAME_HAS_OLD;
   if (pair->has_old) frame->old_value = pair->old_value;
   pair->has_old = false;
   bool joined = pair->joined;

@@ -36,9 +36,18 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) 
   return false;
 }
 
-static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method, kvo_error *error) {
+static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method, const char *key) {
+  uint16_t *observed = (uint16_t *)(uintptr_t)&method->observed;
+  for (uint16_t i = 0; i < method->key_count; i++)
+    if (method->keys[i] == key || kvo_map_get(&dynamic->interposed, method->keys[i]))
+      __atomic_fetch_or(observed, (uint16_t)(1u << i), __ATOMIC_RELEASE);
+}
+
+static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method, const char *key,
+    kvo_error *error) {
   kvo_imp closure = kvo_call_closure(method->call, error);
   if (!closure) return KVO_CLOSURES_UNAVAILABLE;
+  note_observed_keys(dynamic, method, key);
   kvo_class_set_slot_locked(dynamic, method->slot, closure);
   return KVO_OK;
 }
@@ -50,7 +59,7 @@ static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_
     const char *selector = kvo_accessor_name(prefixes[i], key, true, ":");
     const kvo_method *method = selector ? kvo_class_find_method(dynamic, selector) : NULL;
     if (!method || !method->key_count) continue;
-    kvo_status status = interpose_method_locked(dynamic, method, error);
+    kvo_status status = interpose_method_locked(dynamic, method, key, error);
     if (status) return status;
   }
   return KVO_OK;
@@ -80,7 +89,7 @@ void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {
   if (!method->key_count) return;
   if (cls->is_dynamic && kvo_swizzle_interposes(cls, method)) {
     kvo_error error;
-    if (interpose_method_locked(cls, method, &error)) kvo_break_on_misuse(error.message);
+    if (interpose_method_locked(cls, method, NULL, &error)) kvo_break_on_misuse(error.message);
   }
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     kvo_swizzle_refresh_locked(subclass, method);

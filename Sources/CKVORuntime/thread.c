@@ -66,7 +66,7 @@ kvo_thread *kvo_thread_start(void) {
   return kvo_this_thread = thread;
 }
 
-static bool enter_next_block(kvo_thread *thread) {
+bool kvo_thread_enter_next_block(kvo_thread *thread) {
   kvo_frame_block *next = thread->block->next;
   if (!next) {
     next = kvo_alloc_zeroed(sizeof *next);
@@ -79,19 +79,7 @@ static bool enter_next_block(kvo_thread *thread) {
   return true;
 }
 
-kvo_frame *kvo_frame_push(kvo_thread *thread, kvo_object *object) {
-  if (KVO_UNLIKELY(thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK) && !enter_next_block(thread))
-    return NULL;
-  kvo_frame *frame = thread->top++;
-  frame->thread = thread;
-  frame->retained = frame->has_old = frame->has_new = frame->compared = false;
-  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
-  kvo_publish_guard(&frame->object, object);
-  return frame;
-}
-
-// Frames are freed in any order, but the stack shrinks from its top only.
-static void shrink(kvo_thread *thread) {
+void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not count itself out.
@@ -105,14 +93,14 @@ static void shrink(kvo_thread *thread) {
   }
 }
 
-void kvo_frame_pop(kvo_frame *frame) {
+void kvo_frame_pop_slowly(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
-  kvo_object *retained = frame->retained ? frame->object : NULL;
-  if (frame->has_old) kvo_value_destroy(&frame->old_value);
-  if (frame->has_new) kvo_value_destroy(&frame->new_value);
+  kvo_object *retained = frame->flags & KVO_FRAME_RETAINED ? frame->object : NULL;
+  if (frame->flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
+  if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   kvo_end_guard(&frame->object);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
-  if (KVO_LIKELY(thread == kvo_this_thread)) shrink(thread);
+  if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
   if (KVO_UNLIKELY(__atomic_load_n(&thread->owes, __ATOMIC_SEQ_CST))) {
     __atomic_store_n(&thread->owes, false, __ATOMIC_SEQ_CST);
     kvo_reclaim_waiting();

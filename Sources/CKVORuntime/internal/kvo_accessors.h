@@ -43,10 +43,20 @@ const kvo_accessors *KVO_NULLABLE kvo_class_accessors(const kvo_class *cls, cons
 /// is changed by hand. NULL if memory is out.
 const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class *cls, const char *interned_key);
 
+const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors);
 /// The same accessors, or the newer ones if the class has changed since.
-const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors);
+KVO_INLINE const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {
+  uint32_t generation = __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE);
+  return KVO_LIKELY(accessors->generation == generation) ? accessors : kvo_accessors_search_again(accessors);
+}
+
+bool kvo_accessors_ask_automatic(const kvo_accessors *accessors);
 /// Whether the class notifies automatically for the key: asked once.
-bool kvo_accessors_automatic(const kvo_accessors *accessors);
+KVO_INLINE bool kvo_accessors_automatic(const kvo_accessors *accessors) {
+  int8_t known = __atomic_load_n(&accessors->automatic, __ATOMIC_ACQUIRE);
+  return KVO_LIKELY(known >= 0) ? known : kvo_accessors_ask_automatic(accessors);
+}
+
 /// Reads the property into an uninitialised value: what the getter answers. Without a getter,
 /// `valueForUndefinedKey:` is asked; nil if that has no answer, or if memory is out.
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);

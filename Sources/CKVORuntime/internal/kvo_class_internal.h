@@ -13,7 +13,8 @@ KVO_ASSUME_NONNULL_BEGIN
 /// One handle per selector and hierarchy: an override keeps the handle that it overrides.
 struct kvo_method {
   uint32_t slot; ///< first, by the contract of kvo_method_lookup
-  uint32_t key_count;
+  uint16_t key_count;
+  uint16_t observed; ///< bit i: keys[i] has been observed in some class that has the method; atomic
   const char *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this setter sets, by name
   const char *selector;                               ///< interned
   const kvo_call *KVO_NULLABLE call;                  ///< NULL for hooks

@@ -7,6 +7,7 @@
 #define KVO_THREAD_H
 
 #include "kvo_accessors.h"
+#include "kvo_reclaim.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
@@ -15,15 +16,21 @@ typedef struct kvo_thread kvo_thread;
 
 enum kvo_frame_state { KVO_FRAME_FREE = 0, KVO_FRAME_OPEN, KVO_FRAME_DELIVERING };
 
+enum kvo_frame_flag {
+  KVO_FRAME_RETAINED = 1, ///< the object is held until the frame is popped
+  KVO_FRAME_HAS_OLD = 2,
+  KVO_FRAME_HAS_NEW = 4,
+  KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
+  KVO_FRAME_EQUAL = 16,
+};
+
 struct kvo_frame {
   kvo_object *KVO_NULLABLE object; ///< the guard: atomically published, NULL when the frame is free
   kvo_thread *thread;
   uintptr_t id;                                 ///< of the property, kvo_accessors.id
   uint64_t serial;      ///< registrations up to this one were there when the change began
-  uint8_t state;        ///< enum kvo_frame_state, atomic: another thread may end the frame
-  bool retained;        ///< the object is held until the frame is popped
-  bool has_old, has_new;
-  bool compared, equal; ///< old and new have been compared, for `KVO_DISTINCT`
+  uint32_t state;       ///< enum kvo_frame_state, atomic: another thread may end the frame
+  uint32_t flags;       ///< enum kvo_frame_flag
   kvo_value old_value, new_value;
 };
 
@@ -59,12 +66,45 @@ KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
 /// All records, newest first. Immutable links: may be walked without a lock.
 kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 
+/// Goes on to the next block, made if need be. False if memory is out.
+bool kvo_thread_enter_next_block(kvo_thread *thread);
+/// Takes free frames off the top, where they ended out of order or a block begins.
+void kvo_thread_shrink(kvo_thread *thread);
+/// What a pop does if the frame has values or holds its object, belongs to another thread, or if something
+/// waits for it.
+void kvo_frame_pop_slowly(kvo_frame *frame);
+
 /// A new frame on top, which guards the object from now on: what is read of the object's observations
 /// afterwards is not freed before the frame is popped. NULL if memory is out.
-kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object);
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
+  bool full = thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK;
+  if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread)) return NULL;
+  kvo_frame *frame = thread->top++;
+  frame->thread = thread;
+  frame->flags = 0;
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
+  kvo_publish_guard(&frame->object, object);
+  return frame;
+}
+
 /// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to another
 /// thread (an access that was suspended and resumed elsewhere).
-void kvo_frame_pop(kvo_frame *frame);
+KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
+  kvo_thread *thread = frame->thread;
+  if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1 || thread != kvo_this_thread)) {
+    kvo_frame_pop_slowly(frame);
+    return;
+  }
+  kvo_end_guard(&frame->object);
+  __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
+  thread->top = frame;
+  if (frame != thread->first.frames) kvo_thread_shrink(thread);
+  if (KVO_UNLIKELY(__atomic_load_n(&thread->owes, __ATOMIC_SEQ_CST))) {
+    __atomic_store_n(&thread->owes, false, __ATOMIC_SEQ_CST);
+    kvo_reclaim_waiting();
+  }
+}
+
 /// Whether this thread has an automatic change of the property open.
 bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 
