@@ -130,8 +130,8 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
 const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
   uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
   const char *interned = kvo_key_find(key);
-  const kvo_accessors *known = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
-  if (known && known->generation == generation && (known->getter || known->setter)) return known;
+  const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
+  if (known && (known->getter || known->setter)) return known;
   kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
   search(&found, cls, key);
   if (found.getter || found.setter) return keep(found, cls, key, error);
@@ -142,8 +142,8 @@ const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, 
 
 const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const char *key) {
   uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
-  const kvo_accessors *known = kvo_map_get(&cls->accessors, key);
-  if (known && known->generation == generation) return known;
+  const kvo_accessors *known = kvo_class_known_accessors(cls, key);
+  if (known) return known;
   kvo_accessors none = {.cls = cls, .generation = generation, .automatic = -1};
   return keep(none, cls, key, NULL);
 }

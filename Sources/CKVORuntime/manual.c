@@ -14,7 +14,9 @@
 
 static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
   const kvo_class *cls = kvo_class_of(object);
-  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
+  if (KVO_LIKELY(accessors != NULL)) return accessors;
+  accessors = kvo_class_accessors(cls, key, NULL);
   return accessors ? accessors : kvo_class_undefined_accessors(cls, key);
 }
 
@@ -33,8 +35,7 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
   return table != NULL;
 }
 
-static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
-  KVO_LOCKED_OBJECTS(object, NULL);
+static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
   kvo_table *table = object->observations;
   for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link; link = &(*link)->next) {
     kvo_open_pair *pair = *link;
@@ -45,13 +46,17 @@ static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
   return NULL;
 }
 
-static void trim(kvo_object *object) {
+// The table may have hung at the object for the pair alone: then it goes too.
+static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
   kvo_retired *retired = NULL;
+  kvo_open_pair *pair;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
+    pair = unlink_pair_locked(object, id);
     kvo_table_trim_locked(object, &retired);
   }
   kvo_retire(retired);
+  return pair;
 }
 
 static void free_pair(kvo_open_pair *pair) {
@@ -128,8 +133,6 @@ void kvo_did_change_key(kvo_object *object, const char *key) {
     report_unmatched(object, key);
     return;
   }
-  // The table may have hung at the object for the pair alone.
-  trim(object);
   kvo_frame *frame = push_frame(object, accessors->id);
   if (!frame) {
     free_pair(pair);
@@ -149,18 +152,28 @@ void kvo_did_change(kvo_object *object, const char *key) {
   if (interned) kvo_did_change_key(object, interned);
 }
 
-void kvo_open_pairs_end_with(kvo_object *object) {
-  kvo_open_pair *pairs;
+static kvo_open_pair *take_all_pairs(kvo_object *object) {
+  kvo_retired *retired = NULL;
+  kvo_open_pair *pairs = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    pairs = object->observations ? object->observations->open_pairs : NULL;
-    if (pairs) object->observations->open_pairs = NULL;
+    kvo_table *table = object->observations;
+    if (table) {
+      pairs = table->open_pairs;
+      table->open_pairs = NULL;
+      kvo_table_trim_locked(object, &retired);
+    }
   }
+  kvo_retire(retired);
+  return pairs;
+}
+
+void kvo_open_pairs_end_with(kvo_object *object) {
+  kvo_open_pair *pairs = take_all_pairs(object);
   for (kvo_open_pair *next; pairs; pairs = next) {
     next = pairs->next;
     kvo_misuse("A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
         kvo_class_of(object)->name, pairs->key, (unsigned)pairs->thread->number);
     free_pair(pairs);
   }
-  trim(object);
 }

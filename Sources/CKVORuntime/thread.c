@@ -111,7 +111,7 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
 static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end, const kvo_object *object,
     uintptr_t id) {
   for (const kvo_frame *frame = end; frame-- > block->frames;)
-    if (frame->object == object && frame->id == id &&
+    if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object && frame->id == id &&
         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)
       return true;
   return false;

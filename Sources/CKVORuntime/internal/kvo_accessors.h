@@ -39,6 +39,13 @@ typedef struct kvo_accessors {
 /// first call for class and key. Any thread; takes the class lock at first.
 const kvo_accessors *KVO_NULLABLE kvo_class_accessors(const kvo_class *cls, const char *key,
     kvo_error *KVO_NULLABLE error);
+/// What is known of an interned key already, or NULL: then one of the others finds out. O(1), no lock.
+KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo_class *cls,
+    const char *interned_key) {
+  const kvo_accessors *known = kvo_map_get(&cls->accessors, interned_key);
+  bool fresh = known && known->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  return fresh ? known : NULL;
+}
 /// Accessors that read and set nothing, for a key that only `valueForUndefinedKey:` answers, or that
 /// is changed by hand. NULL if memory is out.
 const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class *cls, const char *interned_key);
