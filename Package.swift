@@ -2,7 +2,6 @@
 import PackageDescription
 
 let strictC: [CSetting] = [
-  .headerSearchPath("internal"),
   .define("_GNU_SOURCE"),
   .enableWarning("all"),
   .enableWarning("extra"),
@@ -24,7 +23,20 @@ let package = Package(
       pkgConfig: "libffi",
       providers: [.apt(["libffi-dev"]), .brew(["libffi"])]
     ),
-    .target(name: "CKVORuntime", dependencies: ["CFFI"], cSettings: strictC),
+    .target(
+      name: "CKVORuntime", dependencies: ["CFFI"],
+      cSettings: [.headerSearchPath("internal")] + strictC),
+
+    // C: tests
+    .target(
+      name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
+      cSettings: strictC),
+    .target(
+      name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
+      cSettings: strictC),
+    .testTarget(
+      name: "CKVORuntimeTests", dependencies: ["CKVORuntime", "CFixtures", "SignatureFixtures"],
+      swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

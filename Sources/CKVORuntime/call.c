@@ -60,7 +60,7 @@ static kvo_status normalise(const char *encoding, char *normal, kvo_error *error
 
 // MARK: Making
 
-// The argument types follow the call in one block. 64 of them, and the result, have been counted.
+// The argument types follow the call in one block.
 typedef struct {
   kvo_call call;
   const kvo_type *arguments[];
@@ -70,7 +70,8 @@ static size_t count_types(const char *normal) {
   kvo_encoding_reader reader = kvo_encoding_start(normal, NULL, NULL);
   kvo_encoding_item item;
   size_t count = 0;
-  for (; !kvo_encoding_at_end(&reader); count++) kvo_encoding_read(&reader, KVO_PLACE_RESULT, &item);
+  for (; !kvo_encoding_at_end(&reader); count++)
+    kvo_encoding_read(&reader, KVO_PLACE_RESULT, &item);
   return count;
 }
 
@@ -81,10 +82,8 @@ static bool add_types(block *made, kvo_error *error) {
     kvo_encoding_read(&reader, KVO_PLACE_RESULT, &item);
     const kvo_type *type = kvo_type_for_normal(item.kind, item.text, item.length, error);
     if (!type) return false;
-    if (made->call.result)
-      made->arguments[made->call.argument_count++] = type;
-    else
-      made->call.result = type;
+    if (made->call.result) made->arguments[made->call.argument_count++] = type;
+    else made->call.result = type;
   }
   made->call.arguments = made->arguments;
   return true;

@@ -1,8 +1,9 @@
-// Conversions between numbers. Every number is read into one of three forms without loss, and written
-// from there, so that the rules stand in one place:
+// Conversions between numbers. Every number is read into one of three forms without loss, and
+// written from there, so that the rules stand in one place:
 //
-// - to an integer: a fraction is cut; what is beyond 64 bits saturates (unsigned targets up to 2^64 - 1,
-//   others from -2^63 to 2^63 - 1) and NaN is 0; then the lowest bits are taken, as C wraps;
+// - to an integer: a fraction is cut; what is beyond 64 bits saturates (unsigned targets up to
+//   2^64 - 1, others from -2^63 to 2^63 - 1) and NaN is 0; then the lowest bits are taken, as C
+//   wraps;
 // - to `_Bool`: whether it is neither 0 nor NaN;
 // - to a floating-point type: rounded to nearest, infinite past its range.
 //
@@ -45,7 +46,8 @@ static int64_t to_signed(kvo_number number) {
 }
 
 static uint64_t to_unsigned(kvo_number number) {
-  if (number.form != KVO_NUMBER_REAL || !(number.real >= TWO_63)) return (uint64_t)to_signed(number);
+  if (number.form != KVO_NUMBER_REAL || !(number.real >= TWO_63))
+    return (uint64_t)to_signed(number);
   return number.real < TWO_64 ? (uint64_t)number.real : UINT64_MAX;
 }
 
@@ -55,33 +57,33 @@ static bool to_bool(kvo_number number) {
 }
 
 // Rounded once, straight from the form, even where long double is no wider than double.
-#define TO_REAL(c_type, number)                                   \
-  ((number).form == KVO_NUMBER_REAL     ? (c_type)(number).real    \
-   : (number).form == KVO_NUMBER_SIGNED ? (c_type)(number).integer \
-                                        : (c_type)(number).large)
+#define TO_REAL(c_type, number)                                       \
+  ((number).form == KVO_NUMBER_REAL        ? (c_type)(number).real    \
+      : (number).form == KVO_NUMBER_SIGNED ? (c_type)(number).integer \
+                                           : (c_type)(number).large)
 
 // (kind, C type, what reads it, what it is written from)
-#define NUMBER_KINDS(KIND)                                     \
-  KIND(BOOL, bool, from_signed, to_bool(number))               \
-  KIND(INT8, int8_t, from_signed, to_signed(number))           \
-  KIND(UINT8, uint8_t, from_signed, to_unsigned(number))       \
-  KIND(INT16, int16_t, from_signed, to_signed(number))         \
-  KIND(UINT16, uint16_t, from_signed, to_unsigned(number))     \
-  KIND(INT32, int32_t, from_signed, to_signed(number))         \
-  KIND(UINT32, uint32_t, from_signed, to_unsigned(number))     \
-  KIND(INT64, int64_t, from_signed, to_signed(number))         \
-  KIND(UINT64, uint64_t, from_unsigned, to_unsigned(number))   \
-  KIND(FLOAT, float, from_real, TO_REAL(float, number))        \
-  KIND(DOUBLE, double, from_real, TO_REAL(double, number))     \
+#define NUMBER_KINDS(KIND)                                   \
+  KIND(BOOL, bool, from_signed, to_bool(number))             \
+  KIND(INT8, int8_t, from_signed, to_signed(number))         \
+  KIND(UINT8, uint8_t, from_signed, to_unsigned(number))     \
+  KIND(INT16, int16_t, from_signed, to_signed(number))       \
+  KIND(UINT16, uint16_t, from_signed, to_unsigned(number))   \
+  KIND(INT32, int32_t, from_signed, to_signed(number))       \
+  KIND(UINT32, uint32_t, from_signed, to_unsigned(number))   \
+  KIND(INT64, int64_t, from_signed, to_signed(number))       \
+  KIND(UINT64, uint64_t, from_unsigned, to_unsigned(number)) \
+  KIND(FLOAT, float, from_real, TO_REAL(float, number))      \
+  KIND(DOUBLE, double, from_real, TO_REAL(double, number))   \
   KIND(LONG_DOUBLE, long double, from_real, TO_REAL(long double, number))
 
 kvo_number kvo_number_read(const kvo_type *type, const void *bytes) {
   switch (type->kind) {
-#define READ(kind, c_type, from, to)   \
-  case KVO_KIND_##kind: {              \
-    c_type value;                      \
+#define READ(kind, c_type, from, to)     \
+  case KVO_KIND_##kind: {                \
+    c_type value;                        \
     memcpy(&value, bytes, sizeof value); \
-    return from(value);                \
+    return from(value);                  \
   }
     NUMBER_KINDS(READ)
 #undef READ
@@ -91,11 +93,11 @@ kvo_number kvo_number_read(const kvo_type *type, const void *bytes) {
 
 void kvo_number_write(const kvo_type *type, void *bytes, kvo_number number) {
   switch (type->kind) {
-#define WRITE(kind, c_type, from, to)  \
-  case KVO_KIND_##kind: {              \
-    c_type value = (c_type)(to);       \
+#define WRITE(kind, c_type, from, to)    \
+  case KVO_KIND_##kind: {                \
+    c_type value = (c_type)(to);         \
     memcpy(bytes, &value, sizeof value); \
-    break;                             \
+    break;                               \
   }
     NUMBER_KINDS(WRITE)
 #undef WRITE

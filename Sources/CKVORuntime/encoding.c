@@ -78,16 +78,20 @@ static kvo_status refuse_character(const kvo_encoding_reader *reader) {
   unsigned char code = (unsigned char)*reader->next;
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
     if (refusals[i].code == code) return refuse(reader, "it has %s", refusals[i].cause);
-  if (code == ']' || code == '}') return refuse(reader, "it has a '%c' where a type should be", code);
-  return refuse(reader, code > ' ' && code < 0x7f ? "it has the unknown character '%c'"
-                                                  : "it has the unknown character 0x%02x", code);
+  if (code == ']' || code == '}')
+    return refuse(reader, "it has a '%c' where a type should be", code);
+  return refuse(reader,
+      code > ' ' && code < 0x7f ? "it has the unknown character '%c'"
+                                : "it has the unknown character 0x%02x",
+      code);
 }
 
 static kvo_status refuse_end(const kvo_encoding_reader *reader) {
   if (reader->depth) return refuse(reader, "a struct or array is not closed");
   if (*reader->text) return refuse(reader, "it ends where a type should follow");
   return kvo_fail(reader->error, KVO_INVALID_ENCODING, NULL, NULL,
-      "no encoding was given; scalars and pointers have one by themselves, a struct needs it named: "
+      "no encoding was given; scalars and pointers have one by themselves, a struct needs it "
+      "named: "
       "KVO_STRUCT(struct point, \"{point=dd}\"), or the sixth argument of PROPERTY");
 }
 
@@ -108,10 +112,8 @@ static kvo_status skip_quoted(kvo_encoding_reader *reader) {
 static kvo_status skip_decoration(kvo_encoding_reader *reader) {
   kvo_status status = KVO_OK;
   while (!status && *reader->next && strchr("\"rnNoORV", *reader->next)) {
-    if (*reader->next == '"')
-      status = skip_quoted(reader);
-    else
-      reader->next++;
+    if (*reader->next == '"') status = skip_quoted(reader);
+    else reader->next++;
   }
   return status;
 }
@@ -142,7 +144,8 @@ static kvo_status read_scalar(kvo_encoding_reader *reader, kvo_encoding_place pl
   emit(reader, &found->normal, 1);
   reader->next++;
   if (found->kind != KVO_KIND_OBJECT) return KVO_OK;
-  if (*reader->next == '?') return refuse(reader, "it has a block (\"@?\"), which is no object here");
+  if (*reader->next == '?')
+    return refuse(reader, "it has a block (\"@?\"), which is no object here");
   return *reader->next == '"' ? skip_quoted(reader) : KVO_OK;
 }
 
@@ -299,7 +302,8 @@ kvo_status kvo_encoding_finish(kvo_encoding_reader *reader) {
 bool kvo_encoding_at_end(const kvo_encoding_reader *reader) { return !*reader->next; }
 
 void kvo_encoding_skip_offset(kvo_encoding_reader *reader) {
-  if ((*reader->next == '+' || *reader->next == '-') && reader->next[1] >= '0' && reader->next[1] <= '9')
+  if ((*reader->next == '+' || *reader->next == '-') && reader->next[1] >= '0' &&
+      reader->next[1] <= '9')
     reader->next++;
   read_count(reader);
 }

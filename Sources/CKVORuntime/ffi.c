@@ -9,8 +9,8 @@
 //
 // There is one closure per call, shared by all methods of that encoding: what it interposes on, it
 // learns from `self` and `_cmd`. Closures are made at first need under `closure_lock`, published
-// atomically, and never freed. Which function handles a closure is chosen when it is made, so that a
-// setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call.
+// atomically, and never freed. Which function handles a closure is chosen when it is made, so that
+// a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call.
 #include <ffi.h>
 
 #include "kvo_ffi.h"
@@ -79,8 +79,8 @@ static ffi_type *make_struct(const kvo_struct_type *type) {
   ffi_type *made = kvo_alloc(size);
   if (!made) return NULL;
   ffi_type **elements = (ffi_type **)(void *)(made + 1);
-  *made = (ffi_type){type->type.size, (unsigned short)type->type.alignment, FFI_TYPE_STRUCT,
-      elements};
+  *made =
+      (ffi_type){type->type.size, (unsigned short)type->type.alignment, FFI_TYPE_STRUCT, elements};
   if (add_elements(type, elements)) return made;
   kvo_free(made);
   return NULL;
@@ -142,8 +142,8 @@ kvo_status kvo_ffi_prepare(kvo_call *call, kvo_error *error) {
   shape *made = kvo_alloc(sizeof *made + call->argument_count * sizeof *made->arguments);
   bool complete = result && made && add_arguments(made, call);
   if (complete)
-    status = ffi_prep_cif(&made->cif, FFI_DEFAULT_ABI, call->argument_count, result,
-        made->arguments);
+    status =
+        ffi_prep_cif(&made->cif, FFI_DEFAULT_ABI, call->argument_count, result, made->arguments);
   if (complete && status == FFI_OK) {
     call->cif = &made->cif;
     return KVO_OK;
@@ -185,11 +185,11 @@ static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
 CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
     const kvo_method *method, void *result) {
   switch (call->result->kind) {
-#define GET(kind, c_type, ffi)                                                             \
-  case KVO_KIND_##kind: {                                                                  \
-    c_type value = ((c_type(*)(kvo_object *, const kvo_method *))imp)(self, method);       \
-    memcpy(result, &value, sizeof value);                                                  \
-    return;                                                                                \
+#define GET(kind, c_type, ffi)                                                        \
+  case KVO_KIND_##kind: {                                                             \
+    c_type value = ((c_type (*)(kvo_object *, const kvo_method *))imp)(self, method); \
+    memcpy(result, &value, sizeof value);                                             \
+    return;                                                                           \
   }
     DIRECT_KINDS(GET)
 #undef GET
@@ -224,8 +224,8 @@ CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_objec
 
 typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 
-// Any signature. What ffi_call leaves in `result` is what a closure has to leave there: the value, or
-// a small integer widened to a word.
+// Any signature. What ffi_call leaves in `result` is what a closure has to leave there: the value,
+// or a small integer widened to a word.
 static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *context) {
   (void)context;
   kvo_interposition interposition;
@@ -236,17 +236,17 @@ static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *co
 }
 
 // `void (self, _cmd, scalar)`: the same, without ffi_call.
-#define INTERPOSE(kind, c_type, ffi)                                                               \
-  CALLS_BY_ENCODING static void interpose_##kind(ffi_cif *cif, void *result, void **arguments,     \
-      void *context) {                                                                             \
-    (void)cif, (void)result, (void)context;                                                        \
-    kvo_object *self = *(kvo_object **)arguments[0];                                               \
-    const kvo_method *method = *(const kvo_method **)arguments[1];                                 \
-    kvo_interposition interposition;                                                               \
-    kvo_interpose_begin(&interposition, self, method);                                             \
-    ((void (*)(kvo_object *, const kvo_method *, c_type))interposition.original)(self, method,     \
-        *(c_type *)arguments[2]);                                                                  \
-    kvo_interpose_end(&interposition);                                                             \
+#define INTERPOSE(kind, c_type, ffi)                                                           \
+  CALLS_BY_ENCODING static void interpose_##kind(ffi_cif *cif, void *result, void **arguments, \
+      void *context) {                                                                         \
+    (void)cif, (void)result, (void)context;                                                    \
+    kvo_object *self = *(kvo_object **)arguments[0];                                           \
+    const kvo_method *method = *(const kvo_method **)arguments[1];                             \
+    kvo_interposition interposition;                                                           \
+    kvo_interpose_begin(&interposition, self, method);                                         \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))interposition.original)(self, method, \
+        *(c_type *)arguments[2]);                                                              \
+    kvo_interpose_end(&interposition);                                                         \
   }
 DIRECT_KINDS(INTERPOSE)
 #undef INTERPOSE

@@ -1,5 +1,5 @@
-// The built-in types: a static table by kind. Values of them may lie at any address (inside a packed
-// buffer of a binding, say), so the functions load and store by memcpy, which costs nothing.
+// The built-in types: a static table by kind. Values of them may lie at any address (inside a
+// packed buffer of a binding, say), so the functions load and store by memcpy, which costs nothing.
 #include "kvo_type.h"
 
 #include "kvo_class_internal.h"
@@ -20,19 +20,19 @@ static size_t written(int length) { return length < 0 ? 0 : (size_t)length; }
 
 // Numbers and pointers compare as C compares them: no NaN equals another, and the padding of a long
 // double does not matter.
-#define EQUAL(name, c_type)                                                       \
+#define EQUAL(name, c_type)                                                      \
   static bool equal_##name(const kvo_type *type, const void *a, const void *b) { \
-    (void)type;                                                                   \
-    LOAD(c_type, left, a);                                                        \
-    LOAD(c_type, right, b);                                                       \
-    return left == right;                                                         \
+    (void)type;                                                                  \
+    LOAD(c_type, left, a);                                                       \
+    LOAD(c_type, right, b);                                                      \
+    return left == right;                                                        \
   }
-#define DESCRIBE(name, c_type, format, argument)                                          \
-  static size_t describe_##name(const kvo_type *type, const void *value, char *buffer,    \
-      size_t capacity) {                                                                  \
-    (void)type;                                                                           \
-    LOAD(c_type, number, value);                                                          \
-    return written(snprintf(buffer, capacity, format, argument));                         \
+#define DESCRIBE(name, c_type, format, argument)                                       \
+  static size_t describe_##name(const kvo_type *type, const void *value, char *buffer, \
+      size_t capacity) {                                                               \
+    (void)type;                                                                        \
+    LOAD(c_type, number, value);                                                       \
+    return written(snprintf(buffer, capacity, format, argument));                      \
   }
 #define INTEGER(name, c_type, format) \
   EQUAL(name, c_type)                 \
@@ -123,7 +123,7 @@ static size_t describe_selector(const kvo_type *type, const void *value, char *b
   return written(snprintf(buffer, capacity, "%s", method ? kvo_method_selector(method) : "nil"));
 }
 
-#define PLAIN(kind, encoding, c_type, name)                                                \
+#define PLAIN(kind, encoding, c_type, name)                                                     \
   [KVO_KIND_##kind] = {encoding, sizeof(c_type), _Alignof(c_type), KVO_KIND_##kind, NULL, NULL, \
       equal_##name, describe_##name, NULL}
 
@@ -162,7 +162,8 @@ const kvo_type *kvo_type_for_encoding(const char *encoding, kvo_error *error) {
   const kvo_type *type = NULL;
   char *normal = kvo_alloc(strlen(encoding) + 1);
   if (!normal) {
-    kvo_fail(error, KVO_NO_MEMORY, NULL, NULL, "no memory to read the encoding \"%.100s\"", encoding);
+    kvo_fail(error, KVO_NO_MEMORY, NULL, NULL, "no memory to read the encoding \"%.100s\"",
+        encoding);
     return NULL;
   }
   kvo_encoding_item item;

@@ -1,10 +1,11 @@
 // A value is its type and its bytes: in the three words of the value itself where they fit, else in
 // a heap block of the value's own.
 //
-// Invariants: a value with a type owns what its type's `copy` made; nil has no type and owns nothing;
-// a string or object that is NULL is nil, never a value. The words are aligned to 16, so what needs
-// more goes to the heap, whose block then has room to align in. Values are moved by plain assignment,
-// which holds for every type whose bytes don't know their address; a binding boxes the others.
+// Invariants: a value with a type owns what its type's `copy` made; nil has no type and owns
+// nothing; a string or object that is NULL is nil, never a value. The words are aligned to 16, so
+// what needs more goes to the heap, whose block then has room to align in. Values are moved by
+// plain assignment, which holds for every type whose bytes don't know their address; a binding
+// boxes the others.
 #include "kvo_convert.h"
 #include "kvo_memory.h"
 #include "kvo_type.h"
@@ -21,7 +22,9 @@ static bool is_inline(const kvo_type *type) {
   return type->size <= KVO_VALUE_INLINE_SIZE && type->alignment <= WORDS_ALIGNMENT;
 }
 
-static bool is_over_aligned(const kvo_type *type) { return type->alignment > _Alignof(max_align_t); }
+static bool is_over_aligned(const kvo_type *type) {
+  return type->alignment > _Alignof(max_align_t);
+}
 
 static void *aligned(const kvo_type *type, void *block) {
   if (!is_over_aligned(type)) return block;
@@ -55,10 +58,8 @@ static bool stands_for_nil(const kvo_type *type, const void *bytes) {
 
 // Of the sizes that fit inline, one is by far the most frequent, and worth no call.
 static void copy_small(void *target, const void *source, size_t size) {
-  if (size == sizeof(uint64_t))
-    memcpy(target, source, sizeof(uint64_t));
-  else
-    memcpy(target, source, size);
+  if (size == sizeof(uint64_t)) memcpy(target, source, sizeof(uint64_t));
+  else memcpy(target, source, size);
 }
 
 kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *bytes) {
@@ -86,9 +87,7 @@ void kvo_value_destroy(kvo_value *value) {
   give_room_back(value);
 }
 
-const void *kvo_value_bytes(const kvo_value *value) {
-  return value->type ? place_of(value) : NULL;
-}
+const void *kvo_value_bytes(const kvo_value *value) { return value->type ? place_of(value) : NULL; }
 
 bool kvo_value_is_nil(const kvo_value *value) { return !value->type; }
 

@@ -1,11 +1,12 @@
 /// Reading type encodings, the text by which Objective-C describes C types.
 ///
 /// What can be read: the scalars `c C s S i I l L q Q f d D B`, `*` strings, `@` objects, `:`
-/// selectors, `^` pointers to anything, `{name=…}` structs, and inside structs `[n…]` arrays. Names of
-/// members in quotes, class names after `@`, and qualifiers such as `r` (const) are skipped.
+/// selectors, `^` pointers to anything, `{name=…}` structs, and inside structs `[n…]` arrays.
+/// Names of members in quotes, class names after `@`, and qualifiers such as `r` (const) are
+/// skipped.
 ///
 /// Reading also normalises: what is skipped is left out, `l` becomes `q`, and every pointer becomes
-/// `^v`, so that types which behave the same have the same text. A struct keeps its name: two structs
+/// `^v`, so that types which behave the same have the same text. A struct keeps its name: structs
 /// of equal members and different names are different types.
 #ifndef KVO_ENCODING_H
 #define KVO_ENCODING_H
@@ -47,7 +48,7 @@ typedef struct kvo_encoding_reader {
 
 /// A reader at the beginning of `text`.
 /// - normal: NULL, or room for as many bytes as `text` has, with its NUL.
-/// - error: filled in by whichever call refuses, with a message that names text, cause and position.
+/// - error: filled in by whichever call refuses; the message names text, cause and position.
 kvo_encoding_reader kvo_encoding_start(const char *text, char *KVO_NULLABLE normal,
     kvo_error *KVO_NULLABLE error);
 /// Reads one type. KVO_INVALID_ENCODING, as the following.

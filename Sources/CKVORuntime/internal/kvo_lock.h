@@ -7,9 +7,12 @@
 /// | intern lock (intern.c) | the set of interned strings |
 /// | thread lock (thread.c) | the list of thread records |
 /// | limbo lock (reclaim.c) | what could not be freed yet |
+/// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
+/// | define lock (property.c) | one definition by macros at a time |
 ///
-/// Order: class lock before intern lock; two object locks by stripe. No object lock is held while any
-/// other of these is taken, and none at all while code of the user runs.
+/// Order: define lock, class lock, then any of intern, struct, call and closure lock; two object locks by
+/// stripe. No object lock is held while any other of these is taken, and none but the define lock, which
+/// covers a class's `setup`, while code of the user runs.
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
