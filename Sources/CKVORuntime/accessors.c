@@ -189,7 +189,7 @@ static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_
 
 static void read_undefined(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   const kvo_method *hook = kvo_class_find_method(accessors->cls, kvo_hooks()->value_for_undefined);
-  if (!hook) return;
+  if (!hook) return; // a binding's
   kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *) =
       (kvo_status(*)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *))
           kvo_class_imp(accessors->cls, hook);

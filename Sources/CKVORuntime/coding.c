@@ -12,14 +12,18 @@
 
 #include <string.h>
 
+// A binding codes its own objects: only it knows its types and accessors.
+static kvo_status not_of_c(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key,
+      "%s is not a class of C: use its language's key-value coding for \"%s\".", cls->name, key);
+}
+
 // MARK: Reading
 
+// The hooks are methods that every class of C answers: the root's make the error.
 static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_value *value, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
-  if (!hook)
-    return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
-        "%s has no accessor and no ivar for the key \"%s\".", cls->name, key);
   typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *);
   kvo_status status = ((answer)kvo_class_imp(cls, hook))(object, hook, key, value, error);
   if (status) *value = KVO_VALUE_NIL;
@@ -31,6 +35,7 @@ static bool has_getter(const kvo_accessors *accessors) { return accessors && acc
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   *value = KVO_VALUE_NIL;
+  if (cls->is_bound) return not_of_c(cls, key, error);
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
   kvo_accessors_read(accessors, object, value);
@@ -42,22 +47,14 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
 static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object, const kvo_value *value,
     const char *key, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_undefined);
-  if (!hook)
-    return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
-        "%s has no setter and no ivar for the key \"%s\".", cls->name, key);
   typedef kvo_status (*take)(kvo_object *, const kvo_method *, const kvo_value *, const char *, kvo_error *);
   return ((take)kvo_class_imp(cls, hook))(object, hook, value, key, error);
 }
 
-static kvo_status set_nil(const kvo_class *cls, kvo_object *object, const kvo_accessors *accessors,
-    kvo_error *error) {
+static kvo_status set_nil(const kvo_class *cls, kvo_object *object, const char *key, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_nil_value);
-  if (!hook)
-    return kvo_fail(error, KVO_NIL_VALUE, cls->name, accessors->key,
-        "\"%s\" of %s has the type \"%s\" and can't be nil.", accessors->key, cls->name,
-        accessors->set_type->encoding);
   typedef kvo_status (*take)(kvo_object *, const kvo_method *, const char *, kvo_error *);
-  return ((take)kvo_class_imp(cls, hook))(object, hook, accessors->key, error);
+  return ((take)kvo_class_imp(cls, hook))(object, hook, key, error);
 }
 
 static bool takes_nil(const kvo_type *type) {
@@ -113,13 +110,14 @@ static kvo_status read_only(const kvo_class *cls, const char *key, kvo_error *er
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
+  if (cls->is_bound) return not_of_c(cls, key, error);
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   bool is_nil = !value || kvo_value_is_nil(value);
   if (!accessors || (!accessors->setter && !accessors->getter))
     return set_for_undefined_key(cls, object, value, key, error);
-  if (!accessors->setter || accessors->property) return read_only(cls, key, error);
+  if (!accessors->setter) return read_only(cls, key, error);
   if (!is_nil) return set_value(cls, accessors, object, value, error);
-  if (!takes_nil(accessors->set_type)) return set_nil(cls, object, accessors, error);
+  if (!takes_nil(accessors->set_type)) return set_nil(cls, object, accessors->key, error);
   const void *none = NULL;
   set_bytes(accessors, object, &none);
   return KVO_OK;

@@ -36,10 +36,6 @@ kvo_imp kvo_class_find_class_method(const kvo_class *cls, const char *interned_s
   return NULL;
 }
 
-kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
-  return kvo_class_slot(cls, method->slot);
-}
-
 const char *kvo_method_selector(const kvo_method *method) { return method->selector; }
 
 uint32_t kvo_method_slot(const kvo_method *method) { return method->slot; }
@@ -69,10 +65,15 @@ static void call_without_method(void) {
   __builtin_trap();
 }
 
+kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
+  bool has = method->slot < __atomic_load_n(&cls->slot_count, __ATOMIC_ACQUIRE);
+  return has ? kvo_class_slot(cls, method->slot) : call_without_method;
+}
+
 static void fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
-  while (cls->slot_count < slot) kvo_class_set_slot_locked(cls, cls->slot_count++, call_without_method);
+  for (uint32_t i = cls->slot_count; i < slot; i++) kvo_class_set_slot_locked(cls, i, call_without_method);
   kvo_class_set_slot_locked(cls, slot, imp);
-  cls->slot_count = slot + 1;
+  __atomic_store_n(&cls->slot_count, slot + 1, __ATOMIC_RELEASE);
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     fill_slots_locked(subclass, slot, imp);
 }
@@ -119,11 +120,13 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
   uint32_t slot = kvo_class_slot_limit_locked(cls);
   kvo_method *method = make_method(selector, call, slot);
   if (!method) return out_of_memory(cls, selector, error);
-  if (!kvo_class_reserve_slots_locked(cls, slot + 1) || !kvo_map_set_locked(&cls->methods, selector, method)) {
+  // The slots are filled before the method can be found.
+  bool has_room = kvo_class_reserve_slots_locked(cls, slot + 1);
+  if (has_room) fill_slots_locked(cls, slot, imp);
+  if (!has_room || !kvo_map_set_locked(&cls->methods, selector, method)) {
     kvo_free(method);
     return out_of_memory(cls, selector, error);
   }
-  fill_slots_locked(cls, slot, imp);
   *handle = method;
   return KVO_OK;
 }

@@ -7,14 +7,12 @@
 
 #include "kvo_class_internal.h"
 #include "kvo_diagnostics.h"
-#include "kvo_intern.h"
-#include "kvo_lock.h"
+#include "kvo_fail.h"
 #include "kvo_memory.h"
 #include "kvo_open_pairs.h"
 #include "kvo_registration.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct {
   uint32_t strong;
@@ -81,57 +79,6 @@ const kvo_class_operations kvo_root_operations = {
     .describe = root_describe,
 };
 
-// MARK: The root class
-
-static kvo_hook_names hooks;
-static kvo_class *root;
-static pthread_once_t root_once = PTHREAD_ONCE_INIT;
-
-static void take_unhandled(kvo_object *observer, const kvo_method *method, const char *key_path,
-    kvo_object *object, const kvo_change *change, void *context) {
-  (void)method, (void)change, (void)context;
-  kvo_report_unhandled_notification(key_path, object, observer);
-}
-
-static const char *intern_hook(const char *selector) {
-  const char *interned = kvo_key_intern(selector);
-  if (interned) return interned;
-  fputs("KVO: no memory for the root class.\n", stderr);
-  abort();
-}
-
-static void make_root(void) {
-  hooks = (kvo_hook_names){
-      .set_nil_value = intern_hook("setNilValueForKey:"),
-      .value_for_undefined = intern_hook("valueForUndefinedKey:"),
-      .set_value_for_undefined = intern_hook("setValue:forUndefinedKey:"),
-      .dealloc = intern_hook("dealloc"),
-      .destroy_properties = intern_hook("destroyProperties"),
-      .observe = intern_hook("observeValueForKeyPath:ofObject:change:context:"),
-      .access_ivars = intern_hook("accessInstanceVariablesDirectly"),
-      .automatically_notifies = intern_hook("automaticallyNotifiesObserversForKey:"),
-  };
-  kvo_error error;
-  root = kvo_class_make("KVORoot", NULL, sizeof(kvo_object), &error);
-  const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
-  if (root) root->operations = &kvo_root_operations;
-  if (!root || kvo_class_add_method(root, hooks.observe, (kvo_imp)take_unhandled, hook, NULL, &error) ||
-      kvo_class_register(root, &error)) {
-    fprintf(stderr, "KVO: %s\n", error.message);
-    abort();
-  }
-}
-
-const kvo_hook_names *kvo_hooks(void) {
-  pthread_once(&root_once, make_root);
-  return &hooks;
-}
-
-const kvo_class *kvo_root_class(void) {
-  pthread_once(&root_once, make_root);
-  return root;
-}
-
 // MARK: Any object
 
 kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_object *object),
@@ -140,8 +87,7 @@ kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_ob
   bool first = __atomic_compare_exchange_n(&class_of_unobserved, &known, class_of, false, __ATOMIC_ACQ_REL,
       __ATOMIC_ACQUIRE);
   if (first || known == class_of) return KVO_OK;
-  if (error) *error = (kvo_error){.status = KVO_DUPLICATE, .message = "Another binding tells the class of unobserved objects already."};
-  return KVO_DUPLICATE;
+  return kvo_fail(error, KVO_DUPLICATE, NULL, NULL, "Another binding tells the class of unobserved objects already.");
 }
 
 const kvo_class *kvo_class_of(const kvo_object *object) {

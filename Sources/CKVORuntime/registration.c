@@ -58,9 +58,9 @@ static kvo_status check_key_path(const char *key_path, const kvo_class *cls, kvo
 }
 
 static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
-  if (cls->operations->answers_undefined_key) return cls->operations->answers_undefined_key(object, key);
+  bool (*answers_key)(kvo_object *, const char *) = cls->operations->answers_undefined_key;
+  if (cls->is_bound) return answers_key && answers_key(object, key);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
-  if (!hook) return false;
   typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *);
   kvo_value value = KVO_VALUE_NIL;
   bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
@@ -68,10 +68,17 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
   return answers;
 }
 
+// What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
+// `balance` although setBalance: would set it.
 static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_error *error) {
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, error);
-  if (accessors || !hook_answers(cls, object, key)) return accessors;
+  if (accessors && accessors->getter) return accessors;
+  if (!hook_answers(cls, object, key)) {
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
+    return NULL;
+  }
   const char *interned = kvo_key_intern(key);
   return interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
 }

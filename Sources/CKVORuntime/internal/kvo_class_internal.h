@@ -66,10 +66,10 @@ void kvo_class_touch_locked(kvo_class *cls);
 const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls, const char *interned_selector);
 kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls, const char *KVO_NULLABLE interned_selector);
 
-/// The root's hooks and lifetime, object.c.
+/// How objects of C live, object.c.
 extern const kvo_class_operations kvo_root_operations;
 
-/// The selectors of hooks, interned once.
+/// The selectors of hooks, interned once; root.c.
 typedef struct kvo_hook_names {
   const char *set_nil_value;
   const char *value_for_undefined;
