@@ -16,6 +16,8 @@ let package = Package(
   name: "KVORuntime",
   products: [
     .library(name: "CKVORuntime", targets: ["CKVORuntime"]),
+    .library(name: "KVORuntime", targets: ["KVORuntime"]),
+    .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
   targets: [
     .systemLibrary(
@@ -26,8 +28,23 @@ let package = Package(
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
       cSettings: [.headerSearchPath("internal")] + strictC),
+    .systemLibrary(name: "CSwiftRuntime"),
+    .target(
+      name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
+      swiftSettings: strictSwift),
 
-    // C: tests
+    // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
+    .target(
+      name: "BenchmarkC", dependencies: ["CKVORuntime", "CFFI"], path: "Benchmarks/C",
+      cSettings: strictC),
+    .target(
+      name: "BenchmarkModel", dependencies: ["KVORuntime"], path: "Benchmarks/Model",
+      swiftSettings: strictSwift),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["BenchmarkC", "BenchmarkModel", "KVORuntime"],
+      path: "Benchmarks/Runner", swiftSettings: strictSwift),
+
+    // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
       cSettings: strictC),
@@ -37,6 +54,14 @@ let package = Package(
     .testTarget(
       name: "CKVORuntimeTests", dependencies: ["CKVORuntime", "CFixtures", "SignatureFixtures"],
       swiftSettings: strictSwift),
+
+    // Examples
+    .target(
+      name: "AccountEngine", dependencies: ["CKVORuntime"], path: "Examples/AccountEngine",
+      cSettings: strictC),
+    .executableTarget(
+      name: "CAccount", dependencies: ["CKVORuntime"], path: "Examples/CAccount",
+      cSettings: strictC),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -154,15 +154,32 @@ const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) 
   return newer && newer->id == accessors->id ? newer : accessors;
 }
 
-bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key) {
-  const char *names[] = {kvo_accessor_name("automaticallyNotifiesObserversOf", key, true, ""),
-      kvo_accessor_name("automaticallyNotifiesObserversFor", key, true, "")};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    kvo_imp hook = kvo_class_find_class_method(cls, names[i]);
+// The class that was asked, while one of its hooks asks its superclass: the hooks of one key are found
+// from it, as `self` finds them in a class method.
+static _Thread_local const kvo_class *asked;
+
+static bool ask_general(kvo_imp hook, const kvo_class *cls, const char *key) {
+  const kvo_class *outer = asked;
+  asked = cls;
+  bool automatic = ((bool (*)(const kvo_class *, const char *))hook)(cls, key);
+  asked = outer;
+  return automatic;
+}
+
+static bool ask_by_key(const kvo_class *cls, const char *key) {
+  static const char *const prefixes[] = {
+      "automaticallyNotifiesObserversOf", "automaticallyNotifiesObserversFor"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    kvo_imp hook = kvo_class_find_class_method(cls, kvo_accessor_name(prefixes[i], key, true, ""));
     if (hook) return ((bool (*)(const kvo_class *))hook)(cls);
   }
-  kvo_imp hook = kvo_class_find_class_method(cls, kvo_hooks()->automatically_notifies);
-  return !hook || ((bool (*)(const kvo_class *, const char *))hook)(cls, key);
+  return true;
+}
+
+bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key) {
+  const kvo_class *receiver = asked && kvo_class_is_subclass_of(asked, cls) ? asked : cls;
+  kvo_imp general = kvo_class_find_class_method(cls, kvo_hooks()->automatically_notifies);
+  return general ? ask_general(general, receiver, key) : ask_by_key(receiver, key);
 }
 
 bool kvo_accessors_ask_automatic(const kvo_accessors *accessors) {

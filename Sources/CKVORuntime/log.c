@@ -40,7 +40,8 @@ static void print_help(void) {
         options[i].help);
 }
 
-__attribute__((constructor)) static void read_environment(void) {
+// Early, so that the constructors of a program find the options read.
+__attribute__((constructor(101))) static void read_environment(void) {
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (asks_for(&options[i])) kvo_log_flags |= options[i].flag;
   const char *help = getenv("KVO_HELP");

@@ -58,9 +58,8 @@ static kvo_status check_key_path(const char *key_path, const kvo_class *cls, kvo
 }
 
 static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
-  bool (*answers_key)(kvo_object *, const char *) = cls->operations->answers_undefined_key;
-  if (cls->is_bound) return answers_key && answers_key(object, key);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
+  if (!hook) return false; // a binding's, which may have none
   typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *);
   kvo_value value = KVO_VALUE_NIL;
   bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
@@ -175,6 +174,7 @@ static kvo_status add(const request *request, kvo_handle **handle, kvo_error *er
   kvo_error cause = {0};
   const kvo_accessors *accessors = find_accessors(cls, request->object, request->key_path, &cause);
   if (!accessors) {
+    if (!cause.status) return out_of_memory(cls, request->key_path, error);
     if (error) *error = cause;
     return cause.status;
   }

@@ -26,12 +26,11 @@ typedef struct kvo_class_operations {
   /// Hands a notification to an observer of this class, which is retained meanwhile.
   void (*KVO_NULLABLE observe)(kvo_object *observer, const char *key_path, kvo_object *object,
       const kvo_change *change, void *KVO_NULLABLE context);
-  /// Asked about keys that have no property: whether they may be registered all the same
-  /// (`value(forUndefinedKey:)` answers). NULL: never.
-  bool (*KVO_NULLABLE answers_undefined_key)(kvo_object *object, const char *key);
 } kvo_class_operations;
 
-/// Begins the root of a binding's hierarchy. Errors as `kvo_class_create`; subclasses are made by that.
+/// Begins the root of a binding's hierarchy. It may add the hook `valueForUndefinedKey:` of
+/// kvo_coding.h, which answers for keys that have no property; the runtime calls no other hook of a
+/// binding's class. Errors as `kvo_class_create`; subclasses are made by that.
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name, const kvo_class_operations *operations,
     kvo_error *KVO_NULLABLE error);
 
@@ -89,6 +88,10 @@ void kvo_did_change_key(kvo_object *object, const char *interned_key);
 
 /// The binding's recorder of reads on this thread, NULL when none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
+
+/// The variable for languages that can't name it.
+KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }
+KVO_INLINE void kvo_set_recorder(void *KVO_NULLABLE recorder) { kvo_recorder = recorder; }
 
 /// Whether reads are being recorded on this thread. `pure`, so that a loop may ask once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }

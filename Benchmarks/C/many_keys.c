@@ -1,0 +1,85 @@
+/// Many observed keys of one object: what a change costs must not depend on how many there are.
+#include <stdlib.h>
+
+#include "BenchmarkC.h"
+#include "keyed_class.h"
+#include "support.h"
+
+/// Registered in the order of the keys, set in a shuffled one: memory is not visited in the order
+/// in which it was given out.
+typedef struct many_keys_state {
+  kvo_object *object;
+  size_t count;
+  size_t place;               ///< in the shuffled order, where the next change goes on
+  const kvo_method **setters; ///< by place
+  uint32_t *order;            ///< by place, the key
+  uint64_t *deliveries;       ///< by key
+  kvo_handle **handles;       ///< by key
+} many_keys_state;
+
+static void many_keys_run(void *opaque, uint64_t iterations) {
+  many_keys_state *state = opaque;
+  size_t place = state->place;
+  for (uint64_t i = 0; i < iterations; i++) {
+    bench_keyed_object_set(state->object, state->setters[place], (double)i);
+    if (++place == state->count) place = 0;
+  }
+  state->place = place;
+}
+
+static void check_deliveries(const many_keys_state *state, uint64_t iterations) {
+  for (size_t place = 0; place < state->count; place++) {
+    uint64_t expected = iterations / state->count + (place < iterations % state->count);
+    uint64_t delivered = state->deliveries[state->order[place]];
+    bench_require(delivered == expected,
+        "c.manykeys: an observer of one of %zu keys was told %llu of %llu changes", state->count,
+        (unsigned long long)delivered, (unsigned long long)expected);
+  }
+}
+
+static void many_keys_finish(void *opaque, uint64_t iterations) {
+  many_keys_state *state = opaque;
+  check_deliveries(state, iterations);
+  for (size_t key = 0; key < state->count; key++) kvo_handle_release(state->handles[key]);
+  kvo_object_release(state->object);
+  free(state->setters);
+  free(state->order);
+  free(state->deliveries);
+  free(state->handles);
+  free(state);
+}
+
+/// One class for each count, so that tables by class are as large as the object is.
+static const bench_keyed_class *class_of_count(size_t count) {
+  switch (count) {
+    case 1: return bench_keyed_class_make("BenchmarkKeys1", count);
+    case 10: return bench_keyed_class_make("BenchmarkKeys10", count);
+    case 100: return bench_keyed_class_make("BenchmarkKeys100", count);
+    case 1000: return bench_keyed_class_make("BenchmarkKeys1000", count);
+    case 10000: return bench_keyed_class_make("BenchmarkKeys10000", count);
+    default: bench_require(false, "no class of %zu keys", count); return NULL;
+  }
+}
+
+static many_keys_state *state_create(kvo_object *object, size_t count) {
+  many_keys_state *state = bench_allocate(1, sizeof *state);
+  state->object = object;
+  state->count = count;
+  state->setters = bench_allocate(count, sizeof *state->setters);
+  state->order = bench_allocate(count, sizeof *state->order);
+  state->deliveries = bench_allocate(count, sizeof *state->deliveries);
+  state->handles = bench_allocate(count, sizeof *state->handles);
+  return state;
+}
+
+bench_workload bench_many_keys(size_t count) {
+  const bench_keyed_class *keyed = class_of_count(count);
+  many_keys_state *state = state_create(bench_keyed_object_create(keyed), count);
+  bench_shuffle(state->order, count);
+  for (size_t i = 0; i < count; i++) {
+    state->setters[i] = keyed->keys[state->order[i]].setter;
+    state->handles[i] =
+        bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);
+  }
+  return (bench_workload){state, many_keys_run, many_keys_finish};
+}

@@ -1,0 +1,90 @@
+/// Setting and getting one property: unobserved, observed, and beside an observed one.
+#include <stdlib.h>
+
+#include "BenchmarkC.h"
+#include "account.h"
+#include "support.h"
+
+/// One account, and its observers with a counter each.
+typedef struct setter_state {
+  account *account;
+  struct setter_state *elsewhere; ///< another account with an observer, if the case wants one
+  size_t observers;
+  double sum; ///< of what was read, so that it was read
+  kvo_handle *handles[BENCH_OBSERVERS_MAX];
+  uint64_t deliveries[BENCH_OBSERVERS_MAX];
+} setter_state;
+
+static setter_state *state_create(
+    const kvo_class *cls, size_t observers, const char *key, kvo_options options) {
+  setter_state *state = bench_allocate(1, sizeof *state);
+  state->account = bench_account_create(cls);
+  state->observers = observers;
+  for (size_t i = 0; i < observers; i++)
+    state->handles[i] =
+        bench_observe(&state->account->object, key, options, &state->deliveries[i]);
+  return state;
+}
+
+static void set_run(void *opaque, uint64_t iterations) {
+  account *account = ((setter_state *)opaque)->account;
+  for (uint64_t i = 0; i < iterations; i++) account_setBalance(account, (double)i);
+}
+
+static void get_run(void *opaque, uint64_t iterations) {
+  setter_state *state = opaque;
+  double sum = 0;
+  for (uint64_t i = 0; i < iterations; i++) sum += account_balance(state->account);
+  state->sum = sum;
+}
+
+/// Checks that each observer was told so many times.
+static void finish_expecting(setter_state *state, uint64_t deliveries) {
+  for (size_t i = 0; i < state->observers; i++) {
+    bench_require(state->deliveries[i] == deliveries, "observer %zu was told %llu of %llu changes",
+        i, (unsigned long long)state->deliveries[i], (unsigned long long)deliveries);
+    kvo_handle_release(state->handles[i]);
+  }
+  if (state->elsewhere) finish_expecting(state->elsewhere, 0);
+  kvo_object_release(&state->account->object);
+  free(state);
+}
+
+static void observed_finish(void *opaque, uint64_t iterations) {
+  finish_expecting(opaque, iterations);
+}
+
+static void quiet_finish(void *opaque, uint64_t iterations) {
+  (void)iterations;
+  finish_expecting(opaque, 0);
+}
+
+bench_workload bench_set_unobserved(void) {
+  return (bench_workload){state_create(account_class(), 0, "balance", 0), set_run, quiet_finish};
+}
+
+bench_workload bench_set_observed(size_t observers) {
+  bench_require(observers <= BENCH_OBSERVERS_MAX, "%zu observers are too many", observers);
+  setter_state *state = state_create(account_class(), observers, "balance", 0);
+  return (bench_workload){state, set_run, observed_finish};
+}
+
+bench_workload bench_set_observed_old_new(void) {
+  setter_state *state = state_create(account_class(), 1, "balance", KVO_OLD | KVO_NEW);
+  return (bench_workload){state, set_run, observed_finish};
+}
+
+bench_workload bench_set_other_key(void) {
+  setter_state *state = state_create(bench_separate_account_class(), 1, "interestRate", 0);
+  return (bench_workload){state, set_run, quiet_finish};
+}
+
+bench_workload bench_set_other_key_observed_elsewhere(void) {
+  setter_state *state = state_create(account_class(), 1, "interestRate", 0);
+  state->elsewhere = state_create(account_class(), 1, "balance", 0);
+  return (bench_workload){state, set_run, quiet_finish};
+}
+
+bench_workload bench_get(void) {
+  return (bench_workload){state_create(account_class(), 0, "balance", 0), get_run, quiet_finish};
+}

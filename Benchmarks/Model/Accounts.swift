@@ -1,0 +1,30 @@
+/// The classes whose property the benchmark sets and gets: plain, with a `didSet`, observed. All
+/// are open and live in a module of their own, so that each access from the benchmark is the same
+/// kind of call and pays the same exclusivity checks.
+import KVORuntime
+
+/// A property without anything: what the unobserved ones are compared with.
+open class PlainAccount {
+  open var balance = 0.0
+
+  public init() {}
+}
+
+/// What one writes without this package: the object keeps closures and calls them.
+open class DidSetAccount {
+  public var handlers: [(DidSetAccount) -> Void] = []
+
+  open var balance = 0.0 {
+    didSet {
+      for handler in handlers { handler(self) }
+    }
+  }
+
+  public init() {}
+}
+
+/// Observable properties.
+open class ObservedAccount: KVOObject {
+  @Observed open var balance = 0.0
+  @Observed open var interestRate = 0.0
+}

@@ -1,0 +1,73 @@
+/// Objects with more keys than anybody declares one by one.
+import KVORuntime
+
+/// An object whose keys are data: cells of an array, under keys made in a loop.
+///
+/// Such keys have no property that could notify by itself: they are declared by accessors, and
+/// whoever changes a cell notifies by hand, around the change. It is the way for records,
+/// spreadsheets, settings, where the keys are known only when the program runs.
+open class KeyedCells: KVOObject {
+  /// How many keys the class has. An object may use fewer.
+  public static let keyCount = 10_000
+
+  /// The keys: "k0", "k1" and so on.
+  public static let keys = (0..<keyCount).map { "k\($0)" }
+
+  private var cells: [Double]
+
+  /// - Parameter count: how many keys the object uses, at most `keyCount`.
+  public init(count: Int) {
+    precondition(count <= Self.keyCount, "the class has \(Self.keyCount) keys")
+    cells = Array(repeating: 0, count: count)
+    super.init()
+  }
+
+  override open class func registerKeys() {
+    KeyedCells.declareKeys { declarations in
+      for (index, key) in keys.enumerated() {
+        declarations.accessors(key, get: { $0.cells[index] }, set: { $0.cells[index] = $1 })
+      }
+    }
+  }
+
+  /// Changes the cell of `keys[index]` and tells its observers.
+  public func setCell(_ index: Int, to newValue: Double) {
+    withChange(forKey: KeyedCells.keys[index]) { cells[index] = newValue }
+  }
+}
+
+/// Ten properties declared one by one, to compare keys that are data with.
+open class TenProperties: KVOObject {
+  @Observed public var a = 0.0
+  @Observed public var b = 0.0
+  @Observed public var c = 0.0
+  @Observed public var d = 0.0
+  @Observed public var e = 0.0
+  @Observed public var f = 0.0
+  @Observed public var g = 0.0
+  @Observed public var h = 0.0
+  @Observed public var i = 0.0
+  @Observed public var j = 0.0
+
+  /// The properties in the order of their declarations.
+  public static var keyPaths: [KeyPath<TenProperties, Double>] {
+    [\.a, \.b, \.c, \.d, \.e, \.f, \.g, \.h, \.i, \.j]
+  }
+
+  /// Sets the property that `keyPaths[index]` leads to.
+  public func setProperty(_ index: Int, to newValue: Double) {
+    switch index {
+    case 0: a = newValue
+    case 1: b = newValue
+    case 2: c = newValue
+    case 3: d = newValue
+    case 4: e = newValue
+    case 5: f = newValue
+    case 6: g = newValue
+    case 7: h = newValue
+    case 8: i = newValue
+    case 9: j = newValue
+    default: preconditionFailure("there is no property \(index)")
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/// What observations take of memory.
+import BenchmarkC
+import BenchmarkModel
+import KVORuntime
+
+/// Bytes for each observation of 10,000: of as many keys of one object, and of one key of as many
+/// objects. Everything counts that is there afterwards and was not before: tables, records, tokens
+/// and handlers.
+var bytesFamily: Family {
+  let count = KeyedCells.keyCount
+  return Family(cases: [
+    .bytes("c.bytes", .closure) { bench_bytes_for_keys(count) },
+    .bytes("swift.bytes.token", .uniform) { try tokenBytes(keys: count) },
+    .bytes("swift.bytes.context", .uniform) { try contextBytes(keys: count) },
+    .bytes("c.bytes.objects", .closure, isExtra: true) { bench_bytes_for_objects(count) },
+    .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
+    .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
+      try contextBytes(objects: count)
+    },
+  ])
+}
+
+/// Bytes for each observation that the body makes. What it returns lives until they are counted.
+private func bytesPerObservation<Kept>(_ count: Int, _ body: () throws -> Kept) rethrows -> Double {
+  _ = bench_memory_in_use()  // What reading itself keeps is there now.
+  let before = bench_memory_in_use()
+  let kept = try body()
+  let after = withExtendedLifetime(kept) { bench_memory_in_use() }
+  return (Double(after) - Double(before)) / Double(count)
+}
+
+/// An array with room, so that its own growth does not count.
+private func emptyTokens(_ capacity: Int) -> [KeyValueObservation] {
+  var tokens: [KeyValueObservation] = []
+  tokens.reserveCapacity(capacity)
+  return tokens
+}
+
+private func check(_ deliveries: Deliveries, keys: Int) {
+  for key in 0..<keys {
+    precondition(deliveries[key] == 1, "an observer was told \(deliveries[key]) times, not once")
+  }
+}
+
+private func tokenBytes(keys: Int) throws -> Double {
+  let object = KeyedCells(count: keys)
+  let deliveries = Deliveries(keys: keys)
+  object.setCell(0, to: 0)  // The class's own tables are there now.
+  var tokens = emptyTokens(keys)
+  let bytes = try bytesPerObservation(keys) {
+    for (index, key) in KeyedCells.keys.prefix(keys).enumerated() {
+      tokens.append(try object.observe(keyPath: key) { _, _ in deliveries.count(index) })
+    }
+    for index in 0..<keys { object.setCell(index, to: 1) }
+  }
+  check(deliveries, keys: keys)
+  for token in tokens { token.invalidate() }
+  return bytes
+}
+
+private func contextBytes(keys: Int) throws -> Double {
+  let object = KeyedCells(count: keys)
+  let deliveries = Deliveries(keys: keys)
+  let observer = ContextObserver(keys: keys, deliveries)
+  object.setCell(0, to: 0)
+  let bytes = try bytesPerObservation(keys) {
+    for (index, key) in KeyedCells.keys.prefix(keys).enumerated() {
+      try observer.observe(object, key, as: index)
+    }
+    for index in 0..<keys { object.setCell(index, to: 1) }
+  }
+  check(deliveries, keys: keys)
+  object.removeAllObservers()
+  return bytes
+}
+
+private func tokenBytes(objects count: Int) -> Double {
+  let accounts = (0..<count).map { _ in ObservedAccount() }
+  let deliveries = Deliveries(keys: count)
+  var tokens = emptyTokens(count)
+  let bytes = bytesPerObservation(count) {
+    for (index, account) in accounts.enumerated() {
+      tokens.append(account.observe(\.balance) { _, _ in deliveries.count(index) })
+    }
+    for account in accounts { account.balance = 1 }
+  }
+  check(deliveries, keys: count)
+  for token in tokens { token.invalidate() }
+  return bytes
+}
+
+private func contextBytes(objects count: Int) throws -> Double {
+  let accounts = (0..<count).map { _ in ObservedAccount() }
+  let deliveries = Deliveries(keys: count)
+  let observer = ContextObserver(keys: count, deliveries)
+  let bytes = try bytesPerObservation(count) {
+    for (index, account) in accounts.enumerated() {
+      try observer.observe(account, "balance", as: index)
+    }
+    for account in accounts { account.balance = 1 }
+  }
+  check(deliveries, keys: count)
+  for account in accounts { account.removeAllObservers() }
+  return bytes
+}

@@ -1,0 +1,46 @@
+/// The cases whose loops are in C.
+import BenchmarkC
+
+extension Workload {
+  /// - Parameter workload: consumed; its `finish` frees it.
+  init(_ workload: bench_workload) {
+    self.init(
+      run: { workload.run(workload.state, UInt64($0)) },
+      finish: { workload.finish(workload.state, UInt64($0)) })
+  }
+}
+
+extension Case {
+  fileprivate static func c(
+    _ name: String, _ lane: Lane, isExtra: Bool = false, _ make: @escaping () -> bench_workload
+  ) -> Case {
+    time(name, lane, isExtra: isExtra) { Workload(make()) }
+  }
+}
+
+/// Setting a property of a C object.
+var cSetterFamily: Family {
+  Family(cases: [
+    .c("floor.c.call", .floor, bench_floor_call),
+    .c("floor.ffi.closure", .floor, bench_floor_ffi_closure),
+    .c("c.get", .none, isExtra: true, bench_get),
+    .c("c.set.unobserved", .none, bench_set_unobserved),
+    .c("c.set.otherkey", .none, bench_set_other_key),
+    .c(
+      "c.set.otherkey.elsewhere", .closure, isExtra: true, bench_set_other_key_observed_elsewhere),
+    .c("c.set.observed.closure", .closure) { bench_set_observed(1) },
+    .c("c.set.observed.closure.oldnew", .closure, isExtra: true, bench_set_observed_old_new),
+    .c("c.set.observed.closure.10", .closure, isExtra: true) { bench_set_observed(10) },
+  ])
+}
+
+/// Setting one of many observed keys of a C object.
+var cManyKeysFamily: Family {
+  Family(
+    cases: manyKeysCounts.map { count in
+      .c("c.manykeys.closure.\(count)", .closure) { bench_many_keys(count) }
+    })
+}
+
+/// How many keys of one object are observed.
+let manyKeysCounts = [1, 10, 100, 1000, 10_000]

@@ -1,0 +1,77 @@
+/// What the figures were measured on.
+import BenchmarkC
+import Glibc
+
+struct Machine {
+  /// The processor's name, if the system tells it.
+  let cpu: String?
+  /// How many can be used.
+  let cores: Int
+  /// Its name and release.
+  let kernel: String
+  /// What the toolchain in the path says of itself, if there is one.
+  let swift: String?
+  let libffi: String?
+  /// Of the build: debug or release.
+  let configuration: String
+
+  /// The one that the program runs on.
+  static func current() -> Machine {
+    Machine(
+      cpu: processor(), cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)), kernel: kernelRelease(),
+      swift: firstLine(ofCommand: "swift --version 2>/dev/null"),
+      libffi: bench_libffi_version().map { String(cString: $0) }, configuration: buildConfiguration)
+  }
+
+  /// One line for the reader of the table.
+  var summary: String {
+    let parts = [
+      cpu ?? "unknown processor", "\(cores) cores", kernel, swift, libffi, "\(configuration) build",
+    ]
+    return parts.compactMap(\.self).joined(separator: "; ")
+  }
+}
+
+private var buildConfiguration: String {
+  #if DEBUG
+    "debug"
+  #else
+    "release"
+  #endif
+}
+
+private func kernelRelease() -> String {
+  var name = utsname()
+  uname(&name)
+  return "\(string(of: name.sysname)) \(string(of: name.release)) \(string(of: name.machine))"
+}
+
+/// The string in an array of C characters, which Swift sees as a tuple.
+private func string<Characters>(of characters: Characters) -> String {
+  withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
+private func processor() -> String? {
+  guard let file = fopen("/proc/cpuinfo", "r") else { return nil }
+  defer { fclose(file) }
+  while let line = readLine(from: file) {
+    guard line.hasPrefix("model name"), let colon = line.firstIndex(of: ":") else { continue }
+    return String(line[line.index(after: colon)...].drop { $0 == " " })
+  }
+  return nil
+}
+
+private func firstLine(ofCommand command: String) -> String? {
+  guard let pipe = popen(command, "r") else { return nil }
+  defer { pclose(pipe) }
+  return readLine(from: pipe)
+}
+
+/// The next line without its newline; what does not fit into a buffer is a line of its own.
+private func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer in
+    guard let start = fgets(buffer.baseAddress!, Int32(buffer.count), file) else { return nil }
+    let line = String(cString: start)
+    return line.hasSuffix("\n") ? String(line.dropLast()) : line
+  }
+}

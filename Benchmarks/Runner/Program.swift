@@ -1,0 +1,47 @@
+/// `Benchmarks`: measures what setting, observing and registering cost, and prints a table.
+import Glibc
+
+@main
+struct Program {
+  static func main() {
+    do {
+      try run(Options(Array(CommandLine.arguments.dropFirst())))
+    } catch let error as UsageError {
+      writeToStandardError("Benchmarks: \(error.message)\n\(Options.usage)")
+      exit(2)
+    } catch {
+      writeToStandardError("Benchmarks: \(error)\n")
+      exit(1)
+    }
+  }
+
+  private static func run(_ options: Options) throws {
+    if options.help { return print(Options.usage, terminator: "") }
+    let families = try options.select(from: catalog)
+    let names = families.flatMap { $0.cases.map(\.name) }
+    if options.list { return print(names.joined(separator: "\n")) }
+
+    let output = try options.jsonPath.map(OutputFile.init)
+    let machine = Machine.current()
+    print(machine.summary, terminator: "\n\n")
+    let figures = try measure(families, of: names.count, smoke: options.smoke)
+    print(table(of: figures))
+    print(options.smoke ? smokeNote : ratios(of: figures), terminator: "")
+    try output?.write(json(of: figures, on: machine))
+  }
+
+  private static let smokeNote = "Smoke: each case works. The figures mean nothing.\n"
+
+  /// Families that count bytes go first, since they count what the others would leave behind.
+  private static func measure(_ families: [Family], of total: Int, smoke: Bool) throws -> [Figure] {
+    var stopwatch = Stopwatch(smoke: smoke, progress: Progress(total: total))
+    defer { stopwatch.progress.clear() }
+    var figures = Array(repeating: [Figure](), count: families.count)
+    for countsBytes in [true, false] {
+      for (index, family) in families.enumerated() where family.countsBytes == countsBytes {
+        figures[index] = try stopwatch.measure(family)
+      }
+    }
+    return figures.flatMap(\.self)
+  }
+}

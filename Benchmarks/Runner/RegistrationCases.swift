@@ -1,0 +1,53 @@
+/// Adding an observer and removing it again.
+import BenchmarkC
+import BenchmarkModel
+import KVORuntime
+
+/// Registration and its end, on an object that nobody else observes.
+var registrationFamily: Family {
+  Family(cases: [
+    .time("c.register", .closure) { Workload(bench_register()) },
+    .time("c.register.another", .closure, isExtra: true) { Workload(bench_register_another()) },
+    .time("swift.register.token", .uniform, tokenRegistration),
+    .time("swift.register.context", .uniform, contextRegistration),
+  ])
+}
+
+/// Is never told of anything.
+private final class IdleObserver: KVOObject {}
+
+@inline(never)
+private func registerByToken(_ account: ObservedAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.observe(\.balance) { _, _ in }.invalidate() }
+}
+
+@inline(never)
+private func registerByContext(
+  _ account: ObservedAccount, _ observer: KVOObject, _ context: UnsafeMutableRawPointer,
+  _ iterations: Int
+) throws {
+  for _ in 0..<iterations {
+    try account.addObserver(observer, forKeyPath: "balance", context: context)
+    try account.removeObserver(observer, forKeyPath: "balance", context: context)
+  }
+}
+
+/// Checks that everything that was added was removed.
+private func checkUnobserved(_ account: ObservedAccount) {
+  precondition(!account.isObserved(forKey: "balance"), "a registration outlived its removal")
+}
+
+private func tokenRegistration() -> Workload {
+  let account = ObservedAccount()
+  return Workload(
+    run: { registerByToken(account, $0) }, finish: { _ in checkUnobserved(account) })
+}
+
+private func contextRegistration() -> Workload {
+  let account = ObservedAccount()
+  let observer = IdleObserver()
+  let context = KVOContext()
+  return Workload(
+    run: { try registerByContext(account, observer, context.pointer, $0) },
+    finish: { _ in checkUnobserved(account) })
+}

@@ -1,0 +1,44 @@
+/// The figures as a person reads them.
+
+/// Two cases, the first of which may cost so many times the second.
+private struct Limit {
+  let name: String
+  let reference: String
+  let factor: Double
+}
+
+private let limits = [
+  Limit(name: "swift.set.unobserved", reference: "swift.plain.set", factor: 1.25),
+  Limit(name: "swift.get", reference: "swift.plain.get", factor: 1.25),
+  Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
+  Limit(name: "c.set.observed.closure", reference: "floor.ffi.closure", factor: 2.5),
+  Limit(name: "c.manykeys.closure.1000", reference: "c.manykeys.closure.10", factor: 1.3),
+]
+
+/// One row for each figure.
+func table(of figures: [Figure]) -> String {
+  let header = ["case", "lane", "unit", "median", "min", "max", "repetitions"]
+  let rows = figures.map { figure in
+    [figure.measured.name, figure.measured.lane.rawValue, figure.measured.measure.unit]
+      + [figure.median, figure.min, figure.max].map { $0.fixed(2) }
+      + [String(figure.repetitions)]
+  }
+  return alignedColumns([header] + rows, leading: 3)
+}
+
+/// The ratios that have a limit, as far as both sides were measured. Empty if there are none.
+func ratios(of figures: [Figure]) -> String {
+  let medians = Dictionary(uniqueKeysWithValues: figures.map { ($0.measured.name, $0.median) })
+  let rows = limits.compactMap { limit -> [String]? in
+    guard let median = medians[limit.name], let reference = medians[limit.reference] else {
+      return nil
+    }
+    let ratio = median / reference
+    return [
+      "\(limit.name) / \(limit.reference)", ratio <= limit.factor ? "within" : "over",
+      ratio.fixed(2), limit.factor.fixed(2),
+    ]
+  }
+  guard !rows.isEmpty else { return "" }
+  return alignedColumns([["ratio of medians", "", "is", "limit"]] + rows, leading: 2)
+}

@@ -1,0 +1,105 @@
+/// Measures families of cases.
+///
+/// Each case of a family is set up, warmed up and calibrated: how many iterations take about
+/// `slice`. Then the cases take turns, one repetition each, and so on: many short turns, so that a
+/// slow moment of the machine falls on all of them alike. What is read is the thread's processor
+/// time, in which a turn that was interrupted is no longer than another. At the end every case checks
+/// its deliveries.
+import Glibc
+
+struct Stopwatch {
+  /// About what one repetition takes, in nanoseconds.
+  private static let slice = 5e6
+  /// What a case runs at least before it is measured.
+  private static let warmUp = 30e6
+  private static let repetitions = 101
+  private static let smokeIterations = 1000
+
+  let smoke: Bool
+  var progress: Progress
+
+  mutating func measure(_ family: Family) throws -> [Figure] {
+    var figures: [String: Figure] = [:]
+    var timed: [TimedCase] = []
+    for measured in family.cases {
+      progress.show(measured.name)
+      switch measured.measure {
+      case .bytes(let count):
+        figures[measured.name] = Figure(of: measured, samples: [try count()])
+      case .time(let workload):
+        timed.append(try prepare(measured, try workload()))
+      }
+    }
+    for repetition in 0..<(smoke ? 1 : Self.repetitions) {
+      progress.show("repetition \(repetition + 1)", of: timed.count)
+      for index in timed.indices { try timed[index].repeatOnce() }
+    }
+    for one in timed { figures[one.measured.name] = try one.finish() }
+    return family.cases.compactMap { figures[$0.name] }
+  }
+
+  private func prepare(_ measured: Case, _ workload: Workload) throws -> TimedCase {
+    var prepared = TimedCase(measured, workload)
+    if smoke {
+      prepared.iterations = Self.smokeIterations
+    } else {
+      try prepared.calibrate(slice: Self.slice, warmUp: Self.warmUp)
+    }
+    return prepared
+  }
+}
+
+/// A case that is being timed.
+private struct TimedCase {
+  let measured: Case
+  /// Of one repetition.
+  var iterations = 1
+
+  private let workload: Workload
+  private var total = 0
+  private var samples: [Double] = []
+
+  init(_ measured: Case, _ workload: Workload) {
+    self.measured = measured
+    self.workload = workload
+  }
+
+  mutating func repeatOnce() throws {
+    samples.append(try time() / Double(iterations))
+  }
+
+  /// Doubles the iterations until they take half the slice, fits them to it, and goes on until the
+  /// case is warm.
+  mutating func calibrate(slice: Double, warmUp: Double) throws {
+    var elapsed = try time()
+    var spent = elapsed
+    while elapsed < slice / 2 {
+      iterations *= 2
+      elapsed = try time()
+      spent += elapsed
+    }
+    iterations = max(1, Int(Double(iterations) * slice / elapsed))
+    while spent < warmUp { spent += try time() }
+  }
+
+  /// Checks the deliveries of all that was done.
+  func finish() throws -> Figure {
+    try workload.finish(total)
+    return Figure(of: measured, samples: samples)
+  }
+
+  /// Runs the iterations; how many nanoseconds they took.
+  private mutating func time() throws -> Double {
+    total += iterations
+    let start = now()
+    try workload.run(iterations)
+    return now() - start
+  }
+}
+
+/// Processor time of this thread, in nanoseconds.
+private func now() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}

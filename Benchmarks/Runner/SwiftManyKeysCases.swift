@@ -1,0 +1,125 @@
+/// Many observed keys of one Swift object, set in shuffled order.
+import BenchmarkModel
+import KVORuntime
+
+/// Setting one of many observed keys of a Swift object.
+var swiftManyKeysFamily: Family {
+  var cases: [Case] = []
+  for count in manyKeysCounts {
+    cases.append(.time("swift.manykeys.token.\(count)", .uniform) { try byToken(keys: count) })
+  }
+  for count in manyKeysCounts {
+    cases.append(.time("swift.manykeys.context.\(count)", .uniform) { try byContext(keys: count) })
+  }
+  for count in manyKeysCounts {
+    cases.append(.time("swift.manykeys.strings.\(count)", .uniform) { try byStrings(keys: count) })
+  }
+  cases.append(
+    .time("swift.manykeys.properties.token.10", .uniform, isExtra: true, propertiesByToken))
+  return Family(cases: cases)
+}
+
+/// Goes through the keys in one shuffled order, again and again.
+private final class ShuffledKeys {
+  private let order: [Int]
+  private var place = 0
+
+  init(count: Int) {
+    var random = XorShift()
+    order = (0..<count).shuffled(using: &random)
+  }
+
+  /// Calls the body with one key after the other, going on where it stopped.
+  @inline(__always)
+  func visit(_ iterations: Int, _ body: (Int) -> Void) {
+    var next = place
+    for _ in 0..<iterations {
+      body(order[next])
+      next += 1
+      if next == order.count { next = 0 }
+    }
+    place = next
+  }
+
+  /// Checks that every key was told of as often as it was visited.
+  func check(_ deliveries: Deliveries, of iterations: Int) {
+    for (place, key) in order.enumerated() {
+      let visits = iterations / order.count + (place < iterations % order.count ? 1 : 0)
+      precondition(
+        deliveries[key] == visits,
+        "the observer of key \(key) was told \(deliveries[key]) of \(visits) changes")
+    }
+  }
+}
+
+/// The same numbers in every run.
+private struct XorShift: RandomNumberGenerator {
+  private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}
+
+@inline(never)
+private func setCells(of object: KeyedCells, _ keys: ShuffledKeys, _ iterations: Int) {
+  keys.visit(iterations) { object.setCell($0, to: 1) }
+}
+
+@inline(never)
+private func setProperties(of object: TenProperties, _ keys: ShuffledKeys, _ iterations: Int) {
+  keys.visit(iterations) { object.setProperty($0, to: 1) }
+}
+
+/// - Parameter observers: kept until the end.
+private func workload(
+  _ object: KeyedCells, keys count: Int, _ deliveries: Deliveries, observers: [AnyObject]
+) -> Workload {
+  let keys = ShuffledKeys(count: count)
+  return Workload(
+    run: { setCells(of: object, keys, $0) },
+    finish: { iterations in
+      withExtendedLifetime(observers) { keys.check(deliveries, of: iterations) }
+    })
+}
+
+private func byToken(keys: Int) throws -> Workload {
+  let object = KeyedCells(count: keys)
+  let deliveries = Deliveries(keys: keys)
+  let helpers = try (0..<keys).map { try KeyHelper(object, key: $0, deliveries) }
+  return workload(object, keys: keys, deliveries, observers: helpers)
+}
+
+private func byContext(keys: Int) throws -> Workload {
+  let object = KeyedCells(count: keys)
+  let deliveries = Deliveries(keys: keys)
+  let observer = ContextObserver(keys: keys, deliveries)
+  for key in 0..<keys { try observer.observe(object, KeyedCells.keys[key], as: key) }
+  return workload(object, keys: keys, deliveries, observers: [observer])
+}
+
+private func byStrings(keys: Int) throws -> Workload {
+  let object = KeyedCells(count: keys)
+  let deliveries = Deliveries(keys: keys)
+  let observer = StringObserver(keys: keys, deliveries)
+  for key in 0..<keys { try observer.observe(object, key: key) }
+  return workload(object, keys: keys, deliveries, observers: [observer])
+}
+
+/// Declared properties and typed key paths, to compare keys that are data with.
+private func propertiesByToken() -> Workload {
+  let object = TenProperties()
+  let keys = ShuffledKeys(count: TenProperties.keyPaths.count)
+  let deliveries = Deliveries(keys: TenProperties.keyPaths.count)
+  let tokens = TenProperties.keyPaths.enumerated().map { index, keyPath in
+    object.observe(keyPath) { _, _ in deliveries.count(index) }
+  }
+  return Workload(
+    run: { setProperties(of: object, keys, $0) },
+    finish: { iterations in
+      withExtendedLifetime(tokens) { keys.check(deliveries, of: iterations) }
+    })
+}

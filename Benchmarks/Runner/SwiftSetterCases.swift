@@ -1,0 +1,141 @@
+/// Setting and getting one property of a Swift object. The loops are functions that see only the
+/// object's type, so that every access goes the way of an open class's property.
+import BenchmarkModel
+import KVORuntime
+
+/// Setting a property of a Swift object, and getting it.
+var swiftSetterFamily: Family {
+  Family(cases: [
+    .time("swift.plain.set", .plain, plainSet),
+    .time("swift.set.unobserved", .none, unobservedSet),
+    .time("swift.plain.get", .plain, plainGet),
+    .time("swift.get", .none, observedGet),
+    .time("floor.swift.didset", .floor, handlersSet),
+    .time("swift.set.observed", .uniform) { observedSet(observers: 1) },
+    .time("swift.set.observed.oldnew", .uniform) {
+      observedSet(observers: 1, options: [.old, .new])
+    },
+    .time("swift.set.observed.10", .uniform, isExtra: true) { observedSet(observers: 10) },
+    .time("swift.set.otherkey", .none, isExtra: true, otherKeySet),
+    .time("swift.plain.modify", .plain, isExtra: true, plainModify),
+    .time("swift.modify.unobserved", .none, isExtra: true, unobservedModify),
+  ])
+}
+
+/// What an observer adds to.
+private final class Counter {
+  var value = 0
+
+  func check(is expected: Int) {
+    precondition(value == expected, "observers were told \(value) of \(expected) changes")
+  }
+}
+
+/// Where sums of values read go, so that they are read.
+nonisolated(unsafe) private var sink = 0.0
+
+// MARK: Loops
+
+@inline(never)
+private func setBalance(of account: PlainAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func setBalance(of account: DidSetAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func setBalance(of account: ObservedAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func sumOfBalances(of account: PlainAccount, _ iterations: Int) -> Double {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  return sum
+}
+
+@inline(never)
+private func sumOfBalances(of account: ObservedAccount, _ iterations: Int) -> Double {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  return sum
+}
+
+@inline(never)
+private func addToBalance(of account: PlainAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.balance += 1 }
+}
+
+@inline(never)
+private func addToBalance(of account: ObservedAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.balance += 1 }
+}
+
+// MARK: Workloads
+
+private func plainSet() -> Workload {
+  let account = PlainAccount()
+  return Workload(run: { setBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func plainGet() -> Workload {
+  let account = PlainAccount()
+  return Workload(run: { sink = sumOfBalances(of: account, $0) }, finish: { _ in })
+}
+
+private func plainModify() -> Workload {
+  let account = PlainAccount()
+  return Workload(run: { addToBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func unobservedSet() -> Workload {
+  let account = ObservedAccount()
+  return Workload(run: { setBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func observedGet() -> Workload {
+  let account = ObservedAccount()
+  return Workload(run: { sink = sumOfBalances(of: account, $0) }, finish: { _ in })
+}
+
+private func unobservedModify() -> Workload {
+  let account = ObservedAccount()
+  return Workload(run: { addToBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func handlersSet() -> Workload {
+  let account = DidSetAccount()
+  let counter = Counter()
+  account.handlers.append { _ in counter.value += 1 }
+  return Workload(run: { setBalance(of: account, $0) }, finish: { counter.check(is: $0) })
+}
+
+private func observedSet(observers: Int, options: KeyValueObservingOptions = []) -> Workload {
+  let account = ObservedAccount()
+  let counter = Counter()
+  let tokens = (0..<observers).map { _ in
+    account.observe(\.balance, options: options) { _, _ in counter.value += 1 }
+  }
+  return Workload(
+    run: { setBalance(of: account, $0) },
+    finish: {
+      counter.check(is: $0 * observers)
+      for token in tokens { token.invalidate() }
+    })
+}
+
+private func otherKeySet() -> Workload {
+  let account = ObservedAccount()
+  let counter = Counter()
+  let token = account.observe(\.interestRate) { _, _ in counter.value += 1 }
+  return Workload(
+    run: { setBalance(of: account, $0) },
+    finish: { _ in
+      counter.check(is: 0)
+      token.invalidate()
+    })
+}

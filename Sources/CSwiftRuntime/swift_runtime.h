@@ -1,0 +1,94 @@
+/// The entry points of the Swift runtime that Swift code has no words for, in one place: unowned
+/// references held by C, exclusivity of an access that a coroutine keeps open, and the fields of a
+/// class. They are part of the runtime's ABI (compiled programs call them), the reflection ones of
+/// the standard library's own use of it.
+#ifndef KVO_SWIFT_RUNTIME_H
+#define KVO_SWIFT_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+// MARK: References
+
+void *swift_unownedRetain(void *object);
+void swift_unownedRelease(void *object);
+void *_Nullable swift_tryRetain(void *object);
+
+/// A strong reference, unless the object is being deinitialised. Its memory must be held by an
+/// unowned one.
+static inline bool kvo_swift_try_retain(void *object) { return swift_tryRetain(object) != NULL; }
+/// Keeps the object's memory, not the object.
+static inline void kvo_swift_unowned_retain(void *object) { (void)swift_unownedRetain(object); }
+static inline void kvo_swift_unowned_release(void *object) { swift_unownedRelease(object); }
+
+// MARK: Exclusivity
+
+void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *_Nullable pc);
+void swift_endAccess(void *buffer);
+
+enum { KVO_SWIFT_ACCESS_READ = 0, KVO_SWIFT_ACCESS_MODIFY = 1, KVO_SWIFT_ACCESS_TRACKING = 0x20 };
+
+/// The runtime's record of an access that stays open. It is linked into a list: it must not move.
+typedef struct kvo_swift_access {
+  void *_Nullable words[3];
+} kvo_swift_access;
+
+static inline void kvo_swift_begin_modify(void *address, kvo_swift_access *access) {
+  swift_beginAccess(address, access, KVO_SWIFT_ACCESS_MODIFY | KVO_SWIFT_ACCESS_TRACKING, NULL);
+}
+static inline void kvo_swift_end_modify(kvo_swift_access *access) { swift_endAccess(access); }
+/// Stops the program if an access to the variable is open that excludes this one.
+static inline void kvo_swift_check_access(const void *address, bool modifies) {
+  kvo_swift_access access;
+  uintptr_t flags = modifies ? KVO_SWIFT_ACCESS_MODIFY : KVO_SWIFT_ACCESS_READ;
+  swift_beginAccess((void *)(uintptr_t)address, &access, flags, NULL);
+}
+
+// MARK: Fields
+
+typedef struct kvo_swift_extents {
+  size_t negative, positive;
+} kvo_swift_extents;
+__attribute__((swiftcall)) kvo_swift_extents _swift_getSwiftClassInstanceExtents(const void *type);
+
+/// The size of an instance.
+static inline size_t kvo_swift_instance_size(const void *type) {
+  return _swift_getSwiftClassInstanceExtents(type).positive;
+}
+
+/// What the metadata says of a stored property.
+typedef struct kvo_swift_field {
+  const char *_Nullable name;
+  void (*_Nullable free_name)(const char *_Nullable name);
+  bool is_strong;   ///< neither weak nor unowned
+  bool is_variable; ///< `var`
+} kvo_swift_field;
+
+__attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveCount(const void *type);
+__attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveChildOffset(
+    const void *type, intptr_t index);
+__attribute__((swiftcall)) const void *_Nullable swift_reflectionMirror_recursiveChildMetadata(
+    const void *type, intptr_t index, kvo_swift_field *field);
+
+/// How many fields the class has, its superclasses' first. None of its own if it was compiled without
+/// metadata about them.
+static inline intptr_t kvo_swift_field_count(const void *type) {
+  return swift_reflectionMirror_recursiveCount(type);
+}
+/// Where the field lies in an instance.
+static inline intptr_t kvo_swift_field_offset(const void *type, intptr_t index) {
+  return swift_reflectionMirror_recursiveChildOffset(type, index);
+}
+/// The field's type, `()` for one that can't be told (a noncopyable one). The name is the caller's
+/// to free.
+static inline const void *_Nullable kvo_swift_field_type(
+    const void *type, intptr_t index, kvo_swift_field *field) {
+  return swift_reflectionMirror_recursiveChildMetadata(type, index, field);
+}
+
+#pragma clang assume_nonnull end
+
+#endif

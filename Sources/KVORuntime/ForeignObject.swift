@@ -1,0 +1,171 @@
+internal import CKVORuntime
+
+/// A retained object of the C runtime: key-value coding and observing from Swift.
+///
+/// ```swift
+/// let account = ForeignObject(OpaquePointer(c_account))
+/// let token = try account.observe("balance", as: Double.self, options: .new) { _, change in
+///   print(change.newValue!)
+/// }
+/// ```
+///
+/// Several may stand for one object. Values are read and written by whoever may call the object's
+/// accessors on that thread.
+public final class ForeignObject: KeyValueObserving {
+  let header: UnsafeMutablePointer<kvo_object>
+
+  /// - Parameter object: a `kvo_object *`, retained here.
+  public init(_ object: OpaquePointer) {
+    header = kvo_object_retain(UnsafeMutablePointer(object))
+  }
+
+  deinit {
+    kvo_object_release(header)
+  }
+
+  /// The name of the object's class, never the dynamic subclass's.
+  public var className: String {
+    String(cString: kvo_class_name(kvo_class_of(header)))
+  }
+
+  /// The value of a key: an `Int` for an integer (a `UInt` for an unsigned one of 64 bits), `Bool`,
+  /// `Float` or `Double`, `String`, `ForeignObject` or `KVOObject`, a raw pointer, or a struct's
+  /// bytes as `[UInt8]`; nil for a null string, object or pointer.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` unless the class or its hook answers.
+  public func value(forKey key: String) throws -> Any? {
+    try withValue(of: key) { ValueType.any(of: $0) }
+  }
+
+  /// Sets a key. Numbers convert to the property's type; a struct may be given as a Swift value of
+  /// the same size.
+  ///
+  /// - Throws: `KeyValueError`, with nothing stored.
+  public func setValue(_ value: Any?, forKey key: String) throws {
+    guard let value = value.flatMap(flattened) else { return try set(nil, forKey: key, from: nil) }
+    guard var made = ForeignValue.make(from: value) ?? structure(value, forKey: key) else {
+      throw mismatch(key, value)
+    }
+    defer { kvo_value_destroy(&made) }
+    try set(&made, forKey: key, from: value)
+  }
+
+  /// Calls a handler on each change of a key, with values of a Swift type: numbers convert, structs
+  /// are taken as values of the same size. Neither the C object nor this one is kept alive.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key,
+  ///   `KeyValueError.typeMismatch` if its value can't become a `Value`; nothing is registered.
+  public func observe<Value>(
+    _ keyPath: String, as type: Value.Type, options: KeyValueObservingOptions = [],
+    changeHandler: @escaping (ForeignObject, KeyValueObservedChange<Value>) -> Void
+  ) throws -> KeyValueObservation {
+    try check(keyPath, becomes: type)
+    return try register(keyPath, options) { object, change in
+      changeHandler(object, KeyValueObservedChange(converting: change))
+    }
+  }
+
+  /// Who is registered with the object. Any thread.
+  public var observationInfo: ObservationInfo { ObservationInfo(of: header) }
+}
+
+// MARK: Values
+
+extension ForeignObject {
+  private func withValue<R>(
+    of key: String, _ body: (UnsafePointer<kvo_value>) throws -> R
+  ) throws -> R {
+    var value = kvo_value()
+    var error = kvo_error()
+    guard kvo_value_for_key(header, key, &value, &error) == .KVO_OK else {
+      throw KeyValueError(error, key: key, className: className)
+    }
+    defer { kvo_value_destroy(&value) }
+    return try body(&value)
+  }
+
+  private func set(
+    _ value: UnsafePointer<kvo_value>?, forKey key: String, from original: Any?
+  ) throws {
+    var error = kvo_error()
+    let status = kvo_set_value_for_key(header, key, value, &error)
+    guard status != .KVO_OK else { return }
+    if status == .KVO_TYPE_MISMATCH, let original { throw mismatch(key, original) }
+    throw KeyValueError(error, key: key, className: className)
+  }
+
+  /// A value of the key's struct type, if the key has one of that size.
+  private func structure(_ value: Any, forKey key: String) -> kvo_value? {
+    try? withValue(of: key) { present in
+      present.pointee.type.flatMap { ForeignValue.structure(value, as: $0) }
+    }
+  }
+
+  private func mismatch(_ key: String, _ value: Any) -> KeyValueError {
+    let encoding = try? withValue(of: key) { $0.pointee.type.map { String(cString: $0.pointee.encoding) } }
+    return .typeMismatch(
+      key: key, className: className, expected: encoding.flatMap { $0 } ?? "another type",
+      found: KVORuntime.className(of: type(of: value)))
+  }
+
+  private func check<Value>(_ key: String, becomes type: Value.Type) throws {
+    // Paths are the core's to judge.
+    guard !key.contains(".") else { return }
+    try withValue(of: key) { present in
+      guard let cType = present.pointee.type, ForeignValue.read(present, as: type) == nil else {
+        return
+      }
+      throw KeyValueError.typeMismatch(
+        key: key, className: className, expected: String(cString: cType.pointee.encoding),
+        found: KVORuntime.className(of: type))
+    }
+  }
+}
+
+// MARK: Registration
+
+extension ForeignObject {
+  private func register(
+    _ key: String, _ options: KeyValueObservingOptions,
+    _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void
+  ) throws -> KeyValueObservation {
+    let token = KeyValueObservation()
+    let handler = Unmanaged.passRetained(ForeignHandler(self, deliver))
+    var error = kvo_error()
+    let status = kvo_add_callback(
+      header, key, options.cOptions, ForeignHandler.call, handler.toOpaque(), ForeignHandler.end,
+      token.handleAddress, &error)
+    guard status != .KVO_OK else { return token }
+    handler.release()
+    throw KeyValueError(error, key: key, className: className)
+  }
+
+  /// What Swift sees of an object that the C runtime shows: a Swift object as itself, one of C
+  /// retained.
+  static func swiftValue(of header: UnsafeMutablePointer<kvo_object>) -> AnyObject {
+    kvo_class_is_subclass_of(kvo_class_of(header), Binding.root)
+      ? KVOObject.at(header) : ForeignObject(OpaquePointer(header))
+  }
+}
+
+/// What a registration with a C object keeps, as `Handler` is for Swift's.
+private final class ForeignHandler {
+  // Weak: a registration keeps neither the C object nor what stands for it.
+  private weak var object: ForeignObject?
+  private let deliver: (ForeignObject, OpaquePointer) -> Void
+
+  init(_ object: ForeignObject, _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void) {
+    self.object = object
+    self.deliver = deliver
+  }
+
+  static let call: kvo_callback = { handler, header, _, change in
+    Unmanaged<ForeignHandler>.fromOpaque(handler!)._withUnsafeGuaranteedRef { handler in
+      handler.deliver(handler.object ?? ForeignObject(OpaquePointer(header)), change)
+    }
+  }
+
+  static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
+    Unmanaged<ForeignHandler>.fromOpaque($0!).release()
+  }
+}

@@ -1,0 +1,99 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+/// One in-place mutation of an `@Observed` property, from before its access to after.
+///
+/// The compiler doesn't fold a key path inside a coroutine, and mutating through the key path object
+/// costs ten times as much as mutating at the address. So the address is taken out of the key path,
+/// and the access, which the compiler would have checked for exclusivity, is begun and ended here by
+/// the runtime's own functions. Will comes before the access and did after it: observers may read
+/// the property in both.
+///
+/// Four words, which is what a coroutine's caller has room for without allocating.
+@frozen @usableFromInline
+struct InPlaceChange {
+  // The runtime links the record into the thread's list of accesses. It doesn't move: the mutation's
+  // coroutine frame is where this variable lives from its one `begin` to its one `end`.
+  @usableFromInline var access: (UInt, UInt, UInt) = (0, 0, 0)
+  @usableFromInline var frame: OpaquePointer?
+
+  @inlinable @inline(__always)
+  init() {}
+
+  /// Calls the prior observers, then begins the access. Returns the value's address.
+  @usableFromInline @inline(never)
+  mutating func begin(
+    _ header: UnsafeMutableRawPointer, _ storage: AnyKeyPath
+  ) -> UnsafeMutableRawPointer {
+    let address = StorageKeyPath.address(of: storage, header)
+    if kvo_binding_is_observed(header) {
+      // An overlapping access stops the program before old is read in the middle of it.
+      kvo_swift_check_access(address, true)
+      frame = kvo_uniform_will(header, address)
+    }
+    withRecord { kvo_swift_begin_modify(address, $0) }
+    return address
+  }
+
+  /// Ends the access, then calls the observers.
+  @usableFromInline @inline(never)
+  mutating func end() {
+    withRecord { kvo_swift_end_modify($0) }
+    if let frame { kvo_uniform_did(frame) }
+  }
+
+  private mutating func withRecord(_ body: (UnsafeMutablePointer<kvo_swift_access>) -> Void) {
+    withUnsafeMutablePointer(to: &access) {
+      body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: kvo_swift_access.self))
+    }
+  }
+}
+
+/// Key paths to the storage of `@Observed` properties: where they lead.
+enum StorageKeyPath {
+  /// The address of the storage in the object with that header.
+  static func address(
+    of keyPath: AnyKeyPath, _ header: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    let object = header - ObjectHeader.offset
+    if isLayoutKnown, let offset = offset(in: keyPath) { return object + offset }
+    return project(keyPath, object)
+  }
+
+  // A key path object holds, behind its own two words, one of the key-value coding string and one of
+  // the buffer's size and flags, a 32-bit header for each component: kind, flags and, for a stored
+  // property of a class, the offset. None of this is documented, hence the check, and the projection
+  // where it fails.
+  private static func offset(in keyPath: AnyKeyPath) -> Int? {
+    let component = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
+      .load(fromByteOffset: 32, as: UInt32.self)
+    let isMutableFieldOfClass = component & 0x7f80_0000 == 0x0380_0000
+    let offset = component & 0x007f_ffff
+    let isInline = offset < 0x007f_fffd
+    return isMutableFieldOfClass && isInline ? Int(offset) : nil
+  }
+
+  private static let isLayoutKnown: Bool = {
+    let object = LayoutProbe()
+    let first = \LayoutProbe.first as AnyKeyPath, second = \LayoutProbe.second as AnyKeyPath
+    let start = object.address
+    return withUnsafeMutablePointer(to: &object.first) { start + (offset(in: first) ?? 0) == $0 }
+      && withUnsafeMutablePointer(to: &object.second) { start + (offset(in: second) ?? 0) == $0 }
+  }()
+
+  private static func project(
+    _ keyPath: AnyKeyPath, _ object: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    let storage = type(of: keyPath).valueType as? any ObservedStorage.Type
+    let object = Unmanaged<KVOObject>.fromOpaque(object).takeUnretainedValue()
+    guard let address = storage?.address(of: keyPath, in: object) else {
+      KVODiagnostics.stop("\(keyPath) does not lead to the storage of an @Observed property.")
+    }
+    return address
+  }
+}
+
+private final class LayoutProbe: KVOObject {
+  final var first = 0
+  final var second: [Int] = []
+}

@@ -1,0 +1,222 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+internal import Synchronization
+
+/// What the runtime knows of one Swift class: the Swift side of a `kvo_class`. Made when the class is
+/// first used by key or observed, its superclass's before it; lives for ever.
+///
+/// Keys are found in this order: declared accessors, then `@Observed` properties, then plain stored
+/// properties, which answer as instance variables do. Every key is made known to the C core, again
+/// for each subclass, whose answer about automatic notification may differ.
+///
+/// | state | protection |
+/// |---|---|
+/// | `type`, `name`, `cClass`, `fields`, `superclass` | immutable |
+/// | `properties` | its own lock, under which nothing is called |
+/// | `keyPaths` | lock-free, see `KeyPathCache` |
+/// | everything in `preparation`, and that being prepared | `KVOClass.lock`, which is recursive: the program's class functions are called under it |
+final class KVOClass: @unchecked Sendable {
+  let type: KVOObject.Type
+  let name: String
+  let superclass: KVOClass?
+  let cClass: OpaquePointer
+  /// Its own and its superclasses' stored properties, its own first.
+  let fields: [Field]
+  let keyPaths = KeyPathCache()
+
+  /// The keys known so far.
+  private let properties = Mutex<[String: Property]>([:])
+  private var preparation = Preparation()
+
+  private struct Preparation {
+    var declared = KeyDeclarations<KVOObject>()
+    /// What the class has said of automatic notification: it is asked once per key.
+    var automatic: [String: Bool] = [:]
+    var accessesFields = true
+    var subclasses: [KVOClass] = []
+    var isComplete = false
+  }
+
+  private init(_ type: KVOObject.Type) {
+    self.type = type
+    name = className(of: type)
+    superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
+    fields = Field.declared(by: type) + (superclass?.fields ?? [])
+    cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? Binding.root
+  }
+}
+
+// MARK: Finding and preparing classes
+
+extension KVOClass {
+  private static let known = ForeverMap<KVOClass>()
+  private static let lock = RecursiveLock()
+  // Guarded by `lock`.
+  private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
+
+  /// The class of an object. O(1) after the class's first use. Any thread.
+  static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
+
+  /// What is known of a class.
+  static func of(_ type: KVOObject.Type) -> KVOClass {
+    // A class's metadata has one address, for ever.
+    let address = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
+    return known[address] ?? prepare(type, at: address)
+  }
+
+  // A class that is asked for while its own `registerKeys` runs is the unfinished one.
+  private static func prepare(_ type: KVOObject.Type, at address: UnsafeRawPointer) -> KVOClass {
+    lock.withLock {
+      if let prepared = known[address] ?? inPreparation[ObjectIdentifier(type)] { return prepared }
+      let made = KVOClass(type)
+      inPreparation[ObjectIdentifier(type)] = made
+      made.prepare()
+      inPreparation[ObjectIdentifier(type)] = nil
+      return known.insert(made, at: address)
+    }
+  }
+
+  private func prepare() {
+    guard superclass == nil || !Field.areMissing(from: type) else {
+      KVODiagnostics.stop(
+        """
+        \(name) was compiled without reflection metadata, by which its keys are found. \
+        Build its module without -disable-reflection-metadata.
+        """)
+    }
+    type.registerKeys()
+    preparation.accessesFields = type.accessInstanceVariablesDirectly
+    preparation.isComplete = true
+    keysToPrepare.forEach { _ = find($0) }
+    var error = kvo_error()
+    _ = kvo_class_register(cClass, &error)
+    superclass?.preparation.subclasses.append(self)
+  }
+
+  // Aliases (`hidden` for a field `isHidden`) are found when they are asked for.
+  private var keysToPrepare: Set<String> {
+    var keys = Set(fields.map(\.key))
+    keys.formUnion(fields.filter { $0.name.hasPrefix("_") }.map { String($0.name.dropFirst()) })
+    for known in sequence(first: self, next: \.superclass) {
+      keys.formUnion(known.preparation.declared.accessors.keys)
+    }
+    return keys
+  }
+
+  private static func derive(_ type: KVOObject.Type, from superclass: KVOClass) -> OpaquePointer {
+    var error = kvo_error()
+    let size = kvo_swift_instance_size(unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self))
+    guard let made = kvo_class_create(className(of: type), superclass.cClass, size, &error) else {
+      KVODiagnostics.stop(error.text)
+    }
+    return made
+  }
+}
+
+// MARK: Keys
+
+extension KVOClass {
+  /// The property of a key; nil if the class has none. O(1) after the key's first use. Any thread.
+  func property(_ key: String) -> Property? {
+    if let known = properties.withLock({ $0[key] }) { return known }
+    return KVOClass.lock.withLock { preparation.isComplete ? find(key) : nil }
+  }
+
+  // Under `lock`.
+  private func find(_ key: String) -> Property? {
+    if let known = properties.withLock({ $0[key] }) { return known }
+    let accessors = declaredAccessors(key)
+    let field = field(for: key)
+    guard accessors != nil || field != nil else { return nil }
+    let property = Property(
+      name: .of(key), storage: field, accessors: accessors, isManual: !isAutomatic(key))
+    property.add(to: cClass)
+    properties.withLock { $0[key] = property }
+    return property
+  }
+
+  private func declaredAccessors(_ key: String) -> Accessors? {
+    for known in sequence(first: self, next: \.superclass) {
+      if let accessors = known.preparation.declared.accessors[key] { return accessors }
+    }
+    return nil
+  }
+
+  // Names in the order of key-value coding's search; of equal names the subclass's.
+  private func field(for key: String) -> Field? {
+    let capitalised = capitalised(key)
+    if let observed = observedField(key) ?? observedField("is" + capitalised) { return observed }
+    guard preparation.accessesFields else { return nil }
+    for name in ["_" + key, "_is" + capitalised, key, "is" + capitalised] {
+      if let field = fields.first(where: { !$0.isObserved && $0.name == name }) { return field }
+    }
+    return nil
+  }
+
+  private func observedField(_ key: String) -> Field? {
+    fields.first { $0.isObserved && $0.key == key }
+  }
+
+  private func isAutomatic(_ key: String) -> Bool {
+    if let known = preparation.automatic[key] { return known }
+    let answer = type.automaticallyNotifiesObservers(forKey: key)
+    preparation.automatic[key] = answer
+    return answer
+  }
+}
+
+/// The key with its first letter upper-cased, if that is an ASCII one.
+private func capitalised(_ key: String) -> String {
+  guard let first = key.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
+    return key
+  }
+  return String(UnicodeScalar(first - 32)) + key.dropFirst()
+}
+
+// MARK: Declarations
+
+extension KVOClass {
+  /// Takes what the class says of its keys, at any time.
+  func declare<Root: KVOObject>(_ declarations: KeyDeclarations<Root>) {
+    KVOClass.lock.withLock {
+      preparation.declared.accessors.merge(declarations.accessors) { $1 }
+      preparation.declared.automatic.merge(declarations.automatic) { $1 }
+      forget(declarations.automatic.keys)
+      refresh(Set(declarations.accessors.keys).union(declarations.automatic.keys))
+    }
+  }
+
+  /// What was declared of a key's automatic notification, in the class or a superclass.
+  func declaredAutomatic(_ key: String) -> Bool? {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).lazy
+        .compactMap { $0.preparation.declared.automatic[key] }.first
+    }
+  }
+
+  /// Declared accessors that go by a key path.
+  var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).flatMap { known in
+        known.preparation.declared.accessors.compactMap { key, accessors in
+          accessors.keyPath.map { (key, $0) }
+        }
+      }
+    }
+  }
+
+  private func forget(_ keys: some Sequence<String>) {
+    for key in keys { preparation.automatic[key] = nil }
+    for subclass in preparation.subclasses { subclass.forget(keys) }
+  }
+
+  // A class that is being prepared looks at its declarations afterwards.
+  private func refresh(_ keys: Set<String>) {
+    guard preparation.isComplete else { return }
+    for key in keys {
+      properties.withLock { $0[key] = nil }
+      _ = find(key)
+    }
+    for subclass in preparation.subclasses { subclass.refresh(keys) }
+  }
+}

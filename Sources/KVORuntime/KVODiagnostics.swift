@@ -1,0 +1,66 @@
+internal import CKVORuntime
+internal import Synchronization
+
+/// Hooks into what the runtime has to say about errors in the program.
+public enum KVODiagnostics {
+  /// Sees a notification that no class of the observer took, in place of the stop with a message.
+  /// Called on the thread of the change. Any thread.
+  public static var unhandledNotification:
+    (@Sendable (_ keyPath: String, _ object: Any?, _ observer: KVOObject) -> Void)?
+  {
+    get { hooks.withLock { $0.unhandledNotification } }
+    set { hooks.withLock { $0.unhandledNotification = newValue } }
+  }
+
+  /// Sees each reported misuse (a did without will, a pair left open …); the default logs to
+  /// stderr. Called on the thread that noticed it. Any thread.
+  public static var misuse: (@Sendable (String) -> Void)? {
+    get { hooks.withLock { $0.misuse } }
+    set {
+      hooks.withLock { $0.misuse = newValue }
+      kvo_set_misuse_handler(newValue == nil ? nil : tellMisuse)
+    }
+  }
+
+  private struct Hooks {
+    var unhandledNotification: (@Sendable (String, Any?, KVOObject) -> Void)?
+    var misuse: (@Sendable (String) -> Void)?
+  }
+
+  private static let hooks = Mutex(Hooks())
+
+  private static let tellMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
+    KVODiagnostics.misuse?(String(cString: message))
+  }
+}
+
+extension KVODiagnostics {
+  /// Ends a notification that reached the root: the hook has it, or the program stops.
+  static func report(unhandled keyPath: String, of object: Any?, by observer: KVOObject) {
+    if let hook = unhandledNotification { return hook(keyPath, object, observer) }
+    let subject = (object as? KVOObject).map(describe) ?? object.map { "\($0)" } ?? "nil"
+    stop(
+      """
+      \(describe(observer)) was told of a change of "\(keyPath)" of \(subject), and no class of \
+      the observer took it. Override observeValue(forKeyPath:of:change:context:), and call super \
+      only for contexts that are not your own.
+      """)
+  }
+
+  /// Stops the program for an error in it, where a debugger can see it coming.
+  static func stop(_ message: String) -> Never {
+    kvo_break_on_misuse(message)
+    fatalError("KVORuntime: \(message)")
+  }
+
+  /// `<Account: 0x…>`, with the address by which Swift knows the object.
+  static func describe(_ object: KVOObject) -> String {
+    let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+    return "<\(className(of: type(of: object))): 0x\(String(address, radix: 16))>"
+  }
+}
+
+/// The unqualified name, as messages have it.
+func className(of type: Any.Type) -> String {
+  _typeName(type, qualified: false)
+}

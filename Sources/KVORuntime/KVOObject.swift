@@ -1,0 +1,211 @@
+internal import CKVORuntime
+
+/// The root of observable classes: subclass it and mark properties `@Observed`.
+///
+/// ```swift
+/// class Account: KVOObject {
+///   @Observed var balance = 0.0
+/// }
+/// ```
+///
+/// An object that nobody observes costs two words more than one of a plain class, and its properties
+/// nothing. It may be used on any thread that may use its properties; only registration, removal and
+/// the deaths of objects are safe while other threads use it.
+open class KVOObject: KeyValueObserving, Hashable {
+  // First, at the offset that ObjectHeader knows; the C runtime's alone.
+  final var headerStorage = kvo_object()
+
+  public init() {}
+
+  // After the last deinit body: an observer may still remove itself in its own.
+  deinit {
+    if hasObservations { kvo_object_will_die(header) }
+  }
+
+  // MARK: Identity
+
+  /// Whether this object counts as the same as another. Identity, unless a subclass says otherwise.
+  open func isEqual(_ other: KVOObject) -> Bool { self === other }
+
+  /// Must agree with `isEqual(_:)`.
+  open func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  public static func == (a: KVOObject, b: KVOObject) -> Bool { a.isEqual(b) }
+
+  // MARK: Key-value coding
+
+  /// The value of a key: of a declared accessor, of an `@Observed` property, of a plain stored one
+  /// (`_<key>`, `_is<Key>`, `<key>`, `is<Key>`), whatever its access control; nil for a nil
+  /// optional.
+  ///
+  /// - Throws: what `value(forUndefinedKey:)` does if there is no such key, and what a declared
+  ///   accessor throws.
+  open func value(forKey key: String) throws -> Any? {
+    guard let property = KVOClass.of(self).property(key) else {
+      return try value(forUndefinedKey: key)
+    }
+    return try property.value(of: self)
+  }
+
+  /// Sets the value of a key, found as `value(forKey:)` finds it, and tells its observers once.
+  ///
+  /// Numbers become numbers of the property's type (a fraction is cut, an integer wraps to the
+  /// width); a type with raw values may be set by one. A property that has observers of its own
+  /// (`didSet`) is set past them, unless it is declared.
+  ///
+  /// - Throws: `KeyValueError.typeMismatch` for anything else, with nothing stored;
+  ///   `KeyValueError.readOnly` for a `let` or an accessor without setter; what `setNilValueForKey`
+  ///   and `setValue(_:forUndefinedKey:)` throw.
+  open func setValue(_ value: Any?, forKey key: String) throws {
+    guard let property = KVOClass.of(self).property(key) else {
+      return try setValue(value, forUndefinedKey: key)
+    }
+    try property.setValue(value, of: self)
+  }
+
+  /// Answers for keys that the class doesn't have. By default an error.
+  open func value(forUndefinedKey key: String) throws -> Any? {
+    throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
+  }
+
+  /// Takes values for keys that the class doesn't have. By default an error.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) throws {
+    throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
+  }
+
+  /// Called when nil is set for a property that is not optional. By default an error; an override may
+  /// set something instead, and pass other keys to super.
+  open func setNilValueForKey(_ key: String) throws {
+    throw KeyValueError.nilValue(key: key, className: className(of: type(of: self)))
+  }
+
+  /// The values of some keys; nil ones are there.
+  ///
+  /// - Throws: as `value(forKey:)` does.
+  open func dictionaryWithValues(forKeys keys: [String]) throws -> [String: Any?] {
+    var values: [String: Any?] = [:]
+    for key in keys { values.updateValue(try value(forKey: key), forKey: key) }
+    return values
+  }
+
+  /// Sets some keys, in no particular order.
+  ///
+  /// - Throws: as `setValue(_:forKey:)` does, at the first key that can't be set.
+  open func setValuesForKeys(_ keyedValues: [String: Any?]) throws {
+    for (key, value) in keyedValues { try setValue(value, forKey: key) }
+  }
+
+  // MARK: What a class says of its keys
+
+  /// Called once for each class, superclass first, before its keys are first used: the place for
+  /// `declareKeys`. It may run again for a subclass that does not override it, or call super: no
+  /// harm. Other threads that use the class for the first time wait until it has returned.
+  open class func registerKeys() {}
+
+  /// Whether plain stored properties answer by key. Asked once per class.
+  open class var accessInstanceVariablesDirectly: Bool { true }
+
+  /// Whether setting the key tells its observers. Asked once per class and key; pass other keys to
+  /// super, which answers from the class's declarations.
+  open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+    KVOClass.of(self).declaredAutomatic(key) ?? true
+  }
+
+  // MARK: Observing by string
+
+  /// Registers an observer, whose `observeValue(forKeyPath:of:change:context:)` is called on each
+  /// change. Neither object is kept alive: the death of either ends the registration. The same
+  /// registration may be made several times, and then is told several times. Any thread.
+  ///
+  /// - Parameter context: handed back, never touched; tells a class's own registrations from those
+  ///   of its superclass. The address of a static or a `KVOContext`.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered.
+  open func addObserver(
+    _ observer: KVOObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],
+    context: UnsafeMutableRawPointer? = nil
+  ) throws {
+    try register(observer, keyPath, options, context)
+  }
+
+  /// Removes the most recent registration of that observer and key path, whatever its context. Any
+  /// thread.
+  ///
+  /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
+  open func removeObserver(_ observer: KVOObject, forKeyPath keyPath: String) throws {
+    try unregister(observer, keyPath, matching: .none)
+  }
+
+  /// Removes the most recent registration of that observer, key path and context. Any thread.
+  ///
+  /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
+  open func removeObserver(
+    _ observer: KVOObject, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?
+  ) throws {
+    try unregister(observer, keyPath, matching: .some(context))
+  }
+
+  /// Called on each change of what this object observes. Override it, and pass on to super what was
+  /// not registered by your own class: what reaches the root is a programming error and stops the
+  /// program, unless `KVODiagnostics.unhandledNotification` is set.
+  open func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    KVODiagnostics.report(unhandled: keyPath ?? "", of: object, by: self)
+  }
+
+  // MARK: Manual notification
+
+  /// Opens a change of the key, which `didChangeValue(forKey:)` closes and delivers. Pairs nest, and
+  /// those of different keys may cross; they match by thread. Inside an automatic change of the same
+  /// key a pair joins it.
+  open func willChangeValue(forKey key: String) {
+    kvo_will_change(boundHeader, key)
+  }
+
+  /// Closes the change of the key that this thread opened last, and tells the observers. Without one
+  /// it is reported as misuse and ignored.
+  open func didChangeValue(forKey key: String) {
+    kvo_did_change(boundHeader, key)
+  }
+
+  // MARK: Introspection
+
+  /// Who is registered with this object. Any thread.
+  public var observationInfo: ObservationInfo { ObservationInfo(of: boundHeader) }
+
+  /// Whether a change of the key would notify anybody. Any thread.
+  public func isObserved(forKey key: String) -> Bool { kvo_is_observed(boundHeader, key) }
+
+  /// Ends all registrations with this object, whoever made them. Any thread.
+  public func removeAllObservers() { kvo_remove_all_observers(boundHeader) }
+}
+
+extension KeyValueObserving where Self: KVOObject {
+  /// Adds to what the class says of its keys: in `registerKeys`, or for an extension's keys at any
+  /// time, also while objects of the class are observed. Any thread.
+  public static func declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
+    var declarations = KeyDeclarations<Self>()
+    body(&declarations)
+    KVOClass.of(Self.self).declare(declarations)
+  }
+
+  /// Registers an observer with a context of its own.
+  ///
+  /// - Throws: as `addObserver(_:forKeyPath:options:context:)` with a pointer does.
+  public func addObserver(
+    _ observer: KVOObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],
+    context: KVOContext
+  ) throws {
+    try addObserver(observer, forKeyPath: keyPath, options: options, context: context.pointer)
+  }
+
+  /// Removes the most recent registration of that observer, key path and context.
+  ///
+  /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
+  public func removeObserver(
+    _ observer: KVOObject, forKeyPath keyPath: String, context: KVOContext
+  ) throws {
+    try removeObserver(observer, forKeyPath: keyPath, context: context.pointer)
+  }
+}

@@ -1,0 +1,46 @@
+/// The key that a key path names.
+extension KVOObject {
+  /// The name of an observable key: an `@Observed` property or a declared key, of this class or a
+  /// superclass. What can't be observed is a programming error: the program stops, with the property
+  /// named. Evaluates the key path the first time that it is used with the class.
+  /// - Complexity: O(1) after that.
+  func keyName(of keyPath: AnyKeyPath) -> KeyName {
+    let known = KVOClass.of(self)
+    return known.keyPaths[keyPath] ?? resolve(keyPath, in: known)
+  }
+
+  private func resolve(_ keyPath: AnyKeyPath, in known: KVOClass) -> KeyName {
+    guard let property = declared(keyPath, in: known) ?? stored(keyPath, in: known),
+      property.observedType.swiftType == Swift.type(of: keyPath).valueType
+    else { KVODiagnostics.stop(notObservable(keyPath, known)) }
+    known.keyPaths.keep(property.name, for: keyPath)
+    return property.name
+  }
+
+  private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
+    let declaration = known.declaredKeyPaths.first { keyPath.isSame(as: $0.keyPath) }
+    return declaration.flatMap { known.property($0.key) }
+  }
+
+  private func stored(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
+    guard let offset = ReadRecorder.storageOffset(of: keyPath, in: self),
+      let field = known.fields.first(where: { $0.isObserved && $0.offset == offset }),
+      let property = known.property(field.key), property.storage?.offset == offset
+    else { return nil }
+    return property
+  }
+
+  private func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
+    let valueType = Swift.type(of: keyPath).valueType
+    let plain = known.fields.filter { !$0.isObserved && $0.type.swiftType == valueType }.map(\.name)
+    let name = plain.count == 1 ? "\\\(known.name).\(plain[0])" : "\(keyPath)"
+    let example = plain.count == 1 ? plain[0] : "name"
+    let candidates = plain.count > 1 ? " (one of \(plain.joined(separator: ", ")))" : ""
+    return """
+      The key path \(name) of type \(className(of: valueType))\(candidates) can't be observed: it \
+      names no @Observed property of \(known.name) and no declared key. Mark the property \
+      @Observed, or declare it in registerKeys(): \
+      declareKeys { $0.stored("\(example)", \\.\(example)) }
+      """
+  }
+}

@@ -1,0 +1,87 @@
+internal import CKVORuntime
+
+/// Why a call by key failed. Values and registrations are as before it. Class names are unqualified.
+public enum KeyValueError: Error, Equatable, Sendable {
+  /// The class has no property, no declaration and no answer for the key.
+  case undefinedKey(key: String, className: String)
+  /// Nil for a property that is not optional.
+  case nilValue(key: String, className: String)
+  /// The value is not of the property's type and can't become it.
+  case typeMismatch(key: String, className: String, expected: String, found: String)
+  /// The property can be read but not set.
+  case readOnly(key: String, className: String)
+  /// What was named can't be observed.
+  case notObservable(key: String, className: String, reason: String)
+  /// No such registration to remove.
+  case observerNotRegistered(keyPath: String, className: String, observer: String)
+  /// A key path with an empty component, or through something that has no keys.
+  case invalidKeyPath(keyPath: String, component: String, className: String)
+  /// An unknown `@operator`, or one without what it needs.
+  case invalidOperator(String, keyPath: String)
+  /// Beyond the collection; it is as it was.
+  case indexOutOfBounds(key: String, className: String, index: Int, count: Int)
+  /// A validator said no.
+  case validationFailed(key: String, className: String, reason: String)
+}
+
+extension KeyValueError: CustomStringConvertible {
+  /// A sentence that names class, key and cause.
+  public var description: String {
+    switch self {
+    case .undefinedKey(let key, let className):
+      "\(className) has no key \"\(key)\"."
+    case .nilValue(let key, let className):
+      "\"\(key)\" of \(className) can't be nil."
+    case .typeMismatch(let key, let className, let expected, let found):
+      "\"\(key)\" of \(className) takes \(expected), not \(found)."
+    case .readOnly(let key, let className):
+      "\"\(key)\" of \(className) can be read but not set."
+    case .notObservable(let key, let className, let reason):
+      "\"\(key)\" of \(className) can't be observed: \(reason)"
+    case .observerNotRegistered(let keyPath, let className, let observer):
+      "\(observer) is not registered as an observer of \"\(keyPath)\" of \(className)."
+    case .invalidKeyPath(let keyPath, let component, let className):
+      "The component \"\(component)\" of the key path \"\(keyPath)\" means nothing to \(className)."
+    case .invalidOperator(let name, let keyPath):
+      "\"\(name)\" in the key path \"\(keyPath)\" is no operator that can be used there."
+    case .indexOutOfBounds(let key, let className, let index, let count):
+      "Index \(index) is beyond the \(count) elements of \"\(key)\" of \(className)."
+    case .validationFailed(let key, let className, let reason):
+      "The value for \"\(key)\" of \(className) is not valid: \(reason)"
+    }
+  }
+}
+
+extension KeyValueError {
+  /// What a call of the C runtime came to, about a key of a class.
+  init(_ error: kvo_error, key: String, className: String) {
+    switch error.status {
+    case .KVO_UNDEFINED_KEY: self = .undefinedKey(key: key, className: className)
+    case .KVO_NIL_VALUE: self = .nilValue(key: key, className: className)
+    case .KVO_READ_ONLY: self = .readOnly(key: key, className: className)
+    case .KVO_INVALID_KEY_PATH:
+      let component = key.split(separator: ".").first.map(String.init) ?? ""
+      let isEmpty = key.isEmpty || key.hasPrefix(".") || key.hasSuffix(".") || key.contains("..")
+      self = .invalidKeyPath(
+        keyPath: key, component: isEmpty ? "" : component, className: className)
+    case .KVO_INVALID_OPERATOR: self = .invalidOperator(key, keyPath: key)
+    default: self = .notObservable(key: key, className: className, reason: error.text)
+    }
+  }
+}
+
+extension kvo_error {
+  /// The sentence that the C runtime wrote.
+  var text: String {
+    withUnsafeBytes(of: message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// The class that the C runtime named.
+  var className: String {
+    withUnsafeBytes(of: class_name) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import CKVORuntime
+
+/// One change of a property, as one observer may see it: what it asked for and nothing more.
+@frozen
+public struct KeyValueObservedChange<Value> {
+  public typealias Kind = KeyValueChange
+
+  /// What happened.
+  public let kind: Kind
+  /// The new value, if it was asked for. Of a to-many change: what came.
+  public let newValue: Value?
+  /// The old value, if it was asked for. Of a to-many change: what went.
+  public let oldValue: Value?
+  /// Where, for changes of ordered to-many properties.
+  public let indexes: RangeSet<Int>?
+  /// Whether this is the notification before the change.
+  public let isPrior: Bool
+
+  @inlinable
+  public init(
+    kind: Kind = .setting, newValue: Value? = nil, oldValue: Value? = nil,
+    indexes: RangeSet<Int>? = nil, isPrior: Bool = false
+  ) {
+    self.kind = kind
+    self.newValue = newValue
+    self.oldValue = oldValue
+    self.indexes = indexes
+    self.isPrior = isPrior
+  }
+}
+
+extension KeyValueObservedChange: Sendable where Value: Sendable {}
+
+/// A change as the C runtime shows it to one observer, taken apart. The values belong to the change:
+/// they can be read during the call only.
+@frozen @usableFromInline
+struct BorrowedChange {
+  @usableFromInline let kind: KeyValueChange
+  @usableFromInline let isPrior: Bool
+  @usableFromInline let newValue: UnsafeRawPointer?
+  @usableFromInline let oldValue: UnsafeRawPointer?
+
+  /// - Parameter change: a `kvo_change *`.
+  @usableFromInline
+  init(_ change: OpaquePointer) {
+    kind = KeyValueChange(change)
+    isPrior = kvo_change_is_prior(change)
+    newValue = kvo_change_get_new(change).flatMap { kvo_value_bytes($0) }
+    oldValue = kvo_change_get_old(change).flatMap { kvo_value_bytes($0) }
+  }
+}
+
+extension KeyValueObservedChange {
+  /// Inlinable, so that the caller's compiler knows `Value` and copies it without metadata.
+  /// `Value` is what the property was registered with; `observe` has checked it.
+  @inlinable
+  init(_ change: OpaquePointer) {
+    let change = BorrowedChange(change)
+    self.init(
+      kind: change.kind,
+      newValue: change.newValue?.assumingMemoryBound(to: Value.self).pointee,
+      oldValue: change.oldValue?.assumingMemoryBound(to: Value.self).pointee,
+      isPrior: change.isPrior)
+  }
+}
+
+extension KeyValueObservedChange<Any> {
+  /// With values of whatever type they are; nil ones are there, as `Optional<Any>.none`.
+  init(boxing change: OpaquePointer) {
+    self.init(
+      kind: KeyValueChange(change),
+      newValue: kvo_change_get_new(change).map { present(ValueType.any(of: $0)) },
+      oldValue: kvo_change_get_old(change).map { present(ValueType.any(of: $0)) },
+      isPrior: kvo_change_is_prior(change))
+  }
+}
+
+extension KeyValueChange {
+  /// - Parameter change: a `kvo_change *`.
+  init(_ change: OpaquePointer) {
+    self = KeyValueChange(rawValue: UInt(kvo_change_get_kind(change).rawValue)) ?? .setting
+  }
+}

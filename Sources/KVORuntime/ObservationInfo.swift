@@ -1,0 +1,89 @@
+internal import CKVORuntime
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// Who is registered with an object: a picture of the moment it was asked for.
+public struct ObservationInfo {
+  /// One registration.
+  public struct Registration {
+    /// The key path as it was registered.
+    public let keyPath: String
+    /// The observer, described: `<Class: address>`, or what stands for a handler.
+    public let observer: String
+    /// What it asked for.
+    public let options: KeyValueObservingOptions
+    /// The context it was made with.
+    public let context: UnsafeRawPointer?
+  }
+
+  /// By key path, each in the order of registration.
+  public let registrations: [Registration]
+  private let dump: String
+}
+
+extension ObservationInfo {
+  /// - Complexity: O(*n*) in the number of registrations.
+  init(of object: UnsafePointer<kvo_object>) {
+    var registrations: [Registration] = []
+    withUnsafeMutablePointer(to: &registrations) { list in
+      _ = kvo_visit_registrations(
+        object,
+        { list, info in
+          guard let list else { return }
+          list.assumingMemoryBound(to: [Registration].self).pointee.append(Registration(info.pointee))
+        }, list)
+    }
+    self.registrations = registrations
+    self.dump = ObservationInfo.dump(of: object)
+  }
+
+  private static func dump(of object: UnsafePointer<kvo_object>) -> String {
+    guard let text = kvo_copy_debug_dump(object) else { return "" }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}
+
+extension ObservationInfo.Registration {
+  init(_ info: kvo_registration_info) {
+    keyPath = String(cString: info.key_path)
+    observer = String(cString: info.observer)
+    options = KeyValueObservingOptions(rawValue: UInt(info.options.rawValue))
+    context = info.context
+  }
+}
+
+extension ObservationInfo: CustomStringConvertible, CustomDebugStringConvertible {
+  /// One line for each registration.
+  public var description: String {
+    registrations.isEmpty
+      ? "no registrations" : registrations.map(\.description).joined(separator: "\n")
+  }
+
+  /// The runtime's own dump: registrations, what the object itself observes, and pairs left open.
+  public var debugDescription: String { dump }
+}
+
+extension ObservationInfo.Registration: CustomStringConvertible {
+  /// Key path, observer, options and context in one line.
+  public var description: String {
+    let contextText = context.map { ", context \($0)" } ?? ""
+    return "\"\(keyPath)\" by \(observer), options [\(options.names)]\(contextText)"
+  }
+}
+
+extension KeyValueObservingOptions {
+  fileprivate var names: String {
+    let all: [(KeyValueObservingOptions, String)] = [
+      (.new, "new"), (.old, "old"), (.initial, "initial"), (.prior, "prior"),
+      (.distinct, "distinct"),
+    ]
+    return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,55 @@
+internal import CKVORuntime
+
+// Registration and removal by string, for the open methods of KVOObject and `observe(keyPath:)`.
+extension KVOObject {
+  func register(
+    key: String, _ options: KeyValueObservingOptions,
+    _ deliver: @escaping (KVOObject, KeyValueObservedChange<Any>) -> Void
+  ) throws -> KeyValueObservation {
+    let token = KeyValueObservation()
+    try register(key) { cKey in
+      Handler.register(with: self, cKey, options, token) { object, change in
+        deliver(object, KeyValueObservedChange(boxing: change))
+      }
+    }
+    return token
+  }
+
+  func register(
+    _ observer: KVOObject, _ keyPath: String, _ options: KeyValueObservingOptions,
+    _ context: UnsafeMutableRawPointer?
+  ) throws {
+    try register(keyPath) { cKey in
+      var error = kvo_error()
+      let status = kvo_add_observer(
+        header, observer.header, cKey, options.cOptions, context, &error)
+      return status == .KVO_OK ? nil : error
+    }
+  }
+
+  /// - Parameter matching: the context of the registration; nil for any.
+  func unregister(
+    _ observer: KVOObject, _ keyPath: String, matching context: UnsafeMutableRawPointer??
+  ) throws {
+    var error = kvo_error()
+    let status =
+      switch context {
+      case .none: kvo_remove_observer(boundHeader, observer.header, keyPath, &error)
+      case .some(let context):
+        kvo_remove_observer_with_context(boundHeader, observer.header, keyPath, context, &error)
+      }
+    guard status != .KVO_OK else { return }
+    throw KeyValueError.observerNotRegistered(
+      keyPath: keyPath, className: className(of: type(of: self)),
+      observer: className(of: type(of: observer)))
+  }
+
+  // The class is asked first, since the C core knows a key once it has been used. What the class
+  // doesn't have, the object may still answer: the core asks it.
+  private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> kvo_error?) throws {
+    let known = KVOClass.of(self)
+    let property = known.property(key)
+    let error = if let property { body(property.name.interned) } else { key.withCString(body) }
+    if let error { throw KeyValueError(error, key: key, className: known.name) }
+  }
+}

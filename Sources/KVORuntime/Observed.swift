@@ -1,0 +1,71 @@
+public import CKVORuntime
+
+/// An observable stored property of a `KVOObject` subclass: `@Observed var balance = 0.0`.
+///
+/// Every change notifies: assignment, `+=`, `append`, `inout`, a write through a key path, key-value
+/// coding. In-place mutation copies nothing unless an observer asks for the old value. While nobody
+/// observes the object, getting and setting cost what they cost for any other property.
+///
+/// The accessors are transparent: they are compiled into the property's own, where
+/// `object[keyPath: storage()]` folds to the field's address. Key path objects are made only where
+/// reads are recorded and in `_modify`, which is a coroutine and is not folded.
+///
+/// A `didSet` on the property makes the compiler replace in-place mutation by a copy that is set.
+@propertyWrapper
+@frozen
+public struct Observed<Value> {
+  // The only stored property: an `Observed` and its value have one address.
+  @usableFromInline var value: Value
+
+  @inlinable @inline(__always)
+  public init(wrappedValue: Value) {
+    value = wrappedValue
+  }
+
+  @available(*, unavailable, message: "@Observed works in KVOObject subclasses")
+  public var wrappedValue: Value {
+    get { fatalError("@Observed works in KVOObject subclasses") }
+    set { fatalError("@Observed works in KVOObject subclasses") }
+  }
+
+  @inlinable @inline(__always)
+  public static subscript<Root: KVOObject>(
+    _enclosingInstance object: Root,
+    wrapped wrapped: @autoclosure () -> ReferenceWritableKeyPath<Root, Value>,
+    storage storage: @autoclosure () -> ReferenceWritableKeyPath<Root, Observed<Value>>
+  ) -> Value {
+    @_transparent
+    get {
+      if _slowPath(kvo_is_recording()) {
+        // The result is used, so that a call without effects is not taken for a needless one.
+        guard recordRead(headerAddress(of: object), wrapped, storage) else { recordingFailed() }
+      }
+      return object[keyPath: storage()].value
+    }
+    @_transparent
+    set {
+      var change: OpaquePointer? = nil
+      let header = headerAddress(of: object)
+      if _slowPath(kvo_binding_is_observed(header)) {
+        let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
+          UnsafeRawPointer($0)
+        }
+        change = kvo_uniform_will(header, address)
+      }
+      object[keyPath: storage()].value = newValue
+      if let change { kvo_uniform_did(change) }
+    }
+    _modify {
+      var change = InPlaceChange()
+      let address = change.begin(headerAddress(of: object), storage())
+      defer { change.end() }
+      yield &address.assumingMemoryBound(to: Value.self).pointee
+    }
+  }
+}
+
+/// `KVOObject.header` for inlinable code.
+@inlinable @inline(__always)
+func headerAddress(of object: KVOObject) -> UnsafeMutableRawPointer {
+  Unmanaged.passUnretained(object).toOpaque() + 16
+}

@@ -1,0 +1,118 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+/// A key of a class: where its value lies, how it is read and written. Immutable; lives for ever,
+/// since the C core refers to it.
+// Sendable although the accessors are the program's closures: they are immutable, and called with an
+// object only by whoever may use that object on that thread.
+final class Property: @unchecked Sendable {
+  let name: KeyName
+  /// The stored property behind the key.
+  let storage: Field?
+  /// Declared accessors, which come before the storage.
+  let accessors: Accessors?
+  /// Whether the key's automatic notification is off.
+  let isManual: Bool
+
+  init(name: KeyName, storage: Field?, accessors: Accessors?, isManual: Bool) {
+    self.name = name
+    self.storage = storage
+    self.accessors = accessors
+    self.isManual = isManual
+  }
+
+  /// The type that key-value coding sees.
+  var type: ValueType { (accessors?.type ?? storage?.type)! }
+
+  /// The storage in which the C core sees the key: always for `@Observed`, whose setter announces
+  /// changes by the storage's address.
+  var observedStorage: Field? {
+    guard let storage else { return nil }
+    return accessors == nil || accessors!.isStored || storage.isObserved ? storage : nil
+  }
+
+  /// The type of the values that observers are told.
+  var observedType: ValueType { observedStorage?.type ?? type }
+}
+
+// MARK: Key-value coding
+
+extension Property {
+  /// What the key's accessor or storage has; nil for a nil optional.
+  func value(of object: KVOObject) throws -> Any? {
+    if let accessors { return flattened(try accessors.value(of: object)) }
+    let address = address(in: object)
+    kvo_swift_check_access(address, false)
+    return type.any(at: address)
+  }
+
+  /// Converts and stores, telling observers once. Nothing is stored on an error.
+  func setValue(_ value: Any?, of object: KVOObject) throws {
+    guard isWritable else { throw KeyValueError.readOnly(key: name.string, className: owner(object)) }
+    switch type.convert(value) {
+    case .value(let converted): try write(converted, to: object)
+    case .unexpectedNil: try object.setNilValueForKey(name.string)
+    case .mismatch: throw mismatch(value, object)
+    }
+  }
+
+  private var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
+
+  private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
+    let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
+    defer { if let frame { kvo_uniform_did(frame) } }
+    if let accessors { return try accessors.set(converted, of: object) }
+    let address = address(in: object)
+    kvo_swift_check_access(address, true)
+    type.assign(converted, at: address)
+  }
+
+  private func willChange(_ object: KVOObject) -> OpaquePointer? {
+    guard let observedStorage else { return kvo_uniform_will_key(object.header, name.interned) }
+    return kvo_uniform_will(object.header, object.address + observedStorage.offset)
+  }
+
+  // Only called where there is storage: a property without accessors has some.
+  private func address(in object: KVOObject) -> UnsafeMutableRawPointer {
+    object.address + storage!.offset
+  }
+
+  private func mismatch(_ value: Any?, _ object: KVOObject) -> KeyValueError {
+    let found = value.flatMap(flattened).map { Swift.type(of: $0) }
+    return .typeMismatch(
+      key: name.string, className: owner(object), expected: className(of: type.swiftType),
+      found: found.map(className(of:)) ?? "nil")
+  }
+
+  private func owner(_ object: KVOObject) -> String { className(of: Swift.type(of: object)) }
+}
+
+// MARK: Telling the C core
+
+extension Property {
+  /// Adds the key to a class of the C core, or replaces what it knew of it.
+  func add(to cClass: OpaquePointer) {
+    var error = kvo_error()
+    var description = kvo_property_description(
+      key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
+      manual: isManual)
+    if let observedStorage {
+      description.offset = observedStorage.offset - ObjectHeader.offset
+    } else {
+      description.get = readDeclared
+      // The core keeps it for ever.
+      description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
+    }
+    guard kvo_class_add_property(cClass, &description, &error) == .KVO_OK else {
+      KVODiagnostics.stop(error.text)
+    }
+  }
+}
+
+private let readDeclared:
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafeMutablePointer<kvo_value>
+  ) -> Void = { header, binding, value in
+    let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
+    property.accessors?.read(KVOObject.at(header), into: value)
+  }

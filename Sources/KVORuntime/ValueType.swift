@@ -1,0 +1,166 @@
+internal import CKVORuntime
+
+/// What the runtime needs to know of a Swift type so that its values travel through the C core
+/// without being converted: a `kvo_type` whose functions come back here. One per type, for ever.
+class ValueType: @unchecked Sendable {
+  // Immutable after init, and so is what it points to: that is why this class is Sendable.
+  let cType: UnsafePointer<kvo_type>
+  let swiftType: Any.Type
+  /// What takes nil.
+  let isOptional: Bool
+
+  fileprivate init(_ description: consuming kvo_type, _ swiftType: Any.Type, isOptional: Bool) {
+    let cType = UnsafeMutablePointer<kvo_type>.allocate(capacity: 1)
+    cType.initialize(to: description)
+    self.cType = UnsafePointer(cType)
+    self.swiftType = swiftType
+    self.isOptional = isOptional
+    // This lives for ever: `of` keeps it.
+    cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// The value at an address; nil for a nil optional, never an optional inside.
+  func any(at address: UnsafeRawPointer) -> Any? { nil }
+  /// What key-value coding makes of a value that shall become one of this type.
+  func convert(_ value: Any?) -> Conversion { .mismatch }
+  /// Overwrites the value at an address with one of this type.
+  func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {}
+
+  fileprivate func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {}
+  fileprivate func destroy(_ value: UnsafeMutableRawPointer) {}
+  fileprivate func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool { false }
+
+  /// What came of a conversion.
+  enum Conversion {
+    /// A value of this very type.
+    case value(ConvertedValue)
+    /// Nil for a type that has none.
+    case unexpectedNil
+    /// Something that can't become this type.
+    case mismatch
+  }
+}
+
+/// A value of a type that the holder knows. Not an `Any`, whose casts lose count of optionals.
+class ConvertedValue {
+  static func of<T>(_ value: T) -> ConvertedValue { Box(value) }
+
+  func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
+
+  private final class Box<T>: ConvertedValue {
+    let value: T
+    init(_ value: T) { self.value = value }
+  }
+}
+
+extension ValueType {
+  private static let known = ForeverMap<ValueType>()
+
+  /// The one description of a type. O(1) after the first call. Any thread.
+  static func of<T>(_ type: T.Type) -> ValueType {
+    // A type's metadata has one address, for ever.
+    let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
+    return known[address] ?? known.insert(TypedValueType<T>(), at: address)
+  }
+
+  /// The description that a `kvo_type` of this binding carries.
+  static func of(_ cType: UnsafePointer<kvo_type>) -> ValueType {
+    Unmanaged<ValueType>.fromOpaque(cType.pointee.binding!).takeUnretainedValue()
+  }
+
+  /// A core value as Swift's, nil for a nil one.
+  static func any(of value: UnsafePointer<kvo_value>) -> Any? {
+    guard let cType = value.pointee.type, let bytes = kvo_value_bytes(value) else { return nil }
+    if cType.pointee.kind == .KVO_KIND_BINDING { return of(cType).any(at: bytes) }
+    return ForeignValue.any(of: value, type: cType)
+  }
+}
+
+private final class TypedValueType<T>: ValueType, @unchecked Sendable {
+  init() {
+    super.init(Self.description, T.self, isOptional: T.self is any OptionalValue.Type)
+  }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    flattened(address.assumingMemoryBound(to: T.self).pointee)
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    if let converted = ValueConversion.convert(value, to: T.self) { return .value(.of(converted)) }
+    return value.flatMap(flattened) == nil ? .unexpectedNil : .mismatch
+  }
+
+  override func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {
+    address.assumingMemoryBound(to: T.self).pointee = value.unbox(as: T.self)
+  }
+
+  override func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
+    target.initializeMemory(
+      as: T.self, from: source.assumingMemoryBound(to: T.self), count: 1)
+  }
+
+  override func destroy(_ value: UnsafeMutableRawPointer) {
+    value.assumingMemoryBound(to: T.self).deinitialize(count: 1)
+  }
+
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    guard let equatable = T.self as? any Equatable.Type else { return false }
+    return areEqual(a, b, as: equatable)
+  }
+
+  private func areEqual<E: Equatable>(
+    _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, as type: E.Type
+  ) -> Bool {
+    a.assumingMemoryBound(to: type).pointee == b.assumingMemoryBound(to: type).pointee
+  }
+
+  // Values without references are copied as bytes, by the core itself.
+  private static var description: kvo_type {
+    kvo_type(
+      encoding: UnsafePointer(KeyName.of(className(of: T.self)).interned),
+      size: MemoryLayout<T>.size,
+      alignment: MemoryLayout<T>.alignment,
+      kind: .KVO_KIND_BINDING,
+      copy: _isPOD(T.self) ? nil : copyValue,
+      destroy: _isPOD(T.self) ? nil : destroyValue,
+      equal: T.self is any Equatable.Type ? compareValues : nil,
+      describe: describeValue,
+      binding: nil)
+  }
+}
+
+// MARK: The functions that the core calls
+
+private let copyValue:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafeRawPointer) -> Void = {
+    ValueType.of($0).copy($2, to: $1)
+  }
+
+private let destroyValue:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer) -> Void = {
+    ValueType.of($0).destroy($1)
+  }
+
+private let compareValues:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer) -> Bool = {
+    ValueType.of($0).areEqual($1, $2)
+  }
+
+private let describeValue:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<CChar>, Int) -> Int = {
+    let value = ValueType.of($0).any(at: $1)
+    return write(value.map { String(describing: $0) } ?? "nil", to: $2, capacity: $3)
+  }
+
+/// Writes as snprintf does: at most `capacity` bytes with the NUL; returns the whole length.
+func write(_ text: String, to buffer: UnsafeMutablePointer<CChar>, capacity: Int) -> Int {
+  let bytes = text.utf8
+  guard capacity > 0 else { return bytes.count }
+  var end = buffer
+  for byte in bytes.prefix(capacity - 1) {
+    end.pointee = CChar(bitPattern: byte)
+    end += 1
+  }
+  end.pointee = 0
+  return bytes.count
+}
