@@ -82,40 +82,42 @@ static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
 
 static void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   if (kvo_observers_is_list(observers)) deliver_to_list(kvo_observers_list(observers), frame, prior);
-  else deliver_to(kvo_observers_single(observers), frame, prior);
+  else if (observers) deliver_to(kvo_observers_single(observers), frame, prior);
 }
 
-kvo_observers kvo_change_observers(kvo_object *object, uintptr_t id, const kvo_accessors **accessors) {
+kvo_cell *kvo_change_cell(kvo_object *object, uintptr_t id) {
   kvo_table *table = kvo_table_of(object);
   kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-  if (!cell) return 0;
-  *accessors = __atomic_load_n(&cell->accessors, __ATOMIC_ACQUIRE);
-  return kvo_cell_observers(cell);
+  return cell && kvo_cell_observers(cell) ? cell : NULL;
 }
 
-void kvo_change_read_old(kvo_frame *frame, kvo_observers observers, const kvo_accessors *accessors) {
-  if (!(kvo_observers_options(observers) & (KVO_OLD | KVO_DISTINCT))) return;
-  kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->old_value);
+// The options may change while a change is under way; each step goes by what it finds.
+static uint32_t options_of(const kvo_cell *cell) {
+  kvo_observers observers = kvo_cell_observers(cell);
+  return observers ? kvo_observers_options(observers) : 0;
+}
+
+void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
+  if (!(options_of(cell) & (KVO_OLD | KVO_DISTINCT))) return;
+  kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object, &frame->old_value);
   frame->flags |= KVO_FRAME_HAS_OLD;
 }
 
-void kvo_change_deliver_priors(kvo_frame *frame, kvo_observers observers) {
-  if (KVO_LIKELY(!(kvo_observers_options(observers) & KVO_PRIOR))) return;
+void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
+  if (KVO_LIKELY(!(options_of(cell) & KVO_PRIOR))) return;
   if (kvo_class_of(frame->object)->operations->try_retain(frame->object)) frame->flags |= KVO_FRAME_RETAINED;
-  deliver(observers, frame, true);
+  deliver(kvo_cell_observers(cell), frame, true);
 }
 
 static bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id) {
-  const kvo_accessors *accessors;
-  kvo_observers observers = kvo_change_observers(object, id, &accessors);
-  if (!observers || kvo_thread_has_open(thread, object, id)) return false;
-  if (!kvo_accessors_automatic(accessors)) return false;
+  const kvo_cell *cell = kvo_change_cell(object, id);
+  if (!cell || kvo_cell_is_manual(cell) || kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
   frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   thread->open_count++;
-  kvo_change_read_old(frame, observers, accessors);
-  kvo_change_deliver_priors(frame, observers);
+  kvo_change_read_old(frame, cell);
+  kvo_change_deliver_priors(frame, cell);
   return true;
 }
 
@@ -129,14 +131,13 @@ kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
 }
 
 void kvo_change_finish(kvo_frame *frame) {
-  const kvo_accessors *accessors;
-  kvo_observers observers = kvo_change_observers(frame->object, frame->id, &accessors);
-  if (!observers) return;
-  if (kvo_observers_options(observers) & (KVO_NEW | KVO_DISTINCT)) {
-    kvo_accessors_read(kvo_accessors_current(accessors), frame->object, &frame->new_value);
+  const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
+  if (!cell) return;
+  if (options_of(cell) & (KVO_NEW | KVO_DISTINCT)) {
+    kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object, &frame->new_value);
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
-  deliver(observers, frame, false);
+  deliver(kvo_cell_observers(cell), frame, false);
 }
 
 void kvo_change_close(kvo_frame *frame) {

@@ -33,17 +33,21 @@ static uint32_t hash_of(const char *text, size_t length) {
   return hash;
 }
 
-static interned **find(set *set, const char *text, size_t length, uint32_t hash) {
+// The string, or NULL; and where it is, or would go if the lock is held. A reader without the lock must
+// not look into a free entry again: it may have got another string meanwhile.
+static interned *find(set *set, const char *text, size_t length, uint32_t hash, interned ***entry) {
   for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {
     interned *found = __atomic_load_n(&set->entries[i], __ATOMIC_ACQUIRE);
+    *entry = &set->entries[i];
     if (!found || (found->hash == hash && found->length == length && !memcmp(found->text, text, length)))
-      return &set->entries[i];
+      return found;
   }
 }
 
 static interned *look_up(const char *text, size_t length, uint32_t hash) {
   set *set = __atomic_load_n(&strings, __ATOMIC_ACQUIRE);
-  return set ? __atomic_load_n(find(set, text, length, hash), __ATOMIC_ACQUIRE) : NULL;
+  interned **entry;
+  return set ? find(set, text, length, hash, &entry) : NULL;
 }
 
 static bool make_room_locked(void) {
@@ -55,8 +59,10 @@ static bool make_room_locked(void) {
   new->previous = old;
   new->mask = capacity - 1;
   for (size_t i = 0; old && i <= old->mask; i++) {
-    interned *string = old->entries[i];
-    if (string) *find(new, string->text, string->length, string->hash) = string;
+    interned *string = old->entries[i], **entry;
+    if (!string) continue;
+    find(new, string->text, string->length, string->hash, &entry);
+    *entry = string;
   }
   new->count = old ? old->count : 0;
   __atomic_store_n(&strings, new, __ATOMIC_RELEASE);
@@ -65,9 +71,9 @@ static bool make_room_locked(void) {
 
 static interned *add_locked(const char *text, size_t length, uint32_t hash) {
   if (!make_room_locked()) return NULL;
-  interned **entry = find(strings, text, length, hash);
-  if (*entry) return *entry;
-  interned *string = kvo_alloc(sizeof *string + length + 1);
+  interned **entry, *string = find(strings, text, length, hash, &entry);
+  if (string) return string;
+  string = kvo_alloc(sizeof *string + length + 1);
   if (!string) return NULL;
   *string = (interned){NULL, hash, (uint32_t)length};
   memcpy(string->text, text, length + 1);

@@ -80,17 +80,16 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors) {
   kvo_open_pair *pair = make_pair(frame, accessors);
   if (!pair) return;
   bool joined = pair->joined;
-  const kvo_accessors *known = accessors;
-  kvo_observers observers = joined ? 0 : kvo_change_observers(frame->object, frame->id, &known);
-  if (observers) {
-    kvo_change_read_old(frame, observers, known);
+  const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
+  if (cell) {
+    kvo_change_read_old(frame, cell);
     pair->has_old = frame->flags & KVO_FRAME_HAS_OLD && kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
   }
   if (!push_pair(frame->object, pair)) {
     free_pair(pair);
     return;
   }
-  if (observers) kvo_change_deliver_priors(frame, observers);
+  if (cell) kvo_change_deliver_priors(frame, cell);
 }
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {

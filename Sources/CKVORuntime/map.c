@@ -22,20 +22,25 @@ static size_t home(const void *key, size_t mask) {
 }
 
 // The entry of the key, or the free one where it would go. There is always a free one.
-static entry *find(struct kvo_map_slots *slots, const void *key) {
-  for (size_t i = home(key, slots->mask);; i = (i + 1) & slots->mask) {
-    const void *found = __atomic_load_n(&slots->entries[i].key, __ATOMIC_ACQUIRE);
-    if (!found || found == key) return &slots->entries[i];
-  }
+static entry *find_locked(struct kvo_map_slots *slots, const void *key) {
+  size_t i = home(key, slots->mask);
+  while (slots->entries[i].key && slots->entries[i].key != key) i = (i + 1) & slots->mask;
+  return &slots->entries[i];
 }
 
+// Stops at an entry that was free when it was read, and reads no further: it may be getting another key.
 void *kvo_map_get(const kvo_map *map, const void *key) {
   struct kvo_map_slots *slots = __atomic_load_n(&map->slots, __ATOMIC_ACQUIRE);
-  return slots ? __atomic_load_n(&find(slots, key)->value, __ATOMIC_ACQUIRE) : NULL;
+  for (size_t i = slots ? home(key, slots->mask) : 0; slots; i = (i + 1) & slots->mask) {
+    const void *found = __atomic_load_n(&slots->entries[i].key, __ATOMIC_ACQUIRE);
+    if (found == key) return __atomic_load_n(&slots->entries[i].value, __ATOMIC_ACQUIRE);
+    if (!found) return NULL;
+  }
+  return NULL;
 }
 
 static void put(struct kvo_map_slots *slots, const void *key, void *value) {
-  entry *entry = find(slots, key);
+  entry *entry = find_locked(slots, key);
   if (!entry->key) slots->count++;
   __atomic_store_n(&entry->value, value, __ATOMIC_RELEASE);
   __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);

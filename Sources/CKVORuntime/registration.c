@@ -34,7 +34,7 @@ static void let_go(kvo_registration *registration) {
 }
 
 static void reclaim(kvo_retired *retired) {
-  kvo_registration *registration = (kvo_registration *)retired;
+  kvo_registration *registration = kvo_retired_registration(retired);
   if (registration->ended) registration->ended(registration->context);
   if (registration->observer) registration->operations->unowned_release(registration->observer);
   let_go(registration);
@@ -353,7 +353,7 @@ void kvo_registrations_end_with(kvo_object *object) {
     chain = end_all_locked(object, &retired);
   }
   for (kvo_retired *link = chain; link; link = link->next) {
-    kvo_registration *registration = (kvo_registration *)link;
+    kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
     if (!registration->observer) continue;
     kvo_retired *table = NULL;

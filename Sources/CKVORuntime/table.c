@@ -12,7 +12,7 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
-_Static_assert(_Alignof(kvo_list) > 1, "the lowest bit of a list's address is a mark");
+_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 1, "the lowest bit of their addresses is a mark");
 
 static void free_retired(kvo_retired *retired) { kvo_free(retired); }
 
@@ -127,13 +127,15 @@ static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_re
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     const kvo_accessors *accessors, kvo_retired **retired) {
   kvo_cell *cell = kvo_table_find(table, registration->id);
-  if (!cell) {
+  uintptr_t reading = (uintptr_t)accessors | !kvo_accessors_automatic(accessors);
+  if (cell) {
+    __atomic_store_n(&cell->reading, reading, __ATOMIC_RELEASE);
+  } else {
     cell = free_cell(table, registration->id);
-    cell->accessors = accessors;
+    cell->reading = reading;
     __atomic_store_n(&cell->id, registration->id, __ATOMIC_RELEASE);
     table->used++;
   }
-  __atomic_store_n(&cell->accessors, accessors, __ATOMIC_RELEASE);
   if (!cell->observers) {
     set_observers(cell, (kvo_observers)registration);
   } else {

@@ -25,15 +25,13 @@ kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 
+/// The cell of a key of a guarded object, NULL if nobody observes it.
+kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are set.
-void kvo_change_read_old(kvo_frame *frame, kvo_observers observers, const kvo_accessors *accessors);
-void kvo_change_deliver_priors(kvo_frame *frame, kvo_observers observers);
+void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell);
+void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell);
 void kvo_change_finish(kvo_frame *frame);
-
-/// The observers of a key of a guarded object and how the key is read; 0 if there are none.
-kvo_observers kvo_change_observers(kvo_object *object, uintptr_t id,
-    const kvo_accessors *KVO_NULLABLE *KVO_NONNULL accessors);
 
 /// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame guards its
 /// object.

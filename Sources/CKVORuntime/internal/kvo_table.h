@@ -10,29 +10,36 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
 
-/// One registration. Immutable while it is live, but for what says otherwise.
+/// One registration. Immutable while it is live, but for what says otherwise. What a delivery reads comes
+/// first and fits a cache line: with very many keys it is memory that a delivery waits for.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {
-  kvo_retired retired;
-  uint32_t references; ///< atomic: the object's table (or limbo) and the handle
-  uint8_t state;       ///< enum kvo_registration_state, atomic
+  uint8_t state; ///< enum kvo_registration_state, atomic
   uint8_t options;
-  uint32_t index;      ///< in its key's list; object lock
+  uint32_t references; ///< atomic: the object's table (or limbo) and the handle
   uint64_t serial;     ///< when it was made, counted over all registrations
   const struct kvo_thread *KVO_NULLABLE thread; ///< that made it; only compared
-  kvo_object *object;  ///< dead once state is KVO_ENDED; its address still names the lock and the guard
-  uintptr_t id;
-  const char *key_path; ///< interned
   kvo_callback KVO_NULLABLE callback;
   void *KVO_NULLABLE context;
-  void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
-  uint64_t hits; ///< atomic, counted in a debug mode
+  kvo_object *object;   ///< dead once state is KVO_ENDED; its address still names the lock and the guard
+  const char *key_path; ///< interned
   kvo_object *KVO_NULLABLE observer; ///< an unowned reference, until this is reclaimed
+
   const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
+  void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
+  uintptr_t id;
+  uint32_t index; ///< in its key's list; object lock
+  uint64_t hits;  ///< atomic, counted in a debug mode
   /// Links of the observer's list of what it registered. Both objects' locks.
   kvo_registration *KVO_NULLABLE next_watched;
   kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
+  kvo_retired retired;
 };
+
+/// The registration that a retired head belongs to.
+KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
+  return (kvo_registration *)((char *)retired - offsetof(struct kvo_handle, retired));
+}
 
 /// Several observers of one key, in the order of registration. New ones are stored behind the last and
 /// published by the count; a removed one leaves a hole, which a reader skips. The list is replaced only
@@ -56,8 +63,16 @@ KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) { ret
 typedef struct kvo_cell {
   uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
   kvo_observers observers; ///< atomic
-  const kvo_accessors *accessors; ///< atomic
+  uintptr_t reading;       ///< the accessors, with the lowest bit set if the key is not automatic; atomic
 } kvo_cell;
+
+KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
+  return (const kvo_accessors *)(__atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & ~(uintptr_t)1);
+}
+/// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
+KVO_INLINE bool kvo_cell_is_manual(const kvo_cell *cell) {
+  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & 1;
+}
 
 /// A change by hand that is open: kvo_will_change has been called. Object lock.
 typedef struct kvo_open_pair {
