@@ -69,21 +69,19 @@ bench_workload bench_floor_ffi_closure(void) {
   void *code;
   state->closure = ffi_closure_alloc(sizeof(ffi_closure), &code);
   bench_require(state->closure != NULL, "libffi has no memory for a closure");
-  memcpy(state->arguments,
-      (ffi_type *[]){&ffi_type_pointer, &ffi_type_pointer, &ffi_type_double},
+  memcpy(state->arguments, (ffi_type *[]){&ffi_type_pointer, &ffi_type_pointer, &ffi_type_double},
       sizeof state->arguments);
-  bench_require(
-      ffi_prep_cif(&state->cif, FFI_DEFAULT_ABI, 3, &ffi_type_void, state->arguments) == FFI_OK &&
-          ffi_prep_closure_loc(state->closure, &state->cif, forward, state, code) == FFI_OK,
-      "libffi refuses the closure");
+  ffi_status status =
+      ffi_prep_cif(&state->cif, FFI_DEFAULT_ABI, 3, &ffi_type_void, state->arguments);
+  if (status == FFI_OK)
+    status = ffi_prep_closure_loc(state->closure, &state->cif, forward, state, code);
+  bench_require(status == FFI_OK, "libffi refuses the closure: status %d", (int)status);
   state->setter = (floor_setter)code;
   return (bench_workload){state, floor_run, floor_closure_finish};
 }
 
 #ifdef FFI_VERSION_STRING
-const char *bench_libffi_version(void) {
-  return ffi_get_version();
-}
+const char *bench_libffi_version(void) { return ffi_get_version(); }
 #else
 const char *bench_libffi_version(void) {
   // The link resolved: libffi.so.8 says little, libffi.so.8.1.2 is one release.

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
 #include "kvo_property.h"
+#include "support.h"
 
 /// An instance: its class's map, and a cell for each key.
 typedef struct keyed_object {
@@ -19,9 +19,7 @@ static double *cell(kvo_object *self, const kvo_method *method) {
   return &object->cells[object->cell_of_slot[kvo_method_slot(method)]];
 }
 
-static double shared_getter(kvo_object *self, const kvo_method *_cmd) {
-  return *cell(self, _cmd);
-}
+static double shared_getter(kvo_object *self, const kvo_method *_cmd) { return *cell(self, _cmd); }
 
 static void shared_setter(kvo_object *self, const kvo_method *_cmd, double value) {
   *cell(self, _cmd) = value;
@@ -49,10 +47,12 @@ static void add_property(kvo_class *cls, bench_key *key, uint32_t index, slot_ma
   char setter_selector[sizeof key->name + sizeof "set:"];
   snprintf(key->name, sizeof key->name, "k%u", (unsigned)index);
   snprintf(setter_selector, sizeof setter_selector, "setK%u:", (unsigned)index);
-  bench_require_ok(kvo_class_add_method(cls, key->name, (kvo_imp)shared_getter, KVO_GETTER(double),
-                       &getter, &error), &error);
-  bench_require_ok(kvo_class_add_method(cls, setter_selector, (kvo_imp)shared_setter,
-                       KVO_SETTER(double), &key->setter, &error), &error);
+  kvo_status status = kvo_class_add_method(cls, key->name, (kvo_imp)shared_getter,
+      KVO_GETTER(double), &getter, &error);
+  bench_require_ok(status, &error);
+  status = kvo_class_add_method(cls, setter_selector, (kvo_imp)shared_setter, KVO_SETTER(double),
+      &key->setter, &error);
+  bench_require_ok(status, &error);
   slot_map_set(map, getter, index);
   slot_map_set(map, key->setter, index);
 }

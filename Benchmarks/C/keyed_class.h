@@ -27,8 +27,8 @@ kvo_object *bench_keyed_object_create(const bench_keyed_class *keyed);
 
 /// Sets a key through the dispatch table, as the inline callers of kvo_property.h do.
 KVO_INLINE void bench_keyed_object_set(kvo_object *object, const kvo_method *setter, double value) {
-  ((void (*)(kvo_object *, const kvo_method *, double))kvo_method_lookup(object, setter))(
-      object, setter, value);
+  typedef void (*set)(kvo_object *, const kvo_method *, double);
+  ((set)kvo_method_lookup(object, setter))(object, setter, value);
 }
 
 /// Fills `order` with 0 up to `count`, shuffled, the same in every run.

@@ -52,13 +52,14 @@ static void many_keys_finish(void *opaque, uint64_t iterations) {
 /// One class for each count, so that tables by class are as large as the object is.
 static const bench_keyed_class *class_of_count(size_t count) {
   switch (count) {
-    case 1: return bench_keyed_class_make("BenchmarkKeys1", count);
-    case 10: return bench_keyed_class_make("BenchmarkKeys10", count);
-    case 100: return bench_keyed_class_make("BenchmarkKeys100", count);
-    case 1000: return bench_keyed_class_make("BenchmarkKeys1000", count);
-    case 10000: return bench_keyed_class_make("BenchmarkKeys10000", count);
-    default: bench_require(false, "no class of %zu keys", count); return NULL;
+  case 1: return bench_keyed_class_make("BenchmarkKeys1", count);
+  case 10: return bench_keyed_class_make("BenchmarkKeys10", count);
+  case 100: return bench_keyed_class_make("BenchmarkKeys100", count);
+  case 1000: return bench_keyed_class_make("BenchmarkKeys1000", count);
+  case 10000: return bench_keyed_class_make("BenchmarkKeys10000", count);
   }
+  bench_require(false, "no class of %zu keys", count);
+  return NULL;
 }
 
 static many_keys_state *state_create(kvo_object *object, size_t count) {
@@ -78,8 +79,7 @@ bench_workload bench_many_keys(size_t count) {
   bench_shuffle(state->order, count);
   for (size_t i = 0; i < count; i++) {
     state->setters[i] = keyed->keys[state->order[i]].setter;
-    state->handles[i] =
-        bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);
+    state->handles[i] = bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);
   }
   return (bench_workload){state, many_keys_run, many_keys_finish};
 }

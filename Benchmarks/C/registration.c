@@ -4,7 +4,6 @@
 #include "BenchmarkC.h"
 #include "account.h"
 #include "support.h"
-#include "kvo_observing.h"
 
 typedef struct registration_state {
   account *account;
@@ -12,23 +11,21 @@ typedef struct registration_state {
   uint64_t ended;    ///< registrations that said so
 } registration_state;
 
-static void ignore_delivery(
-    void *context, kvo_object *object, const char *key_path, const kvo_change *change) {
+static void ignore_delivery(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
   (void)context;
   (void)object;
   (void)key_path;
   (void)change;
 }
 
-static void count_end(void *context) {
-  ((registration_state *)context)->ended++;
-}
+static void count_end(void *context) { ((registration_state *)context)->ended++; }
 
 static kvo_handle *observe_balance(registration_state *state, void (*ended)(void *)) {
   kvo_handle *handle = NULL;
   kvo_error error;
-  kvo_status status = kvo_add_callback(
-      &state->account->object, "balance", 0, ignore_delivery, state, ended, &handle, &error);
+  kvo_status status = kvo_add_callback(&state->account->object, "balance", 0, ignore_delivery,
+      state, ended, &handle, &error);
   bench_require_ok(status, &error);
   return handle;
 }

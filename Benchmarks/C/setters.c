@@ -15,14 +15,13 @@ typedef struct setter_state {
   uint64_t deliveries[BENCH_OBSERVERS_MAX];
 } setter_state;
 
-static setter_state *state_create(
-    const kvo_class *cls, size_t observers, const char *key, kvo_options options) {
+static setter_state *state_create(const kvo_class *cls, size_t observers, const char *key,
+    kvo_options options) {
   setter_state *state = bench_allocate(1, sizeof *state);
   state->account = bench_account_create(cls);
   state->observers = observers;
   for (size_t i = 0; i < observers; i++)
-    state->handles[i] =
-        bench_observe(&state->account->object, key, options, &state->deliveries[i]);
+    state->handles[i] = bench_observe(&state->account->object, key, options, &state->deliveries[i]);
   return state;
 }
 

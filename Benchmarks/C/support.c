@@ -25,16 +25,16 @@ void *bench_allocate(size_t count, size_t size) {
   return memory;
 }
 
-static void count_delivery(
-    void *context, kvo_object *object, const char *key_path, const kvo_change *change) {
+static void count_delivery(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
   (void)object;
   (void)key_path;
   (void)change;
   ++*(uint64_t *)context;
 }
 
-kvo_handle *bench_observe(
-    kvo_object *object, const char *key, kvo_options options, uint64_t *deliveries) {
+kvo_handle *bench_observe(kvo_object *object, const char *key, kvo_options options,
+    uint64_t *deliveries) {
   kvo_handle *handle = NULL;
   kvo_error error;
   kvo_status status =

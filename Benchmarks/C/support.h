@@ -15,7 +15,7 @@ void bench_require_ok(kvo_status status, const kvo_error *error);
 void *bench_allocate(size_t count, size_t size);
 
 /// Registers a callback that adds 1 to `*deliveries` at each call. The handle is the caller's.
-kvo_handle *bench_observe(
-    kvo_object *object, const char *key, kvo_options options, uint64_t *deliveries);
+kvo_handle *bench_observe(kvo_object *object, const char *key, kvo_options options,
+    uint64_t *deliveries);
 
 #endif

@@ -15,6 +15,9 @@ open class KeyedCells: KVOObject {
 
   private var cells: [Double]
 
+  /// How many keys the object uses.
+  public var count: Int { cells.count }
+
   /// - Parameter count: how many keys the object uses, at most `keyCount`.
   public init(count: Int) {
     precondition(count <= Self.keyCount, "the class has \(Self.keyCount) keys")

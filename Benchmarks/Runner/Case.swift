@@ -23,6 +23,11 @@ struct Workload {
   let finish: (Int) throws -> Void
 }
 
+/// Stops the program unless the condition holds, with the message in release builds as well.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { fatalError(message()) }
+}
+
 struct Case {
   enum Measure {
     /// Nanoseconds for each iteration of a workload, which is made when the case's turn comes.

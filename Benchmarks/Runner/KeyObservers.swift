@@ -52,7 +52,7 @@ final class ContextObserver: KVOObject {
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
   ) {
-    guard let context else { preconditionFailure("a notification came without a context") }
+    guard let context else { fatalError("a notification came without a context") }
     deliveries.count(context - contexts)
   }
 }
@@ -83,7 +83,7 @@ final class StringObserver: KVOObject {
     context: UnsafeMutableRawPointer?
   ) {
     guard context == Self.context, let keyPath, let index = indices[keyPath] else {
-      preconditionFailure("a notification came that nobody asked for")
+      fatalError("a notification came that nobody asked for")
     }
     deliveries.count(index)
   }

@@ -34,7 +34,7 @@ private func registerByContext(
 
 /// Checks that everything that was added was removed.
 private func checkUnobserved(_ account: ObservedAccount) {
-  precondition(!account.isObserved(forKey: "balance"), "a registration outlived its removal")
+  require(!account.isObserved(forKey: "balance"), "a registration outlived its removal")
 }
 
 private func tokenRegistration() -> Workload {

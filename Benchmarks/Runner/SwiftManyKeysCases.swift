@@ -45,7 +45,7 @@ private final class ShuffledKeys {
   func check(_ deliveries: Deliveries, of iterations: Int) {
     for (place, key) in order.enumerated() {
       let visits = iterations / order.count + (place < iterations % order.count ? 1 : 0)
-      precondition(
+      require(
         deliveries[key] == visits,
         "the observer of key \(key) was told \(deliveries[key]) of \(visits) changes")
     }

@@ -27,7 +27,7 @@ private final class Counter {
   var value = 0
 
   func check(is expected: Int) {
-    precondition(value == expected, "observers were told \(value) of \(expected) changes")
+    require(value == expected, "observers were told \(value) of \(expected) changes")
   }
 }
 
