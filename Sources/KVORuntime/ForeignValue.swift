@@ -21,7 +21,9 @@ enum ForeignValue {
   /// A C value as a Swift type; nil if it can't become one.
   static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
     if let same = bits(of: value, as: type) { return same }
-    return ValueConversion.convert(ValueType.any(of: value), to: type)
+    let conversion = ValueType.of(type).convert(ValueType.any(of: value))
+    guard case .value(let converted) = conversion else { return nil }
+    return converted.unbox(as: type)
   }
 
   /// A Swift value as a C value, which the caller destroys; nil if C has no type for it.

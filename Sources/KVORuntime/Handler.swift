@@ -16,13 +16,12 @@ final class Handler {
     with object: KVOObject, _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
     _ token: KeyValueObservation, _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) -> kvo_error? {
-    var error = kvo_error()
     let handler = Unmanaged.passRetained(Handler(deliver))
-    let status = kvo_add_callback(
-      object.header, key, options.cOptions, call, handler.toOpaque(), end, token.handleAddress,
-      &error)
-    guard status != .KVO_OK else { return nil }
-    handler.release()
+    let error = failure {
+      kvo_add_callback(
+        object.header, key, options.cOptions, call, handler.toOpaque(), end, token.handleAddress, $0)
+    }
+    if error != nil { handler.release() }
     return error
   }
 

@@ -1,5 +1,3 @@
-internal import CKVORuntime
-
 /// Why a call by key failed. Values and registrations are as before it. Class names are unqualified.
 public enum KeyValueError: Error, Equatable, Sendable {
   /// The class has no property, no declaration and no answer for the key.
@@ -48,40 +46,6 @@ extension KeyValueError: CustomStringConvertible {
       "Index \(index) is beyond the \(count) elements of \"\(key)\" of \(className)."
     case .validationFailed(let key, let className, let reason):
       "The value for \"\(key)\" of \(className) is not valid: \(reason)"
-    }
-  }
-}
-
-extension KeyValueError {
-  /// What a call of the C runtime came to, about a key of a class.
-  init(_ error: kvo_error, key: String, className: String) {
-    switch error.status {
-    case .KVO_UNDEFINED_KEY: self = .undefinedKey(key: key, className: className)
-    case .KVO_NIL_VALUE: self = .nilValue(key: key, className: className)
-    case .KVO_READ_ONLY: self = .readOnly(key: key, className: className)
-    case .KVO_INVALID_KEY_PATH:
-      let component = key.split(separator: ".").first.map(String.init) ?? ""
-      let isEmpty = key.isEmpty || key.hasPrefix(".") || key.hasSuffix(".") || key.contains("..")
-      self = .invalidKeyPath(
-        keyPath: key, component: isEmpty ? "" : component, className: className)
-    case .KVO_INVALID_OPERATOR: self = .invalidOperator(key, keyPath: key)
-    default: self = .notObservable(key: key, className: className, reason: error.text)
-    }
-  }
-}
-
-extension kvo_error {
-  /// The sentence that the C runtime wrote.
-  var text: String {
-    withUnsafeBytes(of: message) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-  }
-
-  /// The class that the C runtime named.
-  var className: String {
-    withUnsafeBytes(of: class_name) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
   }
 }

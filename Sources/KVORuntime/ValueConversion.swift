@@ -1,62 +1,11 @@
-/// An optional, whatever it wraps.
-protocol OptionalValue {
-  /// What is inside, nil or not an optional itself.
-  var innermost: Any? { get }
-  /// The value, which is no optional, as this type; nil if it can't become one.
-  static func converting(_ value: Any?) -> Self?
-}
-
-extension Optional: OptionalValue {
-  var innermost: Any? {
-    switch self {
-    case .some(let wrapped): flattened(wrapped)
-    case .none: nil
-    }
-  }
-
-  static func converting(_ value: Any?) -> Self? {
-    guard let value else { return .some(.none) }
-    return ValueConversion.convert(value, to: Wrapped.self).map { .some(.some($0)) } ?? .none
-  }
-}
-
-/// The value without optionals around it.
-func flattened(_ value: Any) -> Any? {
-  guard let optional = value as? any OptionalValue else { return value }
-  return optional.innermost
-}
-
-/// A value as it stands in a dictionary or array of `Any`: nil is present, as an empty optional.
-func present(_ value: Any?) -> Any {
-  value ?? (Any?.none as Any)
-}
-
 /// How a value becomes one of a property's type: by being it; numbers, from numbers, as `NSNumber`'s
 /// accessors convert them (a fraction is cut, an integer wraps to the width, beyond 64 bits it
 /// saturates, NaN is 0); a type with raw values, from one of them.
 enum ValueConversion {
-  /// The value as `T`; nil if it can't become one.
-  static func convert<T>(_ value: Any?, to type: T.Type) -> T? {
-    let value = value.flatMap(flattened)
-    if let optional = type as? any OptionalValue.Type {
-      return convert(value, toOptional: optional, to: type)
-    }
-    guard let value else { return nil }
-    return convert(value, toType: type) as? T
-  }
-
-  // `O` and `T` are one type. A cast would lose count of the optionals around a nil.
-  private static func convert<O: OptionalValue, T>(
-    _ value: Any?, toOptional type: O.Type, to same: T.Type
-  ) -> T? {
-    O.converting(value).map { unsafeBitCast($0, to: T.self) }
-  }
-
-  // `value` and the type are no optionals here.
-  private static func convert<T>(_ value: Any, toType type: T.Type) -> Any? {
+  /// The value, which is no optional, as `T`, which is none either; nil if it can't become one.
+  static func convert<T>(_ value: Any, to type: T.Type) -> T? {
     if let same = value as? T { return same }
-    if let number = Number(value) { return number.converted(to: type) ?? raw(value, type) }
-    return raw(value, type)
+    return (Number(value)?.converted(to: type) ?? raw(value, type)) as? T
   }
 
   private static func raw(_ value: Any, _ type: Any.Type) -> Any? {
@@ -65,7 +14,7 @@ enum ValueConversion {
   }
 
   private static func make<R: RawRepresentable>(_ type: R.Type, from value: Any) -> Any? {
-    guard let rawValue = convert(value, toType: R.RawValue.self) as? R.RawValue else { return nil }
+    guard let rawValue = convert(value, to: R.RawValue.self) else { return nil }
     return R(rawValue: rawValue)
   }
 }

@@ -60,7 +60,11 @@ extension ValueType {
   static func of<T>(_ type: T.Type) -> ValueType {
     // A type's metadata has one address, for ever.
     let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
-    return known[address] ?? known.insert(TypedValueType<T>(), at: address)
+    return known[address] ?? known.insert(make(type), at: address)
+  }
+
+  private static func make<T>(_ type: T.Type) -> ValueType {
+    (type as? any OptionalValue.Type)?.makeValueType() ?? TypedValueType<T>()
   }
 
   /// The description that a `kvo_type` of this binding carries.
@@ -76,18 +80,20 @@ extension ValueType {
   }
 }
 
-private final class TypedValueType<T>: ValueType, @unchecked Sendable {
-  init() {
-    super.init(Self.description, T.self, isOptional: T.self is any OptionalValue.Type)
+private class TypedValueType<T>: ValueType, @unchecked Sendable {
+  init(isOptional: Bool = false) {
+    super.init(Self.description, T.self, isOptional: isOptional)
   }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
-    flattened(address.assumingMemoryBound(to: T.self).pointee)
+    let value: Any = address.assumingMemoryBound(to: T.self).pointee
+    // An existential may hold an optional.
+    return type(of: value) == T.self ? value : flattened(value)
   }
 
   override func convert(_ value: Any?) -> Conversion {
-    if let converted = ValueConversion.convert(value, to: T.self) { return .value(.of(converted)) }
-    return value.flatMap(flattened) == nil ? .unexpectedNil : .mismatch
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    return ValueConversion.convert(value, to: T.self).map { .value(.of($0)) } ?? .mismatch
   }
 
   override func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {
@@ -95,8 +101,8 @@ private final class TypedValueType<T>: ValueType, @unchecked Sendable {
   }
 
   override func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
-    target.initializeMemory(
-      as: T.self, from: source.assumingMemoryBound(to: T.self), count: 1)
+    let source = source.assumingMemoryBound(to: T.self)
+    target.assumingMemoryBound(to: T.self).initialize(to: source.pointee)
   }
 
   override func destroy(_ value: UnsafeMutableRawPointer) {
@@ -117,7 +123,7 @@ private final class TypedValueType<T>: ValueType, @unchecked Sendable {
   // Values without references are copied as bytes, by the core itself.
   private static var description: kvo_type {
     kvo_type(
-      encoding: UnsafePointer(KeyName.of(className(of: T.self)).interned),
+      encoding: KeyName.of(className(of: T.self)).interned,
       size: MemoryLayout<T>.size,
       alignment: MemoryLayout<T>.alignment,
       kind: .KVO_KIND_BINDING,
@@ -127,6 +133,47 @@ private final class TypedValueType<T>: ValueType, @unchecked Sendable {
       describe: describeValue,
       binding: nil)
   }
+}
+
+/// Optionals know what they wrap, which is cheaper than asking a value whether it is one.
+private final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sendable {
+  private let wrapped = ValueType.of(Wrapped.self)
+
+  init() { super.init(isOptional: true) }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    guard let value = address.assumingMemoryBound(to: Wrapped?.self).pointee else { return nil }
+    return withUnsafePointer(to: value) { wrapped.any(at: $0) }
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    guard let value = value.flatMap(flattened) else { return .value(.of(Wrapped?.none)) }
+    guard case .value(let converted) = wrapped.convert(value) else { return .mismatch }
+    return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
+  }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+  /// What is inside, nil or not an optional itself.
+  var innermost: Any? { get }
+  static func makeValueType() -> ValueType
+}
+
+extension Optional: OptionalValue {
+  fileprivate var innermost: Any? { flatMap { flattened($0) } }
+  fileprivate static func makeValueType() -> ValueType { OptionalValueType<Wrapped>() }
+}
+
+/// The value without optionals around it.
+func flattened(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalValue else { return value }
+  return optional.innermost
+}
+
+/// A value as it stands in a dictionary or array of `Any`: nil is present, as an empty optional.
+func present(_ value: Any?) -> Any {
+  value ?? (Any?.none as Any)
 }
 
 // MARK: The functions that the core calls
