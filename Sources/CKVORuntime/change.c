@@ -68,6 +68,8 @@ static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool pr
   if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
   bool old = options & KVO_OLD && frame->flags & KVO_FRAME_HAS_OLD;
   bool new = options & KVO_NEW && frame->flags & KVO_FRAME_HAS_NEW;
+  // Registered on another thread after new was, or was not, read: a read of its own sees the change.
+  if (KVO_UNLIKELY(options & KVO_NEW && !new && !prior)) return;
   const kvo_change change = {KVO_SETTING, prior, old ? &frame->old_value : NULL, new ? &frame->new_value : NULL};
   call(registration, &change);
 }
@@ -142,8 +144,10 @@ void kvo_change_finish(kvo_frame *frame) {
 
 void kvo_change_close(kvo_frame *frame) {
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
-  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  kvo_change_finish(frame);
+  if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+    kvo_change_finish(frame);
+  }
   kvo_frame_pop(frame);
 }
 

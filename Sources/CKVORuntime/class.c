@@ -58,7 +58,7 @@ kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass
 static kvo_status check_new_class(const char *name, const kvo_class *superclass, size_t size,
     kvo_error *error) {
   if (!*name) return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL, "A class needs a name.");
-  if (superclass && (!superclass->is_registered || superclass->is_dynamic))
+  if (superclass && (!kvo_class_is_registered(superclass) || superclass->is_dynamic))
     return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
         "%s can't be a subclass of %s, which is not a registered class.", name, superclass->name);
   size_t least = superclass ? superclass->instance_size : sizeof(kvo_object);
@@ -97,14 +97,14 @@ kvo_status kvo_class_register(kvo_class *cls, kvo_error *error) {
   KVO_LOCKED(&kvo_class_lock);
   if (cls->is_registered)
     return kvo_fail(error, KVO_DUPLICATE, cls->name, NULL, "%s is registered already.", cls->name);
-  cls->is_registered = true;
+  __atomic_store_n(&cls->is_registered, true, __ATOMIC_RELEASE);
   return KVO_OK;
 }
 
 const kvo_class *kvo_class_named(const char *name) {
   const char *interned = kvo_key_find(name);
   kvo_class *cls = interned ? kvo_map_get(&names, interned) : NULL;
-  return cls && cls->is_registered ? cls : NULL;
+  return cls && kvo_class_is_registered(cls) ? cls : NULL;
 }
 
 const char *kvo_class_name(const kvo_class *cls) { return cls->name; }

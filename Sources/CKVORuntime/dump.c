@@ -68,7 +68,6 @@ static int compare(const void *a, const void *b) {
 static void describe_observers(snapshot *taken) {
   for (size_t i = 0; i < taken->count; i++) {
     entry *entry = &taken->entries[i];
-    entry->info.observer = entry->description;
     if (entry->observer) {
       entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
       entry->operations->release(entry->observer);
@@ -131,7 +130,7 @@ static void print_made(FILE *out, const kvo_registration *first) {
 static void print_open_pairs(FILE *out, const kvo_open_pair *pair) {
   for (; pair; pair = pair->next)
     fprintf(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
-        (unsigned)pair->thread->number, pair->joined ? ", joining an automatic one" : "");
+        (unsigned)pair->thread, pair->joined ? ", joining an automatic one" : "");
 }
 
 static void print_dump(FILE *out, const kvo_object *object) {

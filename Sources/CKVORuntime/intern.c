@@ -115,7 +115,7 @@ const void *kvo_key_set_cookie(const char *interned_key, const void *cookie) {
 }
 
 const char *kvo_accessor_name(const char *prefix, const char *key, bool capitalise, const char *suffix) {
-  char name[512];
+  char name[KVO_SELECTOR_LIMIT];
   int length = snprintf(name, sizeof name, "%s%s%s", prefix, key, suffix);
   if (length < 0 || (size_t)length >= sizeof name) return NULL;
   char *first = name + strlen(prefix);

@@ -37,9 +37,10 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
 
 static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
   kvo_table *table = object->observations;
+  uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
   for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link; link = &(*link)->next) {
     kvo_open_pair *pair = *link;
-    if (pair->id != id || pair->thread != kvo_this_thread) continue;
+    if (pair->id != id || pair->thread != thread) continue;
     *link = pair->next;
     return pair;
   }
@@ -67,7 +68,7 @@ static void free_pair(kvo_open_pair *pair) {
 static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *accessors) {
   kvo_open_pair *pair = kvo_alloc(sizeof *pair);
   if (!pair) return NULL;
-  *pair = (kvo_open_pair){.thread = frame->thread,
+  *pair = (kvo_open_pair){.thread = frame->thread->number,
       .key = accessors->key,
       .id = accessors->id,
       .serial = frame->serial,
@@ -172,7 +173,7 @@ void kvo_open_pairs_end_with(kvo_object *object) {
   for (kvo_open_pair *next; pairs; pairs = next) {
     next = pairs->next;
     kvo_misuse("A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
-        kvo_class_of(object)->name, pairs->key, (unsigned)pairs->thread->number);
+        kvo_class_of(object)->name, pairs->key, (unsigned)pairs->thread);
     free_pair(pairs);
   }
 }

@@ -46,8 +46,8 @@ static bool find_keys(kvo_method *method) {
   size_t length = strlen(name);
   bool setter = !strncmp(name, "set", 3) && length > 4 && name[length - 1] == ':' &&
                 strchr(name, ':') == name + length - 1 && !(name[3] >= 'a' && name[3] <= 'z');
-  if (!setter || length - 3 >= 512) return true;
-  char key[512];
+  if (!setter) return true;
+  char key[KVO_SELECTOR_LIMIT];
   memcpy(key, name + 3, length - 4);
   key[length - 4] = 0;
   method->keys[method->key_count++] = kvo_key_intern(key);
@@ -159,6 +159,17 @@ static kvo_status add_locked(kvo_class *cls, const char *selector, kvo_imp imp, 
   return status;
 }
 
+// The interned selector, or NULL with an error.
+static const char *intern_selector(const kvo_class *cls, const char *selector, kvo_error *error) {
+  const char *interned = NULL;
+  if (strlen(selector) >= KVO_SELECTOR_LIMIT)
+    kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, selector,
+        "A selector of %s has %zu bytes, more than %d: %.100s…", cls->name, strlen(selector),
+        KVO_SELECTOR_LIMIT - 1, selector);
+  else if (!(interned = kvo_key_intern(selector))) out_of_memory(cls, selector, error);
+  return interned;
+}
+
 // An error about a type, made into one about the class's member.
 static kvo_status name_member(kvo_error *error, kvo_status status, const kvo_class *cls, const char *name) {
   if (!error) return status;
@@ -175,8 +186,11 @@ kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp im
     if (error) *error = cause;
     return name_member(error, cause.status, cls, selector);
   }
-  const char *interned = kvo_key_intern(selector);
-  if (!interned) return out_of_memory(cls, selector, error);
+  const char *interned = intern_selector(cls, selector, &cause);
+  if (!interned) {
+    if (error) *error = cause;
+    return cause.status;
+  }
   const kvo_method *handle = NULL;
   KVO_LOCKED(&kvo_class_lock);
   kvo_status status = add_locked(cls, interned, imp, call, &handle, error);
@@ -199,8 +213,12 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
 }
 
 kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp, kvo_error *error) {
-  const char *interned = kvo_key_intern(selector);
-  if (!interned) return out_of_memory(cls, selector, error);
+  kvo_error cause;
+  const char *interned = intern_selector(cls, selector, &cause);
+  if (!interned) {
+    if (error) *error = cause;
+    return cause.status;
+  }
   KVO_LOCKED(&kvo_class_lock);
   if (kvo_map_get(&cls->class_methods, interned))
     return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a class method %s already.",
@@ -233,7 +251,8 @@ kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, k
     if (error) *error = cause;
     return name_member(error, cause.status, cls, name);
   }
-  if (offset < sizeof(kvo_object) || offset + type->size > cls->instance_size || offset % type->alignment)
+  if (offset < sizeof(kvo_object) || offset > cls->instance_size || type->size > cls->instance_size - offset ||
+      offset % type->alignment)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, name,
         "The ivar %s (%zu bytes at offset %zu) does not lie inside an instance of %s (%zu bytes).", name,
         type->size, offset, cls->name, cls->instance_size);

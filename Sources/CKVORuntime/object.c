@@ -2,7 +2,8 @@
 //
 // Two counts precede the header: strong references, and unowned ones, of which the strong references
 // together hold one. The last strong one ends the object; the memory goes with the last unowned one, so
-// that a registration that still knows a dead observer can ask it whether it lives.
+// that a registration that still knows a dead observer can ask it whether it lives. A dying object's
+// strong count has a high bit set, so that references taken and given back by `dealloc` don't end it again.
 #include "kvo_object.h"
 
 #include "kvo_class_internal.h"
@@ -11,6 +12,7 @@
 #include "kvo_memory.h"
 #include "kvo_open_pairs.h"
 #include "kvo_registration.h"
+#include "kvo_thread.h"
 
 #include <stdio.h>
 
@@ -21,6 +23,8 @@ typedef struct {
 
 _Static_assert(sizeof(counts) == 16, "an instance stays aligned for any scalar");
 _Static_assert(sizeof(kvo_object) == 2 * sizeof(void *), "bindings lay the header out as two words");
+
+enum { DYING = 1 << 30 };
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
 
@@ -34,7 +38,7 @@ static void root_retain(kvo_object *object) {
 
 static bool root_try_retain(kvo_object *object) {
   uint32_t *strong = &counts_of(object)->strong, count = __atomic_load_n(strong, __ATOMIC_RELAXED);
-  while (count)
+  while (count && !(count & DYING))
     if (__atomic_compare_exchange_n(strong, &count, count + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return true;
   return false;
@@ -59,6 +63,7 @@ static void call_each(kvo_object *object, const char *selector) {
 
 static void root_release(kvo_object *object) {
   if (__atomic_sub_fetch(&counts_of(object)->strong, 1, __ATOMIC_ACQ_REL)) return;
+  __atomic_store_n(&counts_of(object)->strong, DYING, __ATOMIC_RELAXED);
   call_each(object, kvo_hooks()->dealloc);
   kvo_object_will_die(object);
   call_each(object, kvo_hooks()->destroy_properties);
@@ -97,7 +102,7 @@ const kvo_class *kvo_class_of(const kvo_object *object) {
 }
 
 kvo_object *kvo_object_create(const kvo_class *cls) {
-  if (!cls->is_registered || cls->is_bound || cls->is_dynamic) return NULL;
+  if (!kvo_class_is_registered(cls) || cls->is_bound || cls->is_dynamic) return NULL;
   counts *memory = kvo_alloc_zeroed(sizeof *memory + cls->instance_size);
   if (!memory) return NULL;
   *memory = (counts){1, 1};
@@ -116,6 +121,7 @@ void kvo_object_release(kvo_object *object) {
 }
 
 void kvo_object_will_die(kvo_object *object) {
+  if (kvo_this_thread) kvo_thread_abandon_open(kvo_this_thread, object);
   if (!__atomic_load_n(&object->observations, __ATOMIC_ACQUIRE)) return;
   kvo_registrations_end_with(object);
   kvo_registrations_end_by(object);

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// One definition at a time: a superclass is asked for before the lock is taken.
-static pthread_mutex_t define_lock = PTHREAD_MUTEX_INITIALIZER;
+// One definition at a time: a superclass is asked for before the lock is taken. Recursive, since a
+// `setup` may ask for a class that it is the first to mention.
+static pthread_mutex_t define_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property, kvo_error *error) {
   const kvo_signature getter = {KVO_FORM_GETTER, property->layout};

@@ -8,13 +8,14 @@
 // The thread sanitizer sees neither kind, so its builds publish with sequentially consistent stores.
 // While a single thread has a record no barrier is needed: its frames are the caller's own.
 //
-// What has to wait is kept in `waiting`, under the limbo lock. The thread whose frame it waits for is
-// told by `owes`, and tries again when it pops a frame, under the same lock: it finds whatever was put
-// there before it was told. A thread that is told anew may have popped the frame before it could see
-// that, so the frame is looked at again, after a fence.
+// What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is marked by
+// `owes`, and whoever pops it tries again, under the same lock: he finds whatever was put there before the
+// mark. A frame that is marked anew may have been popped before that could be seen, so the frames are
+// looked at again, after a fence. A mark may outlive its reason: the next pop then tries for nothing.
 #include "kvo_reclaim.h"
 
 #include "kvo_lock.h"
+#include "kvo_memory.h"
 #include "kvo_thread.h"
 
 #include <linux/membarrier.h>
@@ -47,25 +48,29 @@ static void heavy_fence(void) {
   if (kvo_fences_are_asymmetric && other_threads_exist()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-static bool block_guards(const kvo_frame_block *block, const kvo_object *object) {
-  for (int i = 0; i < KVO_FRAMES_PER_BLOCK; i++)
-    if (__atomic_load_n(&block->frames[i].object, __ATOMIC_SEQ_CST) == object) return true;
-  return false;
+static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_object *object) {
+  for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++)
+    if (__atomic_load_n(&frame->object, __ATOMIC_SEQ_CST) == object) return frame;
+  return NULL;
 }
 
-static bool thread_guards(const kvo_thread *thread, const kvo_object *object) {
-  if (thread == kvo_this_thread && thread->top == thread->first.frames) return false;
-  const kvo_frame_block *block = &thread->first;
-  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE))
-    if (block_guards(block, object)) return true;
-  return false;
+static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_object *object) {
+  if (thread == kvo_this_thread && thread->top == thread->first.frames) return NULL;
+  kvo_frame_block *block = &thread->first;
+  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE)) {
+    kvo_frame *frame = frame_in_block(block, object);
+    if (frame) return frame;
+  }
+  return NULL;
 }
 
-// A thread that has a frame for the object, or NULL. Records in the pool are looked at as well: a frame
+// A frame that guards the object, or NULL. Records in the pool are looked at as well: a frame
 // may outlive its thread when a language resumes an access elsewhere.
-static kvo_thread *thread_guarding(const kvo_object *object) {
-  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
-    if (thread_guards(thread, object)) return thread;
+static kvo_frame *frame_guarding(const kvo_object *object) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next) {
+    kvo_frame *frame = frame_of_thread(thread, object);
+    if (frame) return frame;
+  }
   return NULL;
 }
 
@@ -81,12 +86,12 @@ static void push(kvo_retired **chain, kvo_retired *retired) {
   *chain = retired;
 }
 
-// Whether the object is guarded by a thread that has been told that something waits.
+// Whether a frame guards the object that is marked: something waits for it.
 static bool must_wait_locked(const kvo_object *object) {
   for (;;) {
-    kvo_thread *thread = thread_guarding(object);
-    if (!thread) return false;
-    if (__atomic_exchange_n(&thread->owes, true, __ATOMIC_SEQ_CST)) return true;
+    kvo_frame *frame = frame_guarding(object);
+    if (!frame) return false;
+    if (__atomic_exchange_n(&frame->owes, true, __ATOMIC_SEQ_CST)) return true;
     heavy_fence();
   }
 }
@@ -101,13 +106,15 @@ static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
   return free;
 }
 
+void kvo_free_retired(kvo_retired *retired) { kvo_free(retired); }
+
 void kvo_retire(kvo_retired *chain) {
   if (!chain) return;
   heavy_fence();
   kvo_retired *free = NULL, *guarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    push(thread_guarding(chain->guard) ? &guarded : &free, chain);
+    push(frame_guarding(chain->guard) ? &guarded : &free, chain);
   }
   if (guarded) {
     KVO_LOCKED(&limbo_lock);

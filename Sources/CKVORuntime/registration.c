@@ -73,6 +73,7 @@ static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *obj
     kvo_error *error) {
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, error);
   if (accessors && accessors->getter) return accessors;
+  if (!accessors && error->status == KVO_NO_MEMORY) return NULL;
   if (!hook_answers(cls, object, key)) {
     kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
         "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
@@ -198,8 +199,16 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
   return add(&request, handle, error);
 }
 
+static bool can_observe(const kvo_class *cls) {
+  return cls->operations->observe || kvo_class_find_method(cls, kvo_hooks()->observe);
+}
+
 kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char *key_path,
     kvo_options options, void *context, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(observer);
+  if (!can_observe(cls))
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key_path,
+        "%s can't be an observer of \"%s\": it does not answer %s.", cls->name, key_path, kvo_hooks()->observe);
   request request = {object, observer, key_path, options, NULL, context, NULL};
   return add(&request, NULL, error);
 }
@@ -255,19 +264,26 @@ static bool matches(const kvo_registration *registration, const match *wanted) {
          (wanted->any_context || registration->context == wanted->context);
 }
 
-// The most recent one that matches.
+// The most recent one of several. It is in the key's list and in the observer's, either of which may be
+// long: the search goes through both at once, newest first, and ends with the shorter one.
+static kvo_registration *find_in_list_locked(kvo_list *list, kvo_object *object, uintptr_t id, const match *wanted) {
+  kvo_table *table = wanted->observer->observations;
+  kvo_registration *watched = table ? table->watched : NULL;
+  for (uint32_t i = list->count; i-- > 0 && watched; watched = watched->next_watched) {
+    if (matches(list->items[i], wanted)) return list->items[i];
+    if (watched->object == object && watched->id == id && matches(watched, wanted)) return watched;
+  }
+  return NULL;
+}
+
 static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const match *wanted) {
   kvo_table *table = object->observations;
   kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
   if (!cell || !cell->observers) return NULL;
-  if (!kvo_observers_is_list(cell->observers)) {
-    kvo_registration *single = kvo_observers_single(cell->observers);
-    return matches(single, wanted) ? single : NULL;
-  }
-  kvo_list *list = kvo_observers_list(cell->observers);
-  for (uint32_t i = list->count; i-- > 0;)
-    if (matches(list->items[i], wanted)) return list->items[i];
-  return NULL;
+  if (kvo_observers_is_list(cell->observers))
+    return find_in_list_locked(kvo_observers_list(cell->observers), object, id, wanted);
+  kvo_registration *single = kvo_observers_single(cell->observers);
+  return matches(single, wanted) ? single : NULL;
 }
 
 // The id under which the object's table would keep the key; 0 if nothing can be registered under it.
@@ -317,8 +333,6 @@ static void end_for_chain_locked(kvo_registration *registration, kvo_retired **c
   kvo_retire_add(chain, &registration->retired, registration->object, reclaim);
 }
 
-static void free_list(kvo_retired *retired) { kvo_free(retired); }
-
 static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain, kvo_retired **retired) {
   kvo_observers observers = cell->observers;
   if (!observers) return;
@@ -330,7 +344,7 @@ static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **
   kvo_list *list = kvo_observers_list(observers);
   for (uint32_t i = list->count; i-- > 0;)
     if (list->items[i]) end_for_chain_locked(list->items[i], chain);
-  kvo_retire_add(retired, &list->retired, object, free_list);
+  kvo_retire_add(retired, &list->retired, object, kvo_free_retired);
 }
 
 static kvo_retired *end_all_locked(kvo_object *object, kvo_retired **retired) {

@@ -14,8 +14,6 @@ enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
 _Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 1, "the lowest bit of their addresses is a mark");
 
-static void free_retired(kvo_retired *retired) { kvo_free(retired); }
-
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
   size_t i = kvo_table_home(id, table->mask);
   while (table->cells[i].id) i = (i + 1) & table->mask;
@@ -55,7 +53,7 @@ static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, kvo_r
   if (!table) return NULL;
   if (old) {
     move_contents(table, old);
-    kvo_retire_add(retired, &old->retired, object, free_retired);
+    kvo_retire_add(retired, &old->retired, object, kvo_free_retired);
   }
   __atomic_store_n(&object->observations, table, __ATOMIC_SEQ_CST);
   return table;
@@ -71,7 +69,7 @@ void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
   kvo_table *table = object->observations;
   if (!table || table->live || table->watched || table->open_pairs) return;
   __atomic_store_n(&object->observations, NULL, __ATOMIC_SEQ_CST);
-  kvo_retire_add(retired, &table->retired, object, free_retired);
+  kvo_retire_add(retired, &table->retired, object, kvo_free_retired);
 }
 
 static void count_options(kvo_list *list, uint32_t options, int step) {
@@ -119,7 +117,7 @@ static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_re
   if (old && old->count < old->capacity) return old;
   kvo_list *list = old ? copy_list(old) : make_list(FIRST_LIST);
   if (!list) return NULL;
-  if (old) kvo_retire_add(retired, &old->retired, object, free_retired);
+  if (old) kvo_retire_add(retired, &old->retired, object, kvo_free_retired);
   else append(list, kvo_observers_single(cell->observers));
   return list;
 }
@@ -158,7 +156,7 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   kvo_list *smaller = list->live ? copy_list(list) : NULL;
   if (list->live && !smaller) return; // the holes stay: no harm but their room
   set_observers(cell, smaller ? tagged(smaller) : 0);
-  kvo_retire_add(retired, &list->retired, registration->object, free_retired);
+  kvo_retire_add(retired, &list->retired, registration->object, kvo_free_retired);
 }
 
 void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration, kvo_retired **retired) {

@@ -41,7 +41,6 @@ static kvo_thread *take_from_pool_locked(void) {
 static kvo_thread *make_locked(void) {
   kvo_thread *thread = kvo_alloc_zeroed(sizeof *thread);
   if (!thread) return NULL;
-  thread->number = ++thread_count;
   thread->block = &thread->first;
   thread->top = thread->first.frames;
   thread->next = threads;
@@ -59,6 +58,7 @@ kvo_thread *kvo_thread_start(void) {
     // Sequentially consistent, so that a thread that retires something and counts the threads in use
     // either sees this one, or has unlinked before this one reads.
     if (thread) __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
+    if (thread) thread->number = ++thread_count;
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -101,19 +101,22 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
   kvo_end_guard(&frame->object);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
-  if (KVO_UNLIKELY(__atomic_load_n(&thread->owes, __ATOMIC_SEQ_CST))) {
-    __atomic_store_n(&thread->owes, false, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(__atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST))) {
+    __atomic_store_n(&frame->owes, false, __ATOMIC_SEQ_CST);
     kvo_reclaim_waiting();
   }
   if (retained) kvo_object_release(retained);
 }
 
+static bool is_open(const kvo_frame *frame, const kvo_object *object) {
+  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+}
+
 static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end, const kvo_object *object,
     uintptr_t id) {
   for (const kvo_frame *frame = end; frame-- > block->frames;)
-    if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object && frame->id == id &&
-        __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)
-      return true;
+    if (frame->id == id && is_open(frame, object)) return true;
   return false;
 }
 
@@ -125,4 +128,14 @@ bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uin
     if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
   }
   return false;
+}
+
+void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
+  if (KVO_LIKELY(!thread->open_count)) return;
+  kvo_frame *end = thread->top;
+  for (kvo_frame_block *block = thread->block; block; block = block->previous) {
+    for (kvo_frame *frame = end; frame-- > block->frames;)
+      if (is_open(frame, object)) __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
+    if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
+  }
 }

@@ -50,7 +50,8 @@ kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_
 /// a class that is registered, has subclasses, and whose objects are observed.
 /// - method: where the handle goes, if wanted.
 /// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
-/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY. Any thread.
+/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector of more
+/// than 511 bytes. Any thread.
 kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method *KVO_NULLABLE *KVO_NULLABLE method,
     kvo_error *KVO_NULLABLE error);

@@ -32,7 +32,7 @@ struct kvo_class {
   uint32_t generation; ///< counts changes of this class or its superclasses, for caches
   bool is_dynamic;
   bool is_bound;       ///< a language binding's: instances made elsewhere, isa NULL when unobserved
-  bool is_registered;
+  bool is_registered;  ///< atomic
   const kvo_class *KVO_NULLABLE superclass;
   kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
   kvo_class *KVO_NULLABLE sibling;
@@ -85,6 +85,10 @@ const kvo_hook_names *kvo_hooks(void);
 /// The plain class of an isa: a dynamic subclass's superclass.
 KVO_INLINE const kvo_class *kvo_plain_class(const kvo_class *isa) {
   return isa->is_dynamic ? (const kvo_class *)isa->superclass : isa;
+}
+
+KVO_INLINE bool kvo_class_is_registered(const kvo_class *cls) {
+  return __atomic_load_n(&cls->is_registered, __ATOMIC_ACQUIRE);
 }
 
 /// An implementation by slot, from the class's table as it is now.

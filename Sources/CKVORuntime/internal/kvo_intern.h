@@ -11,6 +11,9 @@ KVO_ASSUME_NONNULL_BEGIN
 /// keeping each for ever. Any thread.
 const char *KVO_NULLABLE kvo_key_find(const char *key);
 
+/// No selector is as long (its NUL included), so that accessor names are made on the stack.
+enum { KVO_SELECTOR_LIMIT = 512 };
+
 /// Makes accessor names. Writes prefix, then the key with an ASCII first letter upper-cased (if
 /// `capitalise`), then suffix, and returns the interned string of that text, or NULL if nothing was
 /// ever named so. A name that is too long for any method gives NULL.

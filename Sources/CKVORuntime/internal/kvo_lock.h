@@ -8,7 +8,7 @@
 /// | thread lock (thread.c) | the list of thread records |
 /// | limbo lock (reclaim.c) | what could not be freed yet |
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
-/// | define lock (property.c) | one definition by macros at a time |
+/// | define lock (property.c), recursive | one definition by macros at a time |
 ///
 /// Order: define lock, class lock, then any of intern, struct, call and closure lock; two object locks by
 /// stripe. No object lock is held while any other of these is taken, and none but the define lock, which

@@ -25,6 +25,9 @@ KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo
 /// the chain must have been unlinked. No lock held: `reclaim` may run the user's `ended` function.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 
+/// For what is one piece of memory that begins with its `kvo_retired`.
+void kvo_free_retired(kvo_retired *retired);
+
 /// Tries again with what had to wait. Called when a frame is popped that something waited for.
 void kvo_reclaim_waiting(void);
 

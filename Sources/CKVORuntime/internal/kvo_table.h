@@ -77,7 +77,7 @@ KVO_INLINE bool kvo_cell_is_manual(const kvo_cell *cell) {
 /// A change by hand that is open: kvo_will_change has been called. Object lock.
 typedef struct kvo_open_pair {
   struct kvo_open_pair *KVO_NULLABLE next; ///< the one opened before
-  const struct kvo_thread *thread;
+  uint32_t thread; ///< its number: a record may pass to another thread while the pair is open
   const char *key;
   uintptr_t id;
   uint64_t serial;

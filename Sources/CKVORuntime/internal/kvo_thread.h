@@ -14,7 +14,12 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct kvo_thread kvo_thread;
 
-enum kvo_frame_state { KVO_FRAME_FREE = 0, KVO_FRAME_OPEN, KVO_FRAME_DELIVERING };
+enum kvo_frame_state {
+  KVO_FRAME_FREE = 0,
+  KVO_FRAME_OPEN,
+  KVO_FRAME_DELIVERING,
+  KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
+};
 
 enum kvo_frame_flag {
   KVO_FRAME_RETAINED = 1, ///< the object is held until the frame is popped
@@ -30,7 +35,8 @@ struct kvo_frame {
   uintptr_t id;                                 ///< of the property, kvo_accessors.id
   uint64_t serial;      ///< registrations up to this one were there when the change began
   uint32_t state;       ///< enum kvo_frame_state, atomic: another thread may end the frame
-  uint32_t flags;       ///< enum kvo_frame_flag
+  uint16_t flags;       ///< enum kvo_frame_flag
+  bool owes;            ///< atomic: something may be waiting for this frame to be popped
   kvo_value old_value, new_value;
 };
 
@@ -46,10 +52,9 @@ typedef struct kvo_frame_block {
 struct kvo_thread {
   kvo_frame *top;           ///< the next free frame
   kvo_frame_block *block;   ///< where `top` lies
-  uint32_t open_count;      ///< frames in state OPEN or more: most changes need not look for one to join
-  uint32_t number;          ///< for the dump, from 1
+  uint32_t open_count;      ///< automatic changes not yet closed: mostly none, then there is none to join
+  uint32_t number;          ///< of the thread that has the record now, from 1; no two threads share one
   bool in_use;              ///< atomic
-  bool owes;                ///< atomic: something waits for a frame of this thread to be popped
   kvo_thread *KVO_NULLABLE next; ///< immutable once published
   kvo_frame_block first;
 };
@@ -99,14 +104,17 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   thread->top = frame;
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
-  if (KVO_UNLIKELY(__atomic_load_n(&thread->owes, __ATOMIC_SEQ_CST))) {
-    __atomic_store_n(&thread->owes, false, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(__atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST))) {
+    __atomic_store_n(&frame->owes, false, __ATOMIC_SEQ_CST);
     kvo_reclaim_waiting();
   }
 }
 
 /// Whether this thread has an automatic change of the property open.
 bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Abandons the changes of an object that dies inside them: a callback of an inner change dropped it. What
+/// closes them later must not look at the object, nor join what is made at its address.
+void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
