@@ -27,7 +27,8 @@ let package = Package(
     ),
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
-      cSettings: [.headerSearchPath("internal")] + strictC),
+      cSettings: [.headerSearchPath("internal")] + strictC,
+      linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime"),
     .target(
       name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
@@ -62,6 +63,9 @@ let package = Package(
     .executableTarget(
       name: "CAccount", dependencies: ["CKVORuntime"], path: "Examples/CAccount",
       cSettings: strictC),
+    .executableTarget(
+      name: "MixedAccount", dependencies: ["AccountEngine", "KVORuntime"],
+      path: "Examples/MixedAccount", swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,391 @@
+import CFixtures
+import CKVORuntime
+import Testing
+
+/// C4 and C5: who lives how long, and what is left of a registration when somebody dies.
+@Suite(.recording) struct LifetimeTests {
+  @Test("C4: a registration keeps neither side alive", arguments: [true, false])
+  func keepsNeitherAlive(_ observerFirst: Bool) {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let observer = deaths.makeWatcher()
+    add(observer, to: object.object, "mark", [.KVO_OLD, .KVO_NEW])
+    if observerFirst { observer.release() } else { object.release() }
+    #expect(deaths.count == 1)
+    if observerFirst { object.release() } else { observer.release() }
+    #expect(deaths.count == 2)
+  }
+
+  @Test("C4: an observer that dies ends its registrations, with all objects and keys")
+  func observerDies() {
+    let objects = (0..<3).map { _ in make(account.self) }
+    defer { releaseAll(objects) }
+    let observer = make(watcher.self)
+    let other = make(watcher.self)
+    defer { other.release() }
+    let log = Recorder()
+    log.listen(to: observer, as: "dead")
+    log.listen(to: other, as: "other")
+    for object in objects {
+      add(observer, to: object.object, "balance")
+      add(observer, to: object.object, "owner", context: address(1))
+    }
+    add(other, to: objects[0].object, "balance")
+
+    observer.release()
+
+    for object in objects { account_setBalance(object, 1) }
+    for object in objects { account_setOwner(object, "Ada") }
+    #expect(log.take() == ["other: balance"])
+    #expect(isSwapped(objects[0].object))
+    #expect(kvo_isa(objects[1].object) == account_class())
+    #expect(!kvo_is_observed(objects[0].object, "owner"))
+  }
+
+  @Test("C4: an observed object that dies ends its registrations and leaves its observers alone")
+  func observedDies() {
+    let object = make(account.self)
+    let second = make(account.self)
+    defer { second.release() }
+    let observer = make(watcher.self)
+    defer { observer.release() }
+    let log = Recorder()
+    log.listen(to: observer, as: "w")
+    add(observer, to: object.object, "balance")
+    add(observer, to: second.object, "balance")
+    let registration = log.observe(object.object, "balance")
+
+    object.release()
+
+    #expect(registration.ended == 1)
+    account_setBalance(second, 1)
+    #expect(log.take() == ["w: balance"])
+  }
+
+  @Test("C4: the token of a dead object is inert")
+  func inertToken() {
+    let object = make(account.self)
+    let log = Recorder()
+    let registration = log.observe(object.object, "balance")
+    #expect(registration.isValid)
+    object.release()
+    #expect(!registration.isValid)
+    registration.invalidate()
+    registration.invalidate()
+    registration.release()
+    #expect(registration.ended == 1)
+  }
+
+  @Test("C4: an observer that removes itself as it dies finds its registrations")
+  func removesItselfDying() {
+    let object = make(account.self)
+    let observer = make(watcher.self)
+    defer { object.release() }
+    let farewell = Farewell { dying in
+      let known = kvo_is_observed(object.object, "balance")
+      return [known ? "known" : "unknown"]
+        + ["balance", "balance", "owner"].map { key in
+          "\(attempt { kvo_remove_observer(object.object, dying, key, $0) }.status == .KVO_OK)"
+        }
+    }
+    farewell.give(to: observer)
+    add(observer, to: object.object, "balance")
+    add(observer, to: object.object, "owner")
+
+    observer.release()
+
+    #expect(farewell.said == ["known", "true", "false", "true"])
+    #expect(kvo_isa(object.object) == account_class())
+  }
+
+  @Test("C4: an observed object still has its registrations in its own last call")
+  func observedInLastCall() {
+    let object = make(tracked.self)
+    let log = Recorder()
+    let registration = log.observe(object.object, "mark")
+    let farewell = Farewell { [kvo_is_observed($0, "mark") ? "observed" : "not"] }
+    object.pointee.last_words_context = farewell.context
+    object.pointee.last_words = Farewell.words
+    object.release()
+    #expect(farewell.said == ["observed"])
+    #expect(registration.ended == 1)
+  }
+
+  @Test("C4: an object at a dead one's address is not taken for it")
+  func reusedObjectAddress() {
+    let observer = make(watcher.self)
+    defer { observer.release() }
+    let log = Recorder()
+    log.listen(to: observer, as: "w")
+    let dead = make(account.self)
+    add(observer, to: dead.object, "balance")
+    let registration = log.observe(dead.object, "balance")
+    dead.release()
+
+    let others = (0..<100).map { _ in make(account.self) }
+    defer { releaseAll(others) }
+    for other in others {
+      #expect(kvo_isa(other.object) == account_class())
+      #expect(!kvo_is_observed(other.object, "balance"))
+      #expect(remove(observer, from: other.object, "balance").status == .KVO_NOT_REGISTERED)
+      account_setBalance(other, 1)
+    }
+    registration.invalidate()
+    #expect(log.take() == [])
+  }
+
+  @Test("C4: an observer at a dead one's address is not taken for it")
+  func reusedObserverAddress() {
+    let object = make(account.self)
+    defer { object.release() }
+    let dead = make(watcher.self)
+    add(dead, to: object.object, "balance")
+    dead.release()
+
+    let log = Recorder()
+    let others = (0..<100).map { _ in make(watcher.self) }
+    defer { releaseAll(others) }
+    for other in others {
+      log.listen(to: other, as: "other")
+      #expect(remove(other, from: object.object, "balance").status == .KVO_NOT_REGISTERED)
+    }
+    account_setBalance(object, 1)
+    #expect(log.take() == [])
+  }
+
+  @Test("C4: an observer may die in its own call, and in the call of an earlier one")
+  func observerDiesInCall() {
+    let object = make(account.self)
+    let deaths = Deaths()
+    defer { object.release() }
+    let suicide = deaths.makeWatcher()
+    let victim = deaths.makeWatcher()
+    let log = Recorder()
+    log.listen(to: suicide, as: "suicide") { _ in
+      victim.release()
+      suicide.release()
+      log.note("dropped")
+    }
+    log.listen(to: victim, as: "victim")
+    add(suicide, to: object.object, "balance")
+    add(victim, to: object.object, "balance")
+    log.observe(object.object, "balance", as: "last")
+
+    account_setBalance(object, 1)
+    account_setBalance(object, 2)
+
+    #expect(deaths.count == 2)
+    #expect(log.take() == ["suicide: balance", "dropped", "last: balance", "last: balance"])
+  }
+
+  @Test("C4: a binding that frees its objects itself says so beforehand")
+  func objectsOfABinding() async {
+    await #expect(processExitsWith: .success) {
+      lodger_move_in()
+      let lodgers = UnsafeMutablePointer<lodger>.allocate(capacity: 2)
+      lodgers.initialize(repeating: lodger(), count: 2)
+      let headers = (0..<2).map { header(of: lodgers + $0) }
+      let observer = make(watcher.self)
+      let log = Recorder()
+      log.listen(to: observer, as: "w")
+      let registrations = headers.map { log.observe($0, "rent", [.KVO_OLD, .KVO_NEW]) }
+      add(observer, to: headers[0], "rent")
+
+      lodger_set_rent(lodgers, 5)
+      #expect(log.take() == ["a: rent old 0.0 new 5.0", "w: rent"])
+      kvo_object_will_die(headers[0])
+      #expect(registrations.map(\.ended) == [1, 0])
+      #expect(registrations.map(\.isValid) == [false, true])
+
+      lodgers[0] = lodger()
+      lodger_set_rent(lodgers, 6)
+      #expect(!kvo_is_observed(headers[0], "rent"))
+      #expect(remove(observer, from: headers[0], "rent").status == .KVO_NOT_REGISTERED)
+      lodger_set_rent(lodgers + 1, 7)
+      #expect(log.take() == ["a: rent old 0.0 new 7.0"])
+      kvo_object_will_die(headers[1])
+      observer.release()
+      lodgers.deallocate()
+    }
+  }
+
+  // MARK: Tokens
+
+  @Test("C5: invalidating again is harmless, and `ended` is called once")
+  func idempotent() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    let registration = log.observe(object.object, "balance")
+    for _ in 0..<3 {
+      registration.invalidate()
+      #expect(!registration.isValid)
+      #expect(registration.ended == 1)
+    }
+    registration.release()
+    #expect(registration.ended == 1)
+    kvo_handle_release(nil)
+  }
+
+  @Test("C5: two threads may invalidate one token at once")
+  func fromTwoThreads() {
+    let object = make(account.self)
+    defer { object.release() }
+    for _ in 0..<200 {
+      let log = Recorder()
+      let registration = log.observe(object.object, "balance")
+      let shared = Shared(registration)
+      onThreads(2) { _ in shared.value.invalidate() }
+      #expect(registration.ended == 1)
+      #expect(!registration.isValid)
+    }
+    #expect(kvo_isa(object.object) == account_class())
+  }
+
+  @Test(
+    "C5: a token may be invalidated or given back inside its own call, which ends first",
+    arguments: [true, false])
+  func insideItsCall(_ givenBack: Bool) {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    var token: Registration?
+    token = log.observe(object.object, "balance") { _ in
+      if givenBack { token?.release() } else { token?.invalidate() }
+      log.note("ended \(token!.ended) times")
+    }
+    account_setBalance(object, 1)
+    account_setBalance(object, 2)
+    #expect(log.take() == ["a: balance", "ended 0 times"])
+    #expect(token?.ended == 1)
+    #expect(kvo_isa(object.object) == account_class())
+  }
+
+  @Test("C5: `ended` waits for the outermost of nested calls")
+  func endedAfterNestedCalls() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    var token: Registration?
+    token = log.observe(object.object, "balance", .KVO_NEW) { call in
+      let depth = token!.calls
+      if depth < 4 { account_setBalance(object, Double(depth)) } else { token!.invalidate() }
+      log.note("ended \(token!.ended) times")
+    }
+    account_setBalance(object, 0)
+    #expect(log.take().suffix(4) == Array(repeating: "ended 0 times", count: 4))
+    #expect(token?.calls == 4)
+    #expect(token?.ended == 1)
+  }
+
+  /// How registrations end by something else than their token.
+  enum End: CaseIterable { case removeAll, death, failedRegistration }
+
+  @Test(
+    "C5: `ended` is called once for each registration, by whatever it ends",
+    arguments: End.allCases)
+  func endedOnce(_ end: End) {
+    let object = make(account.self)
+    let log = Recorder()
+    let key = end == .failedRegistration ? "nonsense" : "balance"
+    let registrations = (0..<10).map { _ in log.observe(object.object, key, .KVO_NEW) }
+    if end == .removeAll { kvo_remove_all_observers(object.object) }
+    object.release()
+    let times = end == .failedRegistration ? 0 : 1
+    #expect(registrations.map(\.ended) == Array(repeating: times, count: 10))
+  }
+
+  @Test("C5: a registration without a wish for its handle lives as long as the object")
+  func withoutHandle() {
+    let object = make(account.self)
+    let count = UnsafeMutablePointer<(calls: Int, ended: Int)>.allocate(capacity: 1)
+    count.initialize(to: (0, 0))
+    defer { count.deallocate() }
+    let status = kvo_add_callback(
+      object.object, "balance", [],
+      { context, _, _, _ in
+        context!.assumingMemoryBound(to: (calls: Int, ended: Int).self).pointee.calls += 1
+      },
+      count,
+      { $0!.assumingMemoryBound(to: (calls: Int, ended: Int).self).pointee.ended += 1 },
+      nil, nil)
+    #expect(status == .KVO_OK)
+    account_setBalance(object, 1)
+    #expect(count.pointee == (1, 0))
+    object.release()
+    #expect(count.pointee == (1, 1))
+  }
+
+  @Test("C5: a context that owns its own handle may give it back as it ends")
+  func contextOwnsHandle() {
+    let object = make(account.self)
+    let owner = HandleOwner()
+    let status = kvo_add_callback(
+      object.object, "balance", [], { _, _, _, _ in }, owner.context,
+      { context in
+        let owner = Unmanaged<HandleOwner>.fromOpaque(context!).takeUnretainedValue()
+        owner.ended += 1
+        kvo_handle_release(owner.slot.pointee)
+      },
+      owner.slot, nil)
+    #expect(status == .KVO_OK)
+    object.release()
+    #expect(owner.ended == 1)
+  }
+
+  @Test("C5: `ended` may change and register anything")
+  func endedMayAct() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "owner", .KVO_NEW, as: "other")
+    let owner = HandleOwner()
+    owner.onEnd = {
+      account_setOwner(object, "Ada")
+      log.observe(object.object, "balance", .KVO_NEW, as: "heir")
+    }
+    kvo_add_callback(
+      object.object, "balance", [], { _, _, _, _ in }, owner.context,
+      { Unmanaged<HandleOwner>.fromOpaque($0!).takeUnretainedValue().onEnd() }, owner.slot, nil)
+    kvo_handle_release(owner.slot.pointee)
+    account_setBalance(object, 1)
+    #expect(log.take() == ["other: owner new Ada", "heir: balance new 1.0"])
+  }
+}
+
+private func header(of lodger: UnsafeMutablePointer<lodger>) -> CObject {
+  (UnsafeMutableRawPointer(lodger) + MemoryLayout<lodger>.offset(of: \.header)!)
+    .assumingMemoryBound(to: kvo_object.self)
+}
+
+/// What an object says as it dies.
+private final class Farewell {
+  private let speech: (CObject) -> [String]
+  private(set) var said: [String] = []
+
+  init(_ speech: @escaping (CObject) -> [String]) { self.speech = speech }
+
+  var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  static let words: fixture_last_words = { context, dying in
+    let farewell = Unmanaged<Farewell>.fromOpaque(context!).takeUnretainedValue()
+    farewell.said += farewell.speech(dying)
+  }
+
+  func give(to observer: UnsafeMutablePointer<watcher>) {
+    observer.pointee.tracked.last_words_context = context
+    observer.pointee.tracked.last_words = Self.words
+  }
+}
+
+/// A context that keeps its registration's handle.
+private final class HandleOwner {
+  let slot = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
+  var ended = 0
+  var onEnd: () -> Void = {}
+
+  init() { slot.initialize(to: nil) }
+  deinit { slot.deallocate() }
+
+  var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+}

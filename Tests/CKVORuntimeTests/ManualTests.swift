@@ -1,0 +1,254 @@
+import CFixtures
+import CKVORuntime
+import Testing
+
+/// D6 and E3: changes bracketed by hand, beside automatic ones.
+///
+/// A script is a list of steps such as `wA`: will, did, set by the setter, store into the field;
+/// of key A (balance) or B (interestRate). Each set or store adds 1.
+@Suite(.recording) struct ManualTests {
+  struct Script: Sendable, CustomTestStringConvertible {
+    let steps: String
+    let lines: [String]
+
+    init(_ steps: String, _ lines: String...) {
+      self.steps = steps
+      self.lines = lines
+    }
+
+    var testDescription: String { steps }
+  }
+
+  static let scripts = [
+    Script("wA dA", "prior A 0", "A 0 0"),
+    Script("wA fA dA", "prior A 0", "A 0 1"),
+    Script("wA fA dA wA fA dA", "prior A 0", "A 0 1", "prior A 1", "A 1 2"),
+    // Pairs of different keys nest or cross.
+    Script("wA wB dB dA", "prior A 0", "prior B 0", "B 0 0", "A 0 0"),
+    Script("wA wB dA dB", "prior A 0", "prior B 0", "A 0 0", "B 0 0"),
+    Script("wA fA wB fB dA dB", "prior A 0", "prior B 0", "A 0 1", "B 0 1"),
+    Script("wA wB fA fB dB dA", "prior A 0", "prior B 0", "B 0 1", "A 0 1"),
+    // Pairs of one key nest; the last opened is the first to close.
+    Script("wA wA dA dA", "prior A 0", "prior A 0", "A 0 0", "A 0 0"),
+    Script("wA fA wA fA dA dA", "prior A 0", "prior A 1", "A 1 2", "A 0 2"),
+    Script("wA fA wA dA fA dA", "prior A 0", "prior A 1", "A 1 1", "A 0 2"),
+    Script(
+      "wA wA wA fA dA dA dA", "prior A 0", "prior A 0", "prior A 0", "A 0 1", "A 0 1", "A 0 1"),
+    Script(
+      "wA wB wA fA dB dA dA", "prior A 0", "prior B 0", "prior A 0", "B 0 0", "A 0 1", "A 0 1"),
+    // A set inside a pair by hand is a change of its own.
+    Script("wA sA dA", "prior A 0", "prior A 0", "A 0 1", "A 0 1"),
+    Script("wA sA sA dA", "prior A 0", "prior A 0", "A 0 1", "prior A 1", "A 1 2", "A 0 2"),
+    Script("wA sB dA", "prior A 0", "prior B 0", "B 0 1", "A 0 0"),
+    Script("sA wA fA dA sA", "prior A 0", "A 0 1", "prior A 1", "A 1 2", "prior A 2", "A 2 3"),
+  ]
+
+  @Test("D6: every pair is a change of its own, delivered by its did", arguments: scripts)
+  func pairs(_ script: Script) {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    for key in ["balance", "interestRate"] {
+      log.observe(object.object, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    }
+    run(script.steps, on: object)
+    #expect(log.take() == script.lines.map(spelledOut))
+  }
+
+  @Test("D6: pairs on an object that nobody observes change nothing", arguments: scripts)
+  func pairsUnobserved(_ script: Script) {
+    let object = make(account.self)
+    defer { object.release() }
+    run(script.steps, on: object)
+    #expect(kvo_isa(object.object) == account_class())
+    let stores = script.steps.split(separator: " ").count { $0 == "fA" || $0 == "sA" }
+    #expect(account_balance(object) == Double(stores))
+  }
+
+  @Test("D6: pairs match by object")
+  func pairsByObject() {
+    let first = make(account.self)
+    let second = make(account.self)
+    defer {
+      first.release()
+      second.release()
+    }
+    let log = Recorder()
+    log.observe(first.object, "balance", [.KVO_OLD, .KVO_NEW], as: "1")
+    log.observe(second.object, "balance", [.KVO_OLD, .KVO_NEW], as: "2")
+    run("wA fA", on: first)
+    run("wA fA fA", on: second)
+    run("dA", on: first)
+    run("dA", on: second)
+    #expect(log.take() == ["1: balance old 0.0 new 1.0", "2: balance old 0.0 new 2.0"])
+  }
+
+  @Test("D6: pairs match by thread: another thread's is its own")
+  func pairsByThread() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    run("wA fA", on: object)
+    let shared = Shared(object)
+    onThreads(1) { _ in run("wA fA dA", on: shared.value) }
+    run("fA dA", on: object)
+    #expect(log.take() == ["prior A 0", "prior A 1", "A 1 2", "A 0 3"].map(spelledOut))
+  }
+
+  @Test("D6: a bracket inside an automatic setter joins its change")
+  func bracketInSetter() {
+    let object = make(quirk.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "bracketed", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    quirk_setBracketed(object, 2)
+    set(object.object, "bracketed", .int(3))
+    #expect(
+      log.take() == [
+        "a: prior bracketed old 0", "a: bracketed old 0 new 2",
+        "a: prior bracketed old 2", "a: bracketed old 2 new 3",
+      ])
+  }
+
+  @Test("D6: a setter that calls itself notifies once")
+  func setterCallsItself() {
+    let object = make(quirk.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "nested", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    quirk_setNested(object, 4)
+    #expect(log.take() == ["a: prior nested old 0", "a: nested old 0 new 4"])
+  }
+
+  @Test("D6: a pair in a prior call of an automatic change joins it")
+  func pairInPriorOfAutomatic() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { call in
+      if call.isPrior { run("wA fA dA", on: object) }
+    }
+    run("sA", on: object)
+    #expect(log.take() == ["prior A 0", "A 0 1"].map(spelledOut))
+  }
+
+  @Test("D6: a change is closed before its final calls: a pair in one is a change of its own")
+  func pairInFinal() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW]) { _ in
+      if account_balance(object) < 2 { run("wA fA dA", on: object) }
+    }
+    run("sA", on: object)
+    #expect(log.take() == ["A 0 1", "A 1 2"].map(spelledOut))
+  }
+
+  @Test("D6: a pair may be opened in the prior call and closed in the final one")
+  func pairAcrossCalls() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", .KVO_PRIOR, as: "bridge") { call in
+      if call.isPrior {
+        kvo_will_change(object.object, "interestRate")
+      } else {
+        object.pointee.interestRate = account_balance(object) / 100
+        kvo_did_change(object.object, "interestRate")
+      }
+    }
+    log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
+    account_setBalance(object, 500)
+    #expect(
+      log.take() == [
+        "bridge: prior balance", "bridge: balance", "a: interestRate old 0.0 new 5.0",
+      ])
+  }
+
+  // MARK: Pairs alongside
+
+  @Test("E3: a setter that brackets by hand may skip the pair where nothing changed")
+  func skippedPair() {
+    let object = make(hand.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW])
+    for balance in [5.0, 5, 0, 0] { hand_setBalance(object, balance) }
+    #expect(log.take() == ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 0.0"])
+  }
+
+  @Test("E3: another key may be set within a pair by hand")
+  func otherKeyWithinPair() {
+    let object = make(hand.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_NEW])
+    log.observe(object.object, "itself", [.KVO_PRIOR, .KVO_NEW])
+    hand_setBalance(object, 2)
+    #expect(
+      log.take() == [
+        "a: prior balance", "a: prior itself", "a: itself new 2.0", "a: balance new 2.0",
+      ])
+  }
+
+  @Test("E3: a pair by hand tells of an in-place change of plain storage")
+  func inPlaceChange() {
+    let object = make(account.self)
+    let bare = make(plain.self)
+    defer {
+      object.release()
+      bare.release()
+    }
+    let log = Recorder()
+    log.observe(object.object, "place", [.KVO_OLD, .KVO_NEW])
+    log.observe(bare.object, "secret", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(object.object, "place")
+    object.pointee.place.longitude += 2
+    kvo_did_change(object.object, "place")
+    kvo_will_change(bare.object, "secret")
+    bare.pointee.secret = 9
+    kvo_did_change(bare.object, "secret")
+    #expect(
+      log.take() == [
+        "a: place old (0.0, 0.0) new (0.0, 2.0)", "a: secret old 0.0 new 9.0",
+      ])
+  }
+
+  @Test("E3: setting plain storage without a pair tells nobody, and the next pair the truth")
+  func unbracketedStore() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW])
+    object.pointee.balance = 4
+    #expect(log.take() == [])
+    account_setBalance(object, 5)
+    #expect(log.take() == ["a: balance old 4.0 new 5.0"])
+  }
+}
+
+/// `prior A 0` as the recorder writes it.
+private func spelledOut(_ line: String) -> String {
+  var words = line.split(separator: " ").map(String.init)
+  let isPrior = words[0] == "prior"
+  if isPrior { words.removeFirst() }
+  let key = words[0] == "A" ? "balance" : "interestRate"
+  let old = "\(key) old \(words[1]).0"
+  return isPrior ? "a: prior \(old)" : "a: \(old) new \(words[2]).0"
+}
+
+private func run(_ steps: String, on object: UnsafeMutablePointer<account>) {
+  for step in steps.split(separator: " ") {
+    let isBalance = step.last == "A"
+    let key = isBalance ? "balance" : "interestRate"
+    switch step.first {
+    case "w": kvo_will_change(object.object, key)
+    case "d": kvo_did_change(object.object, key)
+    case "f" where isBalance: object.pointee.balance += 1
+    case "f": object.pointee.interestRate += 1
+    case "s" where isBalance: account_setBalance(object, object.pointee.balance + 1)
+    default: account_setInterestRate(object, object.pointee.interestRate + 1)
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import CKVORuntime
+
+/// A system of few objects and keys that are set and observed: the runtime, or the model of it.
+/// Objects, keys and watchers are numbers; a callback's registration has a name.
+protocol ObservedSystem: AnyObject {
+  /// Called after each call of an observer is written down, with the observer's name.
+  var reaction: (String) -> Void { get set }
+  var lines: [String] { get }
+  func note(_ line: String)
+
+  func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool)
+  func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String)
+  func invalidate(_ name: String)
+  func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int)
+  /// Whether there was something to remove. Without a context, the most recent.
+  func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool
+  func removeAll(from object: Int)
+  func will(_ object: Int, _ key: Int)
+  func did(_ object: Int, _ key: Int)
+  /// The old one dies, a new one takes its place.
+  func replaceWatcher(_ watcher: Int)
+  func replaceObject(_ object: Int)
+
+  /// How many registrations each key of the object has, and whether its isa is swapped.
+  func state(of object: Int) -> String
+}
+
+let modelKeys = ["balance", "interestRate"]
+
+/// What the rules say, in the plainest way: lists, searched from end to end.
+///
+/// An automatic change is open from will until its finals are called, and what happens to its key
+/// meanwhile joins it. Each change is told to those who were registered when it began and still
+/// are, in their order.
+final class NaiveModel: ObservedSystem {
+  private final class Entry {
+    let name: String
+    let object: Int, key: Int
+    let options: kvo_options
+    let watcher: Int?
+    let context: Int
+    var isAlive = true
+
+    init(
+      _ name: String, _ object: Int, _ key: Int, _ options: kvo_options, _ watcher: Int?,
+      _ context: Int
+    ) {
+      self.name = name
+      self.object = object
+      self.key = key
+      self.options = options
+      self.watcher = watcher
+      self.context = context
+    }
+  }
+
+  /// A change under way: who was there when it began, and what was there.
+  private struct Change {
+    let object: Int, key: Int
+    let audience: [Entry]
+    let old: Double
+    var isJoined = false
+  }
+
+  var reaction: (String) -> Void = { _ in }
+  private(set) var lines: [String] = []
+  private var entries: [Entry] = []
+  private var values: [[Double]]
+  private var automatic: [(object: Int, key: Int)] = []
+  private var pairs: [Change] = []
+
+  init(objects: Int) {
+    values = Array(repeating: modelKeys.map { _ in 0 }, count: objects)
+  }
+
+  func note(_ line: String) { lines.append(line) }
+
+  // MARK: Changes
+
+  func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool) {
+    guard !isAutomaticOpen(object, key) else {
+      values[object][key] = value
+      return
+    }
+    let change = begin(object, key)
+    automatic.append((object, key))
+    tellPriors(change)
+    values[object][key] = value
+    automatic.removeLast()
+    tellFinals(change)
+  }
+
+  func will(_ object: Int, _ key: Int) {
+    var change = begin(object, key)
+    change.isJoined = isAutomaticOpen(object, key)
+    pairs.append(change)
+    if !change.isJoined { tellPriors(change) }
+  }
+
+  func did(_ object: Int, _ key: Int) {
+    guard let index = pairs.lastIndex(where: { $0.object == object && $0.key == key }) else {
+      return
+    }
+    let change = pairs.remove(at: index)
+    if !change.isJoined { tellFinals(change) }
+  }
+
+  private func isAutomaticOpen(_ object: Int, _ key: Int) -> Bool {
+    automatic.contains { $0.object == object && $0.key == key }
+  }
+
+  private func begin(_ object: Int, _ key: Int) -> Change {
+    let audience = entries.filter { $0.object == object && $0.key == key }
+    return Change(object: object, key: key, audience: audience, old: values[object][key])
+  }
+
+  private func tellPriors(_ change: Change) {
+    for entry in change.audience where entry.isAlive && entry.options.contains(.KVO_PRIOR) {
+      tell(entry, prior: true, old: change.old)
+    }
+  }
+
+  private func tellFinals(_ change: Change) {
+    let new = values[change.object][change.key]
+    for entry in change.audience where entry.isAlive {
+      if entry.options.contains(.KVO_DISTINCT), change.old == new { continue }
+      tell(entry, old: change.old, new: new)
+    }
+  }
+
+  private func tell(_ entry: Entry, prior: Bool = false, old: Double? = nil, new: Double? = nil) {
+    var words = [modelKeys[entry.key]]
+    if prior { words.insert("prior", at: 0) }
+    if let old, entry.options.contains(.KVO_OLD) { words += ["old", "\(old)"] }
+    if let new, entry.options.contains(.KVO_NEW) { words += ["new", "\(new)"] }
+    let context = entry.context == 0 ? "" : "[\(entry.context)]"
+    lines.append("\(entry.name)\(context): \(words.joined(separator: " "))")
+    reaction(entry.name)
+  }
+
+  // MARK: Registrations
+
+  func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String) {
+    register(Entry(name, object, key, options, nil, 0))
+  }
+
+  func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int) {
+    register(Entry("w\(watcher)", object, key, options, watcher, context))
+  }
+
+  private func register(_ entry: Entry) {
+    entries.append(entry)
+    guard entry.options.contains(.KVO_INITIAL) else { return }
+    tell(entry, new: values[entry.object][entry.key])
+  }
+
+  func invalidate(_ name: String) { end { $0.name == name && $0.watcher == nil } }
+
+  func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool {
+    let match = entries.last {
+      $0.watcher == watcher && $0.object == object && $0.key == key
+        && (context == nil || $0.context == context)
+    }
+    end { $0 === match }
+    return match != nil
+  }
+
+  func removeAll(from object: Int) { end { $0.object == object } }
+
+  func replaceWatcher(_ watcher: Int) { end { $0.watcher == watcher } }
+
+  func replaceObject(_ object: Int) {
+    removeAll(from: object)
+    values[object] = modelKeys.map { _ in 0 }
+  }
+
+  private func end(_ isMeant: (Entry) -> Bool) {
+    for entry in entries where isMeant(entry) { entry.isAlive = false }
+    entries.removeAll { !$0.isAlive }
+  }
+
+  func state(of object: Int) -> String {
+    let counts = modelKeys.indices.map { key in
+      entries.count { $0.object == object && $0.key == key }
+    }
+    return "\(counts) \(counts.contains { $0 > 0 })"
+  }
+}

@@ -1,0 +1,291 @@
+import CFixtures
+import CKVORuntime
+import Testing
+
+/// D7: what callbacks may do while a change is being told.
+@Suite(.recording) struct ReentrancyTests {
+  @Test("D7: a set in a final call is a change of its own, delivered in full before the rest")
+  func setInFinal() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "first") { _ in
+      if account_balance(object) < 3 { account_setBalance(object, account_balance(object) + 1) }
+    }
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "second")
+    account_setBalance(object, 1)
+    #expect(
+      log.take() == [
+        "first: balance old 0.0 new 1.0", "first: balance old 1.0 new 2.0",
+        "first: balance old 2.0 new 3.0", "second: balance old 2.0 new 3.0",
+        "second: balance old 1.0 new 2.0", "second: balance old 0.0 new 1.0",
+      ])
+  }
+
+  @Test("D7: recursion goes to any depth", arguments: [10, 500])
+  func deepRecursion(_ depth: Int) {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW]) { _ in
+      let balance = account_balance(object)
+      if balance < Double(depth) { account_setBalance(object, balance + 1) }
+    }
+    account_setBalance(object, 1)
+    #expect(log.take() == (1...depth).map { "a: balance old \(Double($0 - 1)) new \(Double($0))" })
+  }
+
+  @Test("D7: two keys may set each other")
+  func mutualKeys() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", .KVO_NEW) { _ in
+      account_setInterestRate(object, account_balance(object) / 10)
+    }
+    log.observe(object.object, "interestRate", .KVO_NEW) { _ in
+      if account_balance(object) < 200 { account_setBalance(object, account_balance(object) + 100) }
+    }
+    account_setBalance(object, 10)
+    #expect(
+      log.take() == [
+        "a: balance new 10.0", "a: interestRate new 1.0", "a: balance new 110.0",
+        "a: interestRate new 11.0", "a: balance new 210.0", "a: interestRate new 21.0",
+      ])
+  }
+
+  @Test(
+    "D7: a set of the same key in a prior call joins the change under way",
+    arguments: [true, false])
+  func setInPrior(_ byKey: Bool) {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { call in
+      guard call.isPrior else { return }
+      if byKey { set(object.object, "balance", .double(5)) } else { account_setBalance(object, 5) }
+      log.note("is \(account_balance(object))")
+    }
+    account_setBalance(object, 1)
+    #expect(log.take() == ["a: prior balance old 0.0", "is 5.0", "a: balance old 0.0 new 1.0"])
+  }
+
+  @Test("D7: a set of another key in a prior call is a change of its own")
+  func setOtherInPrior() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", .KVO_PRIOR) { call in
+      if call.isPrior { account_setInterestRate(object, 1) }
+    }
+    log.observe(object.object, "interestRate", [.KVO_PRIOR, .KVO_NEW])
+    account_setBalance(object, 1)
+    #expect(
+      log.take() == [
+        "a: prior balance", "a: prior interestRate", "a: interestRate new 1.0", "a: balance",
+      ])
+  }
+
+  @Test("D7: one that is added during a change gets the next one", arguments: [true, false])
+  func addedDuringChange(_ inPrior: Bool) {
+    let object = make(account.self)
+    let added = make(watcher.self)
+    defer {
+      object.release()
+      added.release()
+    }
+    let log = Recorder()
+    log.listen(to: added, as: "w")
+    var first = true
+    log.observe(object.object, "balance", .KVO_PRIOR, as: "adder") { call in
+      guard first, call.isPrior == inPrior else { return }
+      first = false
+      log.observe(object.object, "balance", .KVO_NEW, as: "added")
+      add(added, to: object.object, "balance")
+    }
+    account_setBalance(object, 1)
+    #expect(log.take() == ["adder: prior balance", "adder: balance"])
+    account_setBalance(object, 2)
+    #expect(
+      log.take() == [
+        "adder: prior balance", "adder: balance", "added: balance new 2.0", "w: balance",
+      ])
+  }
+
+  /// How a callback takes away a later observer.
+  enum Taking: CaseIterable { case invalidate, release, remove, removeAll, death }
+
+  @Test(
+    "D7: one that is removed during a change is not called any more",
+    arguments: Taking.allCases, [true, false])
+  func removedDuringChange(_ taking: Taking, _ inPrior: Bool) {
+    let object = make(account.self)
+    let victim = make(watcher.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.listen(to: victim, as: "victim")
+    var token: Registration?
+    var done = false
+    log.observe(object.object, "balance", .KVO_PRIOR, as: "remover") { call in
+      guard !done, call.isPrior == inPrior else { return }
+      done = true
+      switch taking {
+      case .invalidate: token?.invalidate()
+      case .release: token?.release()
+      case .remove: remove(victim, from: object.object, "balance")
+      case .removeAll: kvo_remove_all_observers(object.object)
+      case .death: victim.release()
+      }
+    }
+    switch taking {
+    case .invalidate, .release:
+      token = log.observe(object.object, "balance", .KVO_PRIOR, as: "victim")
+    case .remove, .removeAll, .death: add(victim, to: object.object, "balance", .KVO_PRIOR)
+    }
+    if taking != .removeAll { log.observe(object.object, "balance", as: "last") }
+
+    account_setBalance(object, 1)
+
+    if inPrior {
+      #expect(
+        log.take() == ["remover: prior balance"]
+          + (taking == .removeAll ? [] : ["remover: balance", "last: balance"]))
+    } else {
+      #expect(
+        log.take() == ["remover: prior balance", "victim: prior balance", "remover: balance"]
+          + (taking == .removeAll ? [] : ["last: balance"]))
+    }
+    if taking != .death { victim.release() }
+  }
+
+  @Test("D7: an observer may remove itself and an earlier one during a change")
+  func removingItselfAndEarlier() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    var tokens: [Registration] = []
+    tokens.append(log.observe(object.object, "balance", as: "0"))
+    tokens.append(
+      log.observe(object.object, "balance", as: "1") { _ in
+        tokens[0].invalidate()
+        tokens[1].invalidate()
+      })
+    tokens.append(log.observe(object.object, "balance", as: "2"))
+    account_setBalance(object, 1)
+    account_setBalance(object, 1)
+    #expect(log.take() == ["0: balance", "1: balance", "2: balance", "2: balance"])
+  }
+
+  @Test("D7: what is removed and added again during a change gets the next one")
+  func removedAndAddedAgain() {
+    let object = make(account.self)
+    let observer = make(watcher.self)
+    defer {
+      object.release()
+      observer.release()
+    }
+    let log = Recorder()
+    log.listen(to: observer, as: "w")
+    var once = true
+    log.observe(object.object, "balance", as: "a") { _ in
+      guard once else { return }
+      once = false
+      remove(observer, from: object.object, "balance")
+      add(observer, to: object.object, "balance")
+    }
+    add(observer, to: object.object, "balance")
+    account_setBalance(object, 1)
+    #expect(log.take() == ["a: balance"])
+    account_setBalance(object, 1)
+    #expect(log.take() == ["a: balance", "w: balance"])
+  }
+
+  @Test("D7: a callback may drop the object", arguments: [true, false])
+  func droppingTheObject(_ inPrior: Bool) {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Recorder()
+    var registrations: [Registration] = []
+    registrations.append(
+      log.observe(object.object, "mark", [.KVO_PRIOR, .KVO_NEW], as: "dropper") { call in
+        if call.isPrior == inPrior { object.release() }
+      })
+    registrations.append(log.observe(object.object, "mark", .KVO_NEW, as: "next"))
+
+    tracked_setMark(object, 4)
+
+    #expect(deaths.count == 1)
+    #expect(registrations.map(\.ended) == [1, 1])
+    #expect(log.take().first == "dropper: prior mark")
+  }
+
+  @Test("D7: a callback may drop the object in its initial call")
+  func droppingInInitial() {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Recorder()
+    let registration = log.observe(object.object, "mark", .KVO_INITIAL) { $0.object.release() }
+    #expect(registration.outcome.status == .KVO_OK)
+    #expect(deaths.count == 1)
+    #expect(registration.ended == 1)
+    #expect(!registration.isValid)
+  }
+
+  @Test("D7: a callback may set the key in its initial call and is told")
+  func settingInInitial() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_INITIAL, .KVO_OLD, .KVO_NEW]) { call in
+      if account_balance(object) == 0 { account_setBalance(object, 3) }
+    }
+    #expect(log.take() == ["a: balance new 0.0", "a: balance old 0.0 new 3.0"])
+  }
+
+  @Test("D7: a callback may read, register and remove on any object")
+  func anythingOnOthers() {
+    let object = make(account.self)
+    let other = make(account.self)
+    defer {
+      object.release()
+      other.release()
+    }
+    let log = Recorder()
+    var token: Registration?
+    log.observe(object.object, "balance", as: "a") { _ in
+      account_setOwner(other, "Ada")
+      log.note(read(other.object, "owner"))
+      if token == nil {
+        token = log.observe(other.object, "owner", .KVO_NEW, as: "other")
+      } else {
+        token?.invalidate()
+      }
+    }
+    for _ in 0..<3 { account_setBalance(object, 1) }
+    #expect(
+      log.take() == [
+        "a: balance", "Ada", "a: balance", "other: owner new Ada", "Ada", "a: balance", "Ada",
+      ])
+    #expect(kvo_isa(other.object) == account_class())
+  }
+
+  @Test(
+    "D7: removing the last observer in a call leaves the setter's store in place",
+    arguments: [true, false])
+  func lastObserverRemovedInCall(_ inPrior: Bool) {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", .KVO_PRIOR) { call in
+      if call.isPrior == inPrior { kvo_remove_all_observers(call.object) }
+    }
+    account_setBalance(object, 6)
+    #expect(account_balance(object) == 6)
+    #expect(kvo_isa(object.object) == account_class())
+    #expect(log.take().count == (inPrior ? 1 : 2))
+  }
+}
+
+extension CObject {
+  fileprivate func release() { kvo_object_release(self) }
+}

@@ -1,0 +1,258 @@
+import CFixtures
+import CKVORuntime
+import Testing
+
+/// I1, and C4 and C5 between threads: everything at once on the same objects and keys. The counts
+/// are exact, and no call comes after its registration has ended.
+@Suite(.serialized) struct ThreadTests {
+  @Test("I1: n sets on m threads are n times m calls of an observer that was there throughout")
+  func exactCount() {
+    let object = make(gauge.self)
+    let steady = Probe()
+    let churn = Tally()
+    defer { object.release() }
+    let handle = steady.register(object.object, "first")
+    let shared = Shared(object)
+
+    onThreads(6) { thread in
+      let object = shared.value
+      for round in 0..<1_500 {
+        switch thread {
+        case 0..<4: gauge_setFirst(object, round)
+        case 4: churn.makeAndEnd(object.object, "first", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+        default: churn.makeAndEnd(object.object, "second", .KVO_INITIAL)
+        }
+      }
+    }
+
+    #expect(steady.calls == 4 * 1_500)
+    kvo_handle_release(handle)
+    #expect(steady.ended == 1)
+    #expect(churn.isSettled)
+    #expect(kvo_isa(object.object) == gauge_class())
+  }
+
+  @Test("I1: pairs by hand and sets by key are counted exactly as well")
+  func exactCountOfAllKinds() {
+    let object = make(gauge.self)
+    let steady = Probe()
+    defer { object.release() }
+    let handle = steady.register(object.object, "first")
+    let shared = Shared(object)
+    onThreads(4) { thread in
+      let object = shared.value.object
+      for round in 0..<500 {
+        switch thread {
+        case 0, 1:
+          kvo_will_change(object, "first")
+          kvo_did_change(object, "first")
+        case 2: set(object, "first", .int(Int64(round)))
+        default: gauge_setFirst(shared.value, round)
+        }
+      }
+    }
+    #expect(steady.calls == 4 * 500)
+    kvo_handle_release(handle)
+  }
+
+  @Test("I1: no registration is lost where many are made at once")
+  func noneLost() {
+    for _ in 0..<30 {
+      let object = make(gauge.self)
+      let probe = Probe()
+      let observer = make(watcher.self)
+      let shared = Shared(object)
+      let watching = Shared(observer)
+      observer.pointee.sink_context = Unmanaged.passUnretained(probe).toOpaque()
+      observer.pointee.sink = { context, _, _, _, _, _ in Probe.from(context).count() }
+      let handles = Locked<[Shared<OpaquePointer?>]>([])
+      onThreads(4) { thread in
+        for index in 0..<20 {
+          let key = index % 2 == 0 ? "first" : "second"
+          if thread == 0 {
+            add(watching.value, to: shared.value.object, key)
+          } else {
+            let handle = Shared(probe.register(shared.value.object, key))
+            handles.withLock { $0.append(handle) }
+          }
+        }
+      }
+      gauge_setFirst(object, 1)
+      #expect(probe.calls == 40)
+      gauge_setSecond(object, 1)
+      #expect(probe.calls == 80)
+      handles.withLock { for handle in $0 { kvo_handle_release(handle.value) } }
+      #expect(probe.ended == 60)
+      observer.release()
+      #expect(kvo_isa(object.object) == gauge_class())
+      object.release()
+    }
+  }
+
+  @Test("I1: the first observers of a class's objects may come on several threads at once")
+  func firstObservers() throws {
+    for round in 0..<30 {
+      let cls = try #require(
+        kvo_class_create("CFresh\(round)", gauge_class(), MemoryLayout<gauge>.size, nil))
+      #expect(kvo_class_register(cls, nil) == .KVO_OK)
+      let objects = (0..<4).map { _ in Shared(make(cls)) }
+      let probe = Probe()
+      let handles = Locked<[Shared<OpaquePointer?>]>([])
+      onThreads(4) { thread in
+        let handle = Shared(probe.register(objects[thread].value, thread < 2 ? "first" : "second"))
+        handles.withLock { $0.append(handle) }
+      }
+      #expect(Set(objects.map { kvo_isa($0.value) }).count == 1)
+      for object in objects {
+        set(object.value, "first", .int(1))
+        set(object.value, "second", .int(1))
+      }
+      #expect(probe.calls == 4)
+      handles.withLock { for handle in $0 { kvo_handle_release(handle.value) } }
+      for object in objects { kvo_object_release(object.value) }
+    }
+  }
+
+  @Test("I1: of several threads that remove one registration, one does")
+  func oneRemoval() {
+    let object = make(gauge.self)
+    let observer = make(watcher.self)
+    defer {
+      object.release()
+      observer.release()
+    }
+    let shared = Shared((object.object, observer))
+    for _ in 0..<300 {
+      add(observer, to: object.object, "first")
+      let removed = Counter()
+      onThreads(3) { _ in
+        let (object, observer) = shared.value
+        if remove(observer, from: object, "first").status == .KVO_OK { removed.add() }
+      }
+      #expect(removed.value == 1)
+    }
+    #expect(kvo_isa(object.object) == gauge_class())
+  }
+
+  @Test("C5: token, removal of all and death at once end a registration once")
+  func endsAtOnce() {
+    for _ in 0..<300 {
+      let deaths = Deaths()
+      let object = make(gauge.self)
+      let probe = Probe()
+      object.pointee.tracked.deaths = deaths.counter
+      let handle = Shared(probe.register(object.object, "first"))
+      let shared = Shared(object)
+      kvo_object_retain(object.object)
+      onThreads(3) { thread in
+        switch thread {
+        case 0: kvo_handle_release(handle.value)
+        case 1: shared.value.release()
+        default:
+          kvo_remove_all_observers(shared.value.object)
+          shared.value.release()
+        }
+      }
+      #expect(probe.ended == 1)
+      #expect(deaths.count == 1)
+    }
+  }
+
+  @Test("C4 I1: observers and observed objects die while other threads notify")
+  func deathsWhileNotifying() {
+    let stage = Stage()
+    let tally = Tally()
+    onThreads(6) { thread in
+      for round in 0..<1_000 {
+        switch thread {
+        case 0..<3: stage.setSomething(round)
+        case 3: stage.replaceObject(round, tally)
+        default: stage.comeAndGo(round)
+        }
+      }
+    }
+    stage.end()
+    #expect(stage.deaths.count == stage.made.value)
+    #expect(tally.isSettled)
+  }
+
+  @Test("C4 I1: an observer that dies while it is told is told to the end, and not again")
+  func deathWhileTold() {
+    for _ in 0..<200 {
+      let object = make(gauge.self)
+      let deaths = Deaths()
+      let observer = deaths.makeWatcher()
+      let probe = Probe()
+      observer.pointee.sink_context = Unmanaged.passUnretained(probe).toOpaque()
+      observer.pointee.sink = { context, _, _, _, _, _ in Probe.from(context).count() }
+      add(observer, to: object.object, "first", [.KVO_OLD, .KVO_NEW])
+      let shared = Shared((object, observer))
+      onThreads(2) { thread in
+        if thread == 0 {
+          for value in 0..<20 { gauge_setFirst(shared.value.0, value) }
+        } else {
+          shared.value.1.release()
+        }
+      }
+      let told = probe.calls
+      gauge_setFirst(object, 0)
+      #expect(probe.calls == told)
+      #expect(deaths.count == 1)
+      #expect(kvo_isa(object.object) == gauge_class())
+      object.release()
+    }
+  }
+
+  @Test("A4 I1: a method may be replaced while other threads set and are told")
+  func replacingWhileSetting() throws {
+    let cls = try #require(
+      kvo_class_create("CReplacing", gauge_class(), MemoryLayout<gauge>.size, nil))
+    #expect(kvo_class_register(cls, nil) == .KVO_OK)
+    let object = make(cls)
+    let probe = Probe()
+    defer { kvo_object_release(object) }
+    let handle = probe.register(object, "first")
+    let method = try #require(kvo_class_method(cls, "setFirst:"))
+    let original = kvo_class_imp(cls, method)
+    let shared = Shared((cls, object, original))
+    onThreads(3) { thread in
+      let (cls, object, original) = shared.value
+      let instance = UnsafeMutableRawPointer(object).assumingMemoryBound(to: gauge.self)
+      for round in 0..<500 {
+        if thread == 0 {
+          kvo_class_replace_method(
+            cls, "setFirst:", round % 2 == 0 ? storeNothing : original, nil, nil)
+        } else {
+          gauge_setFirst(instance, round)
+        }
+      }
+    }
+    #expect(probe.calls == 1_000)
+    kvo_handle_release(handle)
+  }
+
+  @Test("I1: swapping in and out under a running setter loses no store")
+  func noStoreLost() {
+    let object = make(gauge.self)
+    let tally = Tally()
+    defer { object.release() }
+    let shared = Shared(object)
+    let wrong = Counter()
+    onThreads(3) { thread in
+      for round in 0..<1_500 {
+        switch thread {
+        case 0:
+          gauge_setFirst(shared.value, round)
+          if gauge_first(shared.value) != round { wrong.add() }
+        case 1: tally.makeAndEnd(shared.value.object, "first", .KVO_NEW)
+        default: tally.makeAndEnd(shared.value.object, "first", .KVO_PRIOR)
+        }
+      }
+    }
+    #expect(wrong.value == 0)
+    #expect(tally.isSettled)
+  }
+}
+
+private let storeNothing = unsafeBitCast(
+  { _, _, _ in } as @convention(c) (CObject, OpaquePointer, Int) -> Void, to: kvo_imp.self)

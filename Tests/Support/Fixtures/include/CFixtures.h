@@ -1,0 +1,17 @@
+/// Classes of C that the tests of both languages share, and what it takes to watch them.
+#ifndef CFIXTURES_H
+#define CFIXTURES_H
+
+#include "fixture_account.h"
+#include "fixture_automatic.h"
+#include "fixture_keys.h"
+#include "fixture_lodger.h"
+#include "fixture_programs.h"
+#include "fixture_refused.h"
+#include "fixture_scalars.h"
+#include "fixture_setters.h"
+#include "fixture_threads.h"
+#include "fixture_tracked.h"
+#include "fixture_watcher.h"
+
+#endif

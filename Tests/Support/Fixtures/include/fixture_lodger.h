@@ -1,0 +1,27 @@
+/// A binding in miniature: objects whose header lies behind other fields, in memory that the
+/// runtime does not manage. For programs in which no other binding says how classes are found.
+#ifndef FIXTURE_LODGER_H
+#define FIXTURE_LODGER_H
+
+#include "fixture_tracked.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct lodger {
+  int64_t house;
+  kvo_object header;
+  double rent;
+} lodger;
+
+/// Makes the class and tells the runtime how unobserved lodgers find it. Once per process.
+void lodger_move_in(void);
+const kvo_class *lodger_class(void);
+
+/// Sets the rent through the uniform lane.
+void lodger_set_rent(lodger *self, double rent);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,34 @@
+/// Threads, and objects whose properties they may share.
+#ifndef FIXTURE_THREADS_H
+#define FIXTURE_THREADS_H
+
+#include "fixture_tracked.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// Runs `body(context, 0)` … `body(context, count - 1)` on threads of their own, which begin
+/// together, and waits for all of them.
+void fixture_run_threads(int count, void (*body)(void *KVO_NULLABLE context, int index),
+    void *KVO_NULLABLE context);
+
+/// A number that tells the calling thread from every other.
+uint64_t fixture_thread(void);
+
+/// Properties whose storage is atomic.
+typedef struct gauge {
+  tracked tracked;
+  long first;
+  long second;
+} gauge;
+
+#define GAUGE_PROPERTIES(PROPERTY)            \
+  PROPERTY(gauge, long, first, First, CUSTOM) \
+  PROPERTY(gauge, long, second, Second, CUSTOM)
+
+KVO_CLASS_INTERFACE(gauge, GAUGE_PROPERTIES)
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,108 @@
+#include "fixture_programs.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture_account.h"
+
+static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
+
+// The programs
+
+static void misuse(account *object) {
+  kvo_did_change(&object->object, "balance");
+  fputs("survived\n", stderr);
+}
+
+static void ignore(void *context, kvo_object *object, const char *key, const kvo_change *change) {
+  (void)context;
+  (void)object;
+  (void)key;
+  (void)change;
+}
+
+static void observe(account *object) {
+  kvo_handle *handle;
+  kvo_add_callback(&object->object, "balance", KVO_NEW, ignore, NULL, NULL, &handle, NULL);
+  for (int balance = 1; balance <= 3; balance++) account_setBalance(object, balance);
+  kvo_debug_dump(&object->object);
+  kvo_handle_release(handle);
+}
+
+// Stands in for main: nothing else of the executable runs.
+__attribute__((constructor)) static void become_program(void) {
+  const char *program = getenv(program_variable);
+  if (!program) return;
+  account *object = (account *)kvo_object_create(account_class());
+  if (strcmp(program, "misuse") == 0) misuse(object);
+  if (strcmp(program, "observe") == 0) observe(object);
+  kvo_object_release(&object->object);
+  fflush(stderr);
+  _exit(0);
+}
+
+// Running one
+
+enum { ADDED = 3 };
+
+// The environment behind more variables, to be freed; the strings are the caller's.
+static char **extended_environment(char *const added[ADDED]) {
+  size_t count = 0;
+  while (environ[count]) count++;
+  char **extended = calloc(ADDED + count + 1, sizeof *extended);
+  if (!extended) abort();
+  memcpy(extended, added, ADDED * sizeof *extended);
+  memcpy(extended + ADDED, environ, count * sizeof *extended);
+  return extended;
+}
+
+static pid_t start(const char *program, const char *variable, const char *value, int errors) {
+  char choice[64], option[128];
+  // Swift's crash reporter would outlive the program and keep its stderr.
+  char no_reporter[] = "SWIFT_BACKTRACE=enable=no";
+  char *arguments[] = {(char[]){"program"}, NULL};
+  pid_t child;
+  posix_spawn_file_actions_t actions;
+  snprintf(choice, sizeof choice, "%s=%s", program_variable, program);
+  snprintf(option, sizeof option, "%s=%s", variable, value);
+  char **environment = extended_environment((char *[ADDED]){choice, option, no_reporter});
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  if (posix_spawn(&child, "/proc/self/exe", &actions, NULL, arguments, environment)) abort();
+  posix_spawn_file_actions_destroy(&actions);
+  free(environment);
+  return child;
+}
+
+// Reads to the end, so that the program is never kept waiting; keeps what fits.
+static void read_errors(int from, char *errors, size_t capacity) {
+  size_t length = 0;
+  char rest[512];
+  for (;;) {
+    bool fits = length + 1 < capacity;
+    ssize_t count =
+        fits ? read(from, errors + length, capacity - 1 - length) : read(from, rest, sizeof rest);
+    if (count <= 0) break;
+    if (fits) length += (size_t)count;
+  }
+  errors[length] = 0;
+}
+
+fixture_run fixture_run_program(const char *program, const char *variable, const char *value) {
+  fixture_run run = {.exit_code = -1};
+  int ends[2], status = 0;
+  if (pipe2(ends, O_CLOEXEC)) abort();
+  pid_t child = start(program, variable, value, ends[1]);
+  close(ends[1]);
+  read_errors(ends[0], run.errors, sizeof run.errors);
+  close(ends[0]);
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) run.signal = WTERMSIG(status);
+  return run;
+}

@@ -1,0 +1,66 @@
+#include "fixture_threads.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_THREADS = 32 };
+
+typedef struct crew {
+  void (*body)(void *context, int index);
+  void *context;
+  pthread_barrier_t start;
+} crew;
+
+typedef struct member {
+  crew *crew;
+  int index;
+  pthread_t thread;
+} member;
+
+static void *run_member(void *argument) {
+  member *self = argument;
+  pthread_barrier_wait(&self->crew->start);
+  self->crew->body(self->crew->context, self->index);
+  return NULL;
+}
+
+static void start_member(member *self) {
+  if (pthread_create(&self->thread, NULL, run_member, self) == 0) return;
+  fprintf(stderr, "fixture: no thread to be had\n");
+  abort();
+}
+
+void fixture_run_threads(int count, void (*body)(void *context, int index), void *context) {
+  crew all = {.body = body, .context = context};
+  member members[MOST_THREADS];
+  if (count > MOST_THREADS) abort();
+  pthread_barrier_init(&all.start, NULL, (unsigned)count);
+  for (int index = 0; index < count; index++) {
+    members[index] = (member){.crew = &all, .index = index};
+    start_member(&members[index]);
+  }
+  for (int index = 0; index < count; index++) pthread_join(members[index].thread, NULL);
+  pthread_barrier_destroy(&all.start);
+}
+
+uint64_t fixture_thread(void) {
+  static uint64_t last;
+  static _Thread_local uint64_t mine;
+  if (mine == 0) mine = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  return mine;
+}
+
+KVO_CLASS_IMPLEMENTATION(gauge, "CGauge", tracked_class, GAUGE_PROPERTIES, NULL)
+
+#define ATOMIC_PROPERTY(key, Key)                                                          \
+  static long gauge_##key##_imp(kvo_object *self, const kvo_method *_cmd) {                \
+    (void)_cmd;                                                                            \
+    return __atomic_load_n(&((gauge *)self)->key, __ATOMIC_SEQ_CST);                       \
+  }                                                                                        \
+  static void gauge_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, long value) { \
+    (void)_cmd;                                                                            \
+    __atomic_store_n(&((gauge *)self)->key, value, __ATOMIC_SEQ_CST);                      \
+  }
+ATOMIC_PROPERTY(first, First)
+ATOMIC_PROPERTY(second, Second)
