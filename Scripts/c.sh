@@ -1,0 +1,28 @@
+# shellcheck shell=bash disable=SC2034 # the checks use what this file sets
+# What the checks of the C sources share: compiling them, and listing what the headers declare,
+# without SwiftPM.
+
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+c_sources=(Sources/CKVORuntime/*.c)
+c_headers=(Sources/CKVORuntime/include/*.h)
+# As in Package.swift.
+c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime/internal)
+
+# Sets link_flags to what links libffi, by the toolchain's own linker.
+read_link_flags() {
+  read -ra link_flags < <(pkg-config --cflags --libs libffi)
+  link_flags+=(-fuse-ld=lld)
+}
+
+# c_symbol_graph FILE: writes what the public headers declare, with the documentation comments.
+c_symbol_graph() {
+  clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" \
+    "${c_headers[@]/#/$root/}"
+}
+
+# declared_symbols FILE: the functions and variables of external linkage in such a symbol graph.
+# Clang identifies them as c:@F@name and c:@name, and others by the header or kind that they are of.
+declared_symbols() {
+  grep -oE '"precise":"c:@(F@)?[A-Za-z0-9_]+"' "$1" | sed -E 's/.*@(.*)"/\1/' | sort -u
+}

@@ -1,0 +1,42 @@
+"""Writes the examples of a Markdown file, and what they print, into a folder.
+
+Usage: examples.py FILE.md FOLDER
+
+Each block of Swift or C code follows a comment that says what is to be done with it: either
+`<!-- fragment -->`, nothing, or
+
+    <!-- example: first.swift, prints:
+    balance is 10
+    -->
+
+which gives FOLDER/first.swift and FOLDER/first.swift.txt.
+"""
+
+import pathlib
+import re
+import sys
+
+BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c)\n(.*?)^```$", re.M | re.S)
+EXAMPLE = re.compile(r"\s*example:\s*([\w-]+\.(?:swift|c)),\s*prints:(.*)", re.S)
+
+
+def main(markdown, folder):
+    text = pathlib.Path(markdown).read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        comment, language, code = block.groups()
+        line = text.count("\n", 0, block.start(2)) + 1
+        if comment and comment.strip() == "fragment":
+            continue
+        example = EXAMPLE.fullmatch(comment or "")
+        if not example or not example[1].endswith("." + language):
+            sys.exit(f"{markdown}:{line}: no comment says whether this {language} code is an example")
+        output = [printed.strip() for printed in example[2].strip().splitlines()]
+        path = pathlib.Path(folder, example[1])
+        if path.exists():
+            sys.exit(f"{markdown}:{line}: a second example named {example[1]}")
+        path.write_text(code, encoding="utf-8")
+        path.with_name(path.name + ".txt").write_text("\n".join(output + [""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

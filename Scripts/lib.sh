@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# What the scripts share: the package's root, where builds go, the toolchain, and the installing
+# of what a fresh machine lacks.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit
+
+# Where builds go. The default is SwiftPM's own, so that the scripts and the plain commands share.
+build=${KVO_BUILD_PATH:-$root/.build}
+
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  exit 1
+}
+
+# complain MESSAGE: what a check has found wrong. It looks further, and ends with `finish SUMMARY`.
+findings=0
+complain() {
+  echo "$1"
+  findings=$((findings + 1))
+}
+
+finish() {
+  echo "$1"
+  exit $((findings > 0))
+}
+
+# Puts the toolchain's other programs (clang, llvm-nm …) into reach and ahead of the system's.
+use_toolchain() {
+  command -v swiftc >/dev/null || fail "there is no Swift in PATH: install a toolchain, 6.2 or newer"
+  local resources
+  resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+  PATH=$(cd "$resources/../../bin" && pwd):$PATH
+}
+
+# install_packages WHAT PACKAGE...: installs Debian packages because WHAT is missing, and says so.
+install_packages() {
+  local what=$1 as_root=()
+  shift
+  command -v apt-get >/dev/null ||
+    fail "$what is missing, and there is no apt-get here: install what Debian calls $*"
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null ||
+      fail "$what is missing, and this user may not install it. Run: sudo apt-get install $*"
+    as_root=(sudo -n)
+  fi
+  echo "$what is missing: installing $*" >&2
+  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "$@" >&2 || fail "apt-get could not install $*"
+}
+
+# libffi's headers, and pkg-config, by which SwiftPM finds them.
+require_libffi() {
+  pkg-config --exists libffi 2>/dev/null ||
+    install_packages "libffi-dev or pkg-config" libffi-dev pkg-config
+}
+
+require_python() {
+  python3 -c 'import venv, ensurepip' 2>/dev/null ||
+    install_packages "python3 (for the checks alone)" python3 python3-venv
+}
+
+# files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:
+# tracked, or new and not ignored.
+files() {
+  git ls-files -z --cached --others --exclude-standard -- "$@" |
+    while IFS= read -r -d '' file; do
+      if [ -e "$file" ]; then printf '%s\0' "$file"; fi
+    done
+}
+
+# clang-format makes different layouts in different versions, hence the pin.
+clang_format_version=21.1.8
+
+# Sets clang_format to a clang-format of the pinned version: the one in PATH, or one fetched from
+# the Python package index into the build folder.
+require_clang_format() {
+  clang_format=$(command -v clang-format || true)
+  if [ -n "$clang_format" ] && "$clang_format" --version | grep -qwF "$clang_format_version"; then
+    return
+  fi
+  local environment=$build/tools/clang-format-$clang_format_version
+  clang_format=$environment/bin/clang-format
+  [ ! -x "$clang_format" ] || return 0
+  require_python
+  echo "clang-format $clang_format_version is missing: fetching it into $environment" >&2
+  python3 -m venv --clear "$environment"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check \
+    "clang-format==$clang_format_version" >&2 ||
+    fail "could not fetch clang-format $clang_format_version: put one into PATH"
+}
