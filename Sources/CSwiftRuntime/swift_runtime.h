@@ -1,7 +1,7 @@
 /// The entry points of the Swift runtime that Swift code has no words for, in one place: unowned
-/// references held by C, exclusivity of an access that a coroutine keeps open, and the fields of a
-/// class. They are part of the runtime's ABI (compiled programs call them), the reflection ones of
-/// the standard library's own use of it.
+/// references held by C, exclusivity of an access that a coroutine keeps open, the fields and the
+/// methods of a class. They are part of the runtime's ABI (compiled programs call them), the
+/// reflection ones of the standard library's own use of it.
 #ifndef KVO_SWIFT_RUNTIME_H
 #define KVO_SWIFT_RUNTIME_H
 
@@ -73,8 +73,8 @@ __attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveChildOffset(
 __attribute__((swiftcall)) const void *_Nullable swift_reflectionMirror_recursiveChildMetadata(
     const void *type, intptr_t index, kvo_swift_field *field);
 
-/// How many fields the class has, its superclasses' first. None of its own if it was compiled without
-/// metadata about them.
+/// How many fields the class has, its superclasses' first. None of its own if it was compiled
+/// without metadata about them.
 static inline intptr_t kvo_swift_field_count(const void *type) {
   return swift_reflectionMirror_recursiveCount(type);
 }
@@ -87,6 +87,30 @@ static inline intptr_t kvo_swift_field_offset(const void *type, intptr_t index) 
 static inline const void *_Nullable kvo_swift_field_type(
     const void *type, intptr_t index, kvo_swift_field *field) {
   return swift_reflectionMirror_recursiveChildMetadata(type, index, field);
+}
+
+// MARK: Methods
+
+const void *swift_getTypeContextDescriptor(const void *type);
+const void *swift_lookUpClassMethod(const void *type, const void *method, const void *descriptor);
+
+enum {
+  KVO_SWIFT_MEMBER_COUNT_OFFSET = 32, ///< in a class's descriptor
+  KVO_SWIFT_LARGEST_DESCRIPTOR = 256, ///< without the methods, eight bytes each, which follow it
+  KVO_SWIFT_METHOD_KIND = 0x1f,
+  KVO_SWIFT_INSTANCE_GETTER = 0x12
+};
+
+/// The function that a class has for a getter which an ancestor has introduced, NULL if the pointer
+/// is to something else than one of the ancestor's getters.
+static inline const void *_Nullable kvo_swift_class_getter(
+    const void *type, const void *ancestor, const void *getter) {
+  const char *descriptor = (const char *)swift_getTypeContextDescriptor(ancestor);
+  size_t members = *(const uint32_t *)(const void *)(descriptor + KVO_SWIFT_MEMBER_COUNT_OFFSET);
+  size_t distance = (uintptr_t)getter - (uintptr_t)descriptor;
+  bool is_near = distance < KVO_SWIFT_LARGEST_DESCRIPTOR + 8 * members;
+  bool is_getter = is_near && (*(const uint32_t *)getter & KVO_SWIFT_METHOD_KIND) == KVO_SWIFT_INSTANCE_GETTER;
+  return is_getter ? swift_lookUpClassMethod(type, getter, descriptor) : NULL;
 }
 
 #pragma clang assume_nonnull end

@@ -8,11 +8,14 @@ enum Binding {
   // A kvo_class is used by the core's own rules on any thread, and lives for ever.
   nonisolated(unsafe) static let root: OpaquePointer = {
     ObjectHeader.check()
-    var error = kvo_error()
-    guard let root = kvo_class_create_root("KVOObject", operations, &error),
-      kvo_set_class_of_unobserved(classOfUnobserved, &error) == .KVO_OK,
-      addHooks(to: root, &error) == .KVO_OK
-    else { KVODiagnostics.stop(error.text) }
+    var root: OpaquePointer?
+    let error = failure {
+      root = kvo_class_create_root("KVOObject", operations, $0)
+      guard let root else { return $0.pointee.status }
+      let status = kvo_set_class_of_unobserved(classOfUnobserved, $0)
+      return status == .KVO_OK ? addHooks(to: root, $0) : status
+    }
+    guard let root, error == nil else { KVODiagnostics.stop(error?.text ?? "") }
     return root
   }()
 
@@ -33,24 +36,23 @@ enum Binding {
   private static func addHooks(
     to root: OpaquePointer, _ error: UnsafeMutablePointer<kvo_error>
   ) -> kvo_status {
-    let hook = kvo_signature(
-      form: .KVO_FORM_HOOK, layout: kvo_layout(encoding: KeyName.of("").interned, size: 0, alignment: 0))
-    return kvo_class_add_method(
-      root, "valueForUndefinedKey:", unsafeBitCast(valueForUndefinedKey, to: kvo_imp.self), hook, nil,
-      error)
+    let layout = kvo_layout(encoding: KeyName.of("").interned, size: 0, alignment: 0)
+    let hook = kvo_signature(form: .KVO_FORM_HOOK, layout: layout)
+    // The core calls it as what the hook's documentation says it is.
+    let imp = unsafeBitCast(valueForUndefinedKey, to: kvo_imp.self)
+    return kvo_class_add_method(root, "valueForUndefinedKey:", imp, hook, nil, error)
   }
 }
 
 // MARK: The functions that the core calls
 
 private let classOfUnobserved: @convention(c) (UnsafePointer<kvo_object>) -> OpaquePointer = {
-  KVOClass.of(type(of: KVOObject.at(UnsafeMutablePointer(mutating: $0)))).cClass
+  KVOClass.of(ObjectHeader.type(of: $0)).cClass
 }
 
 private let describe:
   @convention(c) (UnsafePointer<kvo_object>, UnsafeMutablePointer<CChar>, Int) -> Int = {
-    let object = KVOObject.at(UnsafeMutablePointer(mutating: $0))
-    return write(KVODiagnostics.describe(object), to: $1, capacity: $2)
+    write(ObjectHeader.describe($0), to: $1, capacity: $2)
   }
 
 private let observe:
@@ -75,5 +77,6 @@ private let valueForUndefinedKey:
     } catch {
       return .KVO_UNDEFINED_KEY
     }
-    return withUnsafePointer(to: answer) { kvo_value_init(value, ValueType.of(Any?.self).cType, $0) }
+    let type = ValueType.of(Any?.self).cType
+    return withUnsafePointer(to: answer) { kvo_value_init(value, type, $0) }
   }

@@ -1,29 +1,37 @@
 internal import CKVORuntime
 
+/// What a function of the C runtime did not do, and why.
+struct CoreError {
+  let status: kvo_status
+  /// The sentence that it wrote.
+  let text: String
+}
+
 /// Calls a function of the C runtime; its error, if it did not do what it was called for.
 ///
-/// The C structure has room for long names and is written only on failure: it is not worth clearing
-/// on each call.
-func failure(
-  _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
-) -> kvo_error? {
+/// The C structure has room for long names and is written only on failure: it is neither cleared
+/// nor copied on each call.
+func failure(_ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status) -> CoreError? {
   withUnsafeTemporaryAllocation(of: kvo_error.self, capacity: 1) { error in
     // A buffer of one has an address.
     let error = error.baseAddress!
-    return call(error) == .KVO_OK ? nil : error.pointee
+    return call(error) == .KVO_OK ? nil : CoreError(error)
   }
 }
 
-extension kvo_error {
-  /// The sentence that the C runtime wrote.
-  var text: String {
-    withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+extension CoreError {
+  @inline(never)
+  init(_ error: UnsafePointer<kvo_error>) {
+    status = error.pointee.status
+    text = withUnsafeBytes(of: error.pointee.message) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
   }
 }
 
 extension KeyValueError {
   /// What a call of the C runtime came to, about a key of a class.
-  init(_ error: kvo_error, key: String, className: String) {
+  init(_ error: CoreError, key: String, className: String) {
     switch error.status {
     case .KVO_UNDEFINED_KEY: self = .undefinedKey(key: key, className: className)
     case .KVO_NIL_VALUE: self = .nilValue(key: key, className: className)

@@ -6,7 +6,8 @@ internal import CKVORuntime
 enum ChangeDictionary {
   static func make(_ change: OpaquePointer) -> [KeyValueChangeKey: Any] {
     let isPrior = kvo_change_is_prior(change)
-    let old = kvo_change_get_old(change), new = kvo_change_get_new(change)
+    let old = kvo_change_get_old(change)
+    let new = kvo_change_get_new(change)
     if old == nil, new == nil { return bare(.init(change), isPrior) }
     var dictionary = [KeyValueChangeKey: Any](minimumCapacity: 4)
     dictionary[.kindKey] = KeyValueChange(change)

@@ -18,8 +18,9 @@ struct Field {
 
 extension Field {
   /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
-  /// neither lazy ones (nothing tells whether they have a value) nor weak and unowned references (no
-  /// metadata tells the one from the other; `KeyDeclarations.stored` serves) nor noncopyable values.
+  /// neither lazy ones (nothing tells whether they have a value) nor weak and unowned references
+  /// (no metadata tells the one from the other; `KeyDeclarations.stored` serves) nor noncopyable
+  /// values.
   static func declared(by type: KVOObject.Type) -> [Field] {
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     let inherited = _getSuperclass(type).map {

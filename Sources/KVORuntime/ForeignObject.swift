@@ -76,8 +76,7 @@ extension ForeignObject {
     of key: String, _ body: (UnsafePointer<kvo_value>) throws -> R
   ) throws -> R {
     var value = kvo_value()
-    var error = kvo_error()
-    guard kvo_value_for_key(header, key, &value, &error) == .KVO_OK else {
+    if let error = failure({ kvo_value_for_key(header, key, &value, $0) }) {
       throw KeyValueError(error, key: key, className: className)
     }
     defer { kvo_value_destroy(&value) }
@@ -87,10 +86,8 @@ extension ForeignObject {
   private func set(
     _ value: UnsafePointer<kvo_value>?, forKey key: String, from original: Any?
   ) throws {
-    var error = kvo_error()
-    let status = kvo_set_value_for_key(header, key, value, &error)
-    guard status != .KVO_OK else { return }
-    if status == .KVO_TYPE_MISMATCH, let original { throw mismatch(key, original) }
+    guard let error = failure({ kvo_set_value_for_key(header, key, value, $0) }) else { return }
+    if error.status == .KVO_TYPE_MISMATCH, let original { throw mismatch(key, original) }
     throw KeyValueError(error, key: key, className: className)
   }
 
@@ -102,9 +99,9 @@ extension ForeignObject {
   }
 
   private func mismatch(_ key: String, _ value: Any) -> KeyValueError {
-    let encoding = try? withValue(of: key) { $0.pointee.type.map { String(cString: $0.pointee.encoding) } }
+    let expected = try? withValue(of: key) { ForeignValue.typeName(of: $0) }
     return .typeMismatch(
-      key: key, className: className, expected: encoding.flatMap { $0 } ?? "another type",
+      key: key, className: className, expected: expected ?? "another type",
       found: KVORuntime.className(of: type(of: value)))
   }
 
@@ -112,11 +109,9 @@ extension ForeignObject {
     // Paths are the core's to judge.
     guard !key.contains(".") else { return }
     try withValue(of: key) { present in
-      guard let cType = present.pointee.type, ForeignValue.read(present, as: type) == nil else {
-        return
-      }
+      guard !kvo_value_is_nil(present), ForeignValue.read(present, as: type) == nil else { return }
       throw KeyValueError.typeMismatch(
-        key: key, className: className, expected: String(cString: cType.pointee.encoding),
+        key: key, className: className, expected: ForeignValue.typeName(of: present),
         found: KVORuntime.className(of: type))
     }
   }
@@ -131,11 +126,12 @@ extension ForeignObject {
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
     let handler = Unmanaged.passRetained(ForeignHandler(self, deliver))
-    var error = kvo_error()
-    let status = kvo_add_callback(
-      header, key, options.cOptions, ForeignHandler.call, handler.toOpaque(), ForeignHandler.end,
-      token.handleAddress, &error)
-    guard status != .KVO_OK else { return token }
+    let error = failure {
+      kvo_add_callback(
+        header, key, options.cOptions, ForeignHandler.call, handler.toOpaque(), ForeignHandler.end,
+        token.handleAddress, $0)
+    }
+    guard let error else { return token }
     handler.release()
     throw KeyValueError(error, key: key, className: className)
   }

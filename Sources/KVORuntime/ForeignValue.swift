@@ -18,6 +18,15 @@ enum ForeignValue {
     }
   }
 
+  /// What a C value is called in messages: the Swift type that stands for it, a struct's encoding.
+  static func typeName(of value: UnsafePointer<kvo_value>) -> String {
+    guard let type = value.pointee.type, let swiftValue = any(of: value, type: type) else {
+      return "another type"
+    }
+    return type.pointee.kind == .KVO_KIND_STRUCT
+      ? String(cString: type.pointee.encoding) : className(of: Swift.type(of: swiftValue))
+  }
+
   /// A C value as a Swift type; nil if it can't become one.
   static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
     if let same = bits(of: value, as: type) { return same }
@@ -36,7 +45,7 @@ enum ForeignValue {
     case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
     case let string as String: kvo_value_string(string)
     case let object as ForeignObject: kvo_value_object(object.header)
-    case let object as KVOObject: kvo_value_object(object.header)
+    case let object as KVOObject: kvo_value_object(object.boundHeader)
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as UnsafeRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")
@@ -79,7 +88,7 @@ enum ForeignValue {
   private static func isLaidOut<T>(_ type: T.Type, like cType: UnsafePointer<kvo_type>) -> Bool {
     let kind = cType.pointee.kind
     guard kind == .KVO_KIND_STRUCT || kind == .KVO_KIND_POINTER, _isPOD(type) else { return false }
-    return MemoryLayout<T>.size == cType.pointee.size || MemoryLayout<T>.stride == cType.pointee.size
+    return [MemoryLayout<T>.size, MemoryLayout<T>.stride].contains(cType.pointee.size)
   }
 
   private static func bytes(of value: UnsafePointer<kvo_value>) -> UnsafeRawBufferPointer? {

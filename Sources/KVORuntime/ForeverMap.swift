@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Objects that live for ever, found by an address: classes by their metadata, types by theirs, keys
-/// by key path object.
+/// Objects that live for ever, found by an address: classes by their metadata, types by theirs,
+/// keys by key path object.
 ///
 /// An open-addressed table of (address, object) pairs. Entries are only ever added. Readers take no
 /// lock: an entry's object is there before its address is, and a table that has become too small is
@@ -16,7 +16,7 @@ internal import Synchronization
 final class ForeverMap<Value: AnyObject & Sendable>: Sendable {
   // An atomic is made to be shared; pointers merely are not marked Sendable.
   private nonisolated(unsafe) let table = Atomic<UnsafeRawPointer?>(nil)
-  private let count = Mutex(0)
+  private let count = Locked(0)
 
   /// How many entries there are.
   var size: Int { count.withLock { $0 } }
@@ -45,7 +45,7 @@ final class ForeverMap<Value: AnyObject & Sendable>: Sendable {
       Unmanaged<Table>.fromOpaque($0).takeUnretainedValue()
     }
     if let old, count * 4 <= old.capacity * 3 { return old }
-    let new = Table(capacity: old.map { $0.capacity * 2 } ?? 8)
+    let new = Table(capacity: old.map { $0.capacity * 2 } ?? 8, previous: old)
     old?.copyEntries(to: new)
     table.store(UnsafeRawPointer(Unmanaged.passRetained(new).toOpaque()), ordering: .releasing)
     return new
@@ -64,8 +64,12 @@ private final class Table: Sendable {
   // The slots are atomic; the pointer never changes.
   private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
 
-  init(capacity: Int) {
+  /// The one that it replaced: readers may still be in it, and leak checkers should find it.
+  private let previous: Table?
+
+  init(capacity: Int, previous: Table?) {
     self.capacity = capacity
+    self.previous = previous
     slots = .allocate(capacity: capacity)
     for index in 0..<capacity { (slots + index).initialize(to: Slot()) }
   }

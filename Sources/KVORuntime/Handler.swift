@@ -1,8 +1,8 @@
 internal import CKVORuntime
 
 /// What a registration by handler keeps: one reference to this, which the C core gives back, when
-/// the registration has ended and the last call in progress has returned. The function is handed the
-/// core's change, and takes of it what it needs.
+/// the registration has ended and the last call in progress has returned. The function is handed
+/// the core's change, and takes of it what it needs.
 final class Handler {
   private let deliver: (KVOObject, OpaquePointer) -> Void
 
@@ -10,16 +10,18 @@ final class Handler {
     self.deliver = deliver
   }
 
-  /// Registers a handler for a single key. Returns the error, if there is one: nothing is kept then.
+  /// Registers a handler for a single key. Returns the error, if there is one: nothing is kept
+  /// then.
   /// - Parameter token: given its handle before the initial call.
   static func register(
     with object: KVOObject, _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
     _ token: KeyValueObservation, _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
-  ) -> kvo_error? {
+  ) -> CoreError? {
     let handler = Unmanaged.passRetained(Handler(deliver))
     let error = failure {
       kvo_add_callback(
-        object.header, key, options.cOptions, call, handler.toOpaque(), end, token.handleAddress, $0)
+        object.header, key, options.cOptions, call, handler.toOpaque(), end, token.handleAddress,
+        $0)
     }
     if error != nil { handler.release() }
     return error

@@ -3,17 +3,17 @@ internal import CSwiftRuntime
 
 /// One in-place mutation of an `@Observed` property, from before its access to after.
 ///
-/// The compiler doesn't fold a key path inside a coroutine, and mutating through the key path object
-/// costs ten times as much as mutating at the address. So the address is taken out of the key path,
-/// and the access, which the compiler would have checked for exclusivity, is begun and ended here by
-/// the runtime's own functions. Will comes before the access and did after it: observers may read
-/// the property in both.
+/// The compiler doesn't fold a key path inside a coroutine, and mutating through the key path
+/// object costs ten times as much as mutating at the address. So the address is taken out of the
+/// key path, and the access, which the compiler would have checked for exclusivity, is begun and
+/// ended here by the runtime's own functions. Will comes before the access and did after it:
+/// observers may read the property in both.
 ///
 /// Four words, which is what a coroutine's caller has room for without allocating.
 @frozen @usableFromInline
 struct InPlaceChange {
-  // The runtime links the record into the thread's list of accesses. It doesn't move: the mutation's
-  // coroutine frame is where this variable lives from its one `begin` to its one `end`.
+  // The runtime links the record into the thread's list of accesses. It doesn't move: the
+  // mutation's coroutine frame is where this variable lives from its one `begin` to its one `end`.
   @usableFromInline var access: (UInt, UInt, UInt) = (0, 0, 0)
   @usableFromInline var frame: OpaquePointer?
 
@@ -47,53 +47,4 @@ struct InPlaceChange {
       body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: kvo_swift_access.self))
     }
   }
-}
-
-/// Key paths to the storage of `@Observed` properties: where they lead.
-enum StorageKeyPath {
-  /// The address of the storage in the object with that header.
-  static func address(
-    of keyPath: AnyKeyPath, _ header: UnsafeMutableRawPointer
-  ) -> UnsafeMutableRawPointer {
-    let object = header - ObjectHeader.offset
-    if isLayoutKnown, let offset = offset(in: keyPath) { return object + offset }
-    return project(keyPath, object)
-  }
-
-  // A key path object holds, behind its own two words, one of the key-value coding string and one of
-  // the buffer's size and flags, a 32-bit header for each component: kind, flags and, for a stored
-  // property of a class, the offset. None of this is documented, hence the check, and the projection
-  // where it fails.
-  private static func offset(in keyPath: AnyKeyPath) -> Int? {
-    let component = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
-      .load(fromByteOffset: 32, as: UInt32.self)
-    let isMutableFieldOfClass = component & 0x7f80_0000 == 0x0380_0000
-    let offset = component & 0x007f_ffff
-    let isInline = offset < 0x007f_fffd
-    return isMutableFieldOfClass && isInline ? Int(offset) : nil
-  }
-
-  private static let isLayoutKnown: Bool = {
-    let object = LayoutProbe()
-    let first = \LayoutProbe.first as AnyKeyPath, second = \LayoutProbe.second as AnyKeyPath
-    let start = object.address
-    return withUnsafeMutablePointer(to: &object.first) { start + (offset(in: first) ?? 0) == $0 }
-      && withUnsafeMutablePointer(to: &object.second) { start + (offset(in: second) ?? 0) == $0 }
-  }()
-
-  private static func project(
-    _ keyPath: AnyKeyPath, _ object: UnsafeMutableRawPointer
-  ) -> UnsafeMutableRawPointer {
-    let storage = type(of: keyPath).valueType as? any ObservedStorage.Type
-    let object = Unmanaged<KVOObject>.fromOpaque(object).takeUnretainedValue()
-    guard let address = storage?.address(of: keyPath, in: object) else {
-      KVODiagnostics.stop("\(keyPath) does not lead to the storage of an @Observed property.")
-    }
-    return address
-  }
-}
-
-private final class LayoutProbe: KVOObject {
-  final var first = 0
-  final var second: [Int] = []
 }

@@ -1,9 +1,8 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
-internal import Synchronization
 
-/// What the runtime knows of one Swift class: the Swift side of a `kvo_class`. Made when the class is
-/// first used by key or observed, its superclass's before it; lives for ever.
+/// What the runtime knows of one Swift class: the Swift side of a `kvo_class`. Made when the class
+/// is first used by key or observed, its superclass's before it; lives for ever.
 ///
 /// Keys are found in this order: declared accessors, then `@Observed` properties, then plain stored
 /// properties, which answer as instance variables do. Every key is made known to the C core, again
@@ -14,7 +13,9 @@ internal import Synchronization
 /// | `type`, `name`, `cClass`, `fields`, `superclass` | immutable |
 /// | `properties` | its own lock, under which nothing is called |
 /// | `keyPaths` | lock-free, see `KeyPathCache` |
-/// | everything in `preparation`, and that being prepared | `KVOClass.lock`, which is recursive: the program's class functions are called under it |
+/// | `preparation`, and which classes are in it | `KVOClass.lock` |
+///
+/// `KVOClass.lock` is recursive: the program's class functions are called under it.
 final class KVOClass: @unchecked Sendable {
   let type: KVOObject.Type
   let name: String
@@ -25,7 +26,7 @@ final class KVOClass: @unchecked Sendable {
   let keyPaths = KeyPathCache()
 
   /// The keys known so far.
-  private let properties = Mutex<[String: Property]>([:])
+  private let properties = Locked<[String: Property]>([:])
   private var preparation = Preparation()
 
   private struct Preparation {
@@ -50,7 +51,7 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   private static let known = ForeverMap<KVOClass>()
-  private static let lock = RecursiveLock()
+  private static let lock = Lock(isRecursive: true)
   // Guarded by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
@@ -87,9 +88,8 @@ extension KVOClass {
     type.registerKeys()
     preparation.accessesFields = type.accessInstanceVariablesDirectly
     preparation.isComplete = true
-    keysToPrepare.forEach { _ = find($0) }
-    var error = kvo_error()
-    _ = kvo_class_register(cClass, &error)
+    for key in keysToPrepare { _ = find(key) }
+    _ = kvo_class_register(cClass, nil)
     superclass?.preparation.subclasses.append(self)
   }
 
@@ -104,11 +104,13 @@ extension KVOClass {
   }
 
   private static func derive(_ type: KVOObject.Type, from superclass: KVOClass) -> OpaquePointer {
-    var error = kvo_error()
     let size = kvo_swift_instance_size(unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self))
-    guard let made = kvo_class_create(className(of: type), superclass.cClass, size, &error) else {
-      KVODiagnostics.stop(error.text)
+    var made: OpaquePointer?
+    let error = failure {
+      made = kvo_class_create(className(of: type), superclass.cClass, size, $0)
+      return made == nil ? $0.pointee.status : .KVO_OK
     }
+    guard let made else { KVODiagnostics.stop(error?.text ?? "") }
     return made
   }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// An address that nothing else has, to tell one's own registrations from those of a superclass.
 ///
 /// ```swift
@@ -34,7 +32,7 @@ public final class KVOContext: Sendable {
     pointer == context
   }
 
-  private static let addresses = Mutex(Addresses())
+  private static let addresses = Locked(Addresses())
 }
 
 /// Hands out each address once. They are the bytes of blocks that are never written and never

@@ -1,5 +1,4 @@
 internal import CKVORuntime
-internal import Synchronization
 
 /// Hooks into what the runtime has to say about errors in the program.
 public enum KVODiagnostics {
@@ -27,7 +26,7 @@ public enum KVODiagnostics {
     var misuse: (@Sendable (String) -> Void)?
   }
 
-  private static let hooks = Mutex(Hooks())
+  private static let hooks = Locked(Hooks())
 
   private static let tellMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
     KVODiagnostics.misuse?(String(cString: message))
@@ -38,12 +37,15 @@ extension KVODiagnostics {
   /// Ends a notification that reached the root: the hook has it, or the program stops.
   static func report(unhandled keyPath: String, of object: Any?, by observer: KVOObject) {
     if let hook = unhandledNotification { return hook(keyPath, object, observer) }
-    let subject = (object as? KVOObject).map(describe) ?? object.map { "\($0)" } ?? "nil"
+    let subject =
+      (object as? KVOObject).map { ObjectHeader.describe($0.header) }
+      ?? object.map { "\($0)" } ?? "nil"
     stop(
       """
-      \(describe(observer)) was told of a change of "\(keyPath)" of \(subject), and no class of \
-      the observer took it. Override observeValue(forKeyPath:of:change:context:), and call super \
-      only for contexts that are not your own.
+      \(ObjectHeader.describe(observer.header)) was told of a change of "\(keyPath)" of \
+      \(subject), and no class of the observer took it. Override \
+      observeValue(forKeyPath:of:change:context:), and call super only for contexts that are not \
+      your own.
       """)
   }
 
@@ -51,12 +53,6 @@ extension KVODiagnostics {
   static func stop(_ message: String) -> Never {
     kvo_break_on_misuse(message)
     fatalError("KVORuntime: \(message)")
-  }
-
-  /// `<Account: 0x…>`, with the address by which Swift knows the object.
-  static func describe(_ object: KVOObject) -> String {
-    let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-    return "<\(className(of: type(of: object))): 0x\(String(address, radix: 16))>"
   }
 }
 

@@ -8,13 +8,14 @@ internal import CKVORuntime
 /// }
 /// ```
 ///
-/// An object that nobody observes costs two words more than one of a plain class, and its properties
-/// nothing. It may be used on any thread that may use its properties; only registration, removal and
-/// the deaths of objects are safe while other threads use it.
+/// An object that nobody observes costs two words more than one of a plain class, and its
+/// properties nothing. It may be used on any thread that may use its properties; only registration,
+/// removal and the deaths of objects are safe while other threads use it.
 open class KVOObject: KeyValueObserving, Hashable {
   // First, at the offset that ObjectHeader knows; the C runtime's alone.
   final var headerStorage = kvo_object()
 
+  /// An object that nobody observes: no more than its properties.
   public init() {}
 
   // After the last deinit body: an observer may still remove itself in its own.
@@ -73,8 +74,8 @@ open class KVOObject: KeyValueObserving, Hashable {
     throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
   }
 
-  /// Called when nil is set for a property that is not optional. By default an error; an override may
-  /// set something instead, and pass other keys to super.
+  /// Called when nil is set for a property that is not optional. By default an error; an override
+  /// may set something instead, and pass other keys to super.
   open func setNilValueForKey(_ key: String) throws {
     throw KeyValueError.nilValue(key: key, className: className(of: type(of: self)))
   }
@@ -156,17 +157,17 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   // MARK: Manual notification
 
-  /// Opens a change of the key, which `didChangeValue(forKey:)` closes and delivers. Pairs nest, and
-  /// those of different keys may cross; they match by thread. Inside an automatic change of the same
-  /// key a pair joins it.
+  /// Opens a change of the key, which `didChangeValue(forKey:)` closes and delivers. Pairs nest,
+  /// and those of different keys may cross; they match by thread. Inside an automatic change of the
+  /// same key a pair joins it.
   open func willChangeValue(forKey key: String) {
-    kvo_will_change(boundHeader, key)
+    key.withCString { kvo_will_change(boundHeader, $0) }
   }
 
-  /// Closes the change of the key that this thread opened last, and tells the observers. Without one
-  /// it is reported as misuse and ignored.
+  /// Closes the change of the key that this thread opened last, and tells the observers. Without
+  /// one it is reported as misuse and ignored.
   open func didChangeValue(forKey key: String) {
-    kvo_did_change(boundHeader, key)
+    key.withCString { kvo_did_change(boundHeader, $0) }
   }
 
   // MARK: Introspection
@@ -175,7 +176,9 @@ open class KVOObject: KeyValueObserving, Hashable {
   public var observationInfo: ObservationInfo { ObservationInfo(of: boundHeader) }
 
   /// Whether a change of the key would notify anybody. Any thread.
-  public func isObserved(forKey key: String) -> Bool { kvo_is_observed(boundHeader, key) }
+  public func isObserved(forKey key: String) -> Bool {
+    key.withCString { kvo_is_observed(boundHeader, $0) }
+  }
 
   /// Ends all registrations with this object, whoever made them. Any thread.
   public func removeAllObservers() { kvo_remove_all_observers(boundHeader) }

@@ -5,7 +5,8 @@
 ///   var reading = 0.0
 ///   override class func registerKeys() {
 ///     declareKeys { keys in
-///       (keys as! KeyDeclarations<Sensor>)
+///       keys.stored("reading", \.reading)
+///       keys.automaticallyNotifies("reading", false)
 ///     }
 ///   }
 /// }
@@ -38,7 +39,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   }
 
   /// Whether the key's setter and key-value coding tell observers by themselves: what
-  /// `automaticallyNotifiesObservers(forKey:)` answers for it.
+  /// `automaticallyNotifiesObservers(forKey:)` answers for it. An object whose key is observed
+  /// already keeps to the earlier answer until the key's next registration.
   public mutating func automaticallyNotifies(_ key: String, _ automatically: Bool) {
     automatic[key] = automatically
   }

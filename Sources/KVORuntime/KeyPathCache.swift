@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Which key a key path names, for the objects of one class. A literal's key path object is made
 /// once, so its address is the quick way; others are compared.
 ///
@@ -9,7 +7,7 @@ internal import Synchronization
 /// | `byValue` | its own lock |
 final class KeyPathCache: Sendable {
   private let byAddress = ForeverMap<KeyName>()
-  private let byValue = Mutex<[SharedKeyPath: KeyName]>([:])
+  private let byValue = Locked<[SharedKeyPath: KeyName]>([:])
 
   // Key paths that are put together at run time are new objects each time: their addresses are not
   // worth keeping beyond a number that no source text reaches with one class.

@@ -1,8 +1,8 @@
 /// The key that a key path names.
 extension KVOObject {
   /// The name of an observable key: an `@Observed` property or a declared key, of this class or a
-  /// superclass. What can't be observed is a programming error: the program stops, with the property
-  /// named. Evaluates the key path the first time that it is used with the class.
+  /// superclass. What can't be observed is a programming error: the program stops, with the
+  /// property named. Evaluates the key path the first time that it is used with the class.
   /// - Complexity: O(1) after that.
   func keyName(of keyPath: AnyKeyPath) -> KeyName {
     let known = KVOClass.of(self)

@@ -1,4 +1,5 @@
-/// Why a call by key failed. Values and registrations are as before it. Class names are unqualified.
+/// Why a call by key failed. Values and registrations are as before it. Class names are
+/// unqualified.
 public enum KeyValueError: Error, Equatable, Sendable {
   /// The class has no property, no declaration and no answer for the key.
   case undefinedKey(key: String, className: String)

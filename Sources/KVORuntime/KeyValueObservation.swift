@@ -1,12 +1,12 @@
 internal import CKVORuntime
 
-/// Ends its registration when invalidated or released. Neither the observed object nor anything else
-/// is kept alive by it.
+/// Ends its registration when invalidated or released. Neither the observed object nor anything
+/// else is kept alive by it.
 ///
 /// Once `invalidate()` has returned, no new call of the handler begins; one in progress on another
 /// thread may finish, and what it uses stays alive until it has. The handler is released then.
-// Sendable: the C core's functions on a handle may be called on any thread, and the handle itself is
-// set before another thread can have this token.
+// Sendable: the C core's functions on a handle may be called on any thread, and the handle itself
+// is set before another thread can have this token.
 public final class KeyValueObservation: @unchecked Sendable {
   // Written by the C core, through its address, before it makes the initial call.
   private var handle: OpaquePointer?

@@ -3,6 +3,7 @@ internal import CKVORuntime
 /// One change of a property, as one observer may see it: what it asked for and nothing more.
 @frozen
 public struct KeyValueObservedChange<Value> {
+  /// What a change can be.
   public typealias Kind = KeyValueChange
 
   /// What happened.
@@ -11,12 +12,13 @@ public struct KeyValueObservedChange<Value> {
   public let newValue: Value?
   /// The old value, if it was asked for. Of a to-many change: what went.
   public let oldValue: Value?
-  // `RangeSet` is not frozen: a stored one would make this whole type's layout, and every copy of it,
-  // a matter of run-time metadata (150 of 400 instructions of a notification).
+  // `RangeSet` is not frozen: a stored one would make this whole type's layout, and every copy of
+  // it, a matter of run-time metadata (150 of 400 instructions of a notification).
   @usableFromInline let ranges: [Range<Int>]?
   /// Whether this is the notification before the change.
   public let isPrior: Bool
 
+  /// A change with just these parts, for code that passes changes on.
   @inlinable
   public init(
     kind: Kind = .setting, newValue: Value? = nil, oldValue: Value? = nil,
@@ -38,8 +40,8 @@ public struct KeyValueObservedChange<Value> {
 
 extension KeyValueObservedChange: Sendable where Value: Sendable {}
 
-/// A change as the C runtime shows it to one observer, taken apart. The values belong to the change:
-/// they can be read during the call only.
+/// A change as the C runtime shows it to one observer, taken apart. The values belong to the
+/// change: they can be read during the call only.
 @frozen @usableFromInline
 struct BorrowedChange {
   @usableFromInline let kind: KeyValueChange

@@ -1,7 +1,7 @@
 // Changes by hand, by key path and around a body.
 extension KeyValueObserving where Self: KVOObject {
-  /// As `willChangeValue(forKey:)` for the key that the key path names. One that names no observable
-  /// key stops the program with a message.
+  /// As `willChangeValue(forKey:)` for the key that the key path names. One that names no
+  /// observable key stops the program with a message.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     willChangeValue(forKey: keyName(of: keyPath).string)
   }

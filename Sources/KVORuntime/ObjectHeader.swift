@@ -1,11 +1,11 @@
 internal import CKVORuntime
 
-/// Where the C runtime's two words lie in every `KVOObject`: its first stored property, right behind
-/// the words of Swift's own header.
+/// Where the C runtime's two words lie in every `KVOObject`: its first stored property, right
+/// behind the words of Swift's own header.
 ///
-/// The offset is written into inlinable code, so it is a constant, compared with the truth once. The
-/// words belong to the C runtime, which changes them atomically on any thread: nothing here reads or
-/// writes them through the stored property.
+/// The offset is written into inlinable code, so it is a constant, compared with the truth once.
+/// The words belong to the C runtime, which changes them atomically on any thread: nothing here
+/// reads or writes them through the stored property.
 enum ObjectHeader {
   /// From the object's address to the header's.
   static let offset = 16
@@ -20,6 +20,12 @@ enum ObjectHeader {
     // An object's first word is its class's metadata, which is what a metatype is.
     let metadata = (UnsafeRawPointer(header) - offset).load(as: UnsafeRawPointer.self)
     return unsafeBitCast(metadata, to: KVOObject.Type.self)
+  }
+
+  /// `<Account: 0x…>`, with the address by which Swift knows the object.
+  static func describe(_ header: UnsafePointer<kvo_object>) -> String {
+    let address = UInt(bitPattern: UnsafeRawPointer(header) - offset)
+    return "<\(className(of: type(of: header))): 0x\(String(address, radix: 16))>"
   }
 
   /// Stops the program if this compiler lays classes out in another way.

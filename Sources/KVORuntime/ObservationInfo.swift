@@ -31,17 +31,18 @@ extension ObservationInfo {
   /// - Complexity: O(*n*) in the number of registrations.
   init(of object: UnsafePointer<kvo_object>) {
     var registrations: [Registration] = []
-    withUnsafeMutablePointer(to: &registrations) { list in
-      _ = kvo_visit_registrations(
-        object,
-        { list, info in
-          guard let list else { return }
-          list.assumingMemoryBound(to: [Registration].self).pointee.append(Registration(info.pointee))
-        }, list)
+    withUnsafeMutablePointer(to: &registrations) {
+      _ = kvo_visit_registrations(object, ObservationInfo.collect, $0)
     }
     self.registrations = registrations
     self.dump = ObservationInfo.dump(of: object)
   }
+
+  private static let collect:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<kvo_registration_info>) -> Void = {
+      let list = $0?.assumingMemoryBound(to: [Registration].self)
+      list?.pointee.append(Registration($1.pointee))
+    }
 
   private static func dump(of object: UnsafePointer<kvo_object>) -> String {
     guard let text = kvo_copy_debug_dump(object) else { return "" }

@@ -13,8 +13,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// The handler is called on the thread of the change, before the setter returns, after those that
-  /// were registered earlier. Neither object nor token is kept alive by the registration. A key path
-  /// that names no `@Observed` property and no declared key stops the program with a message.
+  /// were registered earlier. Neither object nor token is kept alive by the registration. A key
+  /// path that names no `@Observed` property and no declared key stops the program with a message.
   ///
   /// - Returns: a token; dropping it ends the registration.
   /// - Complexity: O(1) after the first use of the key path with the class.

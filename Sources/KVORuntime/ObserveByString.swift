@@ -20,10 +20,7 @@ extension KVOObject {
     _ context: UnsafeMutableRawPointer?
   ) throws {
     try register(keyPath) { cKey in
-      var error = kvo_error()
-      let status = kvo_add_observer(
-        header, observer.header, cKey, options.cOptions, context, &error)
-      return status == .KVO_OK ? nil : error
+      failure { kvo_add_observer(header, observer.header, cKey, options.cOptions, context, $0) }
     }
   }
 
@@ -31,13 +28,14 @@ extension KVOObject {
   func unregister(
     _ observer: KVOObject, _ keyPath: String, matching context: UnsafeMutableRawPointer??
   ) throws {
-    var error = kvo_error()
-    let status =
+    // Not passed as it is: the compiler would copy the string to the heap.
+    let status = keyPath.withCString { keyPath in
       switch context {
-      case .none: kvo_remove_observer(boundHeader, observer.header, keyPath, &error)
+      case .none: kvo_remove_observer(boundHeader, observer.header, keyPath, nil)
       case .some(let context):
-        kvo_remove_observer_with_context(boundHeader, observer.header, keyPath, context, &error)
+        kvo_remove_observer_with_context(boundHeader, observer.header, keyPath, context, nil)
       }
+    }
     guard status != .KVO_OK else { return }
     throw KeyValueError.observerNotRegistered(
       keyPath: keyPath, className: className(of: type(of: self)),
@@ -46,7 +44,7 @@ extension KVOObject {
 
   // The class is asked first, since the C core knows a key once it has been used. What the class
   // doesn't have, the object may still answer: the core asks it.
-  private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> kvo_error?) throws {
+  private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> CoreError?) throws {
     let known = KVOClass.of(self)
     let property = known.property(key)
     let error = if let property { body(property.name.interned) } else { key.withCString(body) }

@@ -2,9 +2,10 @@ public import CKVORuntime
 
 /// An observable stored property of a `KVOObject` subclass: `@Observed var balance = 0.0`.
 ///
-/// Every change notifies: assignment, `+=`, `append`, `inout`, a write through a key path, key-value
-/// coding. In-place mutation copies nothing unless an observer asks for the old value. While nobody
-/// observes the object, getting and setting cost what they cost for any other property.
+/// Every change notifies: assignment, `+=`, `append`, `inout`, a write through a key path,
+/// key-value coding. In-place mutation copies nothing unless an observer asks for the old value.
+/// While nobody observes the object, getting and setting cost what they cost for any other
+/// property.
 ///
 /// The accessors are transparent: they are compiled into the property's own, where
 /// `object[keyPath: storage()]` folds to the field's address. Key path objects are made only where
@@ -17,6 +18,7 @@ public struct Observed<Value> {
   // The only stored property: an `Observed` and its value have one address.
   @usableFromInline var value: Value
 
+  /// The property with its first value, which notifies nobody.
   @inlinable @inline(__always)
   public init(wrappedValue: Value) {
     value = wrappedValue

@@ -14,7 +14,8 @@ public struct KeyValueObservingOptions: OptionSet, Sendable {
   public static let initial = Self(rawValue: 4)
   /// One more notification before each change.
   public static let prior = Self(rawValue: 8)
-  /// Drops changes whose new value equals the old (needs an `Equatable` value; others always differ).
+  /// Drops changes whose new value equals the old (needs an `Equatable` value; others always
+  /// differ).
   public static let distinct = Self(rawValue: 16)
 }
 

@@ -3,8 +3,8 @@ internal import CSwiftRuntime
 
 /// A key of a class: where its value lies, how it is read and written. Immutable; lives for ever,
 /// since the C core refers to it.
-// Sendable although the accessors are the program's closures: they are immutable, and called with an
-// object only by whoever may use that object on that thread.
+// Sendable although the accessors are the program's closures: they are immutable, and called with
+// an object only by whoever may use that object on that thread.
 final class Property: @unchecked Sendable {
   let name: KeyName
   /// The stored property behind the key.
@@ -48,7 +48,9 @@ extension Property {
 
   /// Converts and stores, telling observers once. Nothing is stored on an error.
   func setValue(_ value: Any?, of object: KVOObject) throws {
-    guard isWritable else { throw KeyValueError.readOnly(key: name.string, className: owner(object)) }
+    guard isWritable else {
+      throw KeyValueError.readOnly(key: name.string, className: owner(object))
+    }
     switch type.convert(value) {
     case .value(let converted): try write(converted, to: object)
     case .unexpectedNil: try object.setNilValueForKey(name.string)
@@ -92,7 +94,6 @@ extension Property {
 extension Property {
   /// Adds the key to a class of the C core, or replaces what it knew of it.
   func add(to cClass: OpaquePointer) {
-    var error = kvo_error()
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
       manual: isManual)
@@ -103,7 +104,7 @@ extension Property {
       // The core keeps it for ever.
       description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     }
-    guard kvo_class_add_property(cClass, &description, &error) == .KVO_OK else {
+    if let error = failure({ kvo_class_add_property(cClass, &description, $0) }) {
       KVODiagnostics.stop(error.text)
     }
   }

@@ -66,11 +66,12 @@ extension AnyKeyPath {
     else { return self == other }
     if root == otherRoot { return self == other }
     // Key paths of different roots are never equal: the superclass's is given this one's root.
-    return root.isSubclass(of: otherRoot) && self == other.rerooted(like: self)
+    return root.isSubclass(of: otherRoot)
+      && (self == other.rerooted(like: self) || overrides(other))
   }
 
-  // The type is taken from the key path, not from a `KVOObject.Type`: opening a class's metatype that
-  // was made an existential one gives optimised code the static class.
+  // The type is taken from the key path, not from a `KVOObject.Type`: opening a class's metatype
+  // that was made an existential one gives optimised code the static class.
   private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
     return _openExistential(type(of: other).rootType, do: reroot)

@@ -1,6 +1,6 @@
-/// How a value becomes one of a property's type: by being it; numbers, from numbers, as `NSNumber`'s
-/// accessors convert them (a fraction is cut, an integer wraps to the width, beyond 64 bits it
-/// saturates, NaN is 0); a type with raw values, from one of them.
+/// How a value becomes one of a property's type: by being it; numbers, from numbers, as
+/// `NSNumber`'s accessors convert them (a fraction is cut, an integer wraps to the width, beyond 64
+/// bits it saturates, NaN is 0); a type with raw values, from one of them.
 enum ValueConversion {
   /// The value, which is no optional, as `T`, which is none either; nil if it can't become one.
   static func convert<T>(_ value: Any, to type: T.Type) -> T? {
@@ -56,7 +56,8 @@ private enum Number {
     case .truth(let truth): truth ? 1 : 0
     case .integer(let integer): I(truncatingIfNeeded: integer)
     case .real(let real) where real.isNaN: 0
-    case .real(let real) where real < 0: I(truncatingIfNeeded: Int64(saturating: real))
+    case .real(let real) where real < 0 || I.isSigned:
+      I(truncatingIfNeeded: Int64(saturating: real))
     case .real(let real): I(truncatingIfNeeded: UInt64(saturating: real))
     }
   }

@@ -92,6 +92,7 @@ private class TypedValueType<T>: ValueType, @unchecked Sendable {
   }
 
   override func convert(_ value: Any?) -> Conversion {
+    if let same = value as? T, type(of: same as Any) == T.self { return .value(.of(same)) }
     guard let value = value.flatMap(flattened) else { return .unexpectedNil }
     return ValueConversion.convert(value, to: T.self).map { .value(.of($0)) } ?? .mismatch
   }
@@ -194,7 +195,9 @@ private let compareValues:
   }
 
 private let describeValue:
-  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<CChar>, Int) -> Int = {
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<CChar>, Int
+  ) -> Int = {
     let value = ValueType.of($0).any(at: $1)
     return write(value.map { String(describing: $0) } ?? "nil", to: $2, capacity: $3)
   }

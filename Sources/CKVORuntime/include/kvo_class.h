@@ -78,6 +78,7 @@ kvo_status kvo_class_register(kvo_class *cls, kvo_error *KVO_NULLABLE error);
 
 /// The class of that name, or NULL. Any thread.
 const kvo_class *KVO_NULLABLE kvo_class_named(const char *name);
+/// Its name, its superclass (NULL for a root), and whether it is `ancestor` or below it. Any thread.
 const char *kvo_class_name(const kvo_class *cls);
 const kvo_class *KVO_NULLABLE kvo_class_superclass(const kvo_class *cls);
 bool kvo_class_is_subclass_of(const kvo_class *cls, const kvo_class *ancestor);
@@ -88,6 +89,7 @@ const kvo_method *KVO_NULLABLE kvo_class_method(const kvo_class *cls, const char
 /// `((void (*)(kvo_object *, const kvo_method *, double))kvo_class_imp(base, _cmd))(self, _cmd, v)`.
 kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method);
 
+/// The method's selector, such as "setBalance:". Lives for ever.
 const char *kvo_method_selector(const kvo_method *method);
 /// The index in the dispatch table. Owned by the runtime, the same down a hierarchy.
 uint32_t kvo_method_slot(const kvo_method *method);

@@ -21,6 +21,7 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
+/// What a registration asks for.
 typedef enum KVO_FLAG_ENUM kvo_options {
   KVO_NEW = 1,      ///< The change carries the new value.
   KVO_OLD = 2,      ///< The change carries the old value.
@@ -29,6 +30,7 @@ typedef enum KVO_FLAG_ENUM kvo_options {
   KVO_DISTINCT = 16 ///< No call when old and new are equal.
 } kvo_options;
 
+/// What happened to the property.
 typedef enum KVO_CLOSED_ENUM kvo_change_kind {
   KVO_SETTING = 1,
   KVO_INSERTION,
@@ -40,6 +42,7 @@ typedef enum KVO_CLOSED_ENUM kvo_change_kind {
 /// call that it is handed to, on that thread.
 typedef struct kvo_change kvo_change;
 
+/// What happened.
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);

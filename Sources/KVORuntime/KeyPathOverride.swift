@@ -1,0 +1,64 @@
+internal import CSwiftRuntime
+
+/// Key paths to properties that a final class overrides.
+///
+/// A key path knows a property by its getter: by the method that the first class introduced, which
+/// is the same for all that inherit or override it, but where nothing can override it any more, by
+/// the very function. So a `final class` that overrides `name` has a key path of its own for it,
+/// which equals none of the superclass's. That they mean the same property is seen in the class
+/// itself: the function is what it does for the superclass's method. A getter that only reads the
+/// property is not in the method's place.
+extension AnyKeyPath {
+  /// Whether this key path names a final override of the property that the other names, which is a
+  /// key path of a superclass.
+  func overrides(_ other: AnyKeyPath) -> Bool {
+    AnyKeyPath.isGetterKnown && names(theOverrideOf: other)
+  }
+
+  // What is read here is documented for classes, but not for key paths, hence the check.
+  private static let isGetterKnown: Bool = {
+    let getter = \Overriding.getter as AnyKeyPath
+    return getter.names(theOverrideOf: \Overridden.getter)
+      && !getter.names(theOverrideOf: \Overridden.other)
+      && !(\Overriding.reader as AnyKeyPath).names(theOverrideOf: \Overridden.getter)
+  }()
+
+  private func names(theOverrideOf other: AnyKeyPath) -> Bool {
+    guard let getter, let method = other.getter, let type = type(of: self).rootType as? AnyClass,
+      let ancestor = Swift.type(of: other).rootType as? AnyClass
+    else { return false }
+    return getter
+      == kvo_swift_class_getter(
+        unsafeBitCast(type, to: UnsafeRawPointer.self),
+        unsafeBitCast(ancestor, to: UnsafeRawPointer.self), method)
+  }
+
+  /// By which getter the key path knows its property, if it names a single computed one.
+  private var getter: UnsafeRawPointer? {
+    // Behind the object's own two words and the key-value coding string: the buffer's header, whose
+    // flag says that there is but one component, and that component, a computed property known by
+    // a pointer, which follows its header.
+    let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    guard object.load(fromByteOffset: 24, as: UInt32.self) & 0x2000_0000 != 0,
+      object.load(fromByteOffset: 32, as: UInt32.self) & 0x7f3f_ffff == 0x0200_0000
+    else { return nil }
+    return object.load(fromByteOffset: 40, as: UnsafeRawPointer.self)
+  }
+}
+
+private class Overridden {
+  var getter = 0
+  var other = 0
+}
+
+private final class Overriding: Overridden {
+  override var getter: Int {
+    get { super.getter }
+    set { super.getter = newValue }
+  }
+
+  var reader: Int {
+    get { getter }
+    set { getter = newValue }
+  }
+}
