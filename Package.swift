@@ -29,10 +29,10 @@ let package = Package(
       name: "CKVORuntime", dependencies: ["CFFI"],
       cSettings: [.headerSearchPath("internal")] + strictC,
       linkerSettings: [.linkedLibrary("ffi")]),
-    .systemLibrary(name: "CSwiftRuntime"),
+    .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
     .target(
       name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
-      swiftSettings: strictSwift),
+      exclude: ["SwiftRuntime"], swiftSettings: strictSwift),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(

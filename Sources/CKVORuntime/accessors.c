@@ -74,8 +74,8 @@ static const kvo_ivar *find_ivar(const kvo_class *cls, const char *key) {
 static const kvo_property_description *find_property(const kvo_class *cls, const char *key) {
   const char *interned = kvo_key_find(key);
   for (; interned && cls; cls = cls->superclass) {
-    const kvo_property_description *property = kvo_map_get(&cls->properties, interned);
-    if (property) return property;
+    const kvo_property *property = kvo_map_get(&cls->properties, interned);
+    if (property) return &property->description;
   }
   return NULL;
 }
@@ -104,9 +104,8 @@ static void search(kvo_accessors *found, const kvo_class *cls, const char *key) 
   found->set_type = found->set_method ? found->set_method->call->arguments[2] : ivar ? ivar->type : NULL;
 }
 
-static bool is_bound_storage(const kvo_accessors *found) {
-  return found->property && found->getter == KVO_ACCESS_STORED;
-}
+// A binding's storage, by which the uniform lane announces the key, also if a function reads it.
+static bool is_bound_storage(const kvo_accessors *found) { return found->property && found->offset; }
 
 static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
     kvo_error *error) {

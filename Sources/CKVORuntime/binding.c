@@ -21,12 +21,12 @@ kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *o
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
     kvo_error *error) {
   const char *key = kvo_key_intern(description->key);
-  kvo_property_description *kept = kvo_alloc(sizeof *kept);
+  kvo_property *kept = kvo_alloc(sizeof *kept);
   bool added = false;
   if (key && kept) {
-    *kept = *description;
-    kept->key = key;
     KVO_LOCKED(&kvo_class_lock);
+    *kept = (kvo_property){*description, kvo_map_get(&cls->properties, key)};
+    kept->description.key = key;
     added = kvo_map_set_locked(&cls->properties, key, kept);
     if (added) kvo_class_touch_locked(cls);
   }

@@ -33,7 +33,7 @@ static void add(snapshot *taken, kvo_registration *registration) {
   bool held = observer && registration->operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
       .info = {registration->key_path, "", (kvo_options)registration->options, registration->context,
-          __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
+          registration->callback != NULL, __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
       .serial = registration->serial,
       .observer = held ? observer : NULL,
       .operations = registration->operations,

@@ -18,22 +18,28 @@
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
+#ifdef __linux__
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 
 bool kvo_fences_are_asymmetric;
 
 static pthread_mutex_t limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_retired *waiting;
 
+#if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
 static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 __attribute__((constructor)) static void choose_fences(void) {
-#ifndef KVO_SANITIZE_THREAD
   kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-#endif
 }
+
+static void fence_all_threads(void) { membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+#else
+static void fence_all_threads(void) {}
+#endif
 
 static bool other_threads_exist(void) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
@@ -45,7 +51,7 @@ static bool other_threads_exist(void) {
 // its thread's reads.
 static void heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (kvo_fences_are_asymmetric && other_threads_exist()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (kvo_fences_are_asymmetric && other_threads_exist()) fence_all_threads();
 }
 
 static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_object *object) {

@@ -18,7 +18,7 @@ public struct ObservationInfo {
     public let observer: String
     /// What it asked for.
     public let options: KeyValueObservingOptions
-    /// The context it was made with.
+    /// The context it was made with; a handler's registration has none.
     public let context: UnsafeRawPointer?
   }
 
@@ -56,7 +56,8 @@ extension ObservationInfo.Registration {
     keyPath = String(cString: info.key_path)
     observer = String(cString: info.observer)
     options = KeyValueObservingOptions(rawValue: UInt(info.options.rawValue))
-    context = info.context
+    // A callback's context is its owner's: here it would be the handler's address.
+    context = info.is_callback ? nil : info.context
   }
 }
 

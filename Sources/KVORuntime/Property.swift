@@ -33,6 +33,13 @@ final class Property: @unchecked Sendable {
 
   /// The type of the values that observers are told.
   var observedType: ValueType { observedStorage?.type ?? type }
+
+  /// Whether observers are told what the accessors answer: of a stored property too, if they are of
+  /// its type, since a subclass may answer something else than what is stored.
+  private var isReadByAccessors: Bool {
+    guard let accessors, !accessors.isStored else { return false }
+    return observedStorage == nil || accessors.type === observedStorage!.type
+  }
 }
 
 // MARK: Key-value coding
@@ -97,9 +104,8 @@ extension Property {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
       manual: isManual)
-    if let observedStorage {
-      description.offset = observedStorage.offset - ObjectHeader.offset
-    } else {
+    if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
+    if isReadByAccessors {
       description.get = readDeclared
       // The core keeps it for ever.
       description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())

@@ -43,7 +43,7 @@ kvo_status kvo_set_class_of_unobserved(const kvo_class *KVO_NONNULL (*KVO_NONNUL
 typedef struct kvo_property_description {
   const char *key;
   const kvo_type *type;
-  /// Stored `offset` bytes after the header's address; or, if `get` is set, computed.
+  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere.
   ptrdiff_t offset;
   /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are copied.
   void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);

@@ -26,6 +26,7 @@ typedef struct kvo_registration_info {
   const char *observer; ///< described
   kvo_options options;
   const void *KVO_NULLABLE context;
+  bool is_callback; ///< made by `kvo_add_callback`, not by an observer object
   uint64_t hits; ///< 0 unless `KVO_COUNT_HITS` is set
 } kvo_registration_info;
 

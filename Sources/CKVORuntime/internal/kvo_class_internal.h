@@ -25,6 +25,12 @@ typedef struct kvo_ivar {
   const kvo_type *type;
 } kvo_ivar;
 
+/// A binding's key. One that takes an earlier one's place keeps it reachable: it may be in use.
+typedef struct kvo_property {
+  kvo_property_description description; ///< first: what accessors refer to
+  const struct kvo_property *KVO_NULLABLE replaced;
+} kvo_property;
+
 struct kvo_class {
   kvo_imp KVO_NONNULL *KVO_NONNULL table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
   uint32_t slot_count; ///< slots in use; slots that belong to relatives alone hold a trap
@@ -43,7 +49,7 @@ struct kvo_class {
   kvo_map methods;       ///< selector -> kvo_method *: this class's own and its overrides
   kvo_map class_methods; ///< selector -> kvo_imp
   kvo_map ivars;         ///< name -> kvo_ivar *
-  kvo_map properties;    ///< key -> kvo_property_description *: a binding's
+  kvo_map properties;    ///< key -> kvo_property *: a binding's
   kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
   kvo_map interposed;    ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };
