@@ -1,8 +1,9 @@
 // The searches of key-value coding, and what they found.
 //
 // A class keeps what was found per key (kvo_class.accessors), readable without a lock. Each entry
-// carries the class's generation: a method or ivar that is added later raises it, and the next reader
-// searches again. Keys that are not found are not kept, so asking for arbitrary names costs no memory.
+// carries the class's generation: a method or ivar that is added later raises it, and the next
+// reader searches again. Keys that are not found are not kept, so asking for arbitrary names costs
+// no memory.
 #include "kvo_accessors.h"
 
 #include "kvo_coding.h"
@@ -62,8 +63,9 @@ static bool may_access_ivars(const kvo_class *cls) {
 
 // _<key>, _is<Key>, <key>, is<Key>.
 static const kvo_ivar *find_ivar(const kvo_class *cls, const char *key) {
-  const char *names[] = {kvo_accessor_name("_", key, false, ""), kvo_accessor_name("_is", key, true, ""),
-      kvo_key_find(key), kvo_accessor_name("is", key, true, "")};
+  const char *names[] = {kvo_accessor_name("_", key, false, ""),
+      kvo_accessor_name("_is", key, true, ""), kvo_key_find(key),
+      kvo_accessor_name("is", key, true, "")};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const kvo_ivar *ivar = find_ivar_named(cls, names[i]);
     if (ivar) return may_access_ivars(cls) ? ivar : NULL;
@@ -97,15 +99,23 @@ static void search(kvo_accessors *found, const kvo_class *cls, const char *key) 
   found->get_method = find_getter(cls, key);
   found->set_method = find_setter(cls, key);
   const kvo_ivar *ivar = found->get_method && found->set_method ? NULL : find_ivar(cls, key);
-  found->getter = found->get_method ? KVO_ACCESS_METHOD : ivar ? KVO_ACCESS_STORED : KVO_ACCESS_NONE;
-  found->setter = found->set_method ? KVO_ACCESS_METHOD : ivar ? KVO_ACCESS_STORED : KVO_ACCESS_NONE;
+  found->getter = found->get_method ? KVO_ACCESS_METHOD
+                  : ivar            ? KVO_ACCESS_STORED
+                                    : KVO_ACCESS_NONE;
+  found->setter = found->set_method ? KVO_ACCESS_METHOD
+                  : ivar            ? KVO_ACCESS_STORED
+                                    : KVO_ACCESS_NONE;
   found->offset = ivar ? ivar->offset : 0;
   found->type = found->get_method ? found->get_method->call->result : ivar ? ivar->type : NULL;
-  found->set_type = found->set_method ? found->set_method->call->arguments[2] : ivar ? ivar->type : NULL;
+  found->set_type = found->set_method ? found->set_method->call->arguments[2]
+                    : ivar            ? ivar->type
+                                      : NULL;
 }
 
 // A binding's storage, by which the uniform lane announces the key, also if a function reads it.
-static bool is_bound_storage(const kvo_accessors *found) { return found->property && found->offset; }
+static bool is_bound_storage(const kvo_accessors *found) {
+  return found->property && found->offset;
+}
 
 static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
     kvo_error *error) {
@@ -122,7 +132,8 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   }
   if (done) return kept;
   kvo_free(kept);
-  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key, cls->name);
+  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key,
+      cls->name);
   return NULL;
 }
 
@@ -134,8 +145,8 @@ const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, 
   kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
   search(&found, cls, key);
   if (found.getter || found.setter) return keep(found, cls, key, error);
-  kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no accessor and no ivar for the key \"%s\".",
-      cls->name, key);
+  kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+      "%s has no accessor and no ivar for the key \"%s\".", cls->name, key);
   return NULL;
 }
 
@@ -153,8 +164,8 @@ const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) 
   return newer && newer->id == accessors->id ? newer : accessors;
 }
 
-// The class that was asked, while one of its hooks asks its superclass: the hooks of one key are found
-// from it, as `self` finds them in a class method.
+// The class that was asked, while one of its hooks asks its superclass: the hooks of one key are
+// found from it, as `self` finds them in a class method.
 static _Thread_local const kvo_class *asked;
 
 static bool ask_general(kvo_imp hook, const kvo_class *cls, const char *key) {
@@ -207,8 +218,8 @@ static void read_undefined(const kvo_accessors *accessors, kvo_object *object, k
   const kvo_method *hook = kvo_class_find_method(accessors->cls, kvo_hooks()->value_for_undefined);
   if (!hook) return; // a binding's
   kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *) =
-      (kvo_status(*)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *))
-          kvo_class_imp(accessors->cls, hook);
+      (kvo_status (*)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+          kvo_error *))kvo_class_imp(accessors->cls, hook);
   if (answer(object, hook, accessors->key, value, NULL)) *value = KVO_VALUE_NIL;
 }
 
@@ -219,7 +230,9 @@ void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_
   case KVO_ACCESS_STORED:
     kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
     break;
-  case KVO_ACCESS_COMPUTED: accessors->property->get(object, accessors->property->binding, value); break;
+  case KVO_ACCESS_COMPUTED:
+    accessors->property->get(object, accessors->property->binding, value);
+    break;
   case KVO_ACCESS_NONE: read_undefined(accessors, object, value); break;
   }
 }

@@ -10,7 +10,8 @@
 
 __thread void *kvo_recorder;
 
-kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations, kvo_error *error) {
+kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations,
+    kvo_error *error) {
   kvo_class *root = kvo_class_make(name, NULL, sizeof(kvo_object), error);
   if (!root) return NULL;
   root->operations = operations;
@@ -32,8 +33,8 @@ kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description
   }
   if (added) return KVO_OK;
   kvo_free(kept);
-  return kvo_fail(error, KVO_NO_MEMORY, cls->name, description->key, "No memory for the key \"%s\" of %s.",
-      description->key, cls->name);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, description->key,
+      "No memory for the key \"%s\" of %s.", description->key, cls->name);
 }
 
 kvo_frame *kvo_uniform_will(void *header, const void *storage) {

@@ -1,15 +1,16 @@
 // The life of a change: will (old is read, priors are called), the setter, did (new is read, finals
 // are called).
 //
-// An automatic change is a frame on its thread's stack from will to the end of the did. While the frame
-// is open, a further change of the same property on the same thread joins it, that is, opens no frame.
-// It is open while priors are called and closed before finals are, so a set in a final callback is a
-// change of its own.
+// An automatic change is a frame on its thread's stack from will to the end of the did. While the
+// frame is open, a further change of the same property on the same thread joins it, that is, opens
+// no frame. It is open while priors are called and closed before finals are, so a set in a final
+// callback is a change of its own.
 //
-// A delivery walks the observers that it finds, first to last. It skips those that have ended, and those
-// that this very thread registered since the change began; those that another thread registered get it.
-// No lock is held, and the object may die in a callback: after a final nothing of it is touched but what
-// the frame's guard keeps. Where priors are called the object is retained, since its setter still runs.
+// A delivery walks the observers that it finds, first to last. It skips those that have ended, and
+// those that this very thread registered since the change began; those that another thread
+// registered get it. No lock is held, and the object may die in a callback: after a final nothing
+// of it is touched but what the frame's guard keeps. Where priors are called the object is
+// retained, since its setter still runs.
 #include "kvo_delivery.h"
 
 #include "kvo_log.h"
@@ -30,10 +31,10 @@ static void call_object(kvo_registration *registration, const kvo_change *change
     return;
   }
   const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->observe);
-  typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *, const kvo_change *,
-      void *);
-  ((observe)kvo_class_imp(cls, method))(observer, method, registration->key_path, registration->object,
-      change, registration->context);
+  typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *,
+      const kvo_change *, void *);
+  ((observe)kvo_class_imp(cls, method))(observer, method, registration->key_path,
+      registration->object, change, registration->context);
 }
 
 // An observer that is dying is not called: it can't be held.
@@ -47,14 +48,16 @@ static void call_living_object(kvo_registration *registration, const kvo_change 
 static void call(kvo_registration *registration, const kvo_change *change) {
   if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
   if (KVO_LIKELY(registration->callback != NULL))
-    registration->callback(registration->context, registration->object, registration->key_path, change);
+    registration->callback(registration->context, registration->object, registration->key_path,
+        change);
   else call_living_object(registration, change);
 }
 
 static bool is_unchanged(kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
   if (!(frame->flags & KVO_FRAME_COMPARED)) {
-    bool equal = (frame->flags & both) == both && kvo_value_equal(&frame->old_value, &frame->new_value);
+    bool equal =
+        (frame->flags & both) == both && kvo_value_equal(&frame->old_value, &frame->new_value);
     frame->flags |= KVO_FRAME_COMPARED | (equal ? KVO_FRAME_EQUAL : 0);
   }
   return frame->flags & KVO_FRAME_EQUAL;
@@ -64,13 +67,16 @@ static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool pr
   if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (prior && !(options & KVO_PRIOR)) return;
-  if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread) return;
+  if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread)
+    return;
   if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
   bool old = options & KVO_OLD && frame->flags & KVO_FRAME_HAS_OLD;
   bool new = options & KVO_NEW && frame->flags & KVO_FRAME_HAS_NEW;
-  // Registered on another thread after new was, or was not, read: a read of its own sees the change.
+  // Registered on another thread after new was, or was not, read: a read of its own sees the
+  // change.
   if (KVO_UNLIKELY(options & KVO_NEW && !new && !prior)) return;
-  const kvo_change change = {KVO_SETTING, prior, old ? &frame->old_value : NULL, new ? &frame->new_value : NULL};
+  const kvo_change change = {
+      KVO_SETTING, prior, old ? &frame->old_value : NULL, new ? &frame->new_value : NULL};
   call(registration, &change);
 }
 
@@ -83,7 +89,8 @@ static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
 }
 
 static void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
-  if (kvo_observers_is_list(observers)) deliver_to_list(kvo_observers_list(observers), frame, prior);
+  if (kvo_observers_is_list(observers))
+    deliver_to_list(kvo_observers_list(observers), frame, prior);
   else if (observers) deliver_to(kvo_observers_single(observers), frame, prior);
 }
 
@@ -101,13 +108,15 @@ static uint32_t options_of(const kvo_cell *cell) {
 
 void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
   if (!(options_of(cell) & (KVO_OLD | KVO_DISTINCT))) return;
-  kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object, &frame->old_value);
+  kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
+      &frame->old_value);
   frame->flags |= KVO_FRAME_HAS_OLD;
 }
 
 void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
   if (KVO_LIKELY(!(options_of(cell) & KVO_PRIOR))) return;
-  if (kvo_class_of(frame->object)->operations->try_retain(frame->object)) frame->flags |= KVO_FRAME_RETAINED;
+  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
+    frame->flags |= KVO_FRAME_RETAINED;
   deliver(kvo_cell_observers(cell), frame, true);
 }
 
@@ -136,7 +145,8 @@ void kvo_change_finish(kvo_frame *frame) {
   const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
   if (!cell) return;
   if (options_of(cell) & (KVO_NEW | KVO_DISTINCT)) {
-    kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object, &frame->new_value);
+    kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
+        &frame->new_value);
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
   deliver(kvo_cell_observers(cell), frame, false);
@@ -151,12 +161,14 @@ void kvo_change_close(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
-void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors, kvo_frame *frame) {
+void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
   if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
   if (registration->options & KVO_NEW) {
     kvo_accessors_read(accessors, registration->object, &frame->new_value);
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
-  const kvo_change change = {KVO_SETTING, false, NULL, frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL};
+  const kvo_change change = {
+      KVO_SETTING, false, NULL, frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL};
   call(registration, &change);
 }

@@ -1,9 +1,9 @@
 // Classes: making them, their names, their relatives.
 //
-// A class is its dispatch table first. The table of a subclass begins as a copy of its superclass's,
-// so that a slot means the same method down a hierarchy. Classes are linked to their subclasses, so
-// that a method that is added or replaced later reaches them all (method.c). Everything is written
-// under the class lock and never freed; readers take no lock.
+// A class is its dispatch table first. The table of a subclass begins as a copy of its
+// superclass's, so that a slot means the same method down a hierarchy. Classes are linked to their
+// subclasses, so that a method that is added or replaced later reaches them all (method.c).
+// Everything is written under the class lock and never freed; readers take no lock.
 #include "kvo_class_internal.h"
 
 #include "kvo_fail.h"
@@ -19,8 +19,8 @@
 // Plain classes of C by name. Bindings may have several classes of one unqualified name.
 static kvo_map names;
 
-// A table of `capacity` slots, preceded by the address of the one that it replaces, which readers may
-// still be using.
+// A table of `capacity` slots, preceded by the address of the one that it replaces, which readers
+// may still be using.
 static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
   void **memory = kvo_alloc_zeroed((capacity + 1) * sizeof(void *));
   if (!memory) return NULL;
@@ -64,8 +64,8 @@ static kvo_status check_new_class(const char *name, const kvo_class *superclass,
   size_t least = superclass ? superclass->instance_size : sizeof(kvo_object);
   if (size < least)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
-        "An instance of %s can't be smaller (%zu bytes) than one of its superclass (%zu).", name, size,
-        least);
+        "An instance of %s can't be smaller (%zu bytes) than one of its superclass (%zu).", name,
+        size, least);
   return KVO_OK;
 }
 

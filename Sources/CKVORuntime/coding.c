@@ -1,8 +1,8 @@
 // Key-value coding: reading and setting by key.
 //
-// A key with a setter method is set by calling it through the dispatch table, where an interposer tells
-// the observers. Storage without a setter is written directly, between the two halves of an automatic
-// change.
+// A key with a setter method is set by calling it through the dispatch table, where an interposer
+// tells the observers. Storage without a setter is written directly, between the two halves of an
+// automatic change.
 #include "kvo_coding.h"
 
 #include "kvo_accessors.h"
@@ -24,7 +24,8 @@ static kvo_status not_of_c(const kvo_class *cls, const char *key, kvo_error *err
 static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_value *value, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
-  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *);
+  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+      kvo_error *);
   kvo_status status = ((answer)kvo_class_imp(cls, hook))(object, hook, key, value, error);
   if (status) *value = KVO_VALUE_NIL;
   return status;
@@ -32,7 +33,8 @@ static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *obje
 
 static bool has_getter(const kvo_accessors *accessors) { return accessors && accessors->getter; }
 
-kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value, kvo_error *error) {
+kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   *value = KVO_VALUE_NIL;
   if (cls->is_bound) return not_of_c(cls, key, error);
@@ -44,21 +46,24 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
 
 // MARK: Setting
 
-static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object, const kvo_value *value,
-    const char *key, kvo_error *error) {
+static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object,
+    const kvo_value *value, const char *key, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_undefined);
-  typedef kvo_status (*take)(kvo_object *, const kvo_method *, const kvo_value *, const char *, kvo_error *);
+  typedef kvo_status (*take)(kvo_object *, const kvo_method *, const kvo_value *, const char *,
+      kvo_error *);
   return ((take)kvo_class_imp(cls, hook))(object, hook, value, key, error);
 }
 
-static kvo_status set_nil(const kvo_class *cls, kvo_object *object, const char *key, kvo_error *error) {
+static kvo_status set_nil(const kvo_class *cls, kvo_object *object, const char *key,
+    kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_nil_value);
   typedef kvo_status (*take)(kvo_object *, const kvo_method *, const char *, kvo_error *);
   return ((take)kvo_class_imp(cls, hook))(object, hook, key, error);
 }
 
 static bool takes_nil(const kvo_type *type) {
-  return type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_OBJECT || type->kind == KVO_KIND_POINTER;
+  return type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_OBJECT ||
+         type->kind == KVO_KIND_POINTER;
 }
 
 // Storage owns what its type owns: a string ivar is a copy, an object ivar a reference.
@@ -84,27 +89,29 @@ static void set_bytes(const kvo_accessors *accessors, kvo_object *object, const 
   else set_storage(accessors, object, bytes);
 }
 
-static kvo_status mismatch(const kvo_class *cls, const kvo_accessors *accessors, const kvo_value *value,
-    kvo_error *error) {
+static kvo_status mismatch(const kvo_class *cls, const kvo_accessors *accessors,
+    const kvo_value *value, kvo_error *error) {
   return kvo_fail(error, KVO_TYPE_MISMATCH, cls->name, accessors->key,
-      "\"%s\" of %s has the type \"%s\" and can't be set to a value of type \"%s\".", accessors->key,
-      cls->name, accessors->set_type->encoding, value->type->encoding);
+      "\"%s\" of %s has the type \"%s\" and can't be set to a value of type \"%s\".",
+      accessors->key, cls->name, accessors->set_type->encoding, value->type->encoding);
 }
 
-static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
-    const kvo_value *value, kvo_error *error) {
+static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, const kvo_value *value, kvo_error *error) {
   kvo_value converted = KVO_VALUE_NIL;
   kvo_status status = kvo_value_convert(&converted, accessors->set_type, value);
   if (status == KVO_TYPE_MISMATCH) return mismatch(cls, accessors, value, error);
-  if (status) return kvo_fail(error, status, cls->name, accessors->key, "No memory to set \"%s\" of %s.",
-      accessors->key, cls->name);
+  if (status)
+    return kvo_fail(error, status, cls->name, accessors->key, "No memory to set \"%s\" of %s.",
+        accessors->key, cls->name);
   set_bytes(accessors, object, kvo_value_bytes(&converted));
   kvo_value_destroy(&converted);
   return KVO_OK;
 }
 
 static kvo_status read_only(const kvo_class *cls, const char *key, kvo_error *error) {
-  return kvo_fail(error, KVO_READ_ONLY, cls->name, key, "\"%s\" of %s can be read but not set.", key, cls->name);
+  return kvo_fail(error, KVO_READ_ONLY, cls->name, key, "\"%s\" of %s can be read but not set.",
+      key, cls->name);
 }
 
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_value *value,

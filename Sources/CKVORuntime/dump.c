@@ -1,7 +1,7 @@
 // Who observes an object, as text and as a list.
 //
-// A snapshot is taken under the object's lock, which holds the observers; they are described and let go
-// without it, since describing runs the binding's code.
+// A snapshot is taken under the object's lock, which holds the observers; they are described and
+// let go without it, since describing runs the binding's code.
 #include "kvo_diagnostics.h"
 
 #include "kvo_intern.h"
@@ -32,8 +32,9 @@ static void add(snapshot *taken, kvo_registration *registration) {
   kvo_object *observer = registration->observer;
   bool held = observer && registration->operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
-      .info = {registration->key_path, "", (kvo_options)registration->options, registration->context,
-          registration->callback != NULL, __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
+      .info = {registration->key_path, "", (kvo_options)registration->options,
+          registration->context, registration->callback != NULL,
+          __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
       .serial = registration->serial,
       .observer = held ? observer : NULL,
       .operations = registration->operations,
@@ -54,7 +55,8 @@ static void add_cell(snapshot *taken, kvo_observers observers) {
 
 static bool take_locked(snapshot *taken, const kvo_table *table) {
   taken->entries = kvo_alloc(table->live * sizeof(entry) + 1);
-  for (uint32_t i = 0; taken->entries && i <= table->mask; i++) add_cell(taken, table->cells[i].observers);
+  for (uint32_t i = 0; taken->entries && i <= table->mask; i++)
+    add_cell(taken, table->cells[i].observers);
   return taken->entries != NULL;
 }
 
@@ -72,7 +74,8 @@ static void describe_observers(snapshot *taken) {
       entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
       entry->operations->release(entry->observer);
     } else if (entry->callback) {
-      snprintf(entry->description, sizeof entry->description, "callback %p", (void *)entry->callback);
+      snprintf(entry->description, sizeof entry->description, "callback %p",
+          (void *)entry->callback);
     } else {
       strcpy(entry->description, "a dying object");
     }
@@ -88,7 +91,8 @@ static bool take(snapshot *taken, const kvo_object *object) {
   }
   describe_observers(taken);
   if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
-  for (size_t i = 0; i < taken->count; i++) taken->entries[i].info.observer = taken->entries[i].description;
+  for (size_t i = 0; i < taken->count; i++)
+    taken->entries[i].info.observer = taken->entries[i].description;
   return done;
 }
 
@@ -136,7 +140,8 @@ static void print_open_pairs(FILE *out, const kvo_open_pair *pair) {
 static void print_dump(FILE *out, const kvo_object *object) {
   char description[160];
   kvo_object_describe(object, description, sizeof description);
-  fprintf(out, "%s, isa %s\n", description, kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
+  fprintf(out, "%s, isa %s\n", description,
+      kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
   if (kvo_visit_registrations(object, print_registration, out)) fputs("  out of memory\n", out);
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = object->observations;

@@ -1,6 +1,6 @@
-// Interned strings live in one open-addressed set, written under a lock, read without one, in the way
-// of map.c: an old array is kept for its readers. A string carries its length, hash, and a binding's
-// cookie before the text; the text's address is what everybody else sees.
+// Interned strings live in one open-addressed set, written under a lock, read without one, in the
+// way of map.c: an old array is kept for its readers. A string carries its length, hash, and a
+// binding's cookie before the text; the text's address is what everybody else sees.
 #include "kvo_intern.h"
 
 #include "kvo_lock.h"
@@ -33,13 +33,14 @@ static uint32_t hash_of(const char *text, size_t length) {
   return hash;
 }
 
-// The string, or NULL; and where it is, or would go if the lock is held. A reader without the lock must
-// not look into a free entry again: it may have got another string meanwhile.
+// The string, or NULL; and where it is, or would go if the lock is held. A reader without the lock
+// must not look into a free entry again: it may have got another string meanwhile.
 static interned *find(set *set, const char *text, size_t length, uint32_t hash, interned ***entry) {
   for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {
     interned *found = __atomic_load_n(&set->entries[i], __ATOMIC_ACQUIRE);
     *entry = &set->entries[i];
-    if (!found || (found->hash == hash && found->length == length && !memcmp(found->text, text, length)))
+    if (!found ||
+        (found->hash == hash && found->length == length && !memcmp(found->text, text, length)))
       return found;
   }
 }
@@ -109,12 +110,13 @@ const void *kvo_key_cookie(const char *interned_key) {
 
 const void *kvo_key_set_cookie(const char *interned_key, const void *cookie) {
   const void *expected = NULL;
-  bool first = __atomic_compare_exchange_n(&header_of(interned_key)->cookie, &expected, cookie, false,
-      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  bool first = __atomic_compare_exchange_n(&header_of(interned_key)->cookie, &expected, cookie,
+      false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return first ? cookie : expected;
 }
 
-const char *kvo_accessor_name(const char *prefix, const char *key, bool capitalise, const char *suffix) {
+const char *kvo_accessor_name(const char *prefix, const char *key, bool capitalise,
+    const char *suffix) {
   char name[KVO_SELECTOR_LIMIT];
   int length = snprintf(name, sizeof name, "%s%s%s", prefix, key, suffix);
   if (length < 0 || (size_t)length >= sizeof name) return NULL;

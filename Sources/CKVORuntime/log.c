@@ -13,8 +13,8 @@ uint32_t kvo_log_flags;
 static void (*misuse_handler)(const char *message);
 static void (*unhandled_handler)(const char *key_path, kvo_object *object, kvo_object *observer);
 
-// One row per option: the environment variable, a word that must be in its value (or NULL for any value
-// but 0), what it sets, and the help text.
+// One row per option: the environment variable, a word that must be in its value (or NULL for any
+// value but 0), what it sets, and the help text.
 static const struct option {
   const char *variable;
   const char *word;
@@ -35,18 +35,43 @@ static bool asks_for(const struct option *option) {
 }
 
 static void print_help(void) {
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    fprintf(stderr, "  %s=%-14s %s\n", options[i].variable, options[i].word ? options[i].word : "1",
-        options[i].help);
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s=%s", options[i].variable,
+        options[i].word ? options[i].word : "1");
+    fprintf(stderr, "  %-24s %s\n", setting, options[i].help);
+  }
+}
+
+static bool is_word_of(const char *variable, const char *text, size_t length) {
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    const char *word = options[i].word;
+    if (word && !strcmp(options[i].variable, variable) && strlen(word) == length &&
+        !strncmp(word, text, length))
+      return true;
+  }
+  return false;
+}
+
+static void report_unknown_words(const char *variable) {
+  const char *text = getenv(variable);
+  for (size_t length; text && *text; text += length + (text[length] == ',')) {
+    length = strcspn(text, ",");
+    if (!is_word_of(variable, text, length))
+      fprintf(stderr, "KVO: %s has no kind \"%.*s\"; KVO_HELP=1 lists them.\n", variable,
+          (int)length, text);
+  }
 }
 
 // Early, so that the constructors of a program find the options read.
 __attribute__((constructor(101))) static void read_environment(void) {
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (asks_for(&options[i])) kvo_log_flags |= options[i].flag;
+  report_unknown_words("KVO_LOG");
   const char *help = getenv("KVO_HELP");
   if (!help || !strcmp(help, "0")) return;
-  fprintf(stderr, "CKVORuntime reads these from the environment (KVO_LOG takes several, comma-separated):\n");
+  fprintf(stderr,
+      "CKVORuntime reads these from the environment (KVO_LOG takes several, comma-separated):\n");
   print_help();
 }
 
@@ -55,19 +80,28 @@ static const char *kind_name(kvo_change_kind kind) {
   return names[kind];
 }
 
+static const char *recipient_kind(const kvo_registration *registration) {
+  return registration->callback ? "callback" : "observer";
+}
+
+static const void *recipient(const kvo_registration *registration) {
+  return registration->callback ? (const void *)registration->callback : registration->observer;
+}
+
 void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
   if (kvo_log_flags & KVO_COUNT_HITS) __atomic_fetch_add(&registration->hits, 1, __ATOMIC_RELAXED);
   if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;
-  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %p, context %p\n", change->is_prior ? "prior " : "",
-      kind_name(change->kind), registration->key_path, kvo_class_name(kvo_class_of(registration->object)),
-      (void *)registration->object, (void *)registration->observer, registration->context);
+  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %s %p, context %p\n",
+      change->is_prior ? "prior " : "", kind_name(change->kind), registration->key_path,
+      kvo_class_name(kvo_class_of(registration->object)), (void *)registration->object,
+      recipient_kind(registration), recipient(registration), registration->context);
 }
 
 void kvo_log_registration(const kvo_registration *registration, const char *what) {
   if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
-  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %p, options %#x, context %p\n", what,
-      registration->key_path, (void *)registration->object, (void *)registration->observer,
-      (unsigned)registration->options, registration->context);
+  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
+      registration->key_path, (void *)registration->object, recipient_kind(registration),
+      recipient(registration), (unsigned)registration->options, registration->context);
 }
 
 __attribute__((noinline)) void kvo_break_on_misuse(const char *message) {
@@ -92,12 +126,13 @@ void kvo_misuse(const char *format, ...) {
   if (kvo_log_flags & KVO_ABORT_ON_MISUSE) abort();
 }
 
-void kvo_set_unhandled_notification_handler(
-    void (*handler)(const char *key_path, kvo_object *object, kvo_object *observer)) {
+void kvo_set_unhandled_notification_handler(void (*handler)(const char *key_path,
+    kvo_object *object, kvo_object *observer)) {
   __atomic_store_n(&unhandled_handler, handler, __ATOMIC_RELEASE);
 }
 
-void kvo_report_unhandled_notification(const char *key_path, kvo_object *object, kvo_object *observer) {
+void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
+    kvo_object *observer) {
   void (*handler)(const char *, kvo_object *, kvo_object *) =
       __atomic_load_n(&unhandled_handler, __ATOMIC_ACQUIRE);
   if (handler) {

@@ -1,9 +1,9 @@
 // Changes by hand: kvo_will_change and kvo_did_change.
 //
-// An open pair hangs at its object's table, with the thread that opened it, so that it ends with the
-// object and shows in the dump. A frame guards the object during each of the two calls only. Inside an
-// automatic change of the same property and thread the pair joins: its did is expected and delivers
-// nothing. A did finds the pair of its thread and key that was opened last.
+// An open pair hangs at its object's table, with the thread that opened it, so that it ends with
+// the object and shows in the dump. A frame guards the object during each of the two calls only.
+// Inside an automatic change of the same property and thread the pair joins: its did is expected
+// and delivers nothing. A did finds the pair of its thread and key that was opened last.
 #include "kvo_accessors.h"
 #include "kvo_delivery.h"
 #include "kvo_intern.h"
@@ -38,7 +38,8 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
 static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
   kvo_table *table = object->observations;
   uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
-  for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link; link = &(*link)->next) {
+  for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link;
+      link = &(*link)->next) {
     kvo_open_pair *pair = *link;
     if (pair->id != id || pair->thread != thread) continue;
     *link = pair->next;
@@ -76,7 +77,8 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
   return pair;
 }
 
-// The pair is open while priors are called, and keeps its own copy of old: a did in such a callback ends it.
+// The pair is open while priors are called, and keeps its own copy of old: a did in such a
+// callback ends it.
 static void open_pair(kvo_frame *frame, const kvo_accessors *accessors) {
   kvo_open_pair *pair = make_pair(frame, accessors);
   if (!pair) return;
@@ -84,7 +86,8 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors) {
   const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
   if (cell) {
     kvo_change_read_old(frame, cell);
-    pair->has_old = frame->flags & KVO_FRAME_HAS_OLD && kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
+    pair->has_old = frame->flags & KVO_FRAME_HAS_OLD &&
+                    kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
   }
   if (!push_pair(frame->object, pair)) {
     free_pair(pair);
@@ -121,8 +124,9 @@ static void finish(kvo_frame *frame, kvo_open_pair *pair) {
 }
 
 static void report_unmatched(const kvo_object *object, const char *key) {
-  kvo_misuse("didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.", key,
-      kvo_class_of(object)->name);
+  kvo_misuse(
+      "didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.",
+      key, kvo_class_of(object)->name);
 }
 
 void kvo_did_change_key(kvo_object *object, const char *key) {
@@ -172,7 +176,8 @@ void kvo_open_pairs_end_with(kvo_object *object) {
   kvo_open_pair *pairs = take_all_pairs(object);
   for (kvo_open_pair *next; pairs; pairs = next) {
     next = pairs->next;
-    kvo_misuse("A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
+    kvo_misuse(
+        "A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
         kvo_class_of(object)->name, pairs->key, (unsigned)pairs->thread);
     free_pair(pairs);
   }

@@ -28,7 +28,8 @@ static entry *find_locked(struct kvo_map_slots *slots, const void *key) {
   return &slots->entries[i];
 }
 
-// Stops at an entry that was free when it was read, and reads no further: it may be getting another key.
+// Stops at an entry that was free when it was read, and reads no further: it may be getting
+// another key.
 void *kvo_map_get(const kvo_map *map, const void *key) {
   struct kvo_map_slots *slots = __atomic_load_n(&map->slots, __ATOMIC_ACQUIRE);
   for (size_t i = slots ? home(key, slots->mask) : 0; slots; i = (i + 1) & slots->mask) {

@@ -1,12 +1,12 @@
 // Methods: adding, replacing, finding them; ivars and class methods.
 //
 // A method's slot is free in the class and all its descendants when it is added, so that adding a
-// method late never moves another. An override is an entry in the overriding class's own map with the
-// handle of what it overrides: that is how a replacement further up knows where to stop.
+// method late never moves another. An override is an entry in the overriding class's own map with
+// the handle of what it overrides: that is how a replacement further up knows where to stop.
 #include "kvo_class_internal.h"
 
-#include "kvo_fail.h"
 #include "kvo_diagnostics.h"
+#include "kvo_fail.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
@@ -71,19 +71,22 @@ kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
 }
 
 static void fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
-  for (uint32_t i = cls->slot_count; i < slot; i++) kvo_class_set_slot_locked(cls, i, call_without_method);
+  for (uint32_t i = cls->slot_count; i < slot; i++)
+    kvo_class_set_slot_locked(cls, i, call_without_method);
   kvo_class_set_slot_locked(cls, slot, imp);
   __atomic_store_n(&cls->slot_count, slot + 1, __ATOMIC_RELEASE);
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     fill_slots_locked(subclass, slot, imp);
 }
 
-// What a class does changes for it and for the descendants that inherit it. A dynamic subclass keeps
-// its interposer, which looks the original up.
+// What a class does changes for it and for the descendants that inherit it. A dynamic subclass
+// keeps its interposer, which looks the original up.
 static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp imp) {
-  if (!(cls->is_dynamic && kvo_swizzle_interposes(cls, method))) kvo_class_set_slot_locked(cls, method->slot, imp);
+  if (!(cls->is_dynamic && kvo_swizzle_interposes(cls, method)))
+    kvo_class_set_slot_locked(cls, method->slot, imp);
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
-    if (!kvo_map_get(&subclass->methods, method->selector)) change_slot_locked(subclass, method, imp);
+    if (!kvo_map_get(&subclass->methods, method->selector))
+      change_slot_locked(subclass, method, imp);
 }
 
 static const kvo_class *descendant_with_method_locked(const kvo_class *cls, const char *selector) {
@@ -96,7 +99,8 @@ static const kvo_class *descendant_with_method_locked(const kvo_class *cls, cons
 }
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *name, kvo_error *error) {
-  return kvo_fail(error, KVO_NO_MEMORY, cls->name, name, "No memory to add %s to %s.", name, cls->name);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, name, "No memory to add %s to %s.", name,
+      cls->name);
 }
 
 static kvo_method *make_method(const char *selector, const kvo_call *call, uint32_t slot) {
@@ -110,8 +114,8 @@ static kvo_method *make_method(const char *selector, const kvo_call *call, uint3
   return NULL;
 }
 
-static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp imp, const kvo_call *call,
-    const kvo_method **handle, kvo_error *error) {
+static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp imp,
+    const kvo_call *call, const kvo_method **handle, kvo_error *error) {
   const kvo_class *below = descendant_with_method_locked(cls, selector);
   if (below)
     return kvo_fail(error, KVO_DUPLICATE, cls->name, selector,
@@ -136,18 +140,19 @@ static kvo_status override_locked(kvo_class *cls, const kvo_method *method, kvo_
   const char *selector = method->selector;
   if (method->call != call)
     return kvo_fail(error, KVO_INVALID_ENCODING, cls->name, selector,
-        "%s of %s is declared as \"%s\", but overrides a method declared as \"%s\".", selector, cls->name,
-        call ? call->encoding : "hook", method->call ? method->call->encoding : "hook");
+        "%s of %s is declared as \"%s\", but overrides a method declared as \"%s\".", selector,
+        cls->name, call ? call->encoding : "hook", method->call ? method->call->encoding : "hook");
   if (!kvo_map_set_locked(&cls->methods, selector, (void *)(uintptr_t)method))
     return out_of_memory(cls, selector, error);
   change_slot_locked(cls, method, imp);
   return KVO_OK;
 }
 
-static kvo_status add_locked(kvo_class *cls, const char *selector, kvo_imp imp, const kvo_call *call,
-    const kvo_method **handle, kvo_error *error) {
+static kvo_status add_locked(kvo_class *cls, const char *selector, kvo_imp imp,
+    const kvo_call *call, const kvo_method **handle, kvo_error *error) {
   if (kvo_map_get(&cls->methods, selector))
-    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a method %s already.", cls->name, selector);
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a method %s already.",
+        cls->name, selector);
   const kvo_method *inherited = kvo_class_find_method(cls, selector);
   kvo_status status = inherited ? override_locked(cls, inherited, imp, call, error)
                                 : add_new_locked(cls, selector, imp, call, handle, error);
@@ -171,7 +176,8 @@ static const char *intern_selector(const kvo_class *cls, const char *selector, k
 }
 
 // An error about a type, made into one about the class's member.
-static kvo_status name_member(kvo_error *error, kvo_status status, const kvo_class *cls, const char *name) {
+static kvo_status name_member(kvo_error *error, kvo_status status, const kvo_class *cls,
+    const char *name) {
   if (!error) return status;
   char cause[sizeof error->message];
   memcpy(cause, error->message, sizeof cause);
@@ -202,8 +208,8 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
     kvo_imp *previous, kvo_error *error) {
   const kvo_method *method = kvo_class_method(cls, selector);
   if (!method)
-    return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector, "%s has no method %s to replace.",
-        cls->name, selector);
+    return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector,
+        "%s has no method %s to replace.", cls->name, selector);
   KVO_LOCKED(&kvo_class_lock);
   if (!kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
     return out_of_memory(cls, selector, error);
@@ -212,7 +218,8 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
   return KVO_OK;
 }
 
-kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp, kvo_error *error) {
+kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_error *error) {
   kvo_error cause;
   const char *interned = intern_selector(cls, selector, &cause);
   if (!interned) {
@@ -229,9 +236,11 @@ kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_
   return KVO_OK;
 }
 
-static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar ivar, kvo_error *error) {
+static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar ivar,
+    kvo_error *error) {
   if (kvo_map_get(&cls->ivars, name))
-    return kvo_fail(error, KVO_DUPLICATE, cls->name, name, "%s has an ivar %s already.", cls->name, name);
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, name, "%s has an ivar %s already.", cls->name,
+        name);
   kvo_ivar *kept = kvo_alloc(sizeof *kept);
   if (!kept) return out_of_memory(cls, name, error);
   *kept = ivar;
@@ -251,11 +260,12 @@ kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, k
     if (error) *error = cause;
     return name_member(error, cause.status, cls, name);
   }
-  if (offset < sizeof(kvo_object) || offset > cls->instance_size || type->size > cls->instance_size - offset ||
-      offset % type->alignment)
+  if (offset < sizeof(kvo_object) || offset > cls->instance_size ||
+      type->size > cls->instance_size - offset || offset % type->alignment)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, name,
-        "The ivar %s (%zu bytes at offset %zu) does not lie inside an instance of %s (%zu bytes).", name,
-        type->size, offset, cls->name, cls->instance_size);
+        "The ivar %s (%zu bytes at offset %zu) does not lie inside an instance of %s (%zu bytes), behind "
+        "the kvo_object of %zu bytes that must be its first member.",
+        name, type->size, offset, cls->name, cls->instance_size, sizeof(kvo_object));
   const char *interned = kvo_key_intern(name);
   if (!interned) return out_of_memory(cls, name, error);
   KVO_LOCKED(&kvo_class_lock);

@@ -1,9 +1,10 @@
 // Objects of C: memory, references, death.
 //
-// Two counts precede the header: strong references, and unowned ones, of which the strong references
-// together hold one. The last strong one ends the object; the memory goes with the last unowned one, so
-// that a registration that still knows a dead observer can ask it whether it lives. A dying object's
-// strong count has a high bit set, so that references taken and given back by `dealloc` don't end it again.
+// Two counts precede the header: strong references, and unowned ones, of which the strong
+// references together hold one. The last strong one ends the object; the memory goes with the last
+// unowned one, so that a registration that still knows a dead observer can ask it whether it
+// lives. A dying object's strong count has a high bit set, so that references taken and given back
+// by `dealloc` don't end it again.
 #include "kvo_object.h"
 
 #include "kvo_class_internal.h"
@@ -22,7 +23,8 @@ typedef struct {
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == 16, "an instance stays aligned for any scalar");
-_Static_assert(sizeof(kvo_object) == 2 * sizeof(void *), "bindings lay the header out as two words");
+_Static_assert(sizeof(kvo_object) == 2 * sizeof(void *),
+    "bindings lay the header out as two words");
 
 enum { DYING = 1 << 30 };
 
@@ -39,7 +41,8 @@ static void root_retain(kvo_object *object) {
 static bool root_try_retain(kvo_object *object) {
   uint32_t *strong = &counts_of(object)->strong, count = __atomic_load_n(strong, __ATOMIC_RELAXED);
   while (count && !(count & DYING))
-    if (__atomic_compare_exchange_n(strong, &count, count + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(strong, &count, count + 1, true, __ATOMIC_ACQUIRE,
+            __ATOMIC_RELAXED))
       return true;
   return false;
 }
@@ -57,7 +60,8 @@ static void root_unowned_release(kvo_object *object) {
 static void call_each(kvo_object *object, const char *selector) {
   for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass) {
     const kvo_method *method = kvo_map_get(&cls->methods, selector);
-    if (method) ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
+    if (method)
+      ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
   }
 }
 
@@ -71,7 +75,8 @@ static void root_release(kvo_object *object) {
 }
 
 static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {
-  int length = snprintf(buffer, capacity, "<%s: %p>", kvo_class_of(object)->name, (const void *)object);
+  int length =
+      snprintf(buffer, capacity, "<%s: %p>", kvo_class_of(object)->name, (const void *)object);
   return length < 0 ? 0 : (size_t)length;
 }
 
@@ -89,10 +94,11 @@ const kvo_class_operations kvo_root_operations = {
 kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_object *object),
     kvo_error *error) {
   const kvo_class *(*known)(const kvo_object *) = NULL;
-  bool first = __atomic_compare_exchange_n(&class_of_unobserved, &known, class_of, false, __ATOMIC_ACQ_REL,
-      __ATOMIC_ACQUIRE);
+  bool first = __atomic_compare_exchange_n(&class_of_unobserved, &known, class_of, false,
+      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   if (first || known == class_of) return KVO_OK;
-  return kvo_fail(error, KVO_DUPLICATE, NULL, NULL, "Another binding tells the class of unobserved objects already.");
+  return kvo_fail(error, KVO_DUPLICATE, NULL, NULL,
+      "Another binding tells the class of unobserved objects already.");
 }
 
 const kvo_class *kvo_class_of(const kvo_object *object) {

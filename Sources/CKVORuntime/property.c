@@ -12,7 +12,8 @@
 // `setup` may ask for a class that it is the first to mention.
 static pthread_mutex_t define_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property, kvo_error *error) {
+static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property,
+    kvo_error *error) {
   const kvo_signature getter = {KVO_FORM_GETTER, property->layout};
   const kvo_signature setter = {KVO_FORM_SETTER, property->layout};
   kvo_status status = kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
@@ -21,24 +22,27 @@ static kvo_status add_property(kvo_class *cls, const kvo_property_definition *pr
     status = kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
         property->setter_method, error);
   if (!status && property->ivar_offset >= 0)
-    status = kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout, error);
+    status = kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout,
+        error);
   return status;
 }
 
-static kvo_class *make(const kvo_class_definition *definition, const kvo_class *superclass, kvo_error *error) {
+static kvo_class *make(const kvo_class_definition *definition, const kvo_class *superclass,
+    kvo_error *error) {
   kvo_class *cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
   if (!cls) return NULL;
   for (size_t i = 0; i < definition->property_count; i++)
     if (add_property(cls, &definition->properties[i], error)) return NULL;
   const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
-  if (kvo_class_add_method(cls, kvo_hooks()->destroy_properties, (kvo_imp)definition->destroy_properties, hook,
-          NULL, error))
+  if (kvo_class_add_method(cls, kvo_hooks()->destroy_properties,
+          (kvo_imp)definition->destroy_properties, hook, NULL, error))
     return NULL;
   if (definition->setup) definition->setup(cls);
   return kvo_class_register(cls, error) ? NULL : cls;
 }
 
-static const kvo_class *make_or_stop(const kvo_class_definition *definition, const kvo_class *superclass) {
+static const kvo_class *make_or_stop(const kvo_class_definition *definition,
+    const kvo_class *superclass) {
   kvo_error error;
   kvo_class *cls = make(definition, superclass, &error);
   if (cls) return cls;

@@ -1,17 +1,19 @@
 // Reclamation by hazard pointers whose fences the remover pays for.
 //
-// A delivery publishes its object in a frame, then reads the object's observations. A removal unlinks,
-// then looks at all frames. One of the two sees the other: the delivery reads what is left after the
-// unlinking, or the removal sees the frame and waits. That takes a full fence on either side. The
-// delivery's is a compiler barrier only, because the removal runs membarrier(2), which puts the fence
-// into every running thread of the process. Where the kernel has no membarrier both sides fence.
-// The thread sanitizer sees neither kind, so its builds publish with sequentially consistent stores.
-// While a single thread has a record no barrier is needed: its frames are the caller's own.
+// A delivery publishes its object in a frame, then reads the object's observations. A removal
+// unlinks, then looks at all frames. One of the two sees the other: the delivery reads what is
+// left after the unlinking, or the removal sees the frame and waits. That takes a full fence on
+// either side. The delivery's is a compiler barrier only, because the removal runs membarrier(2),
+// which puts the fence into every running thread of the process. Where the kernel has no
+// membarrier both sides fence. The thread sanitizer sees neither kind, so its builds publish with
+// sequentially consistent stores. While a single thread has a record no barrier is needed: its
+// frames are the caller's own.
 //
-// What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is marked by
-// `owes`, and whoever pops it tries again, under the same lock: he finds whatever was put there before the
-// mark. A frame that is marked anew may have been popped before that could be seen, so the frames are
-// looked at again, after a fence. A mark may outlive its reason: the next pop then tries for nothing.
+// What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
+// marked by `owes`, and whoever pops it tries again, under the same lock: he finds whatever was
+// put there before the mark. A frame that is marked anew may have been popped before that could be
+// seen, so the frames are looked at again, after a fence. A mark may outlive its reason: the next
+// pop then tries for nothing.
 #include "kvo_reclaim.h"
 
 #include "kvo_lock.h"
@@ -43,12 +45,13 @@ static void fence_all_threads(void) {}
 
 static bool other_threads_exist(void) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
-    if (thread != kvo_this_thread && __atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST)) return true;
+    if (thread != kvo_this_thread && __atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST))
+      return true;
   return false;
 }
 
-// Orders this thread's earlier stores before its later loads, and every frame that is published before
-// its thread's reads.
+// Orders this thread's earlier stores before its later loads, and every frame that is published
+// before its thread's reads.
 static void heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (kvo_fences_are_asymmetric && other_threads_exist()) fence_all_threads();

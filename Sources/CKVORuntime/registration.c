@@ -1,12 +1,13 @@
-// Registrations: made by adding, ended by whichever comes first of removal, invalidation, the death of
-// the observed object, the death of the observer.
+// Registrations: made by adding, ended by whichever comes first of removal, invalidation, the
+// death of the observed object, the death of the observer.
 //
-// Whoever turns a registration's state from live to ended, under the observed object's lock, unlinks it
-// and retires it; the others find it ended and leave it alone. A registration with an observer object
-// is linked in two places: the table of the observed object, and the observer's list of what it
-// registered, under the observer's lock. It holds an unowned reference to the observer, so that a
-// delivery that meets it may ask whether the observer still lives. It is freed, `ended` having been
-// called, when no delivery of the object can be reading it and its handle has been released.
+// Whoever turns a registration's state from live to ended, under the observed object's lock,
+// unlinks it and retires it; the others find it ended and leave it alone. A registration with an
+// observer object is linked in two places: the table of the observed object, and the observer's
+// list of what it registered, under the observer's lock. It holds an unowned reference to the
+// observer, so that a delivery that meets it may ask whether the observer still lives. It is
+// freed, `ended` having been called, when no delivery of the object can be reading it and its
+// handle has been released.
 #include "kvo_registration.h"
 
 #include "kvo_delivery.h"
@@ -30,7 +31,8 @@ typedef struct request {
 } request;
 
 static void let_go(kvo_registration *registration) {
-  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL) == 0) kvo_free(registration);
+  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL) == 0)
+    kvo_free(registration);
 }
 
 static void reclaim(kvo_retired *retired) {
@@ -45,13 +47,14 @@ static void reclaim(kvo_retired *retired) {
 // A key of one component. What a longer path names is told in the error.
 static kvo_status check_key_path(const char *key_path, const kvo_class *cls, kvo_error *error) {
   size_t length = strlen(key_path);
-  bool empty_component = !length || key_path[0] == '.' || key_path[length - 1] == '.' || strstr(key_path, "..");
+  bool empty_component =
+      !length || key_path[0] == '.' || key_path[length - 1] == '.' || strstr(key_path, "..");
   if (empty_component)
     return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, key_path,
         "The key path \"%s\" for %s has an empty component.", key_path, cls->name);
   if (strpbrk(key_path, ".@"))
     return kvo_fail(error, KVO_NOT_OBSERVABLE, cls->name, key_path,
-        "\"%s\" can't be observed from %s: a registration takes a single key. Observe each object's own "
+        "\"%s\" of %s can't be observed: a registration takes a single key. Observe each object's own "
         "key.",
         key_path, cls->name);
   return KVO_OK;
@@ -60,7 +63,8 @@ static kvo_status check_key_path(const char *key_path, const kvo_class *cls, kvo
 static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
   if (!hook) return false; // a binding's, which may have none
-  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *);
+  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+      kvo_error *);
   kvo_value value = KVO_VALUE_NIL;
   bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
   kvo_value_destroy(&value);
@@ -69,8 +73,8 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
 
 // What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
 // `balance` although setBalance: would set it.
-static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *object, const char *key,
-    kvo_error *error) {
+static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *object,
+    const char *key, kvo_error *error) {
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, error);
   if (accessors && accessors->getter) return accessors;
   if (!accessors && error->status == KVO_NO_MEMORY) return NULL;
@@ -84,10 +88,12 @@ static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *obj
 }
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
-  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key, cls->name);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
+      cls->name);
 }
 
-static kvo_registration *make(const request *request, const kvo_accessors *accessors, bool with_handle) {
+static kvo_registration *make(const request *request, const kvo_accessors *accessors,
+    bool with_handle) {
   kvo_registration *made = kvo_alloc(sizeof *made);
   kvo_thread *thread = kvo_thread_current();
   if (!made || !thread) {
@@ -112,20 +118,22 @@ static void link_to_observer_locked(kvo_registration *registration, kvo_table *o
   registration->operations->unowned_retain(registration->observer);
   registration->next_watched = observers_table->watched;
   registration->link_watched = &observers_table->watched;
-  if (registration->next_watched) registration->next_watched->link_watched = &registration->next_watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = &registration->next_watched;
   observers_table->watched = registration;
 }
 
 static void unlink_from_observer_locked(kvo_registration *registration) {
   if (!registration->link_watched) return;
   *registration->link_watched = registration->next_watched;
-  if (registration->next_watched) registration->next_watched->link_watched = registration->link_watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = registration->link_watched;
   registration->link_watched = NULL;
 }
 
 // An object may observe itself: its table is then reserved twice, which is harmless.
-static bool insert_locked(kvo_registration *registration, const kvo_accessors *accessors, kvo_class *dynamic,
-    kvo_retired **retired) {
+static bool insert_locked(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_class *dynamic, kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = registration->observer;
   kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
   kvo_table *table = kvo_table_reserve_locked(object, retired);
@@ -137,15 +145,16 @@ static bool insert_locked(kvo_registration *registration, const kvo_accessors *a
   return true;
 }
 
-static kvo_status insert(kvo_registration *registration, const kvo_accessors *accessors, kvo_class *dynamic,
-    kvo_error *error) {
+static kvo_status insert(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_class *dynamic, kvo_error *error) {
   kvo_retired *retired = NULL;
   bool inserted;
   {
     KVO_LOCKED_OBJECTS(registration->object, registration->observer);
     inserted = insert_locked(registration, accessors, dynamic, &retired);
     if (!inserted) kvo_table_trim_locked(registration->object, &retired);
-    if (!inserted && registration->observer) kvo_table_trim_locked(registration->observer, &retired);
+    if (!inserted && registration->observer)
+      kvo_table_trim_locked(registration->observer, &retired);
   }
   kvo_retire(retired);
   return inserted ? KVO_OK : out_of_memory(accessors->cls, accessors->key, error);
@@ -179,7 +188,8 @@ static kvo_status add(const request *request, kvo_handle **handle, kvo_error *er
     if (error) *error = cause;
     return cause.status;
   }
-  kvo_class *dynamic = kvo_swizzle_class(cls, accessors->key, kvo_accessors_automatic(accessors), &cause);
+  kvo_class *dynamic =
+      kvo_swizzle_class(cls, accessors->key, kvo_accessors_automatic(accessors), &cause);
   kvo_registration *made = dynamic ? make(request, accessors, handle != NULL) : NULL;
   if (!dynamic) {
     if (error) *error = cause;
@@ -208,7 +218,8 @@ kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char
   const kvo_class *cls = kvo_class_of(observer);
   if (!can_observe(cls))
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key_path,
-        "%s can't be an observer of \"%s\": it does not answer %s.", cls->name, key_path, kvo_hooks()->observe);
+        "%s can't be an observer of \"%s\": it does not answer %s.", cls->name, key_path,
+        kvo_hooks()->observe);
   request request = {object, observer, key_path, options, NULL, context, NULL};
   return add(&request, NULL, error);
 }
@@ -254,6 +265,7 @@ void kvo_handle_release(kvo_handle *handle) {
 }
 
 typedef struct match {
+  const char *key; // interned: keys of a binding that share a storage share an id, too
   const kvo_object *observer;
   bool any_context;
   const void *context;
@@ -261,12 +273,14 @@ typedef struct match {
 
 static bool matches(const kvo_registration *registration, const match *wanted) {
   return registration && registration->observer == wanted->observer &&
+         registration->key_path == wanted->key &&
          (wanted->any_context || registration->context == wanted->context);
 }
 
-// The most recent one of several. It is in the key's list and in the observer's, either of which may be
-// long: the search goes through both at once, newest first, and ends with the shorter one.
-static kvo_registration *find_in_list_locked(kvo_list *list, kvo_object *object, uintptr_t id, const match *wanted) {
+// The most recent one of several. It is in the key's list and in the observer's, either of which
+// may be long: the search goes through both at once, newest first, and ends with the shorter one.
+static kvo_registration *find_in_list_locked(kvo_list *list, kvo_object *object, uintptr_t id,
+    const match *wanted) {
   kvo_table *table = wanted->observer->observations;
   kvo_registration *watched = table ? table->watched : NULL;
   for (uint32_t i = list->count; i-- > 0 && watched; watched = watched->next_watched) {
@@ -286,17 +300,18 @@ static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const mat
   return matches(single, wanted) ? single : NULL;
 }
 
-// The id under which the object's table would keep the key; 0 if nothing can be registered under it.
-static uintptr_t id_of_key(const kvo_class *cls, const char *key) {
-  const char *interned = kvo_key_find(key);
+// The id under which the object's table would keep the key; 0 if nothing can be registered under
+// it.
+static uintptr_t id_of_key(const kvo_class *cls, const char *interned) {
   const kvo_accessors *accessors = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
   return accessors ? accessors->id : 0;
 }
 
-static kvo_status remove_matching(kvo_object *object, const char *key_path, const match *wanted,
+static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  uintptr_t id = id_of_key(cls, key_path);
+  wanted->key = kvo_key_find(key_path);
+  uintptr_t id = id_of_key(cls, wanted->key);
   kvo_retired *retired = NULL;
   kvo_registration *found = NULL;
   if (id) {
@@ -318,12 +333,14 @@ static kvo_status remove_matching(kvo_object *object, const char *key_path, cons
 
 kvo_status kvo_remove_observer(kvo_object *object, kvo_object *observer, const char *key_path,
     kvo_error *error) {
-  return remove_matching(object, key_path, &(match){.observer = observer, .any_context = true}, error);
+  return remove_matching(object, key_path, &(match){.observer = observer, .any_context = true},
+      error);
 }
 
-kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *observer, const char *key_path,
-    void *context, kvo_error *error) {
-  return remove_matching(object, key_path, &(match){observer, false, context}, error);
+kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *observer,
+    const char *key_path, void *context, kvo_error *error) {
+  return remove_matching(object, key_path, &(match){.observer = observer, .context = context},
+      error);
 }
 
 // MARK: Ending many
@@ -333,7 +350,8 @@ static void end_for_chain_locked(kvo_registration *registration, kvo_retired **c
   kvo_retire_add(chain, &registration->retired, registration->object, reclaim);
 }
 
-static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain, kvo_retired **retired) {
+static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
+    kvo_retired **retired) {
   kvo_observers observers = cell->observers;
   if (!observers) return;
   __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
@@ -358,8 +376,8 @@ static kvo_retired *end_all_locked(kvo_object *object, kvo_retired **retired) {
   return chain;
 }
 
-// The table is emptied under the object's lock at once; the observers' lists follow one by one, before
-// anything is retired.
+// The table is emptied under the object's lock at once; the observers' lists follow one by one,
+// before anything is retired.
 void kvo_registrations_end_with(kvo_object *object) {
   kvo_retired *retired = NULL, *chain;
   {
@@ -393,8 +411,8 @@ static kvo_registration *first_watched(kvo_object *observer, kvo_object **object
   return first;
 }
 
-// The first is looked at again once both locks are held: it may have ended meanwhile, and something else
-// may have been made at its address.
+// The first is looked at again once both locks are held: it may have ended meanwhile, and
+// something else may have been made at its address.
 static void end_first(kvo_object *observer, kvo_registration *expected, kvo_object *object,
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(object, observer);
@@ -418,7 +436,7 @@ void kvo_registrations_end_by(kvo_object *observer) {
 }
 
 bool kvo_is_observed(const kvo_object *object, const char *key) {
-  uintptr_t id = id_of_key(kvo_class_of(object), key);
+  uintptr_t id = id_of_key(kvo_class_of(object), kvo_key_find(key));
   if (!id) return false;
   KVO_LOCKED_OBJECTS(object, NULL);
   kvo_table *table = object->observations;

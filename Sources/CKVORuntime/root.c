@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static kvo_hook_names hooks;
 static kvo_class *root;
@@ -20,27 +21,33 @@ static void take_unhandled(kvo_object *observer, const kvo_method *method, const
   kvo_report_unhandled_notification(key_path, object, observer);
 }
 
-static kvo_status refuse_undefined_value(kvo_object *object, const kvo_method *method, const char *key,
-    kvo_value *value, kvo_error *error) {
+// A dot is no part of a key: whoever writes one wants a key path.
+static const char *advice(const char *key) {
+  return strchr(key, '.') ? " Key paths are not followed: read each object's own key." : "";
+}
+
+static kvo_status refuse_undefined_value(kvo_object *object, const kvo_method *method,
+    const char *key, kvo_value *value, kvo_error *error) {
   (void)method, (void)value;
   const char *name = kvo_class_of(object)->name;
-  return kvo_fail(error, KVO_UNDEFINED_KEY, name, key, "%s has no accessor and no ivar for the key \"%s\".",
-      name, key);
+  return kvo_fail(error, KVO_UNDEFINED_KEY, name, key,
+      "%s has no accessor and no ivar for the key \"%s\".%s", name, key, advice(key));
 }
 
 static kvo_status refuse_setting_undefined(kvo_object *object, const kvo_method *method,
     const kvo_value *value, const char *key, kvo_error *error) {
   (void)method, (void)value;
   const char *name = kvo_class_of(object)->name;
-  return kvo_fail(error, KVO_UNDEFINED_KEY, name, key, "%s has no setter and no ivar for the key \"%s\".",
-      name, key);
+  return kvo_fail(error, KVO_UNDEFINED_KEY, name, key,
+      "%s has no setter and no ivar for the key \"%s\".%s", name, key, advice(key));
 }
 
-static kvo_status refuse_nil(kvo_object *object, const kvo_method *method, const char *key, kvo_error *error) {
+static kvo_status refuse_nil(kvo_object *object, const kvo_method *method, const char *key,
+    kvo_error *error) {
   (void)method;
   const char *name = kvo_class_of(object)->name;
-  return kvo_fail(error, KVO_NIL_VALUE, name, key, "\"%s\" of %s is a scalar or struct and can't be nil.",
-      key, name);
+  return kvo_fail(error, KVO_NIL_VALUE, name, key,
+      "\"%s\" of %s is a scalar or struct and can't be nil.", key, name);
 }
 
 static const char *intern_hook(const char *selector) {
@@ -68,11 +75,13 @@ static kvo_status add_hooks(kvo_error *error) {
   const struct {
     const char *selector;
     kvo_imp imp;
-  } methods[] = {{hooks.observe, (kvo_imp)take_unhandled}, {hooks.set_nil_value, (kvo_imp)refuse_nil},
+  } methods[] = {{hooks.observe, (kvo_imp)take_unhandled},
+      {hooks.set_nil_value, (kvo_imp)refuse_nil},
       {hooks.value_for_undefined, (kvo_imp)refuse_undefined_value},
       {hooks.set_value_for_undefined, (kvo_imp)refuse_setting_undefined}};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-    kvo_status status = kvo_class_add_method(root, methods[i].selector, methods[i].imp, hook, NULL, error);
+    kvo_status status =
+        kvo_class_add_method(root, methods[i].selector, methods[i].imp, hook, NULL, error);
     if (status) return status;
   }
   return kvo_class_register(root, error);

@@ -1,13 +1,14 @@
 // The swizzle: the dynamic subclass, its interposers, and the isa that is swapped.
 //
-// `KVONotifying_<Class>` is made when the first object of a class is first observed. Its table is a copy
-// of the class's, in which the setters of keys that have ever been observed, in any object of the
-// class, are replaced by interposers. It is shared by all observed objects of the class and lives for
-// ever. An object whose isa points at it and whose key nobody observes pays for one look-up in its own
-// table; a key that was never observed keeps its plain setter.
+// `KVONotifying_<Class>` is made when the first object of a class is first observed. Its table is
+// a copy of the class's, in which the setters of keys that have ever been observed, in any object
+// of the class, are replaced by interposers. It is shared by all observed objects of the class and
+// lives for ever. An object whose isa points at it and whose key nobody observes pays for one
+// look-up in its own table; a key that was never observed keeps its plain setter.
 //
-// Order of a first observation: the subclass and its interposers are complete before the isa points at
-// it (release store), so a thread that dispatches through the new isa finds a whole table.
+// Order of a first observation: the subclass and its interposers are complete before the isa
+// points at it (release store), so a thread that dispatches through the new isa finds a whole
+// table.
 #include "kvo_swizzle.h"
 
 #include "kvo_diagnostics.h"
@@ -36,15 +37,16 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) 
   return false;
 }
 
-static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method, const char *key) {
+static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
+    const char *key) {
   uint16_t *observed = (uint16_t *)(uintptr_t)&method->observed;
   for (uint16_t i = 0; i < method->key_count; i++)
     if (method->keys[i] == key || kvo_map_get(&dynamic->interposed, method->keys[i]))
       __atomic_fetch_or(observed, (uint16_t)(1u << i), __ATOMIC_RELEASE);
 }
 
-static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method, const char *key,
-    kvo_error *error) {
+static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method,
+    const char *key, kvo_error *error) {
   kvo_imp closure = kvo_call_closure(method->call, error);
   if (!closure) return KVO_CLOSURES_UNAVAILABLE;
   note_observed_keys(dynamic, method, key);
@@ -70,7 +72,8 @@ static bool is_ready(const kvo_class *cls, const char *key, bool automatic) {
   return dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
 }
 
-kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool automatic, kvo_error *error) {
+kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool automatic,
+    kvo_error *error) {
   kvo_class *cls = (kvo_class *)(uintptr_t)plain;
   if (is_ready(cls, key, automatic)) return cls->dynamic;
   KVO_LOCKED(&kvo_class_lock);
@@ -81,7 +84,8 @@ kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool autom
     made = kvo_map_set_locked(&dynamic->interposed, key, (void *)(uintptr_t)key);
   }
   if (!made)
-    kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key, cls->name);
+    kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
+        cls->name);
   return made ? dynamic : NULL;
 }
 

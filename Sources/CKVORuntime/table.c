@@ -1,9 +1,10 @@
-// Observation tables: an open-addressed array of cells, one per observed key of the object, indexed by
-// the key's id; in each cell the key's observers.
+// Observation tables: an open-addressed array of cells, one per observed key of the object,
+// indexed by the key's id; in each cell the key's observers.
 //
-// A single observer sits in the cell itself. From the second on there is a list, see kvo_list. Readers
-// take no lock: they guard the object (kvo_thread.h), and everything that is unlinked here is retired
-// under that guard. A table is never changed in size: a larger one takes its place and shares its lists.
+// A single observer sits in the cell itself. From the second on there is a list, see kvo_list.
+// Readers take no lock: they guard the object (kvo_thread.h), and everything that is unlinked here
+// is retired under that guard. A table is never changed in size: a larger one takes its place and
+// shares its lists.
 #include "kvo_table.h"
 
 #include "kvo_memory.h"
@@ -12,7 +13,8 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
-_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 1, "the lowest bit of their addresses is a mark");
+_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 1,
+    "the lowest bit of their addresses is a mark");
 
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
   size_t i = kvo_table_home(id, table->mask);
@@ -159,7 +161,8 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   kvo_retire_add(retired, &list->retired, registration->object, kvo_free_retired);
 }
 
-void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration, kvo_retired **retired) {
+void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+    kvo_retired **retired) {
   kvo_cell *cell = kvo_table_find(table, registration->id);
   if (kvo_observers_is_list(cell->observers))
     remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);

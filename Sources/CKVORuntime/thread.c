@@ -6,8 +6,8 @@
 // | frames, top, open_count | their own thread's, but for `object` and `state`, which are atomic |
 // | in_use | the thread lock |
 //
-// Records and blocks are never freed: another thread may be scanning them. A thread that ends gives its
-// record back to the pool.
+// Records and blocks are never freed: another thread may be scanning them. A thread that ends
+// gives its record back to the pool.
 #include "kvo_thread.h"
 
 #include "kvo_lock.h"
@@ -55,8 +55,8 @@ kvo_thread *kvo_thread_start(void) {
     KVO_LOCKED(&thread_lock);
     thread = take_from_pool_locked();
     if (!thread) thread = make_locked();
-    // Sequentially consistent, so that a thread that retires something and counts the threads in use
-    // either sees this one, or has unlinked before this one reads.
+    // Sequentially consistent, so that a thread that retires something and counts the threads in
+    // use either sees this one, or has unlinked before this one reads.
     if (thread) __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
     if (thread) thread->number = ++thread_count;
   }
@@ -113,8 +113,8 @@ static bool is_open(const kvo_frame *frame, const kvo_object *object) {
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
 }
 
-static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end, const kvo_object *object,
-    uintptr_t id) {
+static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end,
+    const kvo_object *object, uintptr_t id) {
   for (const kvo_frame *frame = end; frame-- > block->frames;)
     if (frame->id == id && is_open(frame, object)) return true;
   return false;
@@ -135,7 +135,8 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   kvo_frame *end = thread->top;
   for (kvo_frame_block *block = thread->block; block; block = block->previous) {
     for (kvo_frame *frame = end; frame-- > block->frames;)
-      if (is_open(frame, object)) __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
+      if (is_open(frame, object))
+        __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
     if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
   }
 }

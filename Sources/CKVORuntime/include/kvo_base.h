@@ -15,10 +15,9 @@
 #endif
 
 #ifdef __clang__
-#define KVO_ASSUME_NONNULL_BEGIN                                 \
-  _Pragma("clang diagnostic push")                               \
-  _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
-  _Pragma("clang assume_nonnull begin")
+#define KVO_ASSUME_NONNULL_BEGIN                                                                   \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
+      _Pragma("clang assume_nonnull begin")
 #define KVO_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
 #define KVO_NULLABLE _Nullable
 #define KVO_NONNULL _Nonnull

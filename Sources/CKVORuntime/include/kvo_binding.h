@@ -3,7 +3,8 @@
 ///
 /// A binding's object carries a `kvo_object` header at a fixed offset of its own choosing; the
 /// runtime only ever sees a pointer to that header. Its isa is NULL, or a dynamic subclass while
-/// somebody observes it: the test `kvo_binding_is_observed` is all that an unobserved property pays.
+/// somebody observes it: the test `kvo_binding_is_observed` is all that an unobserved property
+/// pays.
 #ifndef KVO_BINDING_H
 #define KVO_BINDING_H
 
@@ -16,7 +17,8 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef struct kvo_class_operations {
   void (*retain)(kvo_object *object);
   void (*release)(kvo_object *object);
-  /// Takes a strong reference unless the object is dying; the memory is readable through an unowned reference.
+  /// Takes a strong reference unless the object is dying; the memory is readable through an
+  /// unowned reference.
   bool (*try_retain)(kvo_object *object);
   /// Keeps the object's memory, not the object.
   void (*unowned_retain)(kvo_object *object);
@@ -31,12 +33,13 @@ typedef struct kvo_class_operations {
 /// Begins the root of a binding's hierarchy. It may add the hook `valueForUndefinedKey:` of
 /// kvo_coding.h, which answers for keys that have no property; the runtime calls no other hook of a
 /// binding's class. Errors as `kvo_class_create`; subclasses are made by that.
-kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name, const kvo_class_operations *operations,
-    kvo_error *KVO_NULLABLE error);
+kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
+    const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 
 /// How the runtime finds the class of an object whose isa is NULL. One binding per process may
 /// set it: KVO_DUPLICATE for another function.
-kvo_status kvo_set_class_of_unobserved(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
+kvo_status kvo_set_class_of_unobserved(
+    const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
     kvo_error *KVO_NULLABLE error);
 
 /// A key of a binding's class.
@@ -45,10 +48,11 @@ typedef struct kvo_property_description {
   const kvo_type *type;
   /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere.
   ptrdiff_t offset;
-  /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are copied.
+  /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are
+  /// copied.
   void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);
   const void *KVO_NULLABLE binding; ///< handed to `get`; lives for ever
-  bool manual; ///< no automatic notification
+  bool manual;                      ///< no automatic notification
 } kvo_property_description;
 
 /// Adds a key to a class or replaces the class's own earlier description; also while objects are

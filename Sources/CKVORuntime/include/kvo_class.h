@@ -25,16 +25,15 @@ typedef struct kvo_layout {
 
 /// What `KVO_TYPE` can't find out: a struct, with its encoding, say
 /// `KVO_STRUCT(struct point, "{point=dd}")`.
-#define KVO_STRUCT(type, encoding_string) \
-  { (encoding_string), sizeof(type), KVO_ALIGNOF(type) }
+#define KVO_STRUCT(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 
 /// How a method is called.
 typedef struct kvo_signature {
   enum KVO_CLOSED_ENUM kvo_signature_form {
-    KVO_FORM_GETTER,   ///< `T f(self, _cmd)`
-    KVO_FORM_SETTER,   ///< `void f(self, _cmd, T)`
-    KVO_FORM_ENCODED,  ///< `encoding` is the whole method's, such as "i@:d": result, self, _cmd, arguments
-    KVO_FORM_HOOK,     ///< one of the runtime's own hooks, called with the C type documented there
+    KVO_FORM_GETTER, ///< `T f(self, _cmd)`
+    KVO_FORM_SETTER, ///< `void f(self, _cmd, T)`
+    KVO_FORM_ENCODED, ///< `encoding` is the whole method's, such as "i@:d": result, self, _cmd, arguments
+    KVO_FORM_HOOK, ///< one of the runtime's own hooks, called with the C type documented there
   } form;
   kvo_layout layout; ///< the property's type, or the whole encoding
 } kvo_signature;
@@ -50,8 +49,8 @@ kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_
 /// a class that is registered, has subclasses, and whose objects are observed.
 /// - method: where the handle goes, if wanted.
 /// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
-/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector of more
-/// than 511 bytes. Any thread.
+/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector
+/// of more than 511 bytes. Any thread.
 kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method *KVO_NULLABLE *KVO_NULLABLE method,
     kvo_error *KVO_NULLABLE error);
@@ -78,15 +77,16 @@ kvo_status kvo_class_register(kvo_class *cls, kvo_error *KVO_NULLABLE error);
 
 /// The class of that name, or NULL. Any thread.
 const kvo_class *KVO_NULLABLE kvo_class_named(const char *name);
-/// Its name, its superclass (NULL for a root), and whether it is `ancestor` or below it. Any thread.
+/// Its name, its superclass (NULL for a root), and whether it is `ancestor` or below it. Any
+/// thread.
 const char *kvo_class_name(const kvo_class *cls);
 const kvo_class *KVO_NULLABLE kvo_class_superclass(const kvo_class *cls);
 bool kvo_class_is_subclass_of(const kvo_class *cls, const kvo_class *ancestor);
 
 /// The handle under which the class answers a selector, its own or inherited; NULL if it doesn't.
 const kvo_method *KVO_NULLABLE kvo_class_method(const kvo_class *cls, const char *selector);
-/// What the class does for a method: for calling the superclass's implementation, say
-/// `((void (*)(kvo_object *, const kvo_method *, double))kvo_class_imp(base, _cmd))(self, _cmd, v)`.
+/// What the class does for a method: for calling the superclass's implementation, say `((void
+/// (*)(kvo_object *, const kvo_method *, double))kvo_class_imp(base, _cmd))(self, _cmd, v)`.
 kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method);
 
 /// The method's selector, such as "setBalance:". Lives for ever.
@@ -98,7 +98,8 @@ uint32_t kvo_method_slot(const kvo_method *method);
 /// the first 32 bits of a method are its slot: three loads. The object must have an isa (objects
 /// of C classes always do). Any thread.
 KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *method) {
-  kvo_imp KVO_NONNULL *KVO_NONNULL const *isa = (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);
+  kvo_imp KVO_NONNULL *KVO_NONNULL const *isa =
+      (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);
   kvo_imp *table = __atomic_load_n(isa, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&table[*(const uint32_t *)(const void *)method], __ATOMIC_RELAXED);
 }

@@ -4,8 +4,8 @@
 /// `_is<Key>`, `<key>`, `is<Key>`; setting searches `set<Key>:`, `_set<Key>:`, then the same
 /// ivars. What is found is kept per class and key until a method or ivar is added.
 ///
-/// Hooks that a class may add or override (signature KVO_HOOK), with the C types of their methods. The root
-/// answers the first three with an error; `kvo_class_imp(superclass, _cmd)` calls on:
+/// Hooks that a class may add or override (signature KVO_HOOK), with the C types of their methods.
+/// The root answers the first three with an error; `kvo_class_imp(superclass, _cmd)` calls on:
 ///
 /// | selector | type |
 /// |---|---|

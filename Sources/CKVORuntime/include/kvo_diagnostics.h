@@ -1,7 +1,7 @@
 /// Telling what goes on: dump, misuse, environment options.
 ///
 /// Environment, read once:
-/// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries,misuse` logs those to stderr;
+/// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr;
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
 /// stops at the first misuse.
 #ifndef KVO_DIAGNOSTICS_H
@@ -14,8 +14,8 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Writes every registration with the object (key path, observer, options, context, hits if they
-/// are counted), every registration that it made, and the pairs open on it, to stderr. Made to be called from a
-/// debugger: `call kvo_debug_dump(object)`.
+/// are counted), every registration that it made, and the pairs open on it, to stderr. Made to be
+/// called from a debugger: `call kvo_debug_dump(object)`.
 void kvo_debug_dump(const kvo_object *KVO_NULLABLE object);
 /// The same text, to be freed by the caller; NULL if memory is out.
 char *KVO_NULLABLE kvo_copy_debug_dump(const kvo_object *object);
@@ -27,13 +27,14 @@ typedef struct kvo_registration_info {
   kvo_options options;
   const void *KVO_NULLABLE context;
   bool is_callback; ///< made by `kvo_add_callback`, not by an observer object
-  uint64_t hits; ///< 0 unless `KVO_COUNT_HITS` is set
+  uint64_t hits;    ///< 0 unless `KVO_COUNT_HITS` is set
 } kvo_registration_info;
 
 /// Calls `visit` for each registration with the object, key paths by name and each in the order
 /// of registration, from a copy made at the start, with no lock held.
 kvo_status kvo_visit_registrations(const kvo_object *object,
-    void (*visit)(void *KVO_NULLABLE context, const kvo_registration_info *info), void *KVO_NULLABLE context);
+    void (*visit)(void *KVO_NULLABLE context, const kvo_registration_info *info),
+    void *KVO_NULLABLE context);
 
 /// Called on every misuse with the message, before it is handled: set a breakpoint here.
 void kvo_break_on_misuse(const char *message);
@@ -41,11 +42,12 @@ void kvo_break_on_misuse(const char *message);
 void kvo_set_misuse_handler(void (*KVO_NULLABLE handler)(const char *message));
 /// Sees each notification that no class of its observer took, in place of the stop with a
 /// message. NULL restores that. Any thread.
-void kvo_set_unhandled_notification_handler(
-    void (*KVO_NULLABLE handler)(const char *key_path, kvo_object *object, kvo_object *observer));
+void kvo_set_unhandled_notification_handler(void (*KVO_NULLABLE handler)(const char *key_path,
+    kvo_object *object, kvo_object *observer));
 /// For the root of a binding's hierarchy: reports a notification that reached it, which stops the
 /// program unless a handler is set.
-void kvo_report_unhandled_notification(const char *key_path, kvo_object *object, kvo_object *observer);
+void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
+    kvo_object *observer);
 
 /// Writes "<Class: address>", or what the class's binding says. Returns as snprintf does.
 size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity);

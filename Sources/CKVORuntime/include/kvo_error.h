@@ -10,20 +10,20 @@ KVO_ASSUME_NONNULL_BEGIN
 /// What a call came to. After anything but `KVO_OK`, registrations and values are as before.
 typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_OK = 0,
-  KVO_UNDEFINED_KEY,        ///< The class has no accessor, ivar or hook for the key.
-  KVO_NIL_VALUE,            ///< Nil for a key of scalar or struct type.
-  KVO_TYPE_MISMATCH,        ///< The value cannot become the key's type.
-  KVO_READ_ONLY,            ///< The key can be read but not set.
-  KVO_NOT_OBSERVABLE,       ///< What was named can't be observed; the message says what to observe instead.
-  KVO_NOT_REGISTERED,       ///< No such registration to remove.
-  KVO_INVALID_KEY_PATH,     ///< Empty, or with an empty component, or through something that has no keys.
-  KVO_INVALID_OPERATOR,     ///< An unknown `@operator`, or one without what it needs.
-  KVO_INDEX_OUT_OF_BOUNDS,  ///< Beyond the collection; it is as it was.
-  KVO_VALIDATION_FAILED,    ///< A validator said no.
-  KVO_INVALID_ENCODING,     ///< A type encoding that can't be read or whose layout it can't tell.
-  KVO_LAYOUT_MISMATCH,      ///< `sizeof` or `_Alignof` differ from what the encoding says.
-  KVO_DUPLICATE,            ///< The class has that method, ivar or name already.
-  KVO_INVALID_ARGUMENT,     ///< A call against its documentation, say a method added to an unknown class.
+  KVO_UNDEFINED_KEY, ///< The class has no accessor, ivar or hook for the key.
+  KVO_NIL_VALUE,     ///< Nil for a key of scalar or struct type.
+  KVO_TYPE_MISMATCH, ///< The value cannot become the key's type.
+  KVO_READ_ONLY,     ///< The key can be read but not set.
+  KVO_NOT_OBSERVABLE, ///< What was named can't be observed; the message says what to observe instead.
+  KVO_NOT_REGISTERED,   ///< No such registration to remove.
+  KVO_INVALID_KEY_PATH, ///< Empty, or with an empty component, or through something that has no keys.
+  KVO_INVALID_OPERATOR,    ///< An unknown `@operator`, or one without what it needs.
+  KVO_INDEX_OUT_OF_BOUNDS, ///< Beyond the collection; it is as it was.
+  KVO_VALIDATION_FAILED,   ///< A validator said no.
+  KVO_INVALID_ENCODING,    ///< A type encoding that can't be read or whose layout it can't tell.
+  KVO_LAYOUT_MISMATCH,     ///< `sizeof` or `_Alignof` differ from what the encoding says.
+  KVO_DUPLICATE,           ///< The class has that method, ivar or name already.
+  KVO_INVALID_ARGUMENT, ///< A call against its documentation, say a method added to an unknown class.
   KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory; other lanes still work.
   KVO_NO_MEMORY,
 } kvo_status;

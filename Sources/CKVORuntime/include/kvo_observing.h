@@ -47,8 +47,8 @@ kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
 /// The value before and after, NULL if this observer did not ask for it (or, in a prior or initial
-/// call, has none; nor has old who registered on another thread while the change was under way); a nil
-/// property gives a nil value, not NULL. Owned by the change.
+/// call, has none; nor has old who registered on another thread while the change was under way); a
+/// nil property gives a nil value, not NULL. Owned by the change.
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 
@@ -71,21 +71,26 @@ typedef struct kvo_handle kvo_handle;
 /// KVO_UNDEFINED_KEY, KVO_NOT_OBSERVABLE, KVO_INVALID_KEY_PATH, KVO_CLOSURES_UNAVAILABLE,
 /// KVO_NO_MEMORY: nothing is registered. Amortised O(1). Any thread.
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
-    kvo_callback callback, void *KVO_NULLABLE context, void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
+    kvo_callback callback, void *KVO_NULLABLE context,
+    void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
     kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
 
 /// Ends the registration. When it returns, no new call begins; one in progress on another thread
-/// may finish. Again is harmless, so is after the object's death. Any thread, also inside the callback.
+/// may finish. Again is harmless, so is after the object's death. Any thread, also inside the
+/// callback.
 void kvo_handle_invalidate(kvo_handle *handle);
 /// Whether changes are still told.
 bool kvo_handle_is_valid(const kvo_handle *handle);
-/// Invalidates and gives the handle back. NULL is ignored. Once; not while other threads use the handle.
+/// Invalidates and gives the handle back. NULL is ignored. Once; not while other threads use the
+/// handle.
 void kvo_handle_release(kvo_handle *KVO_NULLABLE handle);
 
 /// Registers an object as observer of a key. Neither object is kept alive: the death of one ends
 /// the registration. The same registration may be made several times and then is told several
-/// times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer's class does not answer
-/// `observeValueForKeyPath:ofObject:change:context:`. Any thread.
+/// times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a binding's
+/// class that takes no notifications. A class of C that does not override
+/// `observeValueForKeyPath:ofObject:change:context:` inherits the root's, which reports what no
+/// class took. Any thread.
 kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char *key_path,
     kvo_options options, void *KVO_NULLABLE context, kvo_error *KVO_NULLABLE error);
 

@@ -24,8 +24,10 @@
 /// | RETAIN | pointer to an object, borrowed | retains the new one, then releases the old one |
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
-/// Structs need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it
-/// is compared with `sizeof` and `_Alignof`. No property is locked (I4).
+/// There are no other policies: a misspelled one shows as an undeclared KVO_P_… macro. Structs
+/// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it is
+/// compared with `sizeof` and `_Alignof`. In a header with nullability annotations the interface
+/// macro belongs inside the assume-nonnull region. No property is locked (I4).
 #ifndef KVO_PROPERTY_H
 #define KVO_PROPERTY_H
 
@@ -61,10 +63,12 @@ typedef struct kvo_class_definition {
 
 /// The class of a definition, made at the first call and kept in `*once`. A definition that is
 /// refused is a programming error: the program stops with the message. Any thread.
-const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once, const kvo_class_definition *definition);
+const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
+    const kvo_class_definition *definition);
 
 /// What the setters of the policies COPY and RETAIN do.
-void kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field, const char *KVO_NULLABLE string);
+void kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
+    const char *KVO_NULLABLE string);
 void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
 
 KVO_ASSUME_NONNULL_END
@@ -72,14 +76,27 @@ KVO_END_DECLS
 
 // The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
 // gives "", which the class refuses with the advice to name the encoding.
-#define KVO_ENCODING_OF(type)                                                                     \
-  _Generic(*(type *)0, _Bool: "B", char: "c", signed char: "c", unsigned char: "C", short: "s",   \
-      unsigned short: "S", int: "i", unsigned: "I", long: "q", unsigned long: "Q",                \
-      long long: "q", unsigned long long: "Q", float: "f", double: "d", long double: "D",         \
-      char *: "*", const char *: "*",                                                             \
+#define KVO_ENCODING_OF(type)  \
+  _Generic(*(type *)0,         \
+      _Bool: "B",              \
+      char: "c",               \
+      signed char: "c",        \
+      unsigned char: "C",      \
+      short: "s",              \
+      unsigned short: "S",     \
+      int: "i",                \
+      unsigned: "I",           \
+      long: "q",               \
+      unsigned long: "Q",      \
+      long long: "q",          \
+      unsigned long long: "Q", \
+      float: "f",              \
+      double: "d",             \
+      long double: "D",        \
+      char *: "*",             \
+      const char *: "*",       \
       default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
-#define KVO_LAYOUT_OF(type, encoding_string) \
-  { (encoding_string), sizeof(type), KVO_ALIGNOF(type) }
+#define KVO_LAYOUT_OF(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 /// The layout of a scalar or pointer type.
 #define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
 
@@ -99,57 +116,58 @@ KVO_END_DECLS
 
 /// Goes into one source file. `superclass_function` gives the superclass; `setup`, which may be
 /// NULL, is called with the class before it is registered, to add methods and hooks.
-#define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function)   \
-  PROPERTIES(KVO_P_ACCESSORS_)                                                                       \
-  static void cls##_destroy_properties_(kvo_object *object, const kvo_method *_cmd) {                \
-    cls *self = (cls *)object;                                                                       \
-    (void)self;                                                                                      \
-    (void)_cmd;                                                                                      \
-    PROPERTIES(KVO_P_DESTROY_)                                                                       \
-  }                                                                                                  \
-  const kvo_class *cls##_class(void) {                                                               \
-    static const kvo_class *once;                                                                    \
-    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_)};             \
-    static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),    \
-        sizeof properties / sizeof *properties, properties, cls##_destroy_properties_,               \
-        setup_function};                                                                             \
-    const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                                \
-    return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                           \
+#define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function) \
+  PROPERTIES(KVO_P_ACCESSORS_)                                                                     \
+  static void cls##_destroy_properties_(kvo_object *object, const kvo_method *_cmd) {              \
+    cls *self = (cls *)object;                                                                     \
+    (void)self;                                                                                    \
+    (void)_cmd;                                                                                    \
+    PROPERTIES(KVO_P_DESTROY_)                                                                     \
+  }                                                                                                \
+  const kvo_class *cls##_class(void) {                                                             \
+    static const kvo_class *once;                                                                  \
+    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_)};           \
+    static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),  \
+        sizeof properties / sizeof *properties, properties, cls##_destroy_properties_,             \
+        setup_function};                                                                           \
+    const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                              \
+    return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
   }
 
-#define KVO_P_INTERFACE_(cls, type, key, Key, policy, ...) KVO_P_INTERFACE_##policy(cls, type, key, Key)
-#define KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                            \
-  extern const kvo_method *cls##_##key##_method;                                                 \
-  KVO_INLINE __attribute__((unused)) type cls##_##key(const cls *self) {                                            \
-    kvo_object *object = (kvo_object *)(uintptr_t)self;                                          \
-    return ((type(*)(kvo_object *, const kvo_method *))kvo_method_lookup(                        \
-        object, cls##_##key##_method))(object, cls##_##key##_method);                            \
+#define KVO_P_INTERFACE_(cls, type, key, Key, policy, ...) \
+  KVO_P_INTERFACE_##policy(cls, type, key, Key)
+#define KVO_P_INTERFACE_READONLY(cls, type, key, Key)                             \
+  extern const kvo_method *cls##_##key##_method;                                  \
+  KVO_INLINE __attribute__((unused)) type cls##_##key(const cls *self) {          \
+    kvo_object *object = (kvo_object *)(uintptr_t)self;                           \
+    return ((type (*)(kvo_object *, const kvo_method *))kvo_method_lookup(object, \
+        cls##_##key##_method))(object, cls##_##key##_method);                     \
   }
-#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                              \
-  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                                  \
-  extern const kvo_method *cls##_set##Key##_method;                                              \
-  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {                                    \
-    ((void (*)(kvo_object *, const kvo_method *, type))kvo_method_lookup(                        \
-        (kvo_object *)self, cls##_set##Key##_method))(                                           \
-        (kvo_object *)self, cls##_set##Key##_method, value);                                     \
+#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                          \
+  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                              \
+  extern const kvo_method *cls##_set##Key##_method;                                          \
+  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {            \
+    ((void (*)(kvo_object *, const kvo_method *, type))kvo_method_lookup((kvo_object *)self, \
+        cls##_set##Key##_method))((kvo_object *)self, cls##_set##Key##_method, value);       \
   }
 #define KVO_P_INTERFACE_COPY(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_RETAIN(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_CUSTOM(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 
-#define KVO_P_ACCESSORS_(cls, type, key, Key, policy, ...) KVO_P_ACCESSORS_##policy(cls, type, key, Key)
-#define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                         \
-  const kvo_method *cls##_##key##_method;                                     \
-  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) {   \
-    (void)_cmd;                                                               \
-    return ((cls *)self)->key;                                                \
+#define KVO_P_ACCESSORS_(cls, type, key, Key, policy, ...) \
+  KVO_P_ACCESSORS_##policy(cls, type, key, Key)
+#define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                       \
+  const kvo_method *cls##_##key##_method;                                   \
+  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) { \
+    (void)_cmd;                                                             \
+    return ((cls *)self)->key;                                              \
   }
-#define KVO_P_SETTER_(cls, type, key, Key, statement)                                           \
-  KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                                                 \
-  const kvo_method *cls##_set##Key##_method;                                                    \
-  static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value) {      \
-    (void)_cmd;                                                                                 \
-    statement;                                                                                  \
+#define KVO_P_SETTER_(cls, type, key, Key, statement)                                      \
+  KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                                            \
+  const kvo_method *cls##_set##Key##_method;                                               \
+  static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value) { \
+    (void)_cmd;                                                                            \
+    statement;                                                                             \
   }
 #define KVO_P_ACCESSORS_ASSIGN(cls, type, key, Key) \
   KVO_P_SETTER_(cls, type, key, Key, ((cls *)self)->key = value)
@@ -157,10 +175,10 @@ KVO_END_DECLS
   KVO_P_SETTER_(cls, type, key, Key, kvo_store_copied_string(&((cls *)self)->key, value))
 #define KVO_P_ACCESSORS_RETAIN(cls, type, key, Key) \
   KVO_P_SETTER_(cls, type, key, Key, kvo_store_retained_object(&((cls *)self)->key, value))
-#define KVO_P_ACCESSORS_CUSTOM(cls, type, key, Key)                                 \
-  const kvo_method *cls##_##key##_method;                                           \
-  const kvo_method *cls##_set##Key##_method;                                        \
-  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd);          \
+#define KVO_P_ACCESSORS_CUSTOM(cls, type, key, Key)                        \
+  const kvo_method *cls##_##key##_method;                                  \
+  const kvo_method *cls##_set##Key##_method;                               \
+  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd); \
   static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value);
 
 #define KVO_P_DESTROY_(cls, type, key, Key, policy, ...) KVO_P_DESTROY_##policy(key)
@@ -175,17 +193,18 @@ KVO_END_DECLS
   KVO_LAYOUT_OF(type, (sizeof("" __VA_ARGS__) > 1 ? "" __VA_ARGS__ : KVO_ENCODING_OF(type)))
 #define KVO_P_DEFINITION_(cls, type, key, Key, policy, ...) \
   KVO_P_DEFINITION_##policy(cls, type, key, Key, KVO_P_LAYOUT_(type, __VA_ARGS__))
-#define KVO_P_DEFINITION_READONLY(cls, type, key, Key, ...)                                         \
-  {#key, #key, NULL, (kvo_imp)cls##_##key##_imp, NULL, __VA_ARGS__, -1, &cls##_##key##_method, NULL},
-#define KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, ...)                                           \
-  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp,           \
+#define KVO_P_DEFINITION_READONLY(cls, type, key, Key, ...)                                    \
+  {#key, #key, NULL, (kvo_imp)cls##_##key##_imp, NULL, __VA_ARGS__, -1, &cls##_##key##_method, \
+      NULL},
+#define KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, ...)                                 \
+  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp, \
       __VA_ARGS__, offsetof(cls, key), &cls##_##key##_method, &cls##_set##Key##_method},
 #define KVO_P_DEFINITION_COPY(cls, type, key, Key, ...) \
   KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, __VA_ARGS__)
 #define KVO_P_DEFINITION_RETAIN(cls, type, key, Key, ...) \
   KVO_P_DEFINITION_ASSIGN(cls, type, key, Key, KVO_LAYOUT_OF(type, "@"))
-#define KVO_P_DEFINITION_CUSTOM(cls, type, key, Key, ...)                                           \
-  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp,           \
+#define KVO_P_DEFINITION_CUSTOM(cls, type, key, Key, ...)                                 \
+  {#key, #key, "set" #Key ":", (kvo_imp)cls##_##key##_imp, (kvo_imp)cls##_set##Key##_imp, \
       __VA_ARGS__, -1, &cls##_##key##_method, &cls##_set##Key##_method},
 
 #endif

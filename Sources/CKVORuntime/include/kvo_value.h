@@ -12,15 +12,23 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef enum KVO_CLOSED_ENUM kvo_kind {
   KVO_KIND_VOID = 0,
   KVO_KIND_BOOL,
-  KVO_KIND_INT8, KVO_KIND_UINT8, KVO_KIND_INT16, KVO_KIND_UINT16,
-  KVO_KIND_INT32, KVO_KIND_UINT32, KVO_KIND_INT64, KVO_KIND_UINT64,
-  KVO_KIND_FLOAT, KVO_KIND_DOUBLE, KVO_KIND_LONG_DOUBLE,
+  KVO_KIND_INT8,
+  KVO_KIND_UINT8,
+  KVO_KIND_INT16,
+  KVO_KIND_UINT16,
+  KVO_KIND_INT32,
+  KVO_KIND_UINT32,
+  KVO_KIND_INT64,
+  KVO_KIND_UINT64,
+  KVO_KIND_FLOAT,
+  KVO_KIND_DOUBLE,
+  KVO_KIND_LONG_DOUBLE,
   KVO_KIND_POINTER,  ///< any pointer without ownership
   KVO_KIND_STRING,   ///< `const char *`, copied into values; NULL is nil
   KVO_KIND_OBJECT,   ///< `kvo_object *`, retained by values; NULL is nil
   KVO_KIND_SELECTOR, ///< `const kvo_method *`: the second argument of a method
   KVO_KIND_STRUCT,
-  KVO_KIND_BINDING,  ///< a binding's own type: only its functions know it
+  KVO_KIND_BINDING, ///< a binding's own type: only its functions know it
 } kvo_kind;
 
 /// Describes a type. The runtime's own are found by `kvo_type_for_encoding`; a binding fills in
@@ -38,7 +46,8 @@ struct kvo_type {
   /// NULL: values are never equal.
   bool (*KVO_NULLABLE equal)(const kvo_type *type, const void *a, const void *b);
   /// Writes at most `capacity` bytes with the NUL; returns the length that all of it would have.
-  size_t (*KVO_NULLABLE describe)(const kvo_type *type, const void *value, char *buffer, size_t capacity);
+  size_t (*KVO_NULLABLE describe)(const kvo_type *type, const void *value, char *buffer,
+      size_t capacity);
   const void *KVO_NULLABLE binding; ///< the binding's own data about the type
 };
 
@@ -54,14 +63,16 @@ typedef struct kvo_value {
 
 #define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)
 #ifdef __cplusplus
-#define KVO_VALUE_NIL kvo_value{}
+#define KVO_VALUE_NIL \
+  kvo_value {}
 #else
 #define KVO_VALUE_NIL ((kvo_value){.type = NULL})
 #endif
 
 /// The type of an encoding: scalars, `*`, `@`, `:`, `^…`, structs `{name=…}`, arrays inside
 /// structs. NULL with KVO_INVALID_ENCODING. Types are interned and live for ever. Any thread.
-const kvo_type *KVO_NULLABLE kvo_type_for_encoding(const char *encoding, kvo_error *KVO_NULLABLE error);
+const kvo_type *KVO_NULLABLE kvo_type_for_encoding(const char *encoding,
+    kvo_error *KVO_NULLABLE error);
 
 /// A copy of `*bytes`, which is of that type. Strings are copied, objects retained; a NULL string
 /// or object makes nil. KVO_NO_MEMORY leaves `*value` nil.

@@ -1,4 +1,5 @@
-/// Inside classes and methods. class.c and method.c write these structures, everybody may read them.
+/// Inside classes and methods. class.c and method.c write these structures, everybody may read
+/// them.
 #ifndef KVO_CLASS_INTERNAL_H
 #define KVO_CLASS_INTERNAL_H
 
@@ -15,9 +16,10 @@ struct kvo_method {
   uint32_t slot; ///< first, by the contract of kvo_method_lookup
   uint16_t key_count;
   uint16_t observed; ///< bit i: keys[i] has been observed in some class that has the method; atomic
-  const char *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this setter sets, by name
-  const char *selector;                               ///< interned
-  const kvo_call *KVO_NULLABLE call;                  ///< NULL for hooks
+  const char
+      *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this setter sets, by name
+  const char *selector;                        ///< interned
+  const kvo_call *KVO_NULLABLE call;           ///< NULL for hooks
 };
 
 typedef struct kvo_ivar {
@@ -32,13 +34,14 @@ typedef struct kvo_property {
 } kvo_property;
 
 struct kvo_class {
-  kvo_imp KVO_NONNULL *KVO_NONNULL table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
+  kvo_imp KVO_NONNULL *KVO_NONNULL
+      table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
   uint32_t slot_count; ///< slots in use; slots that belong to relatives alone hold a trap
   uint32_t capacity;
   uint32_t generation; ///< counts changes of this class or its superclasses, for caches
   bool is_dynamic;
-  bool is_bound;       ///< a language binding's: instances made elsewhere, isa NULL when unobserved
-  bool is_registered;  ///< atomic
+  bool is_bound;      ///< a language binding's: instances made elsewhere, isa NULL when unobserved
+  bool is_registered; ///< atomic
   const kvo_class *KVO_NULLABLE superclass;
   kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
   kvo_class *KVO_NULLABLE sibling;
@@ -51,14 +54,16 @@ struct kvo_class {
   kvo_map ivars;         ///< name -> kvo_ivar *
   kvo_map properties;    ///< key -> kvo_property *: a binding's
   kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
-  kvo_map interposed;    ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
+  kvo_map interposed; ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };
 
 /// Fails with the statuses of `kvo_class_create`; the class lock must not be held.
 kvo_class *KVO_NULLABLE kvo_class_make(const char *name, const kvo_class *KVO_NULLABLE superclass,
     size_t instance_size, kvo_error *KVO_NULLABLE error);
-/// A class with a copy of the superclass's table, linked into its subclasses. NULL if memory is out.
-kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name, const kvo_class *KVO_NULLABLE superclass);
+/// A class with a copy of the superclass's table, linked into its subclasses. NULL if memory is
+/// out.
+kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name,
+    const kvo_class *KVO_NULLABLE superclass);
 
 /// Makes room for slots up to `needed` in the class and its descendants. False if memory is out.
 bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
@@ -69,8 +74,10 @@ void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
 /// Tells caches of the class and its descendants that something changed.
 void kvo_class_touch_locked(kvo_class *cls);
 
-const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls, const char *interned_selector);
-kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls, const char *KVO_NULLABLE interned_selector);
+const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls,
+    const char *interned_selector);
+kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls,
+    const char *KVO_NULLABLE interned_selector);
 
 /// How objects of C live, object.c.
 extern const kvo_class_operations kvo_root_operations;

@@ -19,8 +19,8 @@ struct kvo_change {
 /// Counted over all registrations of the process; a frame remembers how many there were.
 extern uint64_t kvo_registration_serial;
 
-/// Opens an automatic change of a property: reads old and calls prior observers where asked for. NULL
-/// if nobody observes it, if it joins a change under way, or if memory is out.
+/// Opens an automatic change of a property: reads old and calls prior observers where asked for.
+/// NULL if nobody observes it, if it joins a change under way, or if memory is out.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
@@ -28,14 +28,16 @@ void kvo_change_close(kvo_frame *frame);
 /// The cell of a key of a guarded object, NULL if nobody observes it.
 kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
-/// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are set.
+/// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are
+/// set.
 void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell);
 void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell);
 void kvo_change_finish(kvo_frame *frame);
 
-/// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame guards its
-/// object.
-void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors, kvo_frame *frame);
+/// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame
+/// guards its object.
+void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

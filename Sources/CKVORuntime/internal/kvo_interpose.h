@@ -16,7 +16,8 @@ typedef struct kvo_interposition {
 } kvo_interposition;
 
 /// Opens the changes that the method is going to make and finds the original.
-void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self, const kvo_method *method);
+void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self,
+    const kvo_method *method);
 /// Closes them and calls the observers.
 void kvo_interpose_end(kvo_interposition *interposition);
 

@@ -10,9 +10,9 @@
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
 /// | define lock (property.c), recursive | one definition by macros at a time |
 ///
-/// Order: define lock, class lock, then any of intern, struct, call and closure lock; two object locks by
-/// stripe. No object lock is held while any other of these is taken, and none but the define lock, which
-/// covers a class's `setup`, while code of the user runs.
+/// Order: define lock, class lock, then any of intern, struct, call and closure lock; two object
+/// locks by stripe. No object lock is held while any other of these is taken, and none but the
+/// define lock, which covers a class's `setup`, while code of the user runs.
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
@@ -31,8 +31,9 @@ static inline pthread_mutex_t *kvo_lock_mutex(pthread_mutex_t *mutex) {
 static inline void kvo_unlock_mutex(pthread_mutex_t *KVO_NONNULL *KVO_NONNULL mutex) {
   pthread_mutex_unlock(*mutex);
 }
-#define KVO_LOCKED(mutex)                                                                      \
-  __attribute__((cleanup(kvo_unlock_mutex), unused)) pthread_mutex_t *scope_lock = kvo_lock_mutex(mutex)
+#define KVO_LOCKED(mutex)                                                          \
+  __attribute__((cleanup(kvo_unlock_mutex), unused)) pthread_mutex_t *scope_lock = \
+      kvo_lock_mutex(mutex)
 
 extern pthread_mutex_t kvo_class_lock;
 

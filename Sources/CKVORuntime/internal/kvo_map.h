@@ -14,7 +14,8 @@ typedef struct kvo_map {
 
 /// What is kept under the key, or NULL. O(1), no lock.
 void *KVO_NULLABLE kvo_map_get(const kvo_map *map, const void *key);
-/// Keeps `value` under the key, in place of an earlier one. False if memory is out. Owner's lock held.
+/// Keeps `value` under the key, in place of an earlier one. False if memory is out. Owner's lock
+/// held.
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *value);
 size_t kvo_map_count(const kvo_map *map);
 

@@ -21,8 +21,9 @@ KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo
   *chain = retired;
 }
 
-/// Frees the chain as soon as no frame guards it: mostly now, else when the frame is popped. What is in
-/// the chain must have been unlinked. No lock held: `reclaim` may run the user's `ended` function.
+/// Frees the chain as soon as no frame guards it: mostly now, else when the frame is popped. What
+/// is in the chain must have been unlinked. No lock held: `reclaim` may run the user's `ended`
+/// function.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 
 /// For what is one piece of memory that begins with its `kvo_retired`.
@@ -34,8 +35,8 @@ void kvo_reclaim_waiting(void);
 /// How many wait, for tests.
 size_t kvo_reclaim_waiting_count(void);
 
-/// Orders a frame's publication before the reads that follow it, against `kvo_retire`'s unlinking and
-/// scanning: a compiler barrier where the kernel lets the other side pay (membarrier(2)).
+/// Orders a frame's publication before the reads that follow it, against `kvo_retire`'s unlinking
+/// and scanning: a compiler barrier where the kernel lets the other side pay (membarrier(2)).
 extern bool kvo_fences_are_asymmetric;
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -7,11 +7,11 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// The dynamic subclass of a plain class, with the setters of `interned_key` replaced by interposers
-/// unless `automatic` is false. NULL with KVO_CLOSURES_UNAVAILABLE or KVO_NO_MEMORY. O(1) after the first
-/// call for the key. Takes the class lock.
-kvo_class *KVO_NULLABLE kvo_swizzle_class(const kvo_class *cls, const char *interned_key, bool automatic,
-    kvo_error *KVO_NULLABLE error);
+/// The dynamic subclass of a plain class, with the setters of `interned_key` replaced by
+/// interposers unless `automatic` is false. NULL with KVO_CLOSURES_UNAVAILABLE or KVO_NO_MEMORY.
+/// O(1) after the first call for the key. Takes the class lock.
+kvo_class *KVO_NULLABLE kvo_swizzle_class(const kvo_class *cls, const char *interned_key,
+    bool automatic, kvo_error *KVO_NULLABLE error);
 
 /// Whether the dynamic subclass's slot for the method holds an interposer.
 bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method);

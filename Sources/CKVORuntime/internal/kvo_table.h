@@ -10,8 +10,9 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
 
-/// One registration. Immutable while it is live, but for what says otherwise. What a delivery reads comes
-/// first and fits a cache line: with very many keys it is memory that a delivery waits for.
+/// One registration. Immutable while it is live, but for what says otherwise. What a delivery
+/// reads comes first and fits a cache line: with very many keys it is memory that a delivery waits
+/// for.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {
   uint8_t state; ///< enum kvo_registration_state, atomic
@@ -21,8 +22,9 @@ struct kvo_handle {
   const struct kvo_thread *KVO_NULLABLE thread; ///< that made it; only compared
   kvo_callback KVO_NULLABLE callback;
   void *KVO_NULLABLE context;
-  kvo_object *object;   ///< dead once state is KVO_ENDED; its address still names the lock and the guard
-  const char *key_path; ///< interned
+  kvo_object
+      *object; ///< dead once state is KVO_ENDED; its address still names the lock and the guard
+  const char *key_path;              ///< interned
   kvo_object *KVO_NULLABLE observer; ///< an unowned reference, until this is reclaimed
 
   const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
@@ -41,9 +43,10 @@ KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
   return (kvo_registration *)((char *)retired - offsetof(struct kvo_handle, retired));
 }
 
-/// Several observers of one key, in the order of registration. New ones are stored behind the last and
-/// published by the count; a removed one leaves a hole, which a reader skips. The list is replaced only
-/// when it is full or mostly holes, so N registrations and N removals cost O(N) in any order.
+/// Several observers of one key, in the order of registration. New ones are stored behind the last
+/// and published by the count; a removed one leaves a hole, which a reader skips. The list is
+/// replaced only when it is full or mostly holes, so N registrations and N removals cost O(N) in
+/// any order.
 typedef struct kvo_list {
   kvo_retired retired;
   uint32_t capacity;
@@ -57,13 +60,17 @@ typedef struct kvo_list {
 /// The observers of one key: a registration, or a list with the lowest bit set, or NULL.
 typedef uintptr_t kvo_observers;
 KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) { return observers & 1; }
-KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) { return (kvo_list *)(observers & ~(uintptr_t)1); }
-KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) { return (kvo_registration *)observers; }
+KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) {
+  return (kvo_list *)(observers & ~(uintptr_t)1);
+}
+KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) {
+  return (kvo_registration *)observers;
+}
 
 typedef struct kvo_cell {
   uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
   kvo_observers observers; ///< atomic
-  uintptr_t reading;       ///< the accessors, with the lowest bit set if the key is not automatic; atomic
+  uintptr_t reading; ///< the accessors, with the lowest bit set if the key is not automatic; atomic
 } kvo_cell;
 
 KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
@@ -91,9 +98,9 @@ typedef struct kvo_open_pair {
 /// deliveries that guard the object.
 struct kvo_table {
   kvo_retired retired;
-  uint32_t mask; ///< of the cells, a power of two less one
-  uint32_t used; ///< cells with an id
-  uint32_t live; ///< registrations with this object
+  uint32_t mask;                          ///< of the cells, a power of two less one
+  uint32_t used;                          ///< cells with an id
+  uint32_t live;                          ///< registrations with this object
   kvo_registration *KVO_NULLABLE watched; ///< registrations that this object made, newest first
   kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
   kvo_cell cells[];
@@ -124,16 +131,19 @@ KVO_INLINE kvo_observers kvo_cell_observers(const kvo_cell *cell) {
 
 /// What the observers of a key ask for together.
 KVO_INLINE uint32_t kvo_observers_options(kvo_observers observers) {
-  if (KVO_LIKELY(!kvo_observers_is_list(observers))) return kvo_observers_single(observers)->options;
+  if (KVO_LIKELY(!kvo_observers_is_list(observers)))
+    return kvo_observers_single(observers)->options;
   return __atomic_load_n(&kvo_observers_list(observers)->options, __ATOMIC_ACQUIRE);
 }
 
 /// The object's table, made if there is none, with room for one more key. NULL if memory is out.
-kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Frees the table of an object that no longer needs it.
 void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
-/// Puts the registration behind the others of its key. False, with nothing changed, if memory is out.
+/// Puts the registration behind the others of its key. False, with nothing changed, if memory is
+/// out.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     const kvo_accessors *accessors, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Takes it out. What no reader needs any more is added to `retired`, the registration not.

@@ -1,8 +1,9 @@
 /// Threads and the changes that they have open: frames, which are hazard pointers as well.
 ///
-/// A frame is one automatic change from its will to the end of its delivery, or one delivery of a change
-/// by hand. It lies on its thread's stack of frames. While it is there, its `object` member tells every
-/// thread that frees something: leave alone what belongs to that object's observations (reclaim.c).
+/// A frame is one automatic change from its will to the end of its delivery, or one delivery of a
+/// change by hand. It lies on its thread's stack of frames. While it is there, its `object` member
+/// tells every thread that frees something: leave alone what belongs to that object's observations
+/// (reclaim.c).
 #ifndef KVO_THREAD_H
 #define KVO_THREAD_H
 
@@ -32,11 +33,11 @@ enum kvo_frame_flag {
 struct kvo_frame {
   kvo_object *KVO_NULLABLE object; ///< the guard: atomically published, NULL when the frame is free
   kvo_thread *thread;
-  uintptr_t id;                                 ///< of the property, kvo_accessors.id
-  uint64_t serial;      ///< registrations up to this one were there when the change began
-  uint32_t state;       ///< enum kvo_frame_state, atomic: another thread may end the frame
-  uint16_t flags;       ///< enum kvo_frame_flag
-  bool owes;            ///< atomic: something may be waiting for this frame to be popped
+  uintptr_t id;    ///< of the property, kvo_accessors.id
+  uint64_t serial; ///< registrations up to this one were there when the change began
+  uint32_t state;  ///< enum kvo_frame_state, atomic: another thread may end the frame
+  uint16_t flags;  ///< enum kvo_frame_flag
+  bool owes;       ///< atomic: something may be waiting for this frame to be popped
   kvo_value old_value, new_value;
 };
 
@@ -48,13 +49,15 @@ typedef struct kvo_frame_block {
   kvo_frame frames[KVO_FRAMES_PER_BLOCK];
 } kvo_frame_block;
 
-/// One per thread that ever delivered; pooled for ever, handed to the next thread when its own ends.
+/// One per thread that ever delivered; pooled for ever, handed to the next thread when its own
+/// ends.
 struct kvo_thread {
-  kvo_frame *top;           ///< the next free frame
-  kvo_frame_block *block;   ///< where `top` lies
-  uint32_t open_count;      ///< automatic changes not yet closed: mostly none, then there is none to join
-  uint32_t number;          ///< of the thread that has the record now, from 1; no two threads share one
-  bool in_use;              ///< atomic
+  kvo_frame *top;         ///< the next free frame
+  kvo_frame_block *block; ///< where `top` lies
+  uint32_t
+      open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
+  uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
+  bool in_use;     ///< atomic
   kvo_thread *KVO_NULLABLE next; ///< immutable once published
   kvo_frame_block first;
 };
@@ -75,12 +78,12 @@ kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 bool kvo_thread_enter_next_block(kvo_thread *thread);
 /// Takes free frames off the top, where they ended out of order or a block begins.
 void kvo_thread_shrink(kvo_thread *thread);
-/// What a pop does if the frame has values or holds its object, belongs to another thread, or if something
-/// waits for it.
+/// What a pop does if the frame has values or holds its object, belongs to another thread, or if
+/// something waits for it.
 void kvo_frame_pop_slowly(kvo_frame *frame);
 
-/// A new frame on top, which guards the object from now on: what is read of the object's observations
-/// afterwards is not freed before the frame is popped. NULL if memory is out.
+/// A new frame on top, which guards the object from now on: what is read of the object's
+/// observations afterwards is not freed before the frame is popped. NULL if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   bool full = thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK;
   if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread)) return NULL;
@@ -92,8 +95,8 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object
   return frame;
 }
 
-/// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to another
-/// thread (an access that was suspended and resumed elsewhere).
+/// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to
+/// another thread (an access that was suspended and resumed elsewhere).
 KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1 || thread != kvo_this_thread)) {
@@ -112,8 +115,8 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
 
 /// Whether this thread has an automatic change of the property open.
 bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Abandons the changes of an object that dies inside them: a callback of an inner change dropped it. What
-/// closes them later must not look at the object, nor join what is made at its address.
+/// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
+/// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 
 #pragma GCC visibility pop
