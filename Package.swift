@@ -52,8 +52,19 @@ let package = Package(
     .target(
       name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
       cSettings: strictC),
+    .target(
+      name: "TestSupport", dependencies: ["CKVORuntime", "CFixtures"],
+      path: "Tests/Support/TestSupport", swiftSettings: strictSwift),
+    .target(
+      name: "ModelFixtures", dependencies: ["KVORuntime", "TestSupport"],
+      path: "Tests/Support/ModelFixtures", swiftSettings: strictSwift),
     .testTarget(
-      name: "CKVORuntimeTests", dependencies: ["CKVORuntime", "CFixtures", "SignatureFixtures"],
+      name: "CKVORuntimeTests",
+      dependencies: ["CKVORuntime", "CFixtures", "SignatureFixtures", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVORuntimeTests",
+      dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       swiftSettings: strictSwift),
 
     // Examples

@@ -3,14 +3,11 @@ internal import CKVORuntime
 /// A key's declared accessors, without their types.
 class Accessors {
   let type: ValueType
-  /// Whether they do no more than read and write a stored property.
-  let isStored: Bool
   /// The key path under which typed calls name the key.
   let keyPath: AnyKeyPath?
 
-  fileprivate init(type: ValueType, isStored: Bool, keyPath: AnyKeyPath?) {
+  fileprivate init(type: ValueType, keyPath: AnyKeyPath?) {
     self.type = type
-    self.isStored = isStored
     self.keyPath = keyPath
   }
 
@@ -28,12 +25,12 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
   private let setter: ((Root, Value) throws -> Void)?
 
   init(
-    keyPath: AnyKeyPath?, isStored: Bool, get: @escaping (Root) throws -> Value,
+    keyPath: AnyKeyPath?, get: @escaping (Root) throws -> Value,
     set: ((Root, Value) throws -> Void)?
   ) {
     getter = get
     setter = set
-    super.init(type: .of(Value.self), isStored: isStored, keyPath: keyPath)
+    super.init(type: .of(Value.self), keyPath: keyPath)
   }
 
   override var isWritable: Bool { setter != nil }
@@ -51,4 +48,45 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
 
   // A declaration reaches objects of the declaring class and its subclasses only.
   private func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
+}
+
+// MARK: By key path
+
+extension Accessors {
+  /// The accessors that a key path of a class leads to, for a class that overrides the property.
+  static func keyPath(_ keyPath: AnyKeyPath) -> Accessors? {
+    func openRoot<Root>(_ root: Root.Type) -> Accessors? {
+      func openValue<Value>(_ value: Value.Type) -> Accessors? {
+        (keyPath as? KeyPath<Root, Value>).map { KeyPathAccessors($0) }
+      }
+      return _openExistential(Swift.type(of: keyPath).valueType, do: openValue)
+    }
+    return _openExistential(Swift.type(of: keyPath).rootType, do: openRoot)
+  }
+}
+
+private final class KeyPathAccessors<Root, Value>: Accessors {
+  private let read: KeyPath<Root, Value>
+
+  init(_ keyPath: KeyPath<Root, Value>) {
+    read = keyPath
+    super.init(type: .of(Value.self), keyPath: nil)
+  }
+
+  override var isWritable: Bool { read is ReferenceWritableKeyPath<Root, Value> }
+
+  override func value(of object: KVOObject) throws -> Any { root(object)[keyPath: read] }
+
+  override func set(_ value: ConvertedValue, of object: KVOObject) throws {
+    guard let write = read as? ReferenceWritableKeyPath<Root, Value> else { return }
+    root(object)[keyPath: write] = value.unbox(as: Value.self)
+  }
+
+  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+    let answer = root(object)[keyPath: read]
+    _ = withUnsafePointer(to: answer) { kvo_value_init(value, type.cType, $0) }
+  }
+
+  // The key path is one of the object's class or a superclass, which is what `Root` is.
+  private func root(_ object: KVOObject) -> Root { unsafeBitCast(object, to: Root.self) }
 }

@@ -40,8 +40,17 @@ extension KeyValueError {
       self = .invalidKeyPath(
         keyPath: key, component: key.meaninglessComponent, className: className)
     case .KVO_INVALID_OPERATOR: self = .invalidOperator(key, keyPath: key)
-    default: self = .notObservable(key: key, className: className, reason: error.text)
+    default:
+      self = .notObservable(key: key, className: className, reason: error.reason(about: key, className))
     }
+  }
+}
+
+extension CoreError {
+  /// The sentence without the words that `KeyValueError.notObservable` begins with, too.
+  fileprivate func reason(about key: String, _ className: String) -> String {
+    let beginning = "\"\(key)\" of \(className) can't be observed: "
+    return text.hasPrefix(beginning) ? String(text.dropFirst(beginning.count)) : text
   }
 }
 

@@ -20,7 +20,7 @@ extension Field {
   /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
   /// neither lazy ones (nothing tells whether they have a value) nor weak and unowned references
   /// (no metadata tells the one from the other; `KeyDeclarations.stored` serves) nor noncopyable
-  /// values.
+  /// values, nor what generic code expects in another form, closures above all (it serves, too).
   static func declared(by type: KVOObject.Type) -> [Field] {
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     let inherited = _getSuperclass(type).map {
@@ -50,6 +50,7 @@ extension Field {
       field.is_strong, type != Void.self
     else { return nil }
     let observed = name.hasPrefix("_") ? type as? any ObservedStorage.Type : nil
+    guard observed != nil || !kvo_swift_has_own_form(fieldType) else { return nil }
     self.init(
       name: name, offset: kvo_swift_field_offset(metadata, index),
       type: observed.map { $0.valueType } ?? ValueType.of(any: type),

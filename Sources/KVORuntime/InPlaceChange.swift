@@ -35,6 +35,17 @@ struct InPlaceChange {
     return address
   }
 
+  /// The same for a property whose type takes no room.
+  @usableFromInline @inline(never)
+  mutating func begin(
+    _ object: KVOObject, _ property: AnyKeyPath, _ storage: AnyKeyPath
+  ) -> UnsafeMutableRawPointer {
+    if kvo_binding_is_observed(object.header) { frame = willChange(object, property) }
+    let address = StorageKeyPath.address(of: storage, object.header)
+    withRecord { kvo_swift_begin_modify(address, $0) }
+    return address
+  }
+
   /// Ends the access, then calls the observers.
   @usableFromInline @inline(never)
   mutating func end() {

@@ -188,6 +188,18 @@ extension KVOClass {
     }
   }
 
+  /// Takes a key path's accessors for a key that the class overrides: what the class answers counts,
+  /// not what is stored. A declaration that there is goes first.
+  func learn(_ accessors: Accessors?, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if declaredAccessors(key) == nil, let accessors {
+        preparation.declared.accessors[key] = accessors
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
   /// What was declared of a key's automatic notification, in the class or a superclass.
   func declaredAutomatic(_ key: String) -> Bool? {
     KVOClass.lock.withLock {
@@ -216,9 +228,21 @@ extension KVOClass {
   private func refresh(_ keys: Set<String>) {
     guard preparation.isComplete else { return }
     for key in keys {
-      properties.withLock { $0[key] = nil }
-      _ = find(key)
+      // Let go of outside the lock: what its accessors captured may end with it.
+      let earlier = properties.withLock { $0.removeValue(forKey: key) }
+      check(find(key), replacing: earlier)
     }
     for subclass in preparation.subclasses { subclass.refresh(keys) }
+  }
+
+  // Handlers take values for what the key was when they were registered.
+  private func check(_ property: Property?, replacing earlier: Property?) {
+    guard let property, let earlier, property.observedType !== earlier.observedType else { return }
+    KVODiagnostics.stop(
+      """
+      "\(property.name.string)" of \(name) is of type \
+      \(className(of: earlier.observedType.swiftType)), and can't be declared as \
+      \(className(of: property.observedType.swiftType)) once the class is in use.
+      """)
   }
 }

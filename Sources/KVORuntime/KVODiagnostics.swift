@@ -8,7 +8,11 @@ public enum KVODiagnostics {
     (@Sendable (_ keyPath: String, _ object: Any?, _ observer: KVOObject) -> Void)?
   {
     get { hooks.withLock { $0.unhandledNotification } }
-    set { hooks.withLock { $0.unhandledNotification = newValue } }
+    set {
+      // The earlier one, and what it captured, ends outside the lock.
+      var hook = newValue
+      hooks.withLock { swap(&$0.unhandledNotification, &hook) }
+    }
   }
 
   /// Sees each reported misuse (a did without will, a pair left open …); the default logs to
@@ -16,7 +20,8 @@ public enum KVODiagnostics {
   public static var misuse: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.misuse } }
     set {
-      hooks.withLock { $0.misuse = newValue }
+      var hook = newValue
+      hooks.withLock { swap(&$0.misuse, &hook) }
       kvo_set_misuse_handler(newValue == nil ? nil : tellMisuse)
     }
   }

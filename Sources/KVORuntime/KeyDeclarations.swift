@@ -13,6 +13,7 @@
 /// ```
 ///
 /// Saying the same again changes nothing; another entry of one kind for a key replaces the earlier.
+/// Once the class is in use a key keeps its type: another one stops the program with a message.
 public struct KeyDeclarations<Root: KVOObject> {
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
@@ -23,8 +24,7 @@ public struct KeyDeclarations<Root: KVOObject> {
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {
     accessors[key] = TypedAccessors<Root, Value>(
-      keyPath: keyPath, isStored: true, get: { $0[keyPath: keyPath] },
-      set: { $0[keyPath: keyPath] = $1 })
+      keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
   /// Hand-written accessors under a key, and under a key path if one is given.
@@ -35,7 +35,7 @@ public struct KeyDeclarations<Root: KVOObject> {
     _ key: String, _ keyPath: KeyPath<Root, Value>? = nil, get: @escaping (Root) throws -> Value,
     set: ((Root, Value) throws -> Void)? = nil
   ) {
-    accessors[key] = TypedAccessors(keyPath: keyPath, isStored: false, get: get, set: set)
+    accessors[key] = TypedAccessors(keyPath: keyPath, get: get, set: set)
   }
 
   /// Whether the key's setter and key-value coding tell observers by themselves: what

@@ -23,11 +23,16 @@ extension KVOObject {
   }
 
   private func stored(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
-    guard let offset = ReadRecorder.storageOffset(of: keyPath, in: self),
-      let field = known.fields.first(where: { $0.isObserved && $0.offset == offset }),
-      let property = known.property(field.key), property.storage?.offset == offset
+    guard let read = ReadRecorder.read(of: keyPath, in: self),
+      let field = known.fields.first(where: {
+        // Properties that take no room share the offset of the next.
+        $0.isObserved && $0.offset == read.storageOffset
+          && $0.type.swiftType == Swift.type(of: keyPath).valueType
+      }),
+      let property = known.property(field.key), property.storage?.offset == read.storageOffset
     else { return nil }
-    return property
+    guard read.isOverridden, property.accessors == nil else { return property }
+    return known.learn(.keyPath(keyPath), of: field.key) ?? property
   }
 
   private func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {

@@ -15,6 +15,23 @@ extension AnyKeyPath {
     AnyKeyPath.isGetterKnown && names(theOverrideOf: other)
   }
 
+  /// Whether a class has a getter of its own for the property that this key path of a superclass
+  /// names. Not known of what nothing can override, or where key paths are not what was assumed.
+  func isOverridden(in subclass: KVOObject.Type) -> Bool {
+    guard AnyKeyPath.isGetterKnown, let getter, let root = Swift.type(of: self).rootType as? AnyClass,
+      let original = AnyKeyPath.function(of: getter, introducedBy: root, in: root)
+    else { return false }
+    return AnyKeyPath.function(of: getter, introducedBy: root, in: subclass) != original
+  }
+
+  private static func function(
+    of getter: UnsafeRawPointer, introducedBy ancestor: AnyClass, in type: AnyClass
+  ) -> UnsafeRawPointer? {
+    kvo_swift_class_getter(
+      unsafeBitCast(type, to: UnsafeRawPointer.self),
+      unsafeBitCast(ancestor, to: UnsafeRawPointer.self), getter)
+  }
+
   // What is read here is documented for classes, but not for key paths, hence the check.
   private static let isGetterKnown: Bool = {
     let getter = \Overriding.getter as AnyKeyPath
@@ -27,10 +44,7 @@ extension AnyKeyPath {
     guard let getter, let method = other.getter, let type = type(of: self).rootType as? AnyClass,
       let ancestor = Swift.type(of: other).rootType as? AnyClass
     else { return false }
-    return getter
-      == kvo_swift_class_getter(
-        unsafeBitCast(type, to: UnsafeRawPointer.self),
-        unsafeBitCast(ancestor, to: UnsafeRawPointer.self), method)
+    return getter == AnyKeyPath.function(of: method, introducedBy: ancestor, in: type)
   }
 
   /// By which getter the key path knows its property, if it names a single computed one.

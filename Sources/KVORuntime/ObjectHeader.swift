@@ -67,7 +67,6 @@ extension KVOObject {
 
   /// Whether anything was ever registered with the object, or by it, and is not gone yet.
   var hasObservations: Bool {
-    // The header's second word. In `deinit` nobody else has the object.
-    UnsafeRawPointer(header).load(fromByteOffset: 8, as: UnsafeRawPointer?.self) != nil
+    kvo_binding_has_observations(header)
   }
 }

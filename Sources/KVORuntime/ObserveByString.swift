@@ -46,6 +46,10 @@ extension KVOObject {
   // doesn't have, the object may still answer: the core asks it.
   private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> CoreError?) throws {
     let known = KVOClass.of(self)
+    // In C the key would end at a NUL, and be another.
+    guard !key.utf8.contains(0) else {
+      throw KeyValueError.undefinedKey(key: key, className: known.name)
+    }
     let property = known.property(key)
     let error = if let property { body(property.name.interned) } else { key.withCString(body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }

@@ -49,21 +49,35 @@ public struct Observed<Value> {
       var change: OpaquePointer? = nil
       let header = headerAddress(of: object)
       if _slowPath(kvo_binding_is_observed(header)) {
-        let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
-          UnsafeRawPointer($0)
+        if MemoryLayout<Value>.size == 0 {
+          change = willChange(object, wrapped())
+        } else {
+          let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
+            UnsafeRawPointer($0)
+          }
+          change = kvo_uniform_will(header, address)
         }
-        change = kvo_uniform_will(header, address)
       }
       object[keyPath: storage()].value = newValue
       if let change { kvo_uniform_did(change) }
     }
     _modify {
       var change = InPlaceChange()
-      let address = change.begin(headerAddress(of: object), storage())
+      let address =
+        MemoryLayout<Value>.size == 0
+        ? change.begin(object, wrapped(), storage())
+        : change.begin(headerAddress(of: object), storage())
       defer { change.end() }
       yield &address.assumingMemoryBound(to: Value.self).pointee
     }
   }
+}
+
+/// Opens the change of a property whose type takes no room: its address is another's as well, so it is
+/// announced by key.
+@usableFromInline @inline(never)
+func willChange(_ object: KVOObject, _ property: AnyKeyPath) -> OpaquePointer? {
+  kvo_uniform_will_key(object.header, object.keyName(of: property).interned)
 }
 
 /// `KVOObject.header` for inlinable code.

@@ -51,8 +51,9 @@ public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable {
   public static let notificationIsPriorKey = Self(rawValue: "notificationIsPrior")
 
   // The first letter and the length tell the few keys there are apart at a fraction of the cost of
-  // hashing the text.
+  // hashing the text. Equal texts that are not ASCII may be encoded in several ways.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(rawValue.utf8.count &* 256 &+ Int(rawValue.utf8.first ?? 0))
+    let isASCII = rawValue.utf8.allSatisfy { $0 < 0x80 }
+    hasher.combine(isASCII ? rawValue.utf8.count &* 256 &+ Int(rawValue.utf8.first ?? 0) : 0)
   }
 }

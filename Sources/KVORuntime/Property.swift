@@ -24,21 +24,30 @@ final class Property: @unchecked Sendable {
   /// The type that key-value coding sees.
   var type: ValueType { (accessors?.type ?? storage?.type)! }
 
-  /// The storage in which the C core sees the key: always for `@Observed`, whose setter announces
-  /// changes by the storage's address.
+  /// The storage by which the C core knows the key: an `@Observed` property's, whose setter announces
+  /// changes by the storage's address, unless the type takes no room and so shares the address. Other
+  /// keys go by their names, so that no declaration moves a key that is observed already.
   var observedStorage: Field? {
-    guard let storage else { return nil }
-    return accessors == nil || accessors!.isStored || storage.isObserved ? storage : nil
+    guard let storage, storage.isObserved, storage.type.cType.pointee.size > 0 else { return nil }
+    return storage
   }
 
   /// The type of the values that observers are told.
   var observedType: ValueType { observedStorage?.type ?? type }
 
-  /// Whether observers are told what the accessors answer: of a stored property too, if they are of
-  /// its type, since a subclass may answer something else than what is stored.
-  private var isReadByAccessors: Bool {
-    guard let accessors, !accessors.isStored else { return false }
-    return observedStorage == nil || accessors.type === observedStorage!.type
+  /// Whether the C core asks here for the value instead of copying it from the storage: where it
+  /// knows of none, and where accessors of the storage's type are declared, since they may answer
+  /// something else than what is stored.
+  private var isReadHere: Bool {
+    guard let observedStorage else { return true }
+    return accessors?.type === observedStorage.type
+  }
+
+  fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+    if let accessors { return accessors.read(object, into: value) }
+    let address = address(in: object)
+    kvo_swift_check_access(address, false)
+    _ = kvo_value_init(value, type.cType, address)
   }
 }
 
@@ -105,8 +114,8 @@ extension Property {
       key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
       manual: isManual)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
-    if isReadByAccessors {
-      description.get = readDeclared
+    if isReadHere {
+      description.get = readHere
       // The core keeps it for ever.
       description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     }
@@ -116,10 +125,10 @@ extension Property {
   }
 }
 
-private let readDeclared:
+private let readHere:
   @convention(c) (
     UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafeMutablePointer<kvo_value>
   ) -> Void = { header, binding, value in
     let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
-    property.accessors?.read(KVOObject.at(header), into: value)
+    property.read(KVOObject.at(header), into: value)
   }

@@ -7,16 +7,25 @@ internal import CKVORuntime
 final class ReadRecorder {
   private let header: UnsafeMutableRawPointer
   private let keyPath: AnyKeyPath
-  private var storageOffset: Int?
+  private var found: Read?
+
+  /// What a key path was found to read.
+  struct Read {
+    /// Of the property's storage in the object.
+    let storageOffset: Int
+    /// Whether the object's class overrides the property: its getter may answer something else
+    /// than what is stored.
+    let isOverridden: Bool
+  }
 
   private init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
     header = headerAddress(of: object)
     self.keyPath = keyPath
   }
 
-  /// The offset of the property's storage in the object; nil if the key path names none of the
-  /// object's `@Observed` properties. Evaluates the key path once.
-  static func storageOffset(of keyPath: AnyKeyPath, in object: KVOObject) -> Int? {
+  /// The property that the key path names; nil if it is none of the object's `@Observed` ones.
+  /// Evaluates the key path once.
+  static func read(of keyPath: AnyKeyPath, in object: KVOObject) -> Read? {
     let recorder = ReadRecorder(object, keyPath)
     // The thread's variable holds the address for as long as this frame does.
     withExtendedLifetime(recorder) {
@@ -25,7 +34,7 @@ final class ReadRecorder {
       defer { kvo_set_recorder(outer) }
       _ = object[keyPath: keyPath]
     }
-    return recorder.storageOffset
+    return recorder.found
   }
 
   fileprivate static var current: ReadRecorder? {
@@ -37,7 +46,10 @@ final class ReadRecorder {
   ) {
     guard header == self.header, keyPath.isSame(as: accessor) else { return }
     let address = StorageKeyPath.address(of: storage(), header)
-    storageOffset = address - header + ObjectHeader.offset
+    let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
+    found = Read(
+      storageOffset: address - header + ObjectHeader.offset,
+      isOverridden: accessor.isOverridden(in: type(of: object)))
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// Section B for plain keys: which accessor or ivar serves a key, and what becomes of nil.

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// B2's second half: what becomes of a value on its way into a property of another type.

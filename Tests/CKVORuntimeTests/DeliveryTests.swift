@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// D1 to D5 and D11: who is told, when, in which order, and what a change carries.

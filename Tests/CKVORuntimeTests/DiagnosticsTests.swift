@@ -1,6 +1,7 @@
 import CFixtures
 import CKVORuntime
 import Glibc
+import TestSupport
 import Testing
 
 /// J1 and what else tells what goes on: the dump, the list of registrations, environment options.
@@ -147,7 +148,7 @@ import Testing
   @Test(
     "an option logs registrations, deliveries or both",
     arguments: [
-      ("registrations", 2), ("deliveries", 3), ("registrations,deliveries", 5), ("nothing", 0),
+      ("registrations", 2), ("deliveries", 3), ("registrations,deliveries", 5), ("", 0),
     ])
   func logging(_ words: String, _ count: Int) {
     let run = runProgram("observe", "KVO_LOG", words)
@@ -155,6 +156,14 @@ import Testing
     let logged = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
     #expect(logged.count == count)
     #expect(logged.allSatisfy { $0.contains("balance") })
+  }
+
+  @Test("a kind of log that there is not is told, and the others are logged")
+  func unknownKind() {
+    let run = runProgram("observe", "KVO_LOG", "nothing,registrations")
+    let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
+    #expect(lines.count == 3)
+    #expect(lines.first?.contains("KVO_LOG") == true && lines.first?.contains("\"nothing\"") == true)
   }
 
   @Test("an option lists all the options")

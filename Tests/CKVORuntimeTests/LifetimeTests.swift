@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// C4 and C5: who lives how long, and what is left of a registration when somebody dies.

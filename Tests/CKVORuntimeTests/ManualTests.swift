@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// D6 and E3: changes bracketed by hand, beside automatic ones.
@@ -7,44 +8,8 @@ import Testing
 /// A script is a list of steps such as `wA`: will, did, set by the setter, store into the field;
 /// of key A (balance) or B (interestRate). Each set or store adds 1.
 @Suite(.recording) struct ManualTests {
-  struct Script: Sendable, CustomTestStringConvertible {
-    let steps: String
-    let lines: [String]
-
-    init(_ steps: String, _ lines: String...) {
-      self.steps = steps
-      self.lines = lines
-    }
-
-    var testDescription: String { steps }
-  }
-
-  static let scripts = [
-    Script("wA dA", "prior A 0", "A 0 0"),
-    Script("wA fA dA", "prior A 0", "A 0 1"),
-    Script("wA fA dA wA fA dA", "prior A 0", "A 0 1", "prior A 1", "A 1 2"),
-    // Pairs of different keys nest or cross.
-    Script("wA wB dB dA", "prior A 0", "prior B 0", "B 0 0", "A 0 0"),
-    Script("wA wB dA dB", "prior A 0", "prior B 0", "A 0 0", "B 0 0"),
-    Script("wA fA wB fB dA dB", "prior A 0", "prior B 0", "A 0 1", "B 0 1"),
-    Script("wA wB fA fB dB dA", "prior A 0", "prior B 0", "B 0 1", "A 0 1"),
-    // Pairs of one key nest; the last opened is the first to close.
-    Script("wA wA dA dA", "prior A 0", "prior A 0", "A 0 0", "A 0 0"),
-    Script("wA fA wA fA dA dA", "prior A 0", "prior A 1", "A 1 2", "A 0 2"),
-    Script("wA fA wA dA fA dA", "prior A 0", "prior A 1", "A 1 1", "A 0 2"),
-    Script(
-      "wA wA wA fA dA dA dA", "prior A 0", "prior A 0", "prior A 0", "A 0 1", "A 0 1", "A 0 1"),
-    Script(
-      "wA wB wA fA dB dA dA", "prior A 0", "prior B 0", "prior A 0", "B 0 0", "A 0 1", "A 0 1"),
-    // A set inside a pair by hand is a change of its own.
-    Script("wA sA dA", "prior A 0", "prior A 0", "A 0 1", "A 0 1"),
-    Script("wA sA sA dA", "prior A 0", "prior A 0", "A 0 1", "prior A 1", "A 1 2", "A 0 2"),
-    Script("wA sB dA", "prior A 0", "prior B 0", "B 0 1", "A 0 0"),
-    Script("sA wA fA dA sA", "prior A 0", "A 0 1", "prior A 1", "A 1 2", "prior A 2", "A 2 3"),
-  ]
-
-  @Test("D6: every pair is a change of its own, delivered by its did", arguments: scripts)
-  func pairs(_ script: Script) {
+  @Test("D6: every pair is a change of its own, delivered by its did", arguments: ChangeScript.all)
+  func pairs(_ script: ChangeScript) {
     let object = make(account.self)
     defer { object.release() }
     let log = Recorder()
@@ -55,8 +20,8 @@ import Testing
     #expect(log.take() == script.lines.map(spelledOut))
   }
 
-  @Test("D6: pairs on an object that nobody observes change nothing", arguments: scripts)
-  func pairsUnobserved(_ script: Script) {
+  @Test("D6: pairs on an object that nobody observes change nothing", arguments: ChangeScript.all)
+  func pairsUnobserved(_ script: ChangeScript) {
     let object = make(account.self)
     defer { object.release() }
     run(script.steps, on: object)

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// The runtime and a naive model of it run the same random programs and must write the same log:
@@ -22,20 +23,6 @@ import Testing
     #expect(model.lines.count > steps * 2)
     #expect(runtime.endings == [])
   }
-}
-
-private func firstDifference(_ runtime: [String], _ model: [String]) -> String? {
-  let index =
-    zip(runtime, model).enumerated().first { $1.0 != $1.1 }?.offset
-    ?? (runtime.count == model.count ? nil : min(runtime.count, model.count))
-  guard let index else { return nil }
-  let start = max(0, index - 12)
-  return """
-    line \(index), after
-    \(runtime[start..<index].joined(separator: "\n"))
-    the runtime: \(runtime.dropFirst(index).prefix(3))
-    the model: \(model.dropFirst(index).prefix(3))
-    """
 }
 
 /// Accounts and watchers of the runtime, whose calls a recorder writes down.

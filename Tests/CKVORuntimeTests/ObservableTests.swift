@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// C7, C8, C10, C11: who may observe what, under which key, with which context.

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// I1, and C4 and C5 between threads: everything at once on the same objects and keys. The counts
@@ -124,7 +125,7 @@ import Testing
     let shared = Shared((object.object, observer))
     for _ in 0..<300 {
       add(observer, to: object.object, "first")
-      let removed = Counter()
+      let removed = Count()
       onThreads(3) { _ in
         let (object, observer) = shared.value
         if remove(observer, from: object, "first").status == .KVO_OK { removed.add() }
@@ -237,7 +238,7 @@ import Testing
     let tally = Tally()
     defer { object.release() }
     let shared = Shared(object)
-    let wrong = Counter()
+    let wrong = Count()
     onThreads(3) { thread in
       for round in 0..<1_500 {
         switch thread {

@@ -65,6 +65,12 @@ KVO_INLINE bool kvo_binding_is_observed(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
 }
 
+/// Whether anything hangs at the object: registrations with it or by it, open changes by hand. For
+/// the end of its life: if not, `kvo_object_will_die` need not be called.
+KVO_INLINE bool kvo_binding_has_observations(const void *header) {
+  return __atomic_load_n(&((const kvo_object *)header)->observations, __ATOMIC_ACQUIRE) != NULL;
+}
+
 /// An open automatic change. Not to be looked into.
 typedef struct kvo_frame kvo_frame;
 

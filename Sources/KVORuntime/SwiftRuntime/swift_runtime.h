@@ -68,10 +68,11 @@ typedef struct kvo_swift_field {
 } kvo_swift_field;
 
 __attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveCount(const void *type);
-__attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveChildOffset(
-    const void *type, intptr_t index);
-__attribute__((swiftcall)) const void *_Nullable swift_reflectionMirror_recursiveChildMetadata(
-    const void *type, intptr_t index, kvo_swift_field *field);
+__attribute__((swiftcall)) intptr_t swift_reflectionMirror_recursiveChildOffset(const void *type,
+    intptr_t index);
+__attribute__((swiftcall))
+const void *_Nullable swift_reflectionMirror_recursiveChildMetadata(const void *type,
+    intptr_t index, kvo_swift_field *field);
 
 /// How many fields the class has, its superclasses' first. None of its own if it was compiled
 /// without metadata about them.
@@ -84,9 +85,43 @@ static inline intptr_t kvo_swift_field_offset(const void *type, intptr_t index) 
 }
 /// The field's type, `()` for one that can't be told (a noncopyable one). The name is the caller's
 /// to free.
-static inline const void *_Nullable kvo_swift_field_type(
-    const void *type, intptr_t index, kvo_swift_field *field) {
+static inline const void *_Nullable kvo_swift_field_type(const void *type, intptr_t index,
+    kvo_swift_field *field) {
   return swift_reflectionMirror_recursiveChildMetadata(type, index, field);
+}
+
+// MARK: Types
+
+/// Kinds of types, which a metadata's first word tells, and where the types are that it is made of.
+enum {
+  KVO_SWIFT_CLASS = 0,
+  KVO_SWIFT_LARGEST_KIND = 0x7ff, ///< beyond: a class of Objective-C
+  KVO_SWIFT_OPTIONAL = 0x202,     ///< word 2: what it wraps
+  KVO_SWIFT_TUPLE = 0x301,        ///< word 1: how many; from word 3 on: type and offset of each
+  KVO_SWIFT_FUNCTION = 0x302,
+  KVO_SWIFT_METATYPE = 0x304 ///< word 1: whose
+};
+
+static inline bool kvo_swift_is_class(const void *type) {
+  uintptr_t kind = *(const uintptr_t *)type;
+  return kind == KVO_SWIFT_CLASS || kind > KVO_SWIFT_LARGEST_KIND;
+}
+
+/// Whether a stored property of the type has another form than a value of the type has in generic
+/// code: functions take their arguments in other places, metatypes of structs and enumerations take
+/// no room.
+static inline bool kvo_swift_has_own_form(const void *type) {
+  const uintptr_t *words = (const uintptr_t *)type;
+  switch (words[0]) {
+  case KVO_SWIFT_FUNCTION: return true;
+  case KVO_SWIFT_METATYPE: return !kvo_swift_is_class((const void *)words[1]);
+  case KVO_SWIFT_OPTIONAL: return kvo_swift_has_own_form((const void *)words[2]);
+  case KVO_SWIFT_TUPLE:
+    for (uintptr_t i = 0; i < words[1]; i++)
+      if (kvo_swift_has_own_form((const void *)words[3 + 2 * i])) return true;
+    return false;
+  default: return false;
+  }
 }
 
 // MARK: Methods
@@ -103,13 +138,14 @@ enum {
 
 /// The function that a class has for a getter which an ancestor has introduced, NULL if the pointer
 /// is to something else than one of the ancestor's getters.
-static inline const void *_Nullable kvo_swift_class_getter(
-    const void *type, const void *ancestor, const void *getter) {
+static inline const void *_Nullable kvo_swift_class_getter(const void *type, const void *ancestor,
+    const void *getter) {
   const char *descriptor = (const char *)swift_getTypeContextDescriptor(ancestor);
   size_t members = *(const uint32_t *)(const void *)(descriptor + KVO_SWIFT_MEMBER_COUNT_OFFSET);
   size_t distance = (uintptr_t)getter - (uintptr_t)descriptor;
   bool is_near = distance < KVO_SWIFT_LARGEST_DESCRIPTOR + 8 * members;
-  bool is_getter = is_near && (*(const uint32_t *)getter & KVO_SWIFT_METHOD_KIND) == KVO_SWIFT_INSTANCE_GETTER;
+  bool is_getter =
+      is_near && (*(const uint32_t *)getter & KVO_SWIFT_METHOD_KIND) == KVO_SWIFT_INSTANCE_GETTER;
   return is_getter ? swift_lookUpClassMethod(type, getter, descriptor) : NULL;
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 
 typealias CObject = UnsafeMutablePointer<kvo_object>
 typealias CClass = OpaquePointer
@@ -62,22 +63,7 @@ func signature(_ form: kvo_signature_form, _ layout: kvo_layout) -> kvo_signatur
   kvo_signature(form: form, layout: layout)
 }
 
-/// Counts deaths, in memory that stays where it is.
-final class Deaths {
-  let counter = UnsafeMutablePointer<fixture_deaths>.allocate(capacity: 1)
-  var count: Int { Int(fixture_deaths_count(counter)) }
-
-  init() { counter.initialize(to: fixture_deaths(count: 0)) }
-  deinit { counter.deallocate() }
-
-  /// A tracked object whose death is counted.
-  func make(mark: Int32 = 0) -> UnsafeMutablePointer<tracked> {
-    let made = CKVORuntimeTests.make(tracked.self)
-    made.pointee.mark = mark
-    made.pointee.deaths = counter
-    return made
-  }
-
+extension Deaths {
   func makeWatcher() -> UnsafeMutablePointer<watcher> {
     let made = CKVORuntimeTests.make(watcher.self)
     made.pointee.tracked.deaths = counter

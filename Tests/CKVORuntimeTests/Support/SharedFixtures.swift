@@ -1,18 +1,12 @@
 import CFixtures
 import CKVORuntime
 import Synchronization
+import TestSupport
 import Testing
-
-/// A number that threads may raise at once.
-final class Counter: Sendable {
-  private let count = Atomic<Int>(0)
-  var value: Int { count.load(ordering: .sequentiallyConsistent) }
-  func add() { count.add(1, ordering: .sequentiallyConsistent) }
-}
 
 /// The context of registrations, which counts their calls and ends. It outlives them.
 final class Probe: Sendable {
-  private let counted = Counter(), ends = Counter()
+  private let counted = Count(), ends = Count()
   var calls: Int { counted.value }
   var ended: Int { ends.value }
 
@@ -40,7 +34,7 @@ final class Tally: Sendable {
     init(_ tally: Tally) { self.tally = tally }
   }
 
-  private let made = Counter(), ended = Counter(), late = Counter()
+  private let made = Count(), ended = Count(), late = Count()
   private let singles = Locked<[Shared<Single>]>([])
 
   var isSettled: Bool { made.value == ended.value && late.value == 0 && made.value > 0 }
@@ -77,7 +71,7 @@ final class Tally: Sendable {
 /// Objects that threads share, replace and observe while others set them.
 final class Stage: @unchecked Sendable {
   let deaths = Deaths()
-  let made = Counter()
+  let made = Count()
   private let places: Locked<[Shared<UnsafeMutablePointer<gauge>>]>
   private let handlesLeft = Locked<[Shared<OpaquePointer?>]>([])
 

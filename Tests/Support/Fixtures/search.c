@@ -4,6 +4,8 @@
 #include "fixture_keys.h"
 #include "require.h"
 
+enum { FIRST_IVAR = 4, FIRST_SETTER = 8, CANDIDATES = 10 };
+
 // The method of bit n gives or stores field n.
 #define GETTER(bit)                                                   \
   static double get_##bit(kvo_object *self, const kvo_method *_cmd) { \
@@ -17,13 +19,10 @@
   }
 GETTER(0)
 GETTER(1)
-GETTER(2) GETTER(3) SETTER(8) SETTER(9)
-
-    enum {
-      FIRST_IVAR = 4,
-      FIRST_SETTER = 8,
-      CANDIDATES = 10
-    };
+GETTER(2)
+GETTER(3)
+SETTER(8)
+SETTER(9)
 
 static const struct {
   const char *name;

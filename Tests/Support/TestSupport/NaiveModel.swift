@@ -1,38 +1,11 @@
 import CKVORuntime
 
-/// A system of few objects and keys that are set and observed: the runtime, or the model of it.
-/// Objects, keys and watchers are numbers; a callback's registration has a name.
-protocol ObservedSystem: AnyObject {
-  /// Called after each call of an observer is written down, with the observer's name.
-  var reaction: (String) -> Void { get set }
-  var lines: [String] { get }
-  func note(_ line: String)
-
-  func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool)
-  func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String)
-  func invalidate(_ name: String)
-  func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int)
-  /// Whether there was something to remove. Without a context, the most recent.
-  func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool
-  func removeAll(from object: Int)
-  func will(_ object: Int, _ key: Int)
-  func did(_ object: Int, _ key: Int)
-  /// The old one dies, a new one takes its place.
-  func replaceWatcher(_ watcher: Int)
-  func replaceObject(_ object: Int)
-
-  /// How many registrations each key of the object has, and whether its isa is swapped.
-  func state(of object: Int) -> String
-}
-
-let modelKeys = ["balance", "interestRate"]
-
 /// What the rules say, in the plainest way: lists, searched from end to end.
 ///
 /// An automatic change is open from will until its finals are called, and what happens to its key
 /// meanwhile joins it. Each change is told to those who were registered when it began and still
 /// are, in their order.
-final class NaiveModel: ObservedSystem {
+package final class NaiveModel: ObservedSystem {
   private final class Entry {
     let name: String
     let object: Int, key: Int
@@ -62,22 +35,22 @@ final class NaiveModel: ObservedSystem {
     var isJoined = false
   }
 
-  var reaction: (String) -> Void = { _ in }
-  private(set) var lines: [String] = []
+  package var reaction: (String) -> Void = { _ in }
+  package private(set) var lines: [String] = []
   private var entries: [Entry] = []
   private var values: [[Double]]
   private var automatic: [(object: Int, key: Int)] = []
   private var pairs: [Change] = []
 
-  init(objects: Int) {
+  package init(objects: Int) {
     values = Array(repeating: modelKeys.map { _ in 0 }, count: objects)
   }
 
-  func note(_ line: String) { lines.append(line) }
+  package func note(_ line: String) { lines.append(line) }
 
   // MARK: Changes
 
-  func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool) {
+  package func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool) {
     guard !isAutomaticOpen(object, key) else {
       values[object][key] = value
       return
@@ -90,14 +63,14 @@ final class NaiveModel: ObservedSystem {
     tellFinals(change)
   }
 
-  func will(_ object: Int, _ key: Int) {
+  package func will(_ object: Int, _ key: Int) {
     var change = begin(object, key)
     change.isJoined = isAutomaticOpen(object, key)
     pairs.append(change)
     if !change.isJoined { tellPriors(change) }
   }
 
-  func did(_ object: Int, _ key: Int) {
+  package func did(_ object: Int, _ key: Int) {
     guard let index = pairs.lastIndex(where: { $0.object == object && $0.key == key }) else {
       return
     }
@@ -140,11 +113,12 @@ final class NaiveModel: ObservedSystem {
 
   // MARK: Registrations
 
-  func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String) {
+  package func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String) {
     register(Entry(name, object, key, options, nil, 0))
   }
 
-  func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int) {
+  package func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int)
+  {
     register(Entry("w\(watcher)", object, key, options, watcher, context))
   }
 
@@ -154,9 +128,9 @@ final class NaiveModel: ObservedSystem {
     tell(entry, new: values[entry.object][entry.key])
   }
 
-  func invalidate(_ name: String) { end { $0.name == name && $0.watcher == nil } }
+  package func invalidate(_ name: String) { end { $0.name == name && $0.watcher == nil } }
 
-  func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool {
+  package func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool {
     let match = entries.last {
       $0.watcher == watcher && $0.object == object && $0.key == key
         && (context == nil || $0.context == context)
@@ -165,11 +139,11 @@ final class NaiveModel: ObservedSystem {
     return match != nil
   }
 
-  func removeAll(from object: Int) { end { $0.object == object } }
+  package func removeAll(from object: Int) { end { $0.object == object } }
 
-  func replaceWatcher(_ watcher: Int) { end { $0.watcher == watcher } }
+  package func replaceWatcher(_ watcher: Int) { end { $0.watcher == watcher } }
 
-  func replaceObject(_ object: Int) {
+  package func replaceObject(_ object: Int) {
     removeAll(from: object)
     values[object] = modelKeys.map { _ in 0 }
   }
@@ -179,7 +153,7 @@ final class NaiveModel: ObservedSystem {
     entries.removeAll { !$0.isAlive }
   }
 
-  func state(of object: Int) -> String {
+  package func state(of object: Int) -> String {
     let counts = modelKeys.indices.map { key in
       entries.count { $0.object == object && $0.key == key }
     }

@@ -1,30 +1,12 @@
 import CKVORuntime
 
-/// A sequence of pseudo-random numbers that its seed determines.
-struct Random {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// Below `bound`.
-  mutating func next(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-}
-
 /// A random program on an observed system. What it does depends on its seed and on what the system
 /// told it, so that two systems that behave alike see the same program.
 ///
 /// Observers react to some of their calls: they set, bracket, register, remove, let others die.
 /// They leave a key alone whose prior calls of a pair by hand are under way, as the rules leave
 /// open what a set would join there.
-final class RandomProgram {
+package final class RandomProgram {
   private static let objects = 3, watchers = 3, mostPerObject = 8, deepest = 3
 
   private let system: ObservedSystem
@@ -41,7 +23,7 @@ final class RandomProgram {
   /// The observers whose calls are under way.
   private var active: [String] = []
 
-  init(_ system: ObservedSystem, seed: UInt64) {
+  package init(_ system: ObservedSystem, seed: UInt64) {
     self.system = system
     self.seed = seed
     random = Random(seed: seed)
@@ -50,10 +32,10 @@ final class RandomProgram {
     system.reaction = { [unowned self] in react($0) }
   }
 
-  static var objectCount: Int { objects }
-  static var watcherCount: Int { watchers }
+  package static var objectCount: Int { objects }
+  package static var watcherCount: Int { watchers }
 
-  func run(steps: Int) {
+  package func run(steps: Int) {
     for step in 0..<steps {
       var random = random
       self.step(&random)

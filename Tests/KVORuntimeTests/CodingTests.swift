@@ -1,0 +1,240 @@
+import KVORuntime
+import ModelFixtures
+import Testing
+
+/// B2: reading and setting properties by key.
+@Suite(.leakFree) struct CodingTests {
+  static let readings: [(key: String, value: String)] = [
+    ("firstName", "Ada"), ("lastName", "Lovelace"), ("age", "36"), ("height", "1.7"),
+    ("place", "(1.0, 2.0)"), ("diary", "hidden"), ("rank", "1"), ("shoeSize", "38"),
+    ("motto", "nil"), ("home", "(3.0, 4.0)"), ("pin", "1234"), ("birthYear", "1815"),
+    ("account", "nil"), ("salary", "1000.0"), ("desk", "window"),
+  ]
+
+  @Test(
+    "B2: every stored property is read by its key: observable, plain, constant, private, inherited",
+    arguments: readings)
+  func reading(_ key: String, _ value: String) throws {
+    let employee = Employee()
+    let log = Recorder()
+    #expect(shown(try employee.value(forKey: key)) == value)
+    try employee.addObserver(log.watcher(), forKeyPath: key)
+    #expect(shown(try employee.value(forKey: key)) == value)
+  }
+
+  @Test("B2: a value that is read is of the property's type, without an optional around it")
+  func types() throws {
+    let person = Person()
+    #expect(try person.value(forKey: "age") is Int)
+    #expect(type(of: try #require(try person.value(forKey: "lastName"))) == String.self)
+    #expect(type(of: try #require(try person.value(forKey: "height"))) == Double.self)
+    #expect(try person.value(forKey: "home") as? Place == Place(latitude: 3, longitude: 4))
+    person.lastName = nil
+    #expect(try person.value(forKey: "lastName") == nil)
+    #expect(try person.value(forKey: "motto") == nil)
+  }
+
+  @Test("B2: nested optionals are read as what is inside")
+  func nestedOptionals() throws {
+    let box = Box<Int??>(.some(.some(3)))
+    #expect(try box.value(forKey: "value") as? Int == 3)
+    box.value = .some(nil)
+    #expect(try box.value(forKey: "value") == nil)
+    try box.setValue(4, forKey: "value")
+    #expect(box.value == .some(.some(4)))
+    try box.setValue(nil, forKey: "value")
+    #expect(shown(box.value) == "nil")
+  }
+
+  /// A value for a key, and what the property has afterwards.
+  struct Setting: Sendable, CustomTestStringConvertible {
+    let key: String
+    let value: any Sendable
+    let stored: String
+
+    init(_ key: String, _ value: some Sendable, _ stored: String) {
+      self.key = key
+      self.value = value
+      self.stored = stored
+    }
+
+    var testDescription: String { "\(key) = \(value)" }
+  }
+
+  static let settings = [
+    Setting("firstName", "Grace", "Grace"), Setting("lastName", "Hopper", "Hopper"),
+    Setting("lastName", String?.none, "nil"), Setting("lastName", Optional("King"), "King"),
+    Setting("age", 85, "85"), Setting("height", 1.5, "1.5"), Setting("height", Double?.none, "nil"),
+    Setting("place", Place(latitude: 5, longitude: 6), "(5.0, 6.0)"),
+    Setting("diary", "open", "open"),
+    Setting("rank", 2, "2"), Setting("shoeSize", 40, "40"), Setting("motto", "onward", "onward"),
+    Setting("motto", String?.none, "nil"),
+    Setting("home", Place(latitude: 7, longitude: 8), "(7.0, 8.0)"),
+    Setting("pin", 4321, "4321"), Setting("salary", 5.5, "5.5"), Setting("desk", "door", "door"),
+  ]
+
+  @Test(
+    "B2: every stored variable is set by its key, observed or not, and access control does not matter",
+    arguments: settings, [true, false])
+  func setting(_ setting: Setting, _ observed: Bool) throws {
+    let employee = Employee()
+    let log = Recorder()
+    if observed { try employee.addObserver(log.watcher(), forKeyPath: setting.key, options: .new) }
+    try employee.setValue(setting.value, forKey: setting.key)
+    #expect(shown(try employee.value(forKey: setting.key)) == setting.stored)
+    #expect(log.take() == (observed ? ["w: \(setting.key) new \(setting.stored)"] : []))
+  }
+
+  @Test("B2: what is set by key is what the property has")
+  func sameStorage() throws {
+    let person = Person()
+    let account = Account()
+    try person.setValue("Grace", forKey: "firstName")
+    try person.setValue(account, forKey: "account")
+    try person.setValue(44, forKey: "shoeSize")
+    #expect(person.firstName == "Grace" && person.account === account && person.shoeSize == 44)
+    person.firstName = "Ada"
+    person.shoeSize = 38
+    #expect(try person.value(forKey: "firstName") as? String == "Ada")
+    #expect(try person.value(forKey: "shoeSize") as? Int == 38)
+    #expect(try person.value(forKey: "account") as? Account === account)
+  }
+
+  @Test("B2: an object of a subclass is taken for a property of its superclass's type")
+  func subclasses() throws {
+    let person = Person()
+    let savings = SavingsAccount()
+    try person.setValue(savings, forKey: "account")
+    #expect(person.account === savings)
+    #expect(
+      keyValueError { try person.setValue(Person(), forKey: "account") }
+        == .typeMismatch(
+          key: "account", className: "Person", expected: "Optional<Account>", found: "Person"))
+    #expect(person.account === savings)
+  }
+
+  @Test("B2: collections, enumerations and tuples are set as they are")
+  func otherTypes() throws {
+    let ledger = Ledger()
+    try ledger.setValue([7, 8], forKey: "entries")
+    try ledger.setValue(["z": 26], forKey: "index")
+    try ledger.setValue(Set(["x"]), forKey: "tags")
+    try ledger.setValue(Colour.mixed(1, 2, 3), forKey: "colour")
+    try ledger.setValue((5, "e"), forKey: "pair")
+    #expect(ledger.entries == [7, 8] && ledger.index == ["z": 26] && ledger.tags == ["x"])
+    #expect(ledger.colour == .mixed(1, 2, 3) && ledger.pair == (5, "e"))
+  }
+
+  static let readOnly = ["birthYear", "constant", "computed"]
+
+  @Test(
+    "B2: a constant and an accessor without setter are read-only, and stay as they are",
+    arguments: readOnly)
+  func readOnlyKeys(_ key: String) throws {
+    let object = Limited()
+    let before = shown(try object.value(forKey: key))
+    let error = keyValueError { try object.setValue(1, forKey: key) }
+    #expect(error == .readOnly(key: key, className: "Limited"))
+    #expect(keyValueError { try object.setValue(nil, forKey: key) } == error)
+    #expect(shown(try object.value(forKey: key)) == before)
+  }
+
+  static let mismatches: [(key: String, value: any Sendable, expected: String, found: String)] = [
+    ("firstName", 3, "String", "Int"), ("age", "36", "Int", "String"),
+    ("age", Place(latitude: 1, longitude: 2), "Int", "Place"), ("home", 3, "Place", "Int"),
+    ("shoeSize", "big", "Int", "String"), ("height", "tall", "Optional<Double>", "String"),
+    ("motto", 1, "Optional<String>", "Int"), ("firstName", Character("A"), "String", "Character"),
+    ("age", [1], "Int", "Array<Int>"),
+  ]
+
+  @Test(
+    "B2: any other mismatch is an error that names both types, stores nothing and tells nobody",
+    arguments: mismatches)
+  func mismatch(_ key: String, _ value: any Sendable, _ expected: String, _ found: String) throws {
+    let person = Person()
+    let log = Recorder()
+    try person.addObserver(log.watcher(), forKeyPath: key, options: .prior)
+    let before = shown(try person.value(forKey: key))
+    #expect(
+      keyValueError { try person.setValue(value, forKey: key) }
+        == .typeMismatch(key: key, className: "Person", expected: expected, found: found))
+    #expect(shown(try person.value(forKey: key)) == before)
+    #expect(log.take() == [])
+  }
+
+  @Test(
+    "B2: getters that are not stored and not declared are no keys", arguments: ["fullName", "hash"])
+  func undeclaredGetters(_ key: String) {
+    let person = Person()
+    #expect(
+      keyValueError { _ = try person.value(forKey: key) }
+        == .undefinedKey(key: key, className: "Person"))
+    #expect(
+      keyValueError { try person.setValue("x", forKey: key) }
+        == .undefinedKey(key: key, className: "Person"))
+  }
+
+  @Test("B2: plain storage is found under its name with an underscore, as an instance variable is")
+  func underscored() throws {
+    let object = Limited()
+    #expect(try object.value(forKey: "hidden") as? String == "underscored")
+    #expect(try object.value(forKey: "open") as? Bool == true)
+    try object.setValue("found", forKey: "hidden")
+    #expect(try object.value(forKey: "_hidden") as? String == "found")
+  }
+
+  @Test("B2: a class may keep its plain storage to itself; observable properties still answer")
+  func sealed() throws {
+    let object = SealedStorage()
+    #expect(
+      keyValueError { _ = try object.value(forKey: "plain") }
+        == .undefinedKey(key: "plain", className: "SealedStorage"))
+    #expect(
+      keyValueError { try object.setValue(1, forKey: "plain") }
+        == .undefinedKey(key: "plain", className: "SealedStorage"))
+    try object.setValue(2, forKey: "open")
+    #expect(object.open == 2 && object.plain == 0)
+  }
+
+  @Test("B2: the keys of generic classes have the types of their form")
+  func generic() throws {
+    let number = Box(1)
+    let pair = PairBox("a", 2.5)
+    try number.setValue(2.9, forKey: "value")
+    try pair.setValue("b", forKey: "value")
+    try pair.setValue(3, forKey: "second")
+    #expect(number.value == 2 && pair.value == "b" && pair.second == 3)
+    #expect(keyValueError { try pair.setValue(1, forKey: "value") } != nil)
+  }
+
+  @Test("B2: overrides of value(forKey:) and setValue(_:forKey:) are what callers get")
+  func overriddenCoding() throws {
+    let object = Echo()
+    #expect(try object.value(forKey: "anything") as? String == "anything")
+    try object.setValue(7, forKey: "whatever")
+    #expect(object.heard == ["whatever"])
+  }
+}
+
+private final class Limited: Tracked {
+  let birthYear = 1815
+  let constant: String? = "fixed"
+  private var _hidden = "underscored"
+  private var isOpen = true
+
+  override class func registerKeys() {
+    Limited.declareKeys { $0.accessors("computed", get: { "\($0.birthYear)" }) }
+  }
+}
+
+private final class SealedStorage: Tracked {
+  var plain = 0
+  @Observed var open = 0
+  override class var accessInstanceVariablesDirectly: Bool { false }
+}
+
+private final class Echo: KVOObject {
+  var heard: [String] = []
+  override func value(forKey key: String) throws -> Any? { key }
+  override func setValue(_ value: Any?, forKey key: String) throws { heard.append(key) }
+}

@@ -1,0 +1,266 @@
+import KVORuntime
+import ModelFixtures
+import Testing
+
+/// What classes declare of their keys: stored properties, accessors. E2, D5 and D6 as they apply.
+@Suite(.leakFree) struct DeclarationTests {
+  @Test("E2: a declared plain property notifies once when it is set by key, and not by itself")
+  func stored() throws {
+    let plant = Plant()
+    let log = Recorder()
+    log.observe(plant, \.height, [.prior, .old, .new])
+    try plant.setValue(2, forKey: "height")
+    #expect(plant.height == 2)
+    plant.height = 3
+    #expect(log.take() == ["a prior old 0.0", "a old 0.0 new 2.0"])
+    try plant.setValue(4, forKey: "height")
+    #expect(log.take() == ["a prior old 3.0", "a old 3.0 new 4.0"])
+  }
+
+  @Test("E2: a property may be declared under another name than its own")
+  func otherName() throws {
+    let plant = Plant()
+    let log = Recorder()
+    log.observe(plant, \.water, [.old, .new], as: "typed")
+    try log.observe(plant, "moisture", [.old, .new], as: "string")
+    try plant.setValue(0.5, forKey: "moisture")
+    #expect(plant.water == 0.5)
+    #expect(try plant.value(forKey: "moisture") as? Double == 0.5)
+    #expect(log.take() == ["typed old 0.0 new 0.5", "string old 0.0 new 0.5"])
+  }
+
+  @Test("E2: declared accessors are read and set by key, each set a change")
+  func accessors() throws {
+    let plant = Plant()
+    let log = Recorder()
+    log.observe(plant, \.inches, [.old, .new], as: "typed")
+    try plant.addObserver(log.watcher(), forKeyPath: "inches", options: [.old, .new])
+    try plant.setValue(10, forKey: "inches")
+    #expect(plant.height == 25.4)
+    #expect(try plant.value(forKey: "inches") as? Double == 10)
+    #expect(log.take() == ["typed old 0.0 new 10.0", "w: inches old 0.0 new 10.0"])
+  }
+
+  @Test(
+    "D5: new is what the declared getter answers: of a setter that clamps, and of one that ignores")
+  func truth() throws {
+    let plant = Plant()
+    let log = Recorder()
+    for key in ["clamped", "deaf"] { try log.observe(plant, key, [.old, .new], as: key) }
+    try plant.setValue(500, forKey: "clamped")
+    try plant.setValue(500, forKey: "deaf")
+    #expect(log.take() == ["clamped old 0 new 100", "deaf old 7 new 7"])
+  }
+
+  @Test(
+    "D5: an accessor is declared for an overridden property, and observers are told what it answers"
+  )
+  func overridden() throws {
+    let level = DeclaredLevel()
+    let log = Recorder()
+    log.observe(level, \.level, [.initial, .prior, .old, .new], as: "typed")
+    try level.addObserver(log.watcher(), forKeyPath: "level", options: [.old, .new])
+    level.level = 4
+    #expect(
+      log.take() == [
+        "typed new 0.0", "typed prior old 0.0", "typed old 0.0 new 4.0", "w: level old 0.0 new 4.0",
+      ])
+    try level.setValue(6, forKey: "level")
+    #expect(level.level == 6)
+    #expect(try level.value(forKey: "level") as? Double == 6)
+    #expect(
+      log.take() == ["typed prior old 4.0", "typed old 4.0 new 6.0", "w: level old 4.0 new 6.0"])
+  }
+
+  @Test("D6: a set by key through a declared accessor for an observable property notifies once")
+  func declaredOverride() throws {
+    let level = DeclaredCountedLevel()
+    let log = Recorder()
+    log.observe(level, \.level, [.prior, .old, .new])
+    try level.setValue(5, forKey: "level")
+    #expect(level.sets == [5])
+    #expect(log.take() == ["a prior old 0.0", "a old 0.0 new 5.0"])
+    level.level = 6
+    #expect(log.take() == ["a prior old 5.0", "a old 5.0 new 6.0"])
+  }
+
+  @Test("B2: what an accessor throws reaches the caller, and the change is closed")
+  func throwing() throws {
+    let plant = Plant()
+    let log = Recorder()
+    try log.observe(plant, "thorny", [.prior, .old, .new])
+    #expect(throws: Plant.Thorn.self) { try plant.setValue(-1, forKey: "thorny") }
+    #expect(log.take() == ["a prior old 1", "a old 1 new 1"])
+    try plant.setValue(2, forKey: "thorny")
+    #expect(log.take() == ["a prior old 1", "a old 1 new 2"])
+    plant.pricks = true
+    #expect(throws: Plant.Thorn.self) { try plant.value(forKey: "thorny") }
+  }
+
+  @Test("B2: numbers and nil reach accessors converted, or not at all")
+  func convertedForAccessors() throws {
+    let plant = Plant()
+    try plant.setValue(9.99, forKey: "clamped")
+    #expect(try plant.value(forKey: "clamped") as? Int == 9)
+    #expect(
+      keyValueError { try plant.setValue(nil, forKey: "clamped") }
+        == .nilValue(key: "clamped", className: "Plant"))
+    #expect(
+      keyValueError { try plant.setValue("wet", forKey: "clamped") }
+        == .typeMismatch(key: "clamped", className: "Plant", expected: "Int", found: "String"))
+  }
+
+  @Test("E2: subclasses inherit declarations, add their own and replace inherited ones")
+  func inherited() throws {
+    let tree = Tree()
+    let log = Recorder()
+    log.observe(tree, \.height, [.new], as: "height")
+    log.observe(tree, \.rings, [.new], as: "rings")
+    try log.observe(tree, "deaf", [.new], as: "deaf")
+    try tree.setValue(1, forKey: "height")
+    try tree.setValue(2, forKey: "rings")
+    try tree.setValue(3, forKey: "deaf")
+    #expect(log.take() == ["height new 1.0", "rings new 2", "deaf new 3"])
+    #expect(tree.deafSets == [3])
+  }
+
+  @Test("E2: saying the same again changes nothing; another entry for a key replaces the earlier")
+  func saidAgain() throws {
+    let object = Chatty()
+    let log = Recorder()
+    for _ in 0..<3 {
+      Chatty.declareKeys { $0.accessors("word", get: { $0.first }, set: { $0.first = $1 }) }
+    }
+    try log.observe(object, "word", [.old, .new])
+    for _ in 0..<3 {
+      Chatty.declareKeys { $0.accessors("word", get: { $0.first }, set: { $0.first = $1 }) }
+    }
+    try object.setValue("b", forKey: "word")
+    #expect(log.take() == ["a old a new b"])
+    Chatty.declareKeys { keys in
+      keys.accessors("word", get: { $0.second }, set: { $0.second = $1 })
+    }
+    try object.setValue("d", forKey: "word")
+    #expect(object.first == "b" && object.second == "d")
+    #expect(log.take() == ["a old c new d"])
+  }
+
+  @Test("E2: a key may be declared from an extension, while objects of the class are observed")
+  func extended() throws {
+    let object = Extended()
+    let log = Recorder()
+    log.observe(object, \.known, .new, as: "known")
+    #expect(
+      keyValueError { _ = try object.value(forKey: "late") }
+        == .undefinedKey(key: "late", className: "Extended"))
+    Extended.declareLate()
+    log.observe(object, \.late, [.old, .new], as: "late")
+    try object.setValue(5, forKey: "late")
+    object.known = 1
+    #expect(log.take() == ["late old 0 new 5", "known new 1"])
+  }
+
+  @Test("E2: registerKeys runs once for each class, superclass first, before the keys are used")
+  func registration() throws {
+    _ = try Second().value(forKey: "declared")
+    _ = try Second().value(forKey: "declared")
+    _ = try First().value(forKey: "declared")
+    #expect(First.registrations == ["First", "Second"])
+  }
+}
+
+private class Plant: Tracked {
+  struct Thorn: Error {}
+
+  var height = 0.0
+  var water = 0.0
+  var pricks = false
+  var deafSets: [Int] = []
+  private var clampedField = 0, thornyField = 1
+  var inches: Double {
+    get { height / 2.54 }
+    set { height = newValue * 2.54 }
+  }
+
+  override class func registerKeys() {
+    Plant.declareKeys { keys in
+      keys.stored("height", \.height)
+      keys.stored("moisture", \.water)
+      keys.accessors("inches", \.inches, get: { $0.inches }, set: { $0.inches = $1 })
+      keys.accessors("clamped", get: { $0.clampedField }, set: { $0.clampedField = min($1, 100) })
+      keys.accessors("deaf", get: { _ in 7 }, set: { _, _ in })
+      keys.accessors("thorny", get: { try $0.thorny() }, set: { try $0.setThorny($1) })
+    }
+  }
+
+  private func thorny() throws -> Int {
+    if pricks { throw Thorn() }
+    return thornyField
+  }
+
+  private func setThorny(_ value: Int) throws {
+    if value < 0 { throw Thorn() }
+    thornyField = value
+  }
+}
+
+private final class Tree: Plant {
+  var rings = 0
+
+  override class func registerKeys() {
+    Tree.declareKeys { keys in
+      keys.stored("rings", \.rings)
+      keys.accessors("deaf", get: { $0.deafSets.last ?? 0 }, set: { $0.deafSets.append($1) })
+    }
+  }
+}
+
+private final class DeclaredLevel: DoubledLevel {
+  override class func registerKeys() {
+    DeclaredLevel.declareKeys {
+      $0.accessors("level", \.level, get: { $0.level }, set: { $0.level = $1 })
+    }
+  }
+}
+
+private final class DeclaredCountedLevel: CountedLevel {
+  override class func registerKeys() {
+    DeclaredCountedLevel.declareKeys {
+      $0.accessors("level", \.level, get: { $0.level }, set: { $0.level = $1 })
+    }
+  }
+}
+
+private final class Chatty: Tracked {
+  var first = "a", second = "c"
+}
+
+private final class Extended: Tracked {
+  @Observed var known = 0
+  fileprivate var hiddenLate = 0
+}
+
+extension Extended {
+  var late: Int {
+    get { hiddenLate }
+    set { hiddenLate = newValue }
+  }
+
+  static func declareLate() {
+    declareKeys { $0.accessors("late", \.late, get: { $0.late }, set: { $0.late = $1 }) }
+  }
+}
+
+private class First: Tracked {
+  nonisolated(unsafe) static var registrations: [String] = []
+  var declared = 0
+
+  override class func registerKeys() {
+    registrations.append("First")
+    First.declareKeys { $0.stored("declared", \.declared) }
+  }
+}
+
+private final class Second: First {
+  override class func registerKeys() { registrations.append("Second") }
+}

@@ -1,0 +1,353 @@
+import CFixtures
+import CKVORuntime
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// Objects of the C runtime, coded and observed from Swift: B2, C4, C5, C8, D4, D5 across languages.
+@Suite(.leakFree) struct ForeignObjectTests {
+  @Test("B2: the properties of a C object are read as Swift values")
+  func reading() throws {
+    let account = CAccount()
+    account_setBalance(account.pointer, 2.5)
+    account_setFrozen(account.pointer, true)
+    account.pointer.pointee.number = 7
+    account_setOwner(account.pointer, "Ada")
+    let object = account.wrapped
+    #expect(object.className == "CAccount")
+    #expect(try object.value(forKey: "balance") as? Double == 2.5)
+    #expect(try object.value(forKey: "frozen") as? Bool == true)
+    #expect(try object.value(forKey: "number") as? Int == 7)
+    #expect(try object.value(forKey: "owner") as? String == "Ada")
+    #expect(try object.value(forKey: "branch") == nil)
+    account_setOwner(account.pointer, nil)
+    #expect(try object.value(forKey: "owner") == nil)
+  }
+
+  @Test("B2: the properties of a C object are set by Swift values, which convert as numbers do")
+  func setting() throws {
+    let account = CAccount()
+    let object = account.wrapped
+    try object.setValue(3, forKey: "balance")
+    try object.setValue(1, forKey: "frozen")
+    try object.setValue("Grace", forKey: "owner")
+    try object.setValue(Location(latitude: 1, longitude: 2), forKey: "place")
+    #expect(account_balance(account.pointer) == 3)
+    #expect(account_frozen(account.pointer))
+    #expect(String(cString: account_owner(account.pointer)) == "Grace")
+    #expect(account_place(account.pointer).longitude == 2)
+    try object.setValue(nil, forKey: "owner")
+    #expect(account_owner(account.pointer) == nil)
+  }
+
+  @Test("B2: objects of C are handed over and come back as the same")
+  func objects() throws {
+    let account = CAccount()
+    let deaths = Deaths()
+    let branch = deaths.make()
+    try account.wrapped.setValue(ForeignObject(OpaquePointer(branch)), forKey: "branch")
+    kvo_object_release(branch.object)
+    #expect(deaths.count == 0)
+    #expect(account_branch(account.pointer) == branch)
+    let read = try #require(try account.wrapped.value(forKey: "branch") as? ForeignObject)
+    #expect(read.className == "CTracked")
+    try read.setValue(9, forKey: "mark")
+    #expect(tracked_mark(branch) == 9)
+    try account.wrapped.setValue(nil, forKey: "branch")
+    withExtendedLifetime(read) { #expect(deaths.count == 0) }
+  }
+
+  @Test(
+    "B2: objects of Swift are handed to C's properties, also before anything else was done with them"
+  )
+  func swiftObjects() async {
+    await #expect(processExitsWith: .success) {
+      let account = CAccount()
+      let log = Log()
+      weak var weakOwner: Account?
+      try {
+        let owner = Account()
+        weakOwner = owner
+        try account.wrapped.setValue(owner, forKey: "branch")
+        #expect(try account.wrapped.value(forKey: "branch") as? Account === owner)
+      }()
+      #expect(weakOwner != nil)
+      let token = try account.wrapped.observe("branch", as: Account?.self, options: .old) {
+        log.note("\($1.oldValue! === weakOwner)")
+      }
+      try account.wrapped.setValue(nil, forKey: "branch")
+      #expect(log.take() == ["true"])
+      #expect(weakOwner == nil)
+      token.invalidate()
+      withExtendedLifetime(account) {}
+    }
+  }
+
+  static let errors: [(key: String, value: any Sendable, error: KeyValueError)] = [
+    ("hat", 1, .undefinedKey(key: "hat", className: "CAccount")),
+    ("number", 1, .readOnly(key: "number", className: "CAccount")),
+    ("balance", Int?.none, .nilValue(key: "balance", className: "CAccount")),
+  ]
+
+  @Test("B2: errors of the C runtime are Swift's, with class and key", arguments: errors)
+  func failures(_ key: String, _ value: any Sendable, _ error: KeyValueError) {
+    let account = CAccount()
+    #expect(keyValueError { try account.wrapped.setValue(value, forKey: key) } == error)
+  }
+
+  @Test("B2: a value of another type is a mismatch that names both, and stores nothing")
+  func mismatch() {
+    let account = CAccount()
+    account_setBalance(account.pointer, 1)
+    guard
+      case .typeMismatch("balance", "CAccount", _, "String")? = keyValueError({
+        try account.wrapped.setValue("3", forKey: "balance")
+      })
+    else {
+      Issue.record("no mismatch")
+      return
+    }
+    #expect(account_balance(account.pointer) == 1)
+  }
+
+  // MARK: Observing
+
+  @Test(
+    "D4: a C object's setter tells Swift's handler what it asked for",
+    arguments: KeyValueObservingOptions.combinations)
+  func observing(_ options: KeyValueObservingOptions) throws {
+    let account = CAccount()
+    let log = Log()
+    account_setBalance(account.pointer, 1)
+    let token = try account.wrapped.observe("balance", as: Double.self, options: options) {
+      object, change in
+      log.note((["\(object.className)"] + change.words).joined(separator: " "))
+    }
+    account_setBalance(account.pointer, 2)
+    token.invalidate()
+    account_setBalance(account.pointer, 3)
+    let old = options.contains(.old) ? " old 1.0" : ""
+    let new = options.contains(.new) ? " new " : ""
+    #expect(
+      log.take()
+        == (options.contains(.initial) ? ["CAccount" + (new.isEmpty ? "" : new + "1.0")] : [])
+        + (options.contains(.prior) ? ["CAccount prior" + old] : [])
+        + ["CAccount" + old + (new.isEmpty ? "" : new + "2.0")])
+    #expect(kvo_isa(account.pointer.object) == account_class())
+  }
+
+  @Test("D5: values come in the type that was asked for: numbers converted, text, structs, objects")
+  func types() throws {
+    let account = CAccount()
+    let log = Log()
+    let object = account.wrapped
+    let tokens = [
+      try object.observe("balance", as: Int.self, options: .new) { log.note("\($1.newValue!)") },
+      try object.observe("owner", as: String?.self, options: [.old, .new]) {
+        log.note("\($1.words)")
+      },
+      try object.observe("frozen", as: Bool.self, options: .new) { log.note("\($1.newValue!)") },
+      try object.observe("place", as: Location.self, options: .new) {
+        log.note("\($1.newValue!.longitude)")
+      },
+    ]
+    account_setBalance(account.pointer, 2.9)
+    account_setOwner(account.pointer, "Ada")
+    account_setOwner(account.pointer, nil)
+    account_setFrozen(account.pointer, true)
+    account_setPlace(account.pointer, location(latitude: 3, longitude: 4))
+    #expect(
+      log.take() == [
+        "2", #"["old", "nil", "new", "Ada"]"#, #"["old", "Ada", "new", "nil"]"#, "true", "4.0",
+      ])
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test("D6: a set from Swift by key is one change, told to Swift and C alike")
+  func setFromSwift() throws {
+    let account = CAccount()
+    let log = Log()
+    let token = try account.wrapped.observe(
+      "balance", as: Double.self, options: [.prior, .old, .new]
+    ) {
+      log.note($1.words.joined(separator: " "))
+    }
+    try account.wrapped.setValue(5, forKey: "balance")
+    #expect(log.take() == ["prior old 0.0", "old 0.0 new 5.0"])
+    token.invalidate()
+  }
+
+  @Test("C8: an unknown key and an impossible type are errors, and nothing is registered")
+  func registrationErrors() {
+    let account = CAccount()
+    #expect(
+      keyValueError { _ = try account.wrapped.observe("hat", as: Int.self) { _, _ in } }
+        == .undefinedKey(key: "hat", className: "CAccount"))
+    guard
+      case .typeMismatch("balance", "CAccount", _, "String")? = keyValueError({
+        _ = try account.wrapped.observe("balance", as: String.self) { _, _ in }
+      })
+    else {
+      Issue.record("no mismatch")
+      return
+    }
+    #expect(kvo_isa(account.pointer.object) == account_class())
+    #expect(account.wrapped.observationInfo.registrations.isEmpty)
+  }
+
+  @Test("J1: a C object's registrations are listed")
+  func introspection() throws {
+    let account = CAccount()
+    let token = try account.wrapped.observe("balance", as: Double.self, options: .old) { _, _ in }
+    let registrations = account.wrapped.observationInfo.registrations
+    #expect(registrations.map(\.keyPath) == ["balance"])
+    #expect(registrations.map(\.options) == [.old])
+    token.invalidate()
+    #expect(account.wrapped.observationInfo.registrations.isEmpty)
+  }
+
+  // MARK: Lifetimes
+
+  @Test("C4: what stands for a C object keeps it alive; several may stand for one")
+  func wrapperRetains() {
+    let deaths = Deaths()
+    let object = deaths.make()
+    var first: ForeignObject? = ForeignObject(OpaquePointer(object))
+    var second: ForeignObject? = ForeignObject(OpaquePointer(object))
+    kvo_object_release(object.object)
+    #expect(deaths.count == 0)
+    #expect(first?.className == second?.className)
+    first = nil
+    #expect(deaths.count == 0)
+    #expect(second != nil)
+    second = nil
+    #expect(deaths.count == 1)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test(
+    "C4: a token keeps neither the C object nor what stands for it alive, and is inert afterwards")
+  func tokenKeepsNothing() throws {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Log()
+    var wrapped: ForeignObject? = ForeignObject(OpaquePointer(object))
+    weak let weakWrapped = wrapped
+    let token = try wrapped!.observe("mark", as: Int.self) {
+      [life = Life(of: ForeignObject.self)] _, _ in
+      life.goesOn()
+      log.note("told")
+    }
+    kvo_object_release(object.object)
+    #expect(token.isValid)
+    wrapped = nil
+    #expect(weakWrapped == nil)
+    #expect(deaths.count == 1)
+    #expect(!token.isValid)
+    token.invalidate()
+    #expect(log.take() == [])
+  }
+
+  @Test("C4: a registration goes on when what was observed through is gone and the C object is not")
+  func outlivesWrapper() throws {
+    let account = CAccount()
+    let log = Log()
+    var wrapped: ForeignObject? = ForeignObject(OpaquePointer(account.pointer))
+    let token = try wrapped!.observe("balance", as: Double.self, options: .new) { object, change in
+      log.note("\(object.className) \(change.newValue!)")
+    }
+    wrapped = nil
+    account_setBalance(account.pointer, 1)
+    #expect(log.take() == ["CAccount 1.0"])
+    token.invalidate()
+    account_setBalance(account.pointer, 2)
+    #expect(log.take() == [])
+    withExtendedLifetime(wrapped) {}
+  }
+
+  @Test(
+    "C5: the handler is released when its token goes, and when the C object dies",
+    arguments: [true, false])
+  func handlerReleased(_ byDeath: Bool) throws {
+    let deaths = Deaths()
+    let object = deaths.make()
+    weak var weakLife: Life?
+    var token: KeyValueObservation? = try {
+      let life = Life(of: ForeignObject.self)
+      weakLife = life
+      let wrapped = ForeignObject(OpaquePointer(object))
+      return try wrapped.observe("mark", as: Int.self) { _, _ in life.goesOn() }
+    }()
+    tracked_setMark(object, 1)
+    #expect(weakLife != nil)
+    if byDeath { kvo_object_release(object.object) } else { token = nil }
+    #expect(weakLife == nil)
+    if !byDeath { kvo_object_release(object.object) }
+    #expect(deaths.count == 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("D7: a handler may drop the last reference to the C object")
+  func droppedInCall() throws {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Log()
+    let token = try ForeignObject(OpaquePointer(object)).observe(
+      "mark", as: Int.self, options: .new
+    ) {
+      kvo_object_release(object.object)
+      log.note("\($1.newValue!) of \($0.className)")
+    }
+    tracked_setMark(object, 4)
+    #expect(log.take() == ["4 of CTracked"])
+    #expect(deaths.count == 1)
+    #expect(!token.isValid)
+  }
+
+  @Test(
+    "A1: a Swift object may observe a C object, and a C object's change reaches it as a ForeignObject"
+  )
+  func swiftObserverOfC() throws {
+    let account = CAccount()
+    let log = Recorder()
+    let watcher = log.watcher {
+      log.note(($0.object as? ForeignObject)?.className ?? "something else")
+    }
+    // C is told what Swift's objects are when one of them is first used with the runtime.
+    _ = watcher.observationInfo
+    let status = kvo_add_observer(
+      account.pointer.object, header(of: watcher), "balance", [.KVO_OLD, .KVO_NEW], nil, nil)
+    #expect(status == .KVO_OK)
+    account_setBalance(account.pointer, 1)
+    #expect(log.take() == ["w: balance old 0.0 new 1.0", "CAccount"])
+  }
+}
+
+/// A Swift struct laid out as C's `location`.
+private struct Location {
+  var latitude: Double
+  var longitude: Double
+}
+
+/// A C account that dies with this, and what stands for it.
+private final class CAccount {
+  let pointer: UnsafeMutablePointer<account>
+  let wrapped: ForeignObject
+
+  init() {
+    let object = kvo_object_create(account_class())!
+    pointer = UnsafeMutableRawPointer(object).assumingMemoryBound(to: account.self)
+    wrapped = ForeignObject(OpaquePointer(object))
+    Lifetimes.keep(self)
+  }
+
+  deinit { kvo_object_release(pointer.object) }
+}
+
+extension UnsafeMutablePointer {
+  /// The header that a C instance begins with.
+  fileprivate var object: UnsafeMutablePointer<kvo_object> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: kvo_object.self)
+  }
+}

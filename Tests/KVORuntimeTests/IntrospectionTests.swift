@@ -1,0 +1,165 @@
+import KVORuntime
+import ModelFixtures
+import Testing
+
+/// J1: what an object tells of those who observe it.
+@Suite(.leakFree) struct IntrospectionTests {
+  @Test("J1: the list of registrations has key path, observer, options and context of each")
+  func registrations() throws {
+    let account = Account()
+    let log = Recorder()
+    let watcher = log.watcher()
+    try account.addObserver(
+      watcher, forKeyPath: "owner", options: [.new, .prior], context: context(0xABC))
+    log.observe(account, \.balance, [.old, .initial])
+    try account.addObserver(watcher, forKeyPath: "balance", options: .distinct)
+
+    let registrations = account.observationInfo.registrations
+
+    #expect(registrations.map(\.keyPath) == ["balance", "balance", "owner"])
+    #expect(registrations.map(\.options) == [[.old, .initial], .distinct, [.new, .prior]])
+    #expect(registrations.map(\.context) == [nil, nil, UnsafeRawPointer(context(0xABC))])
+    #expect(registrations.map { $0.observer.contains("Watcher") } == [false, true, true])
+  }
+
+  @Test("J1: registrations come by key path, each in the order in which they were made")
+  func order() throws {
+    let account = Account()
+    let log = Recorder()
+    let watcher = log.watcher()
+    for (key, number) in [("owner", 1), ("balance", 2), ("owner", 3), ("balance", 4)] {
+      try account.addObserver(watcher, forKeyPath: key, context: context(number))
+    }
+    let registrations = account.observationInfo.registrations
+    #expect(registrations.map(\.keyPath) == ["balance", "balance", "owner", "owner"])
+    #expect(registrations.map(\.context) == [2, 4, 1, 3].map { UnsafeRawPointer(context($0)) })
+  }
+
+  @Test("J1: the list is of the moment it was asked for")
+  func picture() {
+    let account = Account()
+    let log = Recorder()
+    let token = log.observe(account, \.balance)
+    let info = account.observationInfo
+    token.invalidate()
+    #expect(info.registrations.count == 1)
+    #expect(account.observationInfo.registrations.isEmpty)
+  }
+
+  @Test(
+    "J1: the descriptions name key path, observer, options and context, a line for each registration"
+  )
+  func descriptions() throws {
+    let account = Account()
+    let log = Recorder()
+    #expect(!account.observationInfo.description.isEmpty)
+    try account.addObserver(
+      log.watcher(), forKeyPath: "owner", options: [.new, .prior], context: context(0xABC))
+    log.observe(account, \.balance, [.initial, .old, .distinct])
+    let info = account.observationInfo
+    let lines = info.description.split(separator: "\n").map(String.init)
+    try #require(lines.count == 2)
+    for word in ["balance", "initial", "old", "distinct"] { #expect(lines[0].contains(word)) }
+    for word in ["owner", "Watcher", "new", "prior", "abc"] { #expect(lines[1].contains(word)) }
+    #expect(info.registrations.map(\.description) == lines)
+    for word in ["Account", "balance", "owner", "Watcher"] {
+      #expect(info.debugDescription.contains(word))
+    }
+  }
+
+  @Test("J1: the debug description shows pairs that are open, and no closed ones")
+  func openPairs() {
+    let account = Account()
+    let log = Recorder()
+    log.observe(account, \.balance)
+    account.willChangeValue(forKey: "owner")
+    account.willChangeValue(forKey: "balance")
+    account.didChangeValue(forKey: "balance")
+    let lines = account.observationInfo.debugDescription.split(separator: "\n")
+    #expect(lines.contains { $0.contains("open") && $0.contains("owner") })
+    #expect(!lines.contains { $0.contains("open") && $0.contains("balance") })
+    account.didChangeValue(forKey: "owner")
+    #expect(!account.observationInfo.debugDescription.contains("open"))
+  }
+
+  @Test("J1: an object says whether a key is observed")
+  func isObserved() throws {
+    let account = Account()
+    let log = Recorder()
+    let watcher = log.watcher()
+    #expect(!account.isObserved(forKey: "balance"))
+    let token = log.observe(account, \.balance)
+    try account.addObserver(watcher, forKeyPath: "balance")
+    for key in ["owner", "nonsense", ""] { #expect(!account.isObserved(forKey: key)) }
+    token.invalidate()
+    #expect(account.isObserved(forKey: "balance"))
+    try account.removeObserver(watcher, forKeyPath: "balance")
+    #expect(!account.isObserved(forKey: "balance"))
+  }
+
+  @Test("J1: all observers of an object are removed at once, whoever added them")
+  func removeAll() throws {
+    let account = Account()
+    let other = Account()
+    let log = Recorder()
+    let watcher = log.watcher()
+    let tokens = [log.observe(account, \.balance), log.observe(account, \.balance)]
+    let ownerToken = log.observe(account, \.owner)
+    try account.addObserver(watcher, forKeyPath: "balance")
+    try other.addObserver(watcher, forKeyPath: "balance")
+
+    account.removeAllObservers()
+
+    #expect((tokens + [ownerToken]).map(\.isValid) == [false, false, false])
+    account.balance = 1
+    account.owner = "Ada"
+    other.balance = 1
+    #expect(log.take() == ["w: balance"])
+    #expect(!isSwapped(account))
+    #expect(throws: KeyValueError.self) {
+      try account.removeObserver(watcher, forKeyPath: "balance")
+    }
+    account.removeAllObservers()
+    log.observe(account, \.balance)
+    account.balance = 2
+    #expect(log.take() == ["a"])
+  }
+
+  // MARK: Errors
+
+  static let errors: [(error: KeyValueError, words: [String])] = [
+    (.undefinedKey(key: "hat", className: "Person"), ["hat", "Person"]),
+    (.nilValue(key: "age", className: "Person"), ["age", "Person", "nil"]),
+    (
+      .typeMismatch(key: "age", className: "Person", expected: "Int", found: "String"),
+      ["age", "Person", "Int", "String"]
+    ),
+    (.readOnly(key: "birthYear", className: "Person"), ["birthYear", "Person"]),
+    (
+      .notObservable(key: "list", className: "Person", reason: "observe `people` instead"),
+      ["list", "Person", "observe `people` instead"]
+    ),
+    (
+      .observerNotRegistered(keyPath: "age", className: "Person", observer: "Watcher"),
+      ["age", "Person", "Watcher"]
+    ),
+    (.invalidKeyPath(keyPath: "a..b", component: "", className: "Person"), ["a..b", "Person"]),
+    (.invalidOperator("@middle", keyPath: "list.@middle"), ["@middle", "list.@middle"]),
+    (
+      .indexOutOfBounds(key: "list", className: "Person", index: 7, count: 3),
+      ["list", "Person", "7", "3"]
+    ),
+    (
+      .validationFailed(key: "age", className: "Person", reason: "too young"),
+      ["age", "Person", "too young"]
+    ),
+  ]
+
+  @Test("C2: an error's description names everything that it knows", arguments: errors)
+  func errorDescription(_ error: KeyValueError, _ words: [String]) {
+    for word in words { #expect(error.description.contains(word)) }
+    #expect("\(error)" == error.description)
+    #expect(error == error)
+    #expect(Self.errors.count { $0.error == error } == 1)
+  }
+}

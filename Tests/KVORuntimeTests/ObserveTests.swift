@@ -1,0 +1,257 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// C3, D2, D3, D4: what a handler is told, by its options.
+@Suite(.leakFree) struct ObserveTests {
+  @Test(
+    "D4: an observer is told what it asked for and nothing more",
+    arguments: KeyValueObservingOptions.combinations)
+  func options(_ options: KeyValueObservingOptions) throws {
+    let account = Account()
+    let log = Recorder()
+    account.balance = 1
+    log.observe(account, \.balance, options, as: "typed")
+    try log.observe(account, "balance", options, as: "string")
+    try account.addObserver(log.watcher(), forKeyPath: "balance", options: options)
+    account.balance = 2
+
+    let names = ["typed", "string", "w: balance"]
+    let old = options.contains(.old) ? " old 1.0" : ""
+    var expected: [String] = []
+    if options.contains(.initial) {
+      expected += names.map { $0 + (options.contains(.new) ? " new 1.0" : "") }
+    }
+    if options.contains(.prior) { expected += names.map { $0 + " prior" + old } }
+    expected += names.map { $0 + old + (options.contains(.new) ? " new 2.0" : "") }
+    #expect(log.take() == expected)
+  }
+
+  @Test("D4: one observer's options never leak into another's")
+  func noLeaks() throws {
+    let account = Account()
+    let log = Recorder()
+    account.balance = 1
+    for options in KeyValueObservingOptions.combinations {
+      log.observe(account, \.balance, options, as: "\(options.rawValue)")
+    }
+    _ = log.take()
+    account.balance = 2
+    let priors = KeyValueObservingOptions.combinations.filter { $0.contains(.prior) }.map {
+      "\($0.rawValue) prior" + ($0.contains(.old) ? " old 1.0" : "")
+    }
+    let finals = KeyValueObservingOptions.combinations.map {
+      "\($0.rawValue)" + ($0.contains(.old) ? " old 1.0" : "")
+        + ($0.contains(.new) ? " new 2.0" : "")
+    }
+    #expect(log.take() == priors + finals)
+  }
+
+  @Test(
+    "D4: change dictionaries hold the kind always, and the rest where it was asked for",
+    arguments: KeyValueObservingOptions.combinations)
+  func dictionary(_ options: KeyValueObservingOptions) throws {
+    let person = Person()
+    let log = Recorder()
+    var keys: [Set<String>] = []
+    let watcher = log.watcher { keys.append(Set($0.change!.keys.map(\.rawValue))) }
+    try person.addObserver(watcher, forKeyPath: "lastName", options: options)
+    person.lastName = nil
+    let old: Set<String> = options.contains(.old) ? ["old"] : []
+    let new: Set<String> = options.contains(.new) ? ["new"] : []
+    var expected: [Set<String>] = []
+    if options.contains(.initial) { expected.append(new.union(["kind"])) }
+    if options.contains(.prior) { expected.append(old.union(["kind", "notificationIsPrior"])) }
+    expected.append(old.union(new).union(["kind"]))
+    #expect(keys == expected)
+  }
+
+  @Test(
+    "D4: a nil value is present: as a nil inside the change, as an empty optional in the dictionary"
+  )
+  func nilIsPresent() throws {
+    let person = Person()
+    let log = Recorder()
+    person.lastName = nil
+    var changes: [KeyValueObservedChange<String?>] = []
+    var dictionaries: [[KeyValueChangeKey: Any]] = []
+    let token = person.observe(\.lastName, options: [.initial, .old, .new]) { changes.append($1) }
+    try person.addObserver(
+      log.watcher { dictionaries.append($0.change!) }, forKeyPath: "lastName",
+      options: [.initial, .old, .new])
+    person.lastName = nil
+    token.invalidate()
+
+    #expect(changes.map { $0.newValue == .some(nil) } == [true, true])
+    #expect(changes.map { $0.oldValue == .some(nil) } == [false, true])
+    #expect(dictionaries.allSatisfy { isEmptyOptional($0[.newKey]) })
+    #expect(dictionaries.map { $0[.oldKey] == nil } == [true, false])
+    #expect(isEmptyOptional(dictionaries[1][.oldKey]))
+  }
+
+  @Test("D4: values in dictionaries are the property's own, without an optional around them")
+  func dictionaryValues() throws {
+    let person = Person()
+    let log = Recorder()
+    var seen: [KeyValueChangeKey: Any] = [:]
+    try person.addObserver(
+      log.watcher { seen = $0.change! }, forKeyPath: "lastName", options: [.old, .new])
+    person.lastName = "King"
+    #expect(type(of: seen[.oldKey]!) == String.self)
+    #expect(seen[.oldKey] as? String == "Lovelace" && seen[.newKey] as? String == "King")
+    #expect(seen[.kindKey] as? KeyValueChange == .setting)
+    #expect(seen[.indexesKey] == nil)
+  }
+
+  // MARK: Initial
+
+  @Test(
+    "C3: initial is told before registration returns, once, with the new value if asked, never an old one"
+  )
+  func initial() {
+    let account = Account()
+    let log = Recorder()
+    account.balance = 5
+    for options: KeyValueObservingOptions in [
+      .initial, [.initial, .new], [.initial, .old, .new, .prior],
+    ] {
+      log.observe(account, \.balance, options)
+      log.note("registered")
+    }
+    #expect(
+      log.take() == ["a", "registered", "a new 5.0", "registered", "a new 5.0", "registered"])
+  }
+
+  @Test("C3: the kind of an initial call is setting, and it is not prior")
+  func initialKind() throws {
+    let account = Account()
+    var calls: [KeyValueObservedChange<Double>] = []
+    let token = account.observe(\.balance, options: [.initial, .prior]) { calls.append($1) }
+    token.invalidate()
+    #expect(calls.map(\.kind) == [.setting])
+    #expect(calls.map(\.isPrior) == [false])
+    #expect(calls.allSatisfy { $0.indexes == nil })
+  }
+
+  @Test("C3: a registration may be removed inside its initial call")
+  func removedInInitial() throws {
+    let account = Account()
+    let log = Recorder()
+    let token = account.observe(
+      \.balance, options: [.initial, .new],
+      withToken: { _, change, token in
+        log.note("token \(change.newValue!)")
+        token.invalidate()
+      })
+    var watcher: Watcher!
+    watcher = log.watcher { _ in
+      #expect(throws: Never.self) { try account.removeObserver(watcher, forKeyPath: "balance") }
+    }
+    try account.addObserver(watcher, forKeyPath: "balance", options: .initial)
+    #expect(!token.isValid)
+    #expect(!isSwapped(account))
+    account.balance = 1
+    #expect(log.take() == ["token 0.0", "w: balance"])
+  }
+
+  @Test("C3: a set in an initial call is told to the registration that is being made")
+  func setInInitial() {
+    let account = Account()
+    let log = Recorder()
+    log.observe(account, \.balance, [.initial, .old, .new]) { account, _ in
+      if account.balance == 0 { account.balance = 3 }
+    }
+    #expect(log.take() == ["a new 0.0", "a old 0.0 new 3.0"])
+  }
+
+  // MARK: Order and filters
+
+  @Test("D2: observers of a key are called in the order of registration, prior and final alike")
+  func order() throws {
+    let account = Account()
+    let log = Recorder()
+    for name in ["a", "b"] { log.observe(account, \.balance, .prior, as: name) }
+    let watcher = log.watcher("c")
+    try account.addObserver(watcher, forKeyPath: "balance", options: .prior)
+    try log.observe(account, "balance", .prior, as: "d")
+    account.balance = 1
+    let names = ["a", "b", "c: balance", "d"]
+    #expect(log.take() == names.map { "\($0) prior" } + names)
+
+    try account.removeObserver(watcher, forKeyPath: "balance")
+    try account.addObserver(watcher, forKeyPath: "balance", options: .prior)
+    account.balance = 2
+    #expect(
+      log.take() == [
+        "a prior", "b prior", "d prior", "c: balance prior", "a", "b", "d", "c: balance",
+      ])
+  }
+
+  @Test("D2: with many observers too, of which some have gone")
+  func orderOfMany() {
+    let account = Account()
+    let log = Recorder()
+    let tokens = (0..<200).map { log.observe(account, \.balance, as: "\($0)") }
+    for index in stride(from: 0, to: 200, by: 3) { tokens[index].invalidate() }
+    account.balance = 1
+    #expect(log.take() == (0..<200).filter { $0 % 3 != 0 }.map { "\($0)" })
+  }
+
+  @Test("D3: distinct drops the changes whose new value equals the old, for its observer alone")
+  func distinct() throws {
+    let person = Person()
+    let log = Recorder()
+    log.observe(person, \.lastName, [.distinct, .new], as: "typed")
+    try log.observe(person, "lastName", [.distinct], as: "string")
+    log.observe(person, \.lastName, as: "all")
+    for name in ["Lovelace", "King", "King", nil, nil] { person.lastName = name }
+    #expect(
+      log.take() == [
+        "all", "typed new King", "string", "all", "all", "typed new nil", "string", "all", "all",
+      ])
+  }
+
+  @Test("D3: values that can't be compared always differ")
+  func distinctIncomparable() {
+    let ledger = Ledger()
+    let log = Recorder()
+    log.observe(ledger, \.pair, .distinct, as: "tuple")
+    for _ in 0..<2 { ledger.pair = (1, "a") }
+    #expect(log.take() == ["tuple", "tuple"])
+  }
+
+  @Test("D3: distinct compares objects as they say themselves, and collections by contents")
+  func distinctEquality() {
+    let ledger = Ledger()
+    let account = Account()
+    let log = Recorder()
+    log.observe(ledger, \.account, .distinct, as: "account")
+    log.observe(ledger, \.entries, .distinct, as: "entries")
+    for account in [nil, account, account, Account(), nil] { ledger.account = account }
+    for entries in [[1, 2], [], [], [3]] { ledger.entries = entries }
+    #expect(log.take() == ["account", "account", "account", "entries", "entries"])
+  }
+
+  @Test("D1: a notification comes on the thread of the change")
+  func thread() {
+    let account = Account()
+    let log = Recorder()
+    log.observe(account, \.balance) { _, _ in log.note("told") }
+    let shared = Shared((account, log))
+    onThreads(1) { _ in
+      let (account, log) = shared.value
+      log.note("begin")
+      account.balance = 1
+      log.note("end")
+    }
+    #expect(log.take() == ["begin", "a", "told", "end"])
+  }
+}
+
+/// Whether there is something, and it is an optional with nothing in it.
+private func isEmptyOptional(_ value: Any?) -> Bool {
+  guard let value else { return false }
+  let mirror = Mirror(reflecting: value)
+  return mirror.displayStyle == .optional && mirror.children.isEmpty
+}

@@ -1,0 +1,19 @@
+import Glibc
+import TestSupport
+import Testing
+
+extension ExitTest.Result {
+  /// What the process wrote to stderr.
+  var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
+
+/// Says on stderr how far an exit test came.
+func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+
+/// What handlers on any thread have collected.
+final class Collected<Element: Sendable>: Sendable {
+  private let elements = Locked<[Element]>([])
+
+  var values: [Element] { elements.withLock { $0 } }
+  func append(_ more: [Element]) { elements.withLock { $0 += more } }
+}

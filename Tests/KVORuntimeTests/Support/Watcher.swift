@@ -1,0 +1,72 @@
+import KVORuntime
+import ModelFixtures
+
+/// An observer object: it writes what it is told as lines such as `w: balance old 0.0 new 1.0`, with
+/// the context's number if it was registered with one (`w[2]: balance`).
+class Watcher: Tracked {
+  /// One notification.
+  struct Call {
+    let keyPath: String?
+    let object: Any?
+    let change: [KeyValueChangeKey: Any]?
+    let context: UnsafeMutableRawPointer?
+
+    var isPrior: Bool { change?[.notificationIsPriorKey] as? Bool ?? false }
+  }
+
+  let name: String
+  var reaction: ((Call) -> Void)?
+  private let log: Log
+  /// So that a watcher can be watched as well.
+  @Observed var seen = 0
+
+  init(_ name: String, _ log: Log, _ reaction: ((Call) -> Void)? = nil) {
+    self.name = name
+    self.log = log
+    self.reaction = reaction
+    super.init()
+  }
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    let call = Call(keyPath: keyPath, object: object, change: change, context: context)
+    let number = context.map { "[\(UInt(bitPattern: $0))]" } ?? ""
+    log.note((["\(name)\(number): \(keyPath ?? "nil")"] + call.words).joined(separator: " "))
+    reaction?(call)
+  }
+}
+
+extension Watcher.Call {
+  /// The change dictionary as a line has it. What does not belong there is written as well.
+  fileprivate var words: [String] {
+    guard var rest = change else { return ["no change"] }
+    var words: [String] = []
+    if let prior = rest.removeValue(forKey: .notificationIsPriorKey) {
+      words.append(prior as? Bool == true ? "prior" : "prior is \(prior)")
+    }
+    let kind = rest.removeValue(forKey: .kindKey)
+    if kind as? KeyValueChange != .setting { words.append("kind \(kind ?? "none")") }
+    if let old = rest.removeValue(forKey: .oldKey) { words += ["old", shown(old)] }
+    if let new = rest.removeValue(forKey: .newKey) { words += ["new", shown(new)] }
+    return words + rest.keys.map { "and \($0.rawValue)" }.sorted()
+  }
+}
+
+/// A context that is only a number, and no address of anything.
+func context(_ number: Int) -> UnsafeMutableRawPointer? {
+  UnsafeMutableRawPointer(bitPattern: number)
+}
+
+extension KeyValueObservingOptions {
+  /// Every combination of what a change may carry.
+  static let combinations: [KeyValueObservingOptions] =
+    (0..<16).map { KeyValueObservingOptions(rawValue: $0) }
+}
+
+/// The error that a call throws, nil if it throws none or another's.
+func keyValueError(_ body: () throws -> Void) -> KeyValueError? {
+  do { try body() } catch { return error as? KeyValueError }
+  return nil
+}

@@ -1,0 +1,72 @@
+/// What one test has made and what of it is still alive, so that a leak fails the test that made it.
+///
+/// A test runs in a scope of its own, a task-local value which `onThreads` hands on. Whatever is made
+/// meanwhile and carries a `Life` is counted there.
+package final class Lifetimes: Sendable {
+  @TaskLocal public static var current: Lifetimes?
+
+  private struct State {
+    var living: [ObjectIdentifier: (type: any Any.Type, count: Int)] = [:]
+    var endings: [@Sendable () -> Void] = []
+  }
+
+  private let state = Locked(State())
+
+  package init() {}
+
+  /// How many lives go on.
+  package var count: Int { state.withLock { $0.living.values.reduce(0) { $0 + $1.count } } }
+
+  /// What is alive, one line for each type.
+  package var description: String {
+    state.withLock { state in
+      state.living.values.filter { $0.count > 0 }
+        .map { "\($0.count) × \($0.type)" }.sorted().joined(separator: ", ")
+    }
+  }
+
+  /// Has something done when the test is over, before what is left alive is counted.
+  package func atEnd(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.endings.append(body) }
+  }
+
+  /// Holds what a test uses by its address, which Swift knows nothing of, until the test is over.
+  package static func keep(_ object: AnyObject) {
+    let kept = Shared(object)
+    current?.atEnd { withExtendedLifetime(kept) {} }
+  }
+
+  /// Ends the scope.
+  package func end() {
+    let endings = state.withLock { state in
+      defer { state.endings = [] }
+      return state.endings
+    }
+    for ending in endings { ending() }
+  }
+
+  fileprivate func began(_ type: any Any.Type) {
+    state.withLock { $0.living[ObjectIdentifier(type), default: (type, 0)].count += 1 }
+  }
+
+  fileprivate func ended(_ type: any Any.Type) {
+    state.withLock { $0.living[ObjectIdentifier(type), default: (type, 0)].count -= 1 }
+  }
+}
+
+/// Lives as long as whatever owns it: an object that has it as a property, a closure that captures it.
+package final class Life: Sendable {
+  private let scope = Lifetimes.current
+  private let type: any Any.Type
+
+  /// - Parameter type: under which the owner is listed if it outlives its test.
+  package init(of type: any Any.Type) {
+    self.type = type
+    scope?.began(type)
+  }
+
+  deinit { scope?.ended(type) }
+
+  /// Called by a closure that has nothing else to do with the life that it captures.
+  package func goesOn() {}
+}

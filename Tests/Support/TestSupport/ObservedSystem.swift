@@ -1,0 +1,43 @@
+import CKVORuntime
+
+/// A system of few objects and keys that are set and observed: the runtime, or the model of it.
+/// Objects, keys and watchers are numbers; a callback's registration has a name.
+package protocol ObservedSystem: AnyObject {
+  /// Called after each call of an observer is written down, with the observer's name.
+  var reaction: (String) -> Void { get set }
+  var lines: [String] { get }
+  func note(_ line: String)
+
+  func set(_ object: Int, _ key: Int, to value: Double, byKey: Bool)
+  func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String)
+  func invalidate(_ name: String)
+  func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int)
+  /// Whether there was something to remove. Without a context, the most recent.
+  func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool
+  func removeAll(from object: Int)
+  func will(_ object: Int, _ key: Int)
+  func did(_ object: Int, _ key: Int)
+  /// The old one dies, a new one takes its place.
+  func replaceWatcher(_ watcher: Int)
+  func replaceObject(_ object: Int)
+
+  /// How many registrations each key of the object has, and whether its isa is swapped.
+  func state(of object: Int) -> String
+}
+
+package let modelKeys = ["balance", "interestRate"]
+
+/// Where the logs of a runtime and of its model part, with what came before; nil if they do not.
+package func firstDifference(_ runtime: [String], _ model: [String]) -> String? {
+  let index =
+    zip(runtime, model).enumerated().first { $1.0 != $1.1 }?.offset
+    ?? (runtime.count == model.count ? nil : min(runtime.count, model.count))
+  guard let index else { return nil }
+  let start = max(0, index - 12)
+  return """
+    line \(index), after
+    \(runtime[start..<index].joined(separator: "\n"))
+    the runtime: \(runtime.dropFirst(index).prefix(3))
+    the model: \(model.dropFirst(index).prefix(3))
+    """
+}
