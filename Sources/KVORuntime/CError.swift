@@ -41,7 +41,8 @@ extension KeyValueError {
         keyPath: key, component: key.meaninglessComponent, className: className)
     case .KVO_INVALID_OPERATOR: self = .invalidOperator(key, keyPath: key)
     default:
-      self = .notObservable(key: key, className: className, reason: error.reason(about: key, className))
+      self = .notObservable(
+        key: key, className: className, reason: error.reason(about: key, className))
     }
   }
 }

@@ -18,7 +18,8 @@ extension AnyKeyPath {
   /// Whether a class has a getter of its own for the property that this key path of a superclass
   /// names. Not known of what nothing can override, or where key paths are not what was assumed.
   func isOverridden(in subclass: KVOObject.Type) -> Bool {
-    guard AnyKeyPath.isGetterKnown, let getter, let root = Swift.type(of: self).rootType as? AnyClass,
+    guard AnyKeyPath.isGetterKnown, let getter,
+      let root = Swift.type(of: self).rootType as? AnyClass,
       let original = AnyKeyPath.function(of: getter, introducedBy: root, in: root)
     else { return false }
     return AnyKeyPath.function(of: getter, introducedBy: root, in: subclass) != original

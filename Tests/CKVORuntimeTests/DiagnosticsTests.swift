@@ -163,7 +163,8 @@ import Testing
     let run = runProgram("observe", "KVO_LOG", "nothing,registrations")
     let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
     #expect(lines.count == 3)
-    #expect(lines.first?.contains("KVO_LOG") == true && lines.first?.contains("\"nothing\"") == true)
+    #expect(
+      lines.first?.contains("KVO_LOG") == true && lines.first?.contains("\"nothing\"") == true)
   }
 
   @Test("an option lists all the options")

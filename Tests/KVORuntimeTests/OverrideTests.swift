@@ -114,7 +114,7 @@ import Testing
     let counted = CountedLevel()
     let clamped = ClampedLevel()
     let tokens = [counted.observe(\.level) { _, _ in }, clamped.observe(\.level) { _, _ in }]
-    defer { tokens.forEach { $0.invalidate() } }
+    defer { for token in tokens { token.invalidate() } }
     try counted.setValue(5, forKey: "level")
     try clamped.setValue(500, forKey: "level")
     #expect(counted.sets == [5])
