@@ -158,6 +158,11 @@ const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const c
   return keep(none, cls, key, NULL);
 }
 
+uintptr_t kvo_class_key_id(const kvo_class *cls, const char *interned) {
+  const kvo_accessors *accessors = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
+  return accessors ? accessors->id : 0;
+}
+
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) {
   const kvo_accessors *newer = kvo_class_accessors(accessors->cls, accessors->key, NULL);
   // A key keeps its identity while it is observed, even if it moved: the table is indexed by it.

@@ -1,9 +1,10 @@
-// Who observes an object, as text and as a list.
+// Who observes an object: whether anybody does, as text, as a list.
 //
 // A snapshot is taken under the object's lock, which holds the observers; they are described and
 // let go without it, since describing runs the binding's code.
 #include "kvo_diagnostics.h"
 
+#include "kvo_accessors.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
@@ -103,6 +104,15 @@ kvo_status kvo_visit_registrations(const kvo_object *object,
   for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
   kvo_free(taken.entries);
   return KVO_OK;
+}
+
+bool kvo_is_observed(const kvo_object *object, const char *key) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(object), kvo_key_find(key));
+  if (!id) return false;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_table *table = object->observations;
+  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+  return cell && cell->observers;
 }
 
 static void print_options(FILE *out, kvo_options options) {

@@ -35,17 +35,18 @@ extension KVOObject {
     return known.learn(.keyPath(keyPath), of: field.key) ?? property
   }
 
+  // A key path does not know names: a stored property is told by its type.
   private func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
     let valueType = Swift.type(of: keyPath).valueType
     let plain = known.fields.filter { !$0.isObserved && $0.type.swiftType == valueType }.map(\.name)
-    let name = plain.count == 1 ? "\\\(known.name).\(plain[0])" : "\(keyPath)"
-    let example = plain.count == 1 ? plain[0] : "name"
-    let candidates = plain.count > 1 ? " (one of \(plain.joined(separator: ", ")))" : ""
+    let guess = plain.isEmpty ? "" : " Perhaps it means \(plain.joined(separator: " or "))."
+    let key = plain.count == 1 ? plain[0] : "<key>"
     return """
-      The key path \(name) of type \(className(of: valueType))\(candidates) can't be observed: it \
-      names no @Observed property of \(known.name) and no declared key. Mark the property \
-      @Observed, or declare it in registerKeys(): \
-      declareKeys { $0.stored("\(example)", \\.\(example)) }
+      The key path \(keyPath) of type \(className(of: valueType)) can't be observed: it names no \
+      @Observed property of \(known.name) and no declared key.\(guess) Mark the property @Observed. \
+      Of a path over several objects, observe each object's own property. Or declare the key in \
+      registerKeys(): declareKeys { $0.stored("\(key)", \\.\(key)) } for a plain property, which \
+      then notifies by key-value coding and by hand, $0.accessors for a computed one.
       """
   }
 }

@@ -53,6 +53,9 @@ KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo
 const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class *cls,
     const char *interned_key);
 
+/// The id under which tables keep a key of the class; 0 if nothing can be registered under it yet.
+uintptr_t kvo_class_key_id(const kvo_class *cls, const char *KVO_NULLABLE interned_key);
+
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors);
 /// The same accessors, or the newer ones if the class has changed since.
 KVO_INLINE const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {
