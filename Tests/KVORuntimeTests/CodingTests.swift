@@ -183,6 +183,42 @@ import Testing
     #expect(try object.value(forKey: "_hidden") as? String == "found")
   }
 
+  @Test("B2: keys may be of any script")
+  func anyScript() throws {
+    let object = Worldly()
+    let log = Recorder()
+    for key in ["größe", "名前"] {
+      try object.addObserver(log.watcher(), forKeyPath: key, options: [.old, .new])
+    }
+    object.größe = 2
+    try object.setValue("Ada", forKey: "名前")
+    #expect(try object.value(forKey: "größe") as? Int == 2)
+    #expect(log.take() == ["w: größe old 1 new 2", "w: 名前 old  new Ada"])
+  }
+
+  @Test("A5: two keys of one property stay two: a set tells the observers of both, each by its key")
+  func twoKeys() throws {
+    let object = Worldly()
+    let log = Recorder()
+    let watcher = log.watcher()
+    for key in ["open", "isOpen"] {
+      #expect(try object.value(forKey: key) as? Bool == false)
+      try object.addObserver(watcher, forKeyPath: key, options: .new)
+    }
+    log.observe(object, \.isOpen, .new, as: "typed")
+    object.isOpen = true
+    try object.setValue(false, forKey: "open")
+    #expect(object.isOpen == false)
+    #expect(
+      log.take() == [
+        "w: open new true", "w: isOpen new true", "typed new true", "w: open new false",
+        "w: isOpen new false", "typed new false",
+      ])
+    try object.removeObserver(watcher, forKeyPath: "open")
+    object.isOpen = true
+    #expect(log.take() == ["w: isOpen new true", "typed new true"])
+  }
+
   @Test("B2: a class may keep its plain storage to itself; observable properties still answer")
   func sealed() throws {
     let object = SealedStorage()
@@ -225,6 +261,14 @@ private final class Limited: Tracked {
   override class func registerKeys() {
     Limited.declareKeys { $0.accessors("computed", get: { "\($0.birthYear)" }) }
   }
+}
+
+private final class Worldly: Tracked {
+  // swift-format-ignore: IdentifiersMustBeASCII
+  @Observed var größe = 1
+  // swift-format-ignore: IdentifiersMustBeASCII
+  @Observed var 名前 = ""
+  @Observed var isOpen = false
 }
 
 private final class SealedStorage: Tracked {

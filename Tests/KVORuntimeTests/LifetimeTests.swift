@@ -180,6 +180,16 @@ import Testing
     #expect(!token.isValid)
   }
 
+  @Test("C4: an object that sets itself in its own deinit tells its observers for the last time")
+  func setsItselfInDeinit() throws {
+    let log = Recorder()
+    var object: Closing? = Closing()
+    log.observe(object!, \.number, [.old, .new])
+    try object?.addObserver(log.watcher(), forKeyPath: "number", options: .new)
+    object = nil
+    #expect(log.take() == ["a old 1 new 0", "w: number new 0"])
+  }
+
   // MARK: Deaths in calls
 
   @Test("C4: an observer may die in its own call, and in the call of an earlier one")
@@ -346,6 +356,11 @@ private final class SettingInDeinit: Tracked {
   ) {
     log.note("told \(account.balance)")
   }
+}
+
+private final class Closing: Tracked {
+  @Observed var number = 1
+  deinit { number = 0 }
 }
 
 /// Looks at its own registrations as it dies.

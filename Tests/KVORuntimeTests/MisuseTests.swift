@@ -66,6 +66,21 @@ import Testing
     for word in ["Person", "motto", "@Observed", "declareKeys"] { #expect(text.contains(word)) }
   }
 
+  @Test("E2: declaring a key that is in use with another type stops, naming key, class and types")
+  func otherType() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let shelf = Shelf()
+      try shelf.addObserver(shelf, forKeyPath: "width")
+      Shelf.declareKeys { $0.stored("width", \.width) }
+      say("declared")
+      Shelf.declareKeys { $0.accessors("width", get: { "\($0.width)" }) }
+      say("declared again")
+    }
+    let text = try #require(result).errors
+    for word in ["declared", "Shelf", "width", "Double", "String"] { #expect(text.contains(word)) }
+    #expect(!text.contains("declared again"))
+  }
+
   @Test("E3: a pair by hand on a key path that can't be observed stops as well")
   func pairByKeyPath() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

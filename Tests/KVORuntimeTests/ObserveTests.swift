@@ -104,6 +104,21 @@ import Testing
     #expect(seen[.indexesKey] == nil)
   }
 
+  @Test("D4: the names of Apple's platforms are names of the same types")
+  func foundationNames() throws {
+    let account = Account()
+    let options: NSKeyValueObservingOptions = [.old, .new]
+    var changes: [NSKeyValueObservedChange<Double>] = []
+    let token: NSKeyValueObservation = account.observe(\.balance, options: options) {
+      changes.append($1)
+    }
+    account.balance = 1
+    token.invalidate()
+    #expect(changes.map(\.kind) == [NSKeyValueChange.setting])
+    #expect(NSKeyValueChangeKey.newKey == KeyValueChangeKey.newKey)
+    #expect(changes.map(\.newValue) == [1])
+  }
+
   // MARK: Initial
 
   @Test(

@@ -198,6 +198,7 @@ import Testing
   static let unknown: [(path: String, error: KeyValueError)] = [
     ("hat", .undefinedKey(key: "hat", className: "Person")),
     ("Age", .undefinedKey(key: "Age", className: "Person")),
+    ("age\0", .undefinedKey(key: "age\0", className: "Person")),
     ("fullName", .undefinedKey(key: "fullName", className: "Person")),
     ("", .invalidKeyPath(keyPath: "", component: "", className: "Person")),
   ]
