@@ -67,6 +67,12 @@ static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_
   return KVO_OK;
 }
 
+static void refuse(const kvo_class *cls, const char *key, const kvo_error *cause,
+    kvo_error *error) {
+  kvo_fail(error, cause->status, cls->name, key, "\"%s\" of %s can't be observed: %s", key,
+      cls->name, cause->message);
+}
+
 static bool is_ready(const kvo_class *cls, const char *key, bool automatic) {
   kvo_class *dynamic = __atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE);
   return dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
@@ -80,7 +86,11 @@ kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool autom
   kvo_class *dynamic = dynamic_class_locked(cls);
   bool made = dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
   if (dynamic && !made) {
-    if (interpose_key_locked(dynamic, key, error)) return NULL;
+    kvo_error cause = {0};
+    if (interpose_key_locked(dynamic, key, &cause)) {
+      refuse(cls, key, &cause, error);
+      return NULL;
+    }
     made = kvo_map_set_locked(&dynamic->interposed, key, (void *)(uintptr_t)key);
   }
   if (!made)

@@ -4,6 +4,7 @@
 
 #include "fixture_account.h"
 #include "fixture_automatic.h"
+#include "fixture_closures.h"
 #include "fixture_keys.h"
 #include "fixture_lodger.h"
 #include "fixture_programs.h"
