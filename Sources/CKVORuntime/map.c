@@ -67,5 +67,3 @@ bool kvo_map_set_locked(kvo_map *map, const void *key, void *value) {
   put(map->slots, key, value);
   return true;
 }
-
-size_t kvo_map_count(const kvo_map *map) { return map->slots ? map->slots->count : 0; }

@@ -144,10 +144,3 @@ void kvo_reclaim_waiting(void) {
   }
   reclaim_all(free);
 }
-
-size_t kvo_reclaim_waiting_count(void) {
-  KVO_LOCKED(&limbo_lock);
-  size_t count = 0;
-  for (kvo_retired *retired = waiting; retired; retired = retired->next) count++;
-  return count;
-}

@@ -32,9 +32,6 @@ void kvo_free_retired(kvo_retired *retired);
 /// Tries again with what had to wait. Called when a frame is popped that something waited for.
 void kvo_reclaim_waiting(void);
 
-/// How many wait, for tests.
-size_t kvo_reclaim_waiting_count(void);
-
 /// Orders a frame's publication before the reads that follow it, against `kvo_retire`'s unlinking
 /// and scanning: a compiler barrier where the kernel lets the other side pay (membarrier(2)).
 extern bool kvo_fences_are_asymmetric;
