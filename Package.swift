@@ -8,6 +8,11 @@ let strictC: [CSetting] = [
   .enableWarning("strict-prototypes"),
   .treatAllWarnings(as: .error),
 ]
+let strictCXX: [CXXSetting] = [
+  .enableWarning("all"),
+  .enableWarning("extra"),
+  .treatAllWarnings(as: .error),
+]
 let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error)
 ]
@@ -27,7 +32,9 @@ let package = Package(
     ),
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
-      cSettings: [.headerSearchPath("internal")] + strictC,
+      // KVO_EXCEPTIONS: with exceptions.cpp.
+      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS")] + strictC,
+      cxxSettings: [.headerSearchPath("internal")] + strictCXX,
       linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
     .target(
@@ -48,7 +55,7 @@ let package = Package(
     // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
-      cSettings: strictC),
+      cSettings: strictC, cxxSettings: strictCXX),
     .target(
       name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
       cSettings: strictC),
@@ -79,5 +86,6 @@ let package = Package(
       path: "Examples/MixedAccount", swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
-  cLanguageStandard: .c11
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
 )

@@ -7,10 +7,12 @@
 #include "kvo_accessors.h"
 
 #include "kvo_coding.h"
+#include "kvo_collection_accessors.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_type.h"
 
 #include <string.h>
 
@@ -85,36 +87,69 @@ static const kvo_property_description *find_property(const kvo_class *cls, const
 static void take_property(kvo_accessors *found, const kvo_property_description *property) {
   found->property = property;
   found->getter = property->get ? KVO_ACCESS_COMPUTED : KVO_ACCESS_STORED;
+  // What is read by a function may be set by another one, which the binding alone knows.
+  found->setter = property->get || !property->offset ? KVO_ACCESS_NONE : KVO_ACCESS_STORED;
   found->offset = property->offset;
   found->type = found->set_type = property->type;
   found->automatic = !property->manual;
 }
 
-static void search(kvo_accessors *found, const kvo_class *cls, const char *key) {
-  const kvo_property_description *property = find_property(cls, key);
-  if (property) {
-    take_property(found, property);
-    return;
+static bool is_overridden(const kvo_class *cls, const char *selector, kvo_imp imp) {
+  const kvo_method *hook = kvo_class_find_method(cls, selector);
+  return hook && kvo_class_imp(cls, hook) != imp;
+}
+
+static void take_methods(kvo_accessors *found, const kvo_class *cls, const char *key) {
+  if ((found->get_method = find_getter(cls, key))) {
+    found->getter = KVO_ACCESS_METHOD;
+    found->type = found->get_method->call->result;
+  } else if (found->collection && found->collection->kind) {
+    found->getter = KVO_ACCESS_COLLECTION;
+    found->type = kvo_type_of_kind(KVO_KIND_OBJECT);
   }
-  found->get_method = find_getter(cls, key);
-  found->set_method = find_setter(cls, key);
-  const kvo_ivar *ivar = found->get_method && found->set_method ? NULL : find_ivar(cls, key);
-  found->getter = found->get_method ? KVO_ACCESS_METHOD
-                  : ivar            ? KVO_ACCESS_STORED
-                                    : KVO_ACCESS_NONE;
-  found->setter = found->set_method ? KVO_ACCESS_METHOD
-                  : ivar            ? KVO_ACCESS_STORED
-                                    : KVO_ACCESS_NONE;
-  found->offset = ivar ? ivar->offset : 0;
-  found->type = found->get_method ? found->get_method->call->result : ivar ? ivar->type : NULL;
-  found->set_type = found->set_method ? found->set_method->call->arguments[2]
-                    : ivar            ? ivar->type
-                                      : NULL;
+  if ((found->set_method = find_setter(cls, key))) {
+    found->setter = KVO_ACCESS_METHOD;
+    found->set_type = found->set_method->call->arguments[2];
+  }
+}
+
+// For reading or setting, whichever no method does.
+static void take_ivar(kvo_accessors *found, const kvo_ivar *ivar) {
+  found->offset = ivar->offset;
+  if (!found->getter) {
+    found->getter = KVO_ACCESS_STORED;
+    found->type = ivar->type;
+  }
+  if (!found->setter) {
+    found->setter = KVO_ACCESS_STORED;
+    found->set_type = ivar->type;
+  }
+}
+
+// Finds nothing for a collection: its elements have the keys.
+static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char *key) {
+  const kvo_property_description *property = find_property(cls, key);
+  if (property) take_property(found, property);
+  if (property || kvo_class_is_collection(cls)) return KVO_OK;
+  kvo_collection_accessors *collection;
+  kvo_status status = kvo_collection_accessors_find(cls, key, &collection);
+  if (status) return status;
+  found->collection = collection;
+  take_methods(found, cls, key);
+  const kvo_ivar *ivar = found->getter && found->setter ? NULL : find_ivar(cls, key);
+  if (ivar) take_ivar(found, ivar);
+  return KVO_OK;
 }
 
 // A binding's storage, by which the uniform lane announces the key, also if a function reads it.
 static bool is_bound_storage(const kvo_accessors *found) {
   return found->property && found->offset;
+}
+
+static const kvo_accessors *no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key,
+      cls->name);
+  return NULL;
 }
 
 static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
@@ -123,6 +158,9 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   kvo_accessors *kept = kvo_alloc(sizeof *kept);
   found.key = kvo_key_intern(key);
   found.id = is_bound_storage(&found) ? (uintptr_t)found.offset : (uintptr_t)found.key;
+  found.asks_class = is_overridden(cls, kvo_hooks()->value_for_key, (kvo_imp)kvo_search_value);
+  found.tells_class =
+      is_overridden(cls, kvo_hooks()->set_value_for_key, (kvo_imp)kvo_search_and_set);
   bool done = false;
   if (kept && found.key) {
     *kept = found;
@@ -131,10 +169,9 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
     done = kvo_map_set_locked(&cls->accessors, found.key, kept);
   }
   if (done) return kept;
+  kvo_free(found.collection);
   kvo_free(kept);
-  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key,
-      cls->name);
-  return NULL;
+  return no_memory(cls, key, error);
 }
 
 const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
@@ -143,8 +180,9 @@ const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, 
   const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
   if (known && (known->getter || known->setter)) return known;
   kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
-  search(&found, cls, key);
+  if (search(&found, cls, key)) return no_memory(cls, key, error);
   if (found.getter || found.setter) return keep(found, cls, key, error);
+  kvo_free(found.collection);
   kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
       "%s has no accessor and no ivar for the key \"%s\".", cls->name, key);
   return NULL;
@@ -212,15 +250,22 @@ static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_
     kvo_call_get(method->call, imp, object, method, &value->payload);
     return;
   }
-  void *bytes = kvo_alloc(type->size);
-  if (!bytes) return;
-  kvo_call_get(method->call, imp, object, method, bytes);
-  kvo_value_init(value, type, bytes);
-  kvo_free(bytes);
+  void *room = kvo_value_room(value, type);
+  if (!room) return;
+  kvo_call_get(method->call, imp, object, method, room);
+  kvo_value_own(value);
 }
 
-static void read_undefined(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
-  const kvo_method *hook = kvo_class_find_method(accessors->cls, kvo_hooks()->value_for_undefined);
+static void read_collection(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  kvo_collection *proxy =
+      kvo_lazy_collection_create(object, accessors->key, accessors->collection->kind);
+  *value = kvo_value_object((kvo_object *)proxy);
+  kvo_object_release((kvo_object *)proxy);
+}
+
+static void ask(const kvo_accessors *accessors, const char *selector, kvo_object *object,
+    kvo_value *value) {
+  const kvo_method *hook = kvo_class_find_method(accessors->cls, selector);
   if (!hook) return; // a binding's
   kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *) =
       (kvo_status (*)(kvo_object *, const kvo_method *, const char *, kvo_value *,
@@ -229,6 +274,17 @@ static void read_undefined(const kvo_accessors *accessors, kvo_object *object, k
 }
 
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  // A binding's own way of reading is for key-value coding; observers are told what is stored.
+  if (KVO_UNLIKELY(accessors->asks_class) && !accessors->cls->is_bound) {
+    *value = KVO_VALUE_NIL;
+    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  } else {
+    kvo_accessors_read_found(accessors, object, value);
+  }
+}
+
+void kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
+    kvo_value *value) {
   *value = KVO_VALUE_NIL;
   switch (accessors->getter) {
   case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
@@ -238,6 +294,7 @@ void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_
   case KVO_ACCESS_COMPUTED:
     accessors->property->get(object, accessors->property->binding, value);
     break;
-  case KVO_ACCESS_NONE: read_undefined(accessors, object, value); break;
+  case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
+  case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
   }
 }

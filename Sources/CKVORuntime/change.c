@@ -11,9 +11,16 @@
 // registered get it. No lock is held, and the object may die in a callback: after a final nothing
 // of it is touched but what the frame's guard keeps. Where priors are called the object is
 // retained, since its setter still runs.
+//
+// That is the short way, for a setting of a key with plain observers alone. Where a key path or a
+// derived key leads on from the key, or where part of a to-many key changes, the steps are
+// reach.c's.
 #include "kvo_delivery.h"
 
+#include "kvo_collection_internal.h"
+#include "kvo_lock.h"
 #include "kvo_log.h"
+#include "kvo_reach.h"
 
 uint64_t kvo_registration_serial;
 
@@ -21,6 +28,7 @@ kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->k
 bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
 const kvo_value *kvo_change_get_old(const kvo_change *change) { return change->old_value; }
 const kvo_value *kvo_change_get_new(const kvo_change *change) { return change->new_value; }
+const kvo_index_set *kvo_change_get_indexes(const kvo_change *change) { return change->indexes; }
 
 static void call_object(kvo_registration *registration, const kvo_change *change) {
   kvo_object *observer = registration->observer;
@@ -37,20 +45,26 @@ static void call_object(kvo_registration *registration, const kvo_change *change
       registration->object, change, registration->context);
 }
 
-// An observer that is dying is not called: it can't be held.
-static void call_living_object(kvo_registration *registration, const kvo_change *change) {
+// An observer that is dying is not called: it can't be held. The frame lets go of it, should the
+// call end by an exception.
+static void call_living_object(kvo_frame *frame, kvo_registration *registration,
+    const kvo_change *change) {
   const kvo_class_operations *operations = registration->operations;
-  if (!operations->try_retain(registration->observer)) return;
+  kvo_object *observer = registration->observer;
+  if (!operations->try_retain(observer)) return;
+  frame->observer = observer;
+  frame->flags |= KVO_FRAME_CALLS;
   call_object(registration, change);
-  operations->release(registration->observer);
+  frame->flags &= (uint16_t)~KVO_FRAME_CALLS;
+  operations->release(observer);
 }
 
-static void call(kvo_registration *registration, const kvo_change *change) {
+void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
   if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
   if (KVO_LIKELY(registration->callback != NULL))
     registration->callback(registration->context, registration->object, registration->key_path,
         change);
-  else call_living_object(registration, change);
+  else call_living_object(frame, registration, change);
 }
 
 static bool is_unchanged(kvo_frame *frame) {
@@ -66,6 +80,7 @@ static bool is_unchanged(kvo_frame *frame) {
 static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
   if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
   uint32_t options = registration->options;
+  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
   if (prior && !(options & KVO_PRIOR)) return;
   if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread)
     return;
@@ -75,9 +90,11 @@ static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool pr
   // Registered on another thread after new was, or was not, read: a read of its own sees the
   // change.
   if (KVO_UNLIKELY(options & KVO_NEW && !new && !prior)) return;
-  const kvo_change change = {
-      KVO_SETTING, prior, old ? &frame->old_value : NULL, new ? &frame->new_value : NULL};
-  call(registration, &change);
+  const kvo_change change = {.kind = KVO_SETTING,
+      .is_prior = prior,
+      .old_value = old ? &frame->old_value : NULL,
+      .new_value = new ? &frame->new_value : NULL};
+  kvo_change_call(frame, registration, &change);
 }
 
 static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
@@ -106,11 +123,30 @@ static uint32_t options_of(const kvo_cell *cell) {
   return observers ? kvo_observers_options(observers) : 0;
 }
 
-void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
-  if (!(options_of(cell) & (KVO_OLD | KVO_DISTINCT))) return;
-  kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
+const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
+  const kvo_accessors *accessors = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = object->observations;
+    kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+    if (cell) accessors = kvo_cell_accessors(cell);
+  }
+  return accessors ? kvo_accessors_current(accessors) : NULL;
+}
+
+void kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  kvo_accessors_read(accessors, object, value);
+  if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
+}
+
+static void read_old(kvo_frame *frame, const kvo_cell *cell) {
+  kvo_change_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
       &frame->old_value);
   frame->flags |= KVO_FRAME_HAS_OLD;
+}
+
+void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
+  if (options_of(cell) & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell);
 }
 
 void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
@@ -120,32 +156,61 @@ void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
   deliver(kvo_cell_observers(cell), frame, true);
 }
 
-static bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id) {
+static void begin_reaching(kvo_frame *frame, const kvo_mutation *mutation) {
+  if (kvo_reach_begin(frame, mutation)) kvo_reach_deliver_priors(frame);
+}
+
+// Reads old and calls priors.
+KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
+  uint32_t options = options_of(cell);
+  if (KVO_UNLIKELY(mutation || options & KVO_LINKED)) {
+    begin_reaching(frame, mutation);
+    return;
+  }
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell);
+  kvo_change_deliver_priors(frame, cell);
+}
+
+KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
+    const kvo_mutation *mutation) {
   const kvo_cell *cell = kvo_change_cell(object, id);
   if (!cell || kvo_cell_is_manual(cell) || kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
   frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   thread->open_count++;
-  kvo_change_read_old(frame, cell);
-  kvo_change_deliver_priors(frame, cell);
+  begin(frame, cell, mutation);
   return true;
 }
 
-kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
+KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {
   kvo_thread *thread = kvo_thread_current();
   kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
   if (KVO_UNLIKELY(!frame)) return NULL;
-  if (open(frame, thread, object, id)) return frame;
+  if (open(frame, thread, object, id, mutation)) return frame;
   kvo_frame_pop(frame);
   return NULL;
 }
 
+kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
+  return open_change(object, id, NULL);
+}
+
+kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
+    const kvo_mutation *mutation) {
+  return open_change(object, id, mutation);
+}
+
 void kvo_change_finish(kvo_frame *frame) {
   const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
+  uint32_t options = cell ? options_of(cell) : 0;
+  if (KVO_UNLIKELY(options & KVO_LINKED || frame->flags & KVO_FRAME_REACH)) {
+    kvo_reach_finish(frame);
+    return;
+  }
   if (!cell) return;
-  if (options_of(cell) & (KVO_NEW | KVO_DISTINCT)) {
-    kvo_accessors_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
+  if (options & (KVO_NEW | KVO_DISTINCT)) {
+    kvo_change_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
         &frame->new_value);
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
@@ -161,14 +226,23 @@ void kvo_change_close(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
+static void read_initial(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
+  kvo_link *link = kvo_link_of(registration);
+  if (link) {
+    kvo_value_at_path(registration->object, link->chain->path, &frame->new_value, NULL);
+    kvo_value_snapshot(&frame->new_value);
+  } else {
+    kvo_change_read(accessors, registration->object, &frame->new_value);
+  }
+  frame->flags |= KVO_FRAME_HAS_NEW;
+}
+
 void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
-  if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
-  if (registration->options & KVO_NEW) {
-    kvo_accessors_read(accessors, registration->object, &frame->new_value);
-    frame->flags |= KVO_FRAME_HAS_NEW;
-  }
-  const kvo_change change = {
-      KVO_SETTING, false, NULL, frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL};
-  call(registration, &change);
+  if (!kvo_handle_is_valid(registration)) return;
+  bool new = registration->options & KVO_NEW;
+  if (new) read_initial(registration, accessors, frame);
+  const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
+  kvo_change_call(frame, registration, &change);
 }

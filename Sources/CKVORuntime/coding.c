@@ -1,64 +1,126 @@
 // Key-value coding: reading and setting by key.
 //
-// A key with a setter method is set by calling it through the dispatch table, where an interposer
-// tells the observers. Storage without a setter is written directly, between the two halves of an
-// automatic change.
-#include "kvo_coding.h"
-
+// Both begin with a hook that a class may override, `valueForKey:` and `setValue:forKey:`; the
+// root's, which are here, do the search (accessors.c). A key with a setter method is set by calling
+// it through the dispatch table, where an interposer tells the observers. Storage without a setter
+// is written directly, between the two halves of an automatic change. A collection has no keys of
+// its own: it hands each on to its elements.
+//
+// Storage owns what its type owns (a string is a copy, an object a reference): a converted value
+// and the storage swap their bytes, and the value then ends what was stored before.
+//
+// Objects of a binding have its keys, as far as it has described them.
 #include "kvo_accessors.h"
+#include "kvo_coding.h"
+#include "kvo_collection_internal.h"
 #include "kvo_delivery.h"
 #include "kvo_fail.h"
-#include "kvo_property.h"
+#include "kvo_path_coding.h"
+#include "kvo_thread.h"
+#include "kvo_type.h"
 
 #include <string.h>
 
-// A binding codes its own objects: only it knows its types and accessors.
-static kvo_status not_of_c(const kvo_class *cls, const char *key, kvo_error *error) {
-  return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key,
-      "%s is not a class of C: use its language's key-value coding for \"%s\".", cls->name, key);
+typedef kvo_status (*value_hook)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+    kvo_error *);
+typedef kvo_status (*set_hook)(kvo_object *, const kvo_method *, const kvo_value *, const char *,
+    kvo_error *);
+typedef kvo_status (*nil_hook)(kvo_object *, const kvo_method *, const char *, kvo_error *);
+
+static kvo_status undefined(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name,
+      key);
+}
+
+// The error of a hook as it is; one that gives a status alone gets a sentence.
+static kvo_status explain(kvo_status status, const kvo_error *cause, const kvo_class *cls,
+    const char *key, kvo_error *error) {
+  if (!status) return KVO_OK;
+  if (!cause->status && status == KVO_UNDEFINED_KEY) return undefined(cls, key, error);
+  if (!cause->status)
+    return kvo_fail(error, status, cls->name, key, "%s refused \"%s\" and gave no reason.",
+        cls->name, key);
+  if (error) *error = *cause;
+  return status;
 }
 
 // MARK: Reading
 
-// The hooks are methods that every class of C answers: the root's make the error.
+static kvo_status ask_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
+    const char *key, kvo_value *value, kvo_error *error) {
+  kvo_error cause = {.status = KVO_OK};
+  kvo_status status = ((value_hook)kvo_class_imp(cls, hook))(object, hook, key, value, &cause);
+  if (status) *value = KVO_VALUE_NIL;
+  return explain(status, &cause, cls, key, error);
+}
+
+// A class of C answers with the root's hook at least.
 static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_value *value, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
-  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
-      kvo_error *);
-  kvo_status status = ((answer)kvo_class_imp(cls, hook))(object, hook, key, value, error);
-  if (status) *value = KVO_VALUE_NIL;
-  return status;
+  return hook ? ask_hook(cls, hook, object, key, value, error) : undefined(cls, key, error);
 }
 
 static bool has_getter(const kvo_accessors *accessors) { return accessors && accessors->getter; }
 
+kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const char *key,
+    kvo_value *value, kvo_error *error) {
+  (void)method;
+  const kvo_class *cls = kvo_class_of(object);
+  *value = KVO_VALUE_NIL;
+  if (kvo_class_is_collection(cls)) {
+    const kvo_value collection = kvo_value_borrowing(object);
+    return kvo_value_map(&collection, key, value, error);
+  }
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
+  kvo_accessors_read_found(accessors, object, value);
+  return KVO_OK;
+}
+
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  *value = KVO_VALUE_NIL;
-  if (cls->is_bound) return not_of_c(cls, key, error);
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
-  if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
-  kvo_accessors_read(accessors, object, value);
-  return KVO_OK;
+  *value = KVO_VALUE_NIL;
+  if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class)) {
+    kvo_accessors_read_found(accessors, object, value);
+    return KVO_OK;
+  }
+  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_key);
+  return hook ? ask_hook(cls, hook, object, key, value, error)
+              : kvo_search_value(object, hook, key, value, error);
 }
 
 // MARK: Setting
 
+static kvo_status tell_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
+    const kvo_value *value, const char *key, kvo_error *error) {
+  kvo_error cause = {.status = KVO_OK};
+  kvo_status status = ((set_hook)kvo_class_imp(cls, hook))(object, hook, value, key, &cause);
+  return explain(status, &cause, cls, key, error);
+}
+
 static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object,
     const kvo_value *value, const char *key, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_undefined);
-  typedef kvo_status (*take)(kvo_object *, const kvo_method *, const kvo_value *, const char *,
-      kvo_error *);
-  return ((take)kvo_class_imp(cls, hook))(object, hook, value, key, error);
+  return hook ? tell_hook(cls, hook, object, value, key, error) : undefined(cls, key, error);
 }
 
-static kvo_status set_nil(const kvo_class *cls, kvo_object *object, const char *key,
+static kvo_status refuse_nil(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_error *error) {
+  return kvo_fail(error, KVO_NIL_VALUE, cls->name, accessors->key,
+      "\"%s\" of %s has the type \"%s\" and can't be nil.", accessors->key, cls->name,
+      accessors->set_type->encoding);
+}
+
+static kvo_status set_nil(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
     kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_nil_value);
-  typedef kvo_status (*take)(kvo_object *, const kvo_method *, const char *, kvo_error *);
-  return ((take)kvo_class_imp(cls, hook))(object, hook, key, error);
+  if (!hook) return refuse_nil(cls, accessors, error);
+  kvo_error cause = {.status = KVO_OK};
+  kvo_status status = ((nil_hook)kvo_class_imp(cls, hook))(object, hook, accessors->key, &cause);
+  return explain(status, &cause, cls, accessors->key, error);
 }
 
 static bool takes_nil(const kvo_type *type) {
@@ -66,46 +128,76 @@ static bool takes_nil(const kvo_type *type) {
          type->kind == KVO_KIND_POINTER;
 }
 
-// Storage owns what its type owns: a string ivar is a copy, an object ivar a reference.
-static void store(const kvo_accessors *accessors, kvo_object *object, const void *bytes) {
-  void *field = (char *)object + accessors->offset;
-  switch (accessors->set_type->kind) {
-  case KVO_KIND_STRING: kvo_store_copied_string(field, *(const char *const *)bytes); break;
-  case KVO_KIND_OBJECT: kvo_store_retained_object(field, *(void *const *)bytes); break;
-  default: memcpy(field, bytes, accessors->set_type->size);
+static void swap(char *a, char *b, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    char byte = a[i];
+    a[i] = b[i];
+    b[i] = byte;
   }
 }
 
-static void set_storage(const kvo_accessors *accessors, kvo_object *object, const void *bytes) {
+static void set_storage(const kvo_accessors *accessors, kvo_object *object, void *bytes) {
   kvo_frame *frame = kvo_change_open(object, accessors->id);
-  store(accessors, object, bytes);
+  swap((char *)object + accessors->offset, bytes, accessors->set_type->size);
   if (frame) kvo_change_close(frame);
 }
 
-static void set_bytes(const kvo_accessors *accessors, kvo_object *object, const void *bytes) {
+// The value is the key's type's; what it holds afterwards ends with it, also if the setter or an
+// observer throws.
+typedef struct assignment {
+  const kvo_accessors *accessors;
+  kvo_object *object;
+  kvo_value value;
+  void *bytes;
+} assignment;
+
+static void make_assignment(void *opaque) {
+  const assignment *assignment = opaque;
+  const kvo_accessors *accessors = assignment->accessors;
   const kvo_method *method = accessors->set_method;
+  kvo_object *object = assignment->object;
   if (accessors->setter == KVO_ACCESS_METHOD)
-    kvo_call_set(method->call, kvo_method_lookup(object, method), object, method, bytes);
-  else set_storage(accessors, object, bytes);
+    kvo_call_set(method->call, kvo_method_lookup(object, method), object, method,
+        assignment->bytes);
+  else set_storage(accessors, object, assignment->bytes);
 }
 
-static kvo_status mismatch(const kvo_class *cls, const kvo_accessors *accessors,
-    const kvo_value *value, kvo_error *error) {
-  return kvo_fail(error, KVO_TYPE_MISMATCH, cls->name, accessors->key,
+static void end_assignment(void *opaque) { kvo_value_destroy(&((assignment *)opaque)->value); }
+
+static void assign(assignment *assignment) {
+  kvo_unwinding(make_assignment, end_assignment, assignment);
+  end_assignment(assignment);
+}
+
+static kvo_status refuse(const kvo_class *cls, const kvo_accessors *accessors,
+    const kvo_value *value, kvo_status status, kvo_error *error) {
+  bool is_nil = kvo_value_is_nil(value);
+  if (status == KVO_NIL_VALUE || (is_nil && status == KVO_TYPE_MISMATCH))
+    return refuse_nil(cls, accessors, error);
+  if (status != KVO_TYPE_MISMATCH)
+    return kvo_fail(error, status, cls->name, accessors->key, "No memory to set \"%s\" of %s.",
+        accessors->key, cls->name);
+  return kvo_fail(error, status, cls->name, accessors->key,
       "\"%s\" of %s has the type \"%s\" and can't be set to a value of type \"%s\".",
       accessors->key, cls->name, accessors->set_type->encoding, value->type->encoding);
 }
 
 static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const kvo_value *value, kvo_error *error) {
-  kvo_value converted = KVO_VALUE_NIL;
-  kvo_status status = kvo_value_convert(&converted, accessors->set_type, value);
-  if (status == KVO_TYPE_MISMATCH) return mismatch(cls, accessors, value, error);
-  if (status)
-    return kvo_fail(error, status, cls->name, accessors->key, "No memory to set \"%s\" of %s.",
-        accessors->key, cls->name);
-  set_bytes(accessors, object, kvo_value_bytes(&converted));
-  kvo_value_destroy(&converted);
+  assignment assignment = {.accessors = accessors, .object = object};
+  kvo_status status = kvo_value_convert(&assignment.value, accessors->set_type, value);
+  if (status) return refuse(cls, accessors, value, status, error);
+  assignment.bytes = (void *)(uintptr_t)kvo_value_bytes(&assignment.value);
+  assign(&assignment);
+  return KVO_OK;
+}
+
+// A NULL pointer, which owns nothing until it has become what was stored.
+static kvo_status store_nil(const kvo_accessors *accessors, kvo_object *object) {
+  assignment assignment = {.accessors = accessors, .object = object};
+  assignment.value.type = accessors->set_type;
+  assignment.bytes = assignment.value.payload.words;
+  assign(&assignment);
   return KVO_OK;
 }
 
@@ -114,18 +206,42 @@ static kvo_status read_only(const kvo_class *cls, const char *key, kvo_error *er
       key, cls->name);
 }
 
+static kvo_status set_found(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, const kvo_value *value, kvo_error *error) {
+  const kvo_value nil = KVO_VALUE_NIL;
+  bool is_nil = !value || kvo_value_is_nil(value);
+  if (!accessors->setter) return read_only(cls, accessors->key, error);
+  // Whether a binding's type takes nil, its conversion knows.
+  bool converts = accessors->set_type->kind == KVO_KIND_BINDING;
+  if (!is_nil || converts) return set_value(cls, accessors, object, value ? value : &nil, error);
+  if (takes_nil(accessors->set_type)) return store_nil(accessors, object);
+  return set_nil(cls, accessors, object, error);
+}
+
+static bool is_known(const kvo_accessors *accessors) {
+  return accessors && (accessors->setter || accessors->getter);
+}
+
+kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *method, const kvo_value *value,
+    const char *key, kvo_error *error) {
+  (void)method;
+  const kvo_class *cls = kvo_class_of(object);
+  if (kvo_class_is_collection(cls)) {
+    const kvo_value collection = kvo_value_borrowing(object);
+    return kvo_value_set_each(&collection, key, value, error);
+  }
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  return is_known(accessors) ? set_found(cls, accessors, object, value, error)
+                             : set_for_undefined_key(cls, object, value, key, error);
+}
+
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  if (cls->is_bound) return not_of_c(cls, key, error);
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
-  bool is_nil = !value || kvo_value_is_nil(value);
-  if (!accessors || (!accessors->setter && !accessors->getter))
-    return set_for_undefined_key(cls, object, value, key, error);
-  if (!accessors->setter) return read_only(cls, key, error);
-  if (!is_nil) return set_value(cls, accessors, object, value, error);
-  if (!takes_nil(accessors->set_type)) return set_nil(cls, object, accessors->key, error);
-  const void *none = NULL;
-  set_bytes(accessors, object, &none);
-  return KVO_OK;
+  if (KVO_LIKELY(is_known(accessors) && !accessors->tells_class))
+    return set_found(cls, accessors, object, value, error);
+  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_key);
+  return hook ? tell_hook(cls, hook, object, value, key, error)
+              : kvo_search_and_set(object, hook, value, key, error);
 }

@@ -10,6 +10,8 @@
 // C leaves float to integer undefined where it does not fit; the limits are compared first.
 #include "kvo_convert.h"
 
+#include "kvo_collection_internal.h"
+
 #include "kvo_type.h"
 
 #include <string.h>
@@ -105,26 +107,70 @@ void kvo_number_write(const kvo_type *type, void *bytes, kvo_number number) {
   }
 }
 
-static bool equals_integer(long double real, kvo_number integer) {
-  if (integer.form == KVO_NUMBER_SIGNED)
-    return real >= -TWO_63 && real < TWO_63 && (int64_t)real == integer.integer &&
-           (long double)(int64_t)real == real;
-  return real >= TWO_63 && real < TWO_64 && (uint64_t)real == integer.large;
+// MARK: Order
+
+static int compare_integers(kvo_number a, kvo_number b) {
+  if (a.form != b.form) return a.form == KVO_NUMBER_UNSIGNED ? 1 : -1;
+  if (a.form == KVO_NUMBER_UNSIGNED) return (a.large > b.large) - (a.large < b.large);
+  return (a.integer > b.integer) - (a.integer < b.integer);
+}
+
+// NaN is below every number.
+static int compare_reals(long double a, long double b) {
+  if (a != a || b != b) return (a == a) - (b == b);
+  return (a > b) - (a < b);
+}
+
+// By the whole part, which is exact as an integer, then by the fraction.
+static int compare_real_with_integer(long double real, kvo_number integer) {
+  if (real >= TWO_64) return 1;
+  if (!(real >= -TWO_63)) return -1;
+  kvo_number whole = real >= TWO_63 ? from_unsigned((uint64_t)real) : from_signed((int64_t)real);
+  int order = compare_integers(whole, integer);
+  return order ? order : compare_reals(real - TO_REAL(long double, whole), 0);
+}
+
+int kvo_number_compare(kvo_number a, kvo_number b) {
+  bool is_real = a.form == KVO_NUMBER_REAL;
+  if (is_real && b.form == KVO_NUMBER_REAL) return compare_reals(a.real, b.real);
+  if (is_real) return compare_real_with_integer(a.real, b);
+  if (b.form == KVO_NUMBER_REAL) return -compare_real_with_integer(b.real, a);
+  return compare_integers(a, b);
+}
+
+static bool is_nan(kvo_number number) {
+  return number.form == KVO_NUMBER_REAL && number.real != number.real;
 }
 
 bool kvo_number_equal(kvo_number a, kvo_number b) {
-  if (a.form == KVO_NUMBER_REAL)
-    return b.form == KVO_NUMBER_REAL ? a.real == b.real : equals_integer(a.real, b);
-  if (b.form == KVO_NUMBER_REAL) return equals_integer(b.real, a);
-  return a.form == b.form && a.integer == b.integer;
+  return !is_nan(a) && !is_nan(b) && kvo_number_compare(a, b) == 0;
 }
 
-// MARK: Values
+// MARK: Reading values
+
+static bool read_binding_number(const kvo_value *value, kvo_number *number) {
+  const kvo_type_operations *operations = value->type->operations;
+  kvo_value converted = KVO_VALUE_NIL;
+  if (!operations || !operations->number ||
+      !operations->number(value->type, kvo_value_bytes(value), &converted))
+    return false;
+  bool is_number = converted.type && kvo_type_is_number(converted.type);
+  if (is_number) *number = kvo_number_read(converted.type, kvo_value_bytes(&converted));
+  kvo_value_destroy(&converted);
+  return is_number;
+}
+
+bool kvo_value_number(const kvo_value *value, kvo_number *number) {
+  if (!value->type) return false;
+  if (!kvo_type_is_number(value->type)) return read_binding_number(value, number);
+  *number = kvo_number_read(value->type, kvo_value_bytes(value));
+  return true;
+}
 
 // What is no number reads as 0.
 static kvo_number number_of(const kvo_value *value) {
-  bool is_number = value->type && kvo_type_is_number(value->type);
-  return is_number ? kvo_number_read(value->type, kvo_value_bytes(value)) : from_signed(0);
+  kvo_number number;
+  return kvo_value_number(value, &number) ? number : from_signed(0);
 }
 
 bool kvo_value_get_bool(const kvo_value *value) { return to_bool(number_of(value)); }
@@ -148,20 +194,78 @@ const char *kvo_value_get_string(const kvo_value *value) {
 }
 
 kvo_object *kvo_value_get_object(const kvo_value *value) {
+  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
+  if (operations && operations->object)
+    return operations->object(value->type, kvo_value_bytes(value));
   return pointer_of(value, KVO_KIND_OBJECT);
 }
 
+// MARK: Converting values
+
 static kvo_status convert_number(kvo_value *target, const kvo_type *type, const kvo_value *source) {
-  _Alignas(16) char bytes[sizeof(long double)];
-  kvo_number_write(type, bytes, number_of(source));
-  return kvo_value_init(target, type, bytes);
+  kvo_number number;
+  if (!kvo_value_number(source, &number)) return KVO_TYPE_MISMATCH;
+  void *room = kvo_value_room(target, type);
+  if (!room) return KVO_NO_MEMORY;
+  kvo_number_write(type, room, number);
+  return KVO_OK;
+}
+
+static kvo_status make_collection(kvo_value *target, const kvo_value *source,
+    kvo_collection_kind kind) {
+  kvo_elements elements = {0};
+  kvo_status status = kvo_value_elements(source, NULL, &elements, NULL);
+  if (!status) return kvo_value_from_elements(target, kind, &elements);
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+// A binding's object becomes the runtime's reference, its collection one of the runtime's.
+static kvo_status convert_to_object(kvo_value *target, const kvo_value *source) {
+  kvo_collection_kind kind;
+  if (kvo_value_is_nil(source)) return KVO_OK;
+  kvo_object *object = kvo_value_get_object(source);
+  if (object) return kvo_value_init(target, kvo_type_of_kind(KVO_KIND_OBJECT), &object);
+  if (!kvo_value_is_collection(source, &kind)) return KVO_TYPE_MISMATCH;
+  return make_collection(target, source, kind);
+}
+
+static kvo_status make_binding_collection(const kvo_type *type, void *room,
+    const kvo_value *source) {
+  const kvo_value nothing = KVO_VALUE_NIL;
+  kvo_elements elements = {0};
+  kvo_status status = kvo_value_elements(source, NULL, &elements, NULL);
+  if (!status)
+    status = type->operations->collection->make(type, room,
+        elements.count ? elements.values : &nothing, elements.count, NULL);
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+static bool can_make(const kvo_type *type) {
+  return type->operations && type->operations->collection && type->operations->collection->make;
+}
+
+static kvo_status convert_to_binding(kvo_value *target, const kvo_type *type,
+    const kvo_value *source) {
+  bool makes = can_make(type) && kvo_value_is_collection(source, NULL);
+  if (!makes && !(type->operations && type->operations->convert)) return KVO_TYPE_MISMATCH;
+  kvo_value made;
+  void *room = kvo_value_room(&made, type);
+  if (!room) return KVO_NO_MEMORY;
+  kvo_status status = makes ? make_binding_collection(type, room, source)
+                            : type->operations->convert(type, room, source);
+  if (status) kvo_value_give_up(&made);
+  *target = made;
+  return status;
 }
 
 kvo_status kvo_value_convert(kvo_value *target, const kvo_type *type, const kvo_value *source) {
   if (source->type == type) return kvo_value_copy(target, source);
-  if (source->type && kvo_type_is_number(source->type) && kvo_type_is_number(type))
-    return convert_number(target, type, source);
   *target = KVO_VALUE_NIL;
-  bool takes_nil = type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_OBJECT;
-  return !source->type && takes_nil ? KVO_OK : KVO_TYPE_MISMATCH;
+  if (type->kind == KVO_KIND_BINDING) return convert_to_binding(target, type, source);
+  if (type->kind == KVO_KIND_OBJECT) return convert_to_object(target, source);
+  if (kvo_type_is_number(type)) return convert_number(target, type, source);
+  bool is_nil_string = type->kind == KVO_KIND_STRING && kvo_value_is_nil(source);
+  return is_nil_string ? KVO_OK : KVO_TYPE_MISMATCH;
 }

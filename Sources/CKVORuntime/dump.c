@@ -5,6 +5,7 @@
 #include "kvo_diagnostics.h"
 
 #include "kvo_accessors.h"
+#include "kvo_graph.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
@@ -30,6 +31,7 @@ typedef struct {
 } snapshot;
 
 static void add(snapshot *taken, kvo_registration *registration) {
+  if (!kvo_registration_is_users(registration)) return;
   kvo_object *observer = registration->observer;
   bool held = observer && registration->operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
@@ -141,6 +143,29 @@ static void print_made(FILE *out, const kvo_registration *first) {
         first->context);
 }
 
+static void print_link(FILE *out, const kvo_registration *entry) {
+  if (kvo_registration_is_users(entry)) return;
+  const kvo_link *link = (const kvo_link *)entry;
+  const kvo_chain *chain = link->chain;
+  fprintf(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
+  if (chain->derivation)
+    fprintf(out, "\"%s\" of %p, derived from \"%s\"\n", chain->accessors->key, (void *)chain->root,
+        chain->path->text);
+  else fprintf(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
+}
+
+// What stands at the object's keys for others.
+static void print_links(FILE *out, const kvo_table *table) {
+  for (uint32_t i = 0; i <= table->mask; i++) {
+    kvo_observers observers = table->cells[i].observers;
+    if (observers && !kvo_observers_is_list(observers))
+      print_link(out, kvo_observers_single(observers));
+    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
+    for (uint32_t j = 0; list && j < list->count; j++)
+      if (list->items[j]) print_link(out, list->items[j]);
+  }
+}
+
 static void print_open_pairs(FILE *out, const kvo_open_pair *pair) {
   for (; pair; pair = pair->next)
     fprintf(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
@@ -156,6 +181,7 @@ static void print_dump(FILE *out, const kvo_object *object) {
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = object->observations;
   if (!table) return;
+  print_links(out, table);
   print_made(out, table->watched);
   print_open_pairs(out, table->open_pairs);
 }

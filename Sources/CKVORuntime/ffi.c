@@ -19,6 +19,7 @@
 #include "kvo_interpose.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_thread.h"
 #include "kvo_type.h"
 
 #include <errno.h>
@@ -224,29 +225,46 @@ CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_objec
 
 typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 
+// Whatever runs in a closure is run by kvo_unwinding: setter, getters and observers may throw.
+
 // Any signature. What ffi_call leaves in `result` is what a closure has to leave there: the value,
 // or a small integer widened to a word.
+typedef struct {
+  ffi_cif *cif;
+  void *result;
+  void **arguments;
+} invocation;
+
+static void interpose_any_unwinding(void *opaque) {
+  const invocation *call = opaque;
+  kvo_interposition interposition;
+  kvo_interpose_begin(&interposition, *(kvo_object **)call->arguments[0],
+      *(const kvo_method **)call->arguments[1], call->arguments);
+  ffi_call(call->cif, interposition.original, call->result, call->arguments);
+  kvo_interpose_end(&interposition);
+}
+
 static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *context) {
   (void)context;
-  kvo_interposition interposition;
-  kvo_interpose_begin(&interposition, *(kvo_object **)arguments[0],
-      *(const kvo_method **)arguments[1]);
-  ffi_call(cif, interposition.original, result, arguments);
-  kvo_interpose_end(&interposition);
+  invocation call = {cif, result, arguments};
+  kvo_unwinding(interpose_any_unwinding, NULL, &call);
 }
 
 // `void (self, _cmd, scalar)`: the same, without ffi_call.
 #define INTERPOSE(kind, c_type, ffi)                                                           \
-  CALLS_BY_ENCODING static void interpose_##kind(ffi_cif *cif, void *result, void **arguments, \
-      void *context) {                                                                         \
-    (void)cif, (void)result, (void)context;                                                    \
+  CALLS_BY_ENCODING static void interpose_##kind##_unwinding(void *opaque) {                   \
+    void **arguments = opaque;                                                                 \
     kvo_object *self = *(kvo_object **)arguments[0];                                           \
     const kvo_method *method = *(const kvo_method **)arguments[1];                             \
     kvo_interposition interposition;                                                           \
-    kvo_interpose_begin(&interposition, self, method);                                         \
+    kvo_interpose_begin(&interposition, self, method, arguments);                              \
     ((void (*)(kvo_object *, const kvo_method *, c_type))interposition.original)(self, method, \
         *(c_type *)arguments[2]);                                                              \
     kvo_interpose_end(&interposition);                                                         \
+  }                                                                                            \
+  static void interpose_##kind(ffi_cif *cif, void *result, void **arguments, void *context) {  \
+    (void)cif, (void)result, (void)context;                                                    \
+    kvo_unwinding(interpose_##kind##_unwinding, NULL, arguments);                              \
   }
 DIRECT_KINDS(INTERPOSE)
 #undef INTERPOSE

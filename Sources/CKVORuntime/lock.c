@@ -2,19 +2,28 @@
 // taken in the order of their stripes, so that threads with the same two objects can't deadlock.
 #include "kvo_lock.h"
 
-enum { STRIPE_BITS = 6, STRIPE_COUNT = 1 << STRIPE_BITS };
+enum { STRIPE_BITS = 6 };
+_Static_assert(KVO_OBJECT_LOCKS == 1 << STRIPE_BITS, "a stripe is chosen by its bits of a hash");
 
 typedef struct {
   pthread_mutex_t mutex;
 } __attribute__((aligned(64))) stripe;
 
-static stripe stripes[STRIPE_COUNT] = {[0 ... STRIPE_COUNT - 1] = {PTHREAD_MUTEX_INITIALIZER}};
+static stripe stripes[KVO_OBJECT_LOCKS] = {
+    [0 ... KVO_OBJECT_LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 
 pthread_mutex_t kvo_class_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_graph_lock = PTHREAD_MUTEX_INITIALIZER;
+
+size_t kvo_object_lock_index(const kvo_object *object) {
+  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
+  return hash >> (64 - STRIPE_BITS);
+}
+
+pthread_mutex_t *kvo_object_lock(size_t index) { return &stripes[index].mutex; }
 
 static stripe *stripe_of(const kvo_object *object) {
-  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
-  return &stripes[hash >> (64 - STRIPE_BITS)];
+  return &stripes[kvo_object_lock_index(object)];
 }
 
 kvo_object_locks kvo_lock_objects(const kvo_object *object, const kvo_object *other) {

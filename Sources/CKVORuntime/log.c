@@ -104,7 +104,7 @@ void kvo_log_registration(const kvo_registration *registration, const char *what
       recipient(registration), (unsigned)registration->options, registration->context);
 }
 
-__attribute__((noinline)) void kvo_break_on_misuse(const char *message) {
+__attribute__((weak, noinline)) void kvo_break_on_misuse(const char *message) {
   // Kept by the compiler, so that a debugger finds it.
   __asm__ volatile("" ::"r"(message) : "memory");
 }

@@ -11,6 +11,7 @@
 #include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_open_pairs.h"
+#include "kvo_reach.h"
 
 static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
   const kvo_class *cls = kvo_class_of(object);
@@ -20,9 +21,35 @@ static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
   return accessors ? accessors : kvo_class_undefined_accessors(cls, key);
 }
 
+// Each thread's pairs are linked as well, for its end.
+static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
+  KVO_LOCKED(&pairs_lock);
+  pair->next_of_thread = thread->pairs;
+  pair->link_of_thread = &thread->pairs;
+  if (pair->next_of_thread) pair->next_of_thread->link_of_thread = &pair->next_of_thread;
+  thread->pairs = pair;
+}
+
+// False if its thread has ended.
+static bool unlink_from_thread_locked(kvo_open_pair *pair) {
+  if (!pair->link_of_thread) return false;
+  *pair->link_of_thread = pair->next_of_thread;
+  if (pair->next_of_thread) pair->next_of_thread->link_of_thread = pair->link_of_thread;
+  pair->link_of_thread = NULL;
+  return true;
+}
+
+static bool unlink_from_thread(kvo_open_pair *pair) {
+  KVO_LOCKED(&pairs_lock);
+  return unlink_from_thread_locked(pair);
+}
+
 static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
   kvo_retired *retired = NULL;
   kvo_table *table;
+  link_to_thread(pair, kvo_this_thread);
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     table = kvo_table_reserve_locked(object, &retired);
@@ -32,6 +59,7 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
     }
   }
   kvo_retire(retired);
+  if (!table) unlink_from_thread(pair);
   return table != NULL;
 }
 
@@ -58,42 +86,74 @@ static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
     kvo_table_trim_locked(object, &retired);
   }
   kvo_retire(retired);
+  if (pair) unlink_from_thread(pair);
   return pair;
 }
 
 static void free_pair(kvo_open_pair *pair) {
+  if (pair->reach) kvo_reach_release(pair->reach);
   if (pair->has_old) kvo_value_destroy(&pair->old_value);
   kvo_free(pair);
 }
 
-static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *accessors) {
+static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *accessors,
+    bool joined) {
   kvo_open_pair *pair = kvo_alloc(sizeof *pair);
   if (!pair) return NULL;
   *pair = (kvo_open_pair){.thread = frame->thread->number,
       .key = accessors->key,
+      .class_name = accessors->cls->name,
       .id = accessors->id,
       .serial = frame->serial,
-      .joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id)};
+      .joined = joined};
   return pair;
 }
 
-// The pair is open while priors are called, and keeps its own copy of old: a did in such a
-// callback ends it.
-static void open_pair(kvo_frame *frame, const kvo_accessors *accessors) {
-  kvo_open_pair *pair = make_pair(frame, accessors);
-  if (!pair) return;
-  bool joined = pair->joined;
+// A will or did that is under way, for the case that an exception ends it.
+typedef struct {
+  kvo_object *object;
+  const char *key;
+  const kvo_mutation *mutation;
+  kvo_open_pair *pair; // that a will has opened; a callback may have ended it
+} half;
+
+static bool leads_on(const kvo_cell *cell) {
+  kvo_observers observers = kvo_cell_observers(cell);
+  return observers && kvo_observers_options(observers) & KVO_LINKED;
+}
+
+static void read_old(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
+  if (mutation || leads_on(cell)) kvo_reach_begin(frame, mutation);
+  else kvo_change_read_old(frame, cell);
+}
+
+static void share(const kvo_frame *frame, kvo_open_pair *pair) {
+  if (frame->flags & KVO_FRAME_REACH) pair->reach = kvo_reach_retain(frame->reach);
+  pair->has_old = frame->flags & KVO_FRAME_HAS_OLD &&
+                  kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
+}
+
+static void deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
+  if (frame->flags & KVO_FRAME_REACH) kvo_reach_deliver_priors(frame);
+  else kvo_change_deliver_priors(frame, cell);
+}
+
+// The pair is open while priors are called, and keeps its own copy of old, or shares what the frame
+// found: a did in such a callback ends it.
+static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
+    const kvo_mutation *mutation, half *half) {
+  bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
   const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
-  if (cell) {
-    kvo_change_read_old(frame, cell);
-    pair->has_old = frame->flags & KVO_FRAME_HAS_OLD &&
-                    kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
-  }
+  if (cell) read_old(frame, cell, mutation);
+  kvo_open_pair *pair = make_pair(frame, accessors, joined);
+  if (!pair) return;
+  share(frame, pair);
   if (!push_pair(frame->object, pair)) {
     free_pair(pair);
     return;
   }
-  if (cell) kvo_change_deliver_priors(frame, cell);
+  half->pair = pair;
+  if (cell) deliver_priors(frame, cell);
 }
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
@@ -105,19 +165,64 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
-void kvo_will_change_key(kvo_object *object, const char *key) {
-  const kvo_accessors *accessors = accessors_of(object, key);
-  kvo_frame *frame = accessors ? push_frame(object, accessors->id) : NULL;
+static void will_change(void *opaque) {
+  half *half = opaque;
+  const kvo_accessors *accessors = accessors_of(half->object, half->key);
+  kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
-  open_pair(frame, accessors);
+  open_pair(frame, accessors, half->mutation, half);
   kvo_frame_pop(frame);
 }
 
-static void finish(kvo_frame *frame, kvo_open_pair *pair) {
+static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
+  kvo_table *table = object->observations;
+  for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link;
+      link = &(*link)->next) {
+    if (*link != pair) continue;
+    *link = pair->next;
+    return true;
+  }
+  return false;
+}
+
+// A will whose prior call throws is taken back: nobody will call its did.
+static void take_back(void *opaque) {
+  const half *half = opaque;
+  kvo_retired *retired = NULL;
+  bool taken = false;
+  if (half->pair) {
+    KVO_LOCKED_OBJECTS(half->object, NULL);
+    taken = unlink_this_locked(half->object, half->pair);
+    kvo_table_trim_locked(half->object, &retired);
+  }
+  kvo_retire(retired);
+  if (!taken) return;
+  unlink_from_thread(half->pair);
+  free_pair(half->pair);
+}
+
+static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  half half = {object, key, mutation, NULL};
+  kvo_unwinding(will_change, take_back, &half);
+}
+
+void kvo_will_change_key(kvo_object *object, const char *key) { will_change_by(object, key, NULL); }
+
+static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   frame->serial = pair->serial;
-  if (pair->has_old) frame->flags |= KVO_FRAME_HAS_OLD;
-  if (pair->has_old) frame->old_value = pair->old_value;
-  pair->has_old = false;
+  if (pair->has_old) {
+    frame->old_value = pair->old_value;
+    frame->flags |= KVO_FRAME_HAS_OLD;
+    pair->has_old = false;
+  }
+  if (!pair->reach) return;
+  frame->reach = pair->reach;
+  frame->flags |= KVO_FRAME_REACH;
+  pair->reach = NULL;
+}
+
+static void finish(kvo_frame *frame, kvo_open_pair *pair) {
+  move_into_frame(frame, pair);
   bool joined = pair->joined;
   free_pair(pair);
   if (!joined) kvo_change_finish(frame);
@@ -129,15 +234,16 @@ static void report_unmatched(const kvo_object *object, const char *key) {
       key, kvo_class_of(object)->name);
 }
 
-void kvo_did_change_key(kvo_object *object, const char *key) {
-  const kvo_accessors *accessors = accessors_of(object, key);
+static void did_change(void *opaque) {
+  const half *half = opaque;
+  const kvo_accessors *accessors = accessors_of(half->object, half->key);
   if (!accessors) return;
-  kvo_open_pair *pair = take_pair(object, accessors->id);
+  kvo_open_pair *pair = take_pair(half->object, accessors->id);
   if (!pair) {
-    report_unmatched(object, key);
+    report_unmatched(half->object, half->key);
     return;
   }
-  kvo_frame *frame = push_frame(object, accessors->id);
+  kvo_frame *frame = push_frame(half->object, accessors->id);
   if (!frame) {
     free_pair(pair);
     return;
@@ -146,15 +252,52 @@ void kvo_did_change_key(kvo_object *object, const char *key) {
   kvo_frame_pop(frame);
 }
 
-void kvo_will_change(kvo_object *object, const char *key) {
-  const char *interned = kvo_key_intern(key);
-  if (interned) kvo_will_change_key(object, interned);
+void kvo_did_change_key(kvo_object *object, const char *key) {
+  half half = {object, key, NULL, NULL};
+  kvo_unwinding(did_change, NULL, &half);
 }
+
+// MARK: By name
+
+static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  const char *interned = kvo_key_intern(key);
+  if (interned) will_change_by(object, interned, mutation);
+}
+
+void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 void kvo_did_change(kvo_object *object, const char *key) {
   const char *interned = kvo_key_intern(key);
   if (interned) kvo_did_change_key(object, interned);
 }
+
+void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
+  will_change_named(object, key, kind == KVO_SETTING ? NULL : &mutation);
+}
+
+void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  (void)kind, (void)indexes;
+  kvo_did_change(object, key);
+}
+
+void kvo_will_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .objects = objects};
+  will_change_named(object, key, &mutation);
+}
+
+void kvo_did_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  (void)set_mutation, (void)objects;
+  kvo_did_change(object, key);
+}
+
+// MARK: Left open
 
 static kvo_open_pair *take_all_pairs(kvo_object *object) {
   kvo_retired *retired = NULL;
@@ -172,13 +315,33 @@ static kvo_open_pair *take_all_pairs(kvo_object *object) {
   return pairs;
 }
 
+// One that its thread's end has reported is not reported again.
 void kvo_open_pairs_end_with(kvo_object *object) {
   kvo_open_pair *pairs = take_all_pairs(object);
   for (kvo_open_pair *next; pairs; pairs = next) {
     next = pairs->next;
-    kvo_misuse(
-        "A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
-        kvo_class_of(object)->name, pairs->key, (unsigned)pairs->thread);
+    if (unlink_from_thread(pairs))
+      kvo_misuse(
+          "A %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue followed.",
+          pairs->class_name, pairs->key, (unsigned)pairs->thread);
     free_pair(pairs);
   }
+}
+
+static bool take_of_thread(kvo_thread *thread, kvo_open_pair *copy) {
+  KVO_LOCKED(&pairs_lock);
+  kvo_open_pair *pair = thread->pairs;
+  if (!pair) return false;
+  unlink_from_thread_locked(pair);
+  *copy = *pair;
+  return true;
+}
+
+// They stay with their objects, and in the dump: what began them is gone, but not the mistake.
+void kvo_open_pairs_end_of_thread(kvo_thread *thread) {
+  kvo_open_pair copy;
+  while (take_of_thread(thread, &copy))
+    kvo_misuse(
+        "Thread %u ended with a willChangeValue for \"%s\" of a %s that no didChangeValue followed.",
+        (unsigned)copy.thread, copy.key, copy.class_name);
 }

@@ -7,9 +7,11 @@
 
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
+#include "kvo_graph.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_role.h"
 #include "kvo_swizzle.h"
 
 #include <stdio.h>
@@ -40,16 +42,15 @@ const char *kvo_method_selector(const kvo_method *method) { return method->selec
 
 uint32_t kvo_method_slot(const kvo_method *method) { return method->slot; }
 
-// The keys that a setter's selector sets: setName: sets `name` and `Name`, _setName: too.
+// What the method does, and the keys that it does it to: setName: sets `name` and `Name`.
 static bool find_keys(kvo_method *method) {
-  const char *name = method->selector + (method->selector[0] == '_');
-  size_t length = strlen(name);
-  bool setter = !strncmp(name, "set", 3) && length > 4 && name[length - 1] == ':' &&
-                strchr(name, ':') == name + length - 1 && !(name[3] >= 'a' && name[3] <= 'z');
-  if (!setter) return true;
+  const char *name;
+  size_t length;
+  method->role = (uint8_t)kvo_role_of(method->selector, method->call, &name, &length);
+  if (method->role == KVO_ROLE_NONE) return true;
   char key[KVO_SELECTOR_LIMIT];
-  memcpy(key, name + 3, length - 4);
-  key[length - 4] = 0;
+  memcpy(key, name, length);
+  key[length] = 0;
   method->keys[method->key_count++] = kvo_key_intern(key);
   if (key[0] >= 'A' && key[0] <= 'Z') {
     key[0] = (char)(key[0] - 'A' + 'a');
@@ -109,7 +110,7 @@ static kvo_method *make_method(const char *selector, const kvo_call *call, uint3
   method->selector = selector;
   method->call = call;
   method->slot = slot;
-  if (!call || call->argument_count != 3 || find_keys(method)) return method;
+  if (!call || find_keys(method)) return method;
   kvo_free(method);
   return NULL;
 }
@@ -215,6 +216,19 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
     return out_of_memory(cls, selector, error);
   if (previous) *previous = kvo_class_slot(cls, method->slot);
   change_slot_locked(cls, method, imp);
+  kvo_class_touch_locked(cls); // accessors know whether the class has its own `valueForKey:`
+  return KVO_OK;
+}
+
+static kvo_status add_class_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_error *error) {
+  KVO_LOCKED(&kvo_class_lock);
+  if (kvo_map_get(&cls->class_methods, selector))
+    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a class method %s already.",
+        cls->name, selector);
+  if (!kvo_map_set_locked(&cls->class_methods, selector, (void *)imp))
+    return out_of_memory(cls, selector, error);
+  kvo_class_touch_locked(cls);
   return KVO_OK;
 }
 
@@ -226,14 +240,9 @@ kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_
     if (error) *error = cause;
     return cause.status;
   }
-  KVO_LOCKED(&kvo_class_lock);
-  if (kvo_map_get(&cls->class_methods, interned))
-    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a class method %s already.",
-        cls->name, selector);
-  if (!kvo_map_set_locked(&cls->class_methods, interned, (void *)imp))
-    return out_of_memory(cls, selector, error);
-  kvo_class_touch_locked(cls);
-  return KVO_OK;
+  kvo_status status = add_class_method(cls, interned, imp, error);
+  if (!status && kvo_selector_names_dependencies(interned)) kvo_derivations_refresh(cls);
+  return status;
 }
 
 static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar ivar,

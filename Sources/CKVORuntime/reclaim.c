@@ -10,10 +10,12 @@
 // frames are the caller's own.
 //
 // What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
-// marked by `owes`, and whoever pops it tries again, under the same lock: he finds whatever was
-// put there before the mark. A frame that is marked anew may have been popped before that could be
-// seen, so the frames are looked at again, after a fence. A mark may outlive its reason: the next
-// pop then tries for nothing.
+// marked: `owes` names the object. Whoever pops it tries again with what waits for that object,
+// under the same lock: he finds whatever was put there before the mark. A frame that is marked anew
+// may have been popped before that could be seen, so the frames are looked at again, after a fence.
+// A mark may outlive its reason: the next pop then tries for nothing. Nothing is tried for other
+// objects, so `ended` is called by the thread that ended a registration, or by one that was
+// delivering a change of the same object.
 #include "kvo_reclaim.h"
 
 #include "kvo_lock.h"
@@ -100,7 +102,7 @@ static bool must_wait_locked(const kvo_object *object) {
   for (;;) {
     kvo_frame *frame = frame_guarding(object);
     if (!frame) return false;
-    if (__atomic_exchange_n(&frame->owes, true, __ATOMIC_SEQ_CST)) return true;
+    if (__atomic_exchange_n(&frame->owes, object, __ATOMIC_SEQ_CST) == object) return true;
     heavy_fence();
   }
 }
@@ -133,14 +135,27 @@ void kvo_retire(kvo_retired *chain) {
   reclaim_all(guarded);
 }
 
-void kvo_reclaim_waiting(void) {
+// Takes what waits for an object out of `waiting`.
+static kvo_retired *take_waiting_locked(const kvo_object *guard) {
+  kvo_retired *taken = NULL, **link = &waiting;
+  while (*link) {
+    kvo_retired *retired = *link;
+    if (retired->guard != guard) {
+      link = &retired->next;
+      continue;
+    }
+    *link = retired->next;
+    push(&taken, retired);
+  }
+  return taken;
+}
+
+void kvo_reclaim_waiting(const kvo_object *guard) {
   kvo_retired *free;
   {
     KVO_LOCKED(&limbo_lock);
     heavy_fence();
-    kvo_retired *chain = waiting;
-    waiting = NULL;
-    free = wait_if_guarded_locked(chain);
+    free = wait_if_guarded_locked(take_waiting_locked(guard));
   }
   reclaim_all(free);
 }

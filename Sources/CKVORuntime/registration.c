@@ -5,182 +5,188 @@
 // object, and the observer's list of what it registered, under the observer's lock. It holds an
 // unowned reference to the observer, so that a delivery that meets it may ask whether the observer
 // still lives. It is in place before its initial call is made, so that no change falls between the
-// two.
-#include "kvo_registration.h"
-
+// two. One for a key path is followed along it (chain.c) before the initial call.
+#include "kvo_collection_internal.h"
 #include "kvo_delivery.h"
 #include "kvo_fail.h"
-#include "kvo_intern.h"
+#include "kvo_graph.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
 #include "kvo_memory.h"
-#include "kvo_swizzle.h"
-
-#include <string.h>
 
 typedef struct request {
   kvo_object *object;
   kvo_object *observer; // or NULL for a callback
   const char *key_path;
+  const kvo_key_path *path;
+  uint32_t first; // the component that is the first key
   kvo_options options;
   kvo_callback callback;
   void *context;
   void (*ended)(void *context);
 } request;
 
-// A key of one component. What a longer path names is told in the error.
-static kvo_status check_key_path(const char *key_path, const kvo_class *cls, kvo_error *error) {
-  size_t length = strlen(key_path);
-  bool empty_component =
-      !length || key_path[0] == '.' || key_path[length - 1] == '.' || strstr(key_path, "..");
-  if (empty_component)
-    return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, key_path,
-        "The key path \"%s\" for %s has an empty component.", key_path, cls->name);
-  if (strpbrk(key_path, ".@"))
-    return kvo_fail(error, KVO_NOT_OBSERVABLE, cls->name, key_path,
-        "\"%s\" of %s can't be observed: a registration takes a single key. Observe each object's own "
-        "key.",
-        key_path, cls->name);
-  return KVO_OK;
-}
-
-static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
-  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
-  if (!hook) return false; // a binding's, which may have none
-  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
-      kvo_error *);
-  kvo_value value = KVO_VALUE_NIL;
-  bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
-  kvo_value_destroy(&value);
-  return answers;
-}
-
-// What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
-// `balance` although setBalance: would set it.
-static const kvo_accessors *find_accessors(const kvo_class *cls, kvo_object *object,
-    const char *key, kvo_error *error) {
-  const kvo_accessors *accessors = kvo_class_accessors(cls, key, error);
-  if (accessors && accessors->getter) return accessors;
-  if (!accessors && error->status == KVO_NO_MEMORY) return NULL;
-  if (!hook_answers(cls, object, key)) {
-    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
-        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
-    return NULL;
-  }
-  const char *interned = kvo_key_intern(key);
-  return interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
-}
+enum { KVO_ALL_OPTIONS = KVO_NEW | KVO_OLD | KVO_INITIAL | KVO_PRIOR | KVO_DISTINCT };
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
       cls->name);
 }
 
-static kvo_registration *make(const request *request, const kvo_accessors *accessors,
-    bool with_handle) {
-  kvo_registration *made = kvo_alloc(sizeof *made);
-  kvo_thread *thread = kvo_thread_current();
-  if (!made || !thread) {
-    kvo_free(made);
-    return NULL;
-  }
+// MARK: Making
+
+static void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
-      .options = (uint8_t)request->options,
+      .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
       .thread = thread,
       .object = request->object,
       .id = accessors->id,
-      .key_path = accessors->key,
+      .key_path = request->path->count > 1 ? request->path->text : accessors->key,
       .callback = request->callback,
       .context = request->context,
       .ended = request->ended,
       .observer = request->observer};
   if (request->observer) made->operations = kvo_class_of(request->observer)->operations;
+}
+
+static kvo_registration *make_plain(const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle) {
+  kvo_registration *made = kvo_alloc(sizeof *made);
+  if (made) fill_in(made, request, thread, accessors, with_handle);
   return made;
 }
 
-static void link_to_observer_locked(kvo_registration *registration, kvo_table *observers_table) {
-  registration->operations->unowned_retain(registration->observer);
-  registration->next_watched = observers_table->watched;
-  registration->link_watched = &observers_table->watched;
-  if (registration->next_watched)
-    registration->next_watched->link_watched = &registration->next_watched;
-  observers_table->watched = registration;
-}
-
-// An object may observe itself: its table is then reserved twice, which is harmless.
-static bool insert_locked(kvo_registration *registration, const kvo_accessors *accessors,
-    kvo_class *dynamic, kvo_retired **retired) {
-  kvo_object *object = registration->object, *observer = registration->observer;
-  kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
-  kvo_table *table = kvo_table_reserve_locked(object, retired);
-  if (!table || (observer && !observers_table)) return false;
-  registration->serial = __atomic_add_fetch(&kvo_registration_serial, 1, __ATOMIC_SEQ_CST);
-  if (!kvo_table_insert_locked(table, registration, accessors, retired)) return false;
-  if (observer) link_to_observer_locked(registration, observer->observations);
-  if (kvo_isa(object) != dynamic) kvo_swizzle_in_locked(object, dynamic);
-  return true;
-}
-
-static kvo_status insert(kvo_registration *registration, const kvo_accessors *accessors,
-    kvo_class *dynamic, kvo_error *error) {
-  kvo_retired *retired = NULL;
-  bool inserted;
-  {
-    KVO_LOCKED_OBJECTS(registration->object, registration->observer);
-    inserted = insert_locked(registration, accessors, dynamic, &retired);
-    if (!inserted) kvo_table_trim_locked(registration->object, &retired);
-    if (!inserted && registration->observer)
-      kvo_table_trim_locked(registration->observer, &retired);
+static kvo_registration *make_linked(const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle) {
+  kvo_chain *chain = kvo_chain_make(request->object, request->path, accessors, NULL);
+  kvo_link *link = chain ? kvo_alloc_zeroed(sizeof *link) : NULL;
+  if (link) {
+    fill_in(&link->entry, request, thread, accessors, with_handle);
+    link->entry.options |= KVO_LINKED;
+    kvo_link_init(link, chain, request->first);
+    chain->first = link;
   }
-  kvo_retire(retired);
-  return inserted ? KVO_OK : out_of_memory(accessors->cls, accessors->key, error);
+  if (chain) kvo_chain_release(chain);
+  return link ? &link->entry : NULL;
 }
+
+static kvo_registration *make(const request *request, const kvo_accessors *accessors,
+    bool with_handle) {
+  kvo_thread *thread = kvo_thread_current();
+  if (!thread) return NULL;
+  bool linked = request->path->count > 1;
+  return linked ? make_linked(request, thread, accessors, with_handle)
+                : make_plain(request, thread, accessors, with_handle);
+}
+
+static void discard(kvo_registration *made) {
+  kvo_link *link = kvo_link_of(made);
+  if (link) kvo_chain_release(link->chain);
+  kvo_free(made);
+}
+
+// In place, and followed along its path.
+static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_error *error) {
+  kvo_retired *retired = NULL;
+  kvo_link *link = kvo_link_of(registration);
+  bool in_graph = link || stand->derivation;
+  if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
+  bool placed = kvo_registration_place(registration, stand, &retired);
+  if (placed && link) kvo_registration_hold(registration);
+  if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
+  kvo_retire(retired);
+  if (!placed) {
+    kvo_stand_discard(stand);
+    return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
+  }
+  kvo_wire(link, stand->derivation);
+  if (link) kvo_registration_let_go(registration);
+  return KVO_OK;
+}
+
+typedef struct {
+  kvo_registration *registration;
+  const kvo_accessors *accessors;
+  kvo_frame *frame;
+} initial;
+
+static void tell_initial(void *opaque) {
+  const initial *initial = opaque;
+  kvo_deliver_initial(initial->registration, initial->accessors, initial->frame);
+}
+
+static void pop_initial(void *opaque) { kvo_frame_pop(((initial *)opaque)->frame); }
 
 // The registration may end during the initial call, or on another thread: a frame guards it.
-static kvo_status insert_and_tell(kvo_registration *registration, const kvo_accessors *accessors,
-    kvo_class *dynamic, kvo_handle **handle, kvo_error *error) {
+static kvo_status insert_and_tell(kvo_registration *registration, kvo_stand *stand,
+    kvo_handle **handle, kvo_error *error) {
+  const kvo_accessors *accessors = stand->accessors;
   kvo_frame *frame = NULL;
   if (registration->options & KVO_INITIAL) {
     frame = kvo_frame_push(kvo_thread_current(), registration->object);
-    if (!frame) return out_of_memory(accessors->cls, accessors->key, error);
+    if (!frame) {
+      kvo_stand_discard(stand);
+      return out_of_memory(accessors->cls, accessors->key, error);
+    }
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");
-  kvo_status status = insert(registration, accessors, dynamic, error);
+  kvo_status status = insert(registration, stand, error);
   if (status && handle) *handle = NULL;
-  if (!status && frame) kvo_deliver_initial(registration, accessors, frame);
+  initial initial = {registration, accessors, frame};
+  if (!status && frame) kvo_unwinding(tell_initial, pop_initial, &initial);
   if (frame) kvo_frame_pop(frame);
   return status;
 }
 
-static kvo_status add(const request *request, kvo_handle **handle, kvo_error *error) {
+// MARK: Adding
+
+static kvo_status check_path(request *request, const kvo_class *cls, kvo_error *error) {
+  const kvo_key_path *path = request->path;
+  while (request->first < path->count && path->components[request->first].op == KVO_OP_SELF)
+    request->first++;
+  if (request->first < path->count && path->components[request->first].op == KVO_OP_NONE)
+    return path->count > 1 ? kvo_key_path_walk(request->object, path, request->first, error)
+                           : KVO_OK;
+  return kvo_fail(error, KVO_NOT_OBSERVABLE, cls->name, path->text,
+      "\"%s\" of %s can't be observed: a key path begins with a key.", path->text, cls->name);
+}
+
+static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
-  kvo_status status = check_key_path(request->key_path, cls, error);
-  if (status) return status;
+  if (kvo_class_is_collection(cls))
+    return kvo_collection_refuse_observing(request->object, request->key_path, error);
   kvo_error cause = {0};
-  const kvo_accessors *accessors = find_accessors(cls, request->object, request->key_path, &cause);
-  if (!accessors) {
-    if (!cause.status) return out_of_memory(cls, request->key_path, error);
+  request->path = kvo_key_path_parse(request->key_path, cls, &cause);
+  kvo_stand stand = {0};
+  kvo_status status = request->path ? check_path(request, cls, &cause) : cause.status;
+  if (!status)
+    status = kvo_stand_prepare(request->object, request->path->components[request->first].key,
+        &stand, &cause);
+  if (status) {
     if (error) *error = cause;
-    return cause.status;
+    return status;
   }
-  kvo_class *dynamic =
-      kvo_swizzle_class(cls, accessors->key, kvo_accessors_automatic(accessors), &cause);
-  kvo_registration *made = dynamic ? make(request, accessors, handle != NULL) : NULL;
-  if (!dynamic) {
-    if (error) *error = cause;
-    return cause.status;
+  kvo_registration *made = make(request, stand.accessors, handle != NULL);
+  if (!made) {
+    kvo_stand_discard(&stand);
+    return out_of_memory(cls, request->key_path, error);
   }
-  if (!made) return out_of_memory(cls, request->key_path, error);
-  status = insert_and_tell(made, accessors, dynamic, handle, error);
-  if (status) kvo_free(made);
+  status = insert_and_tell(made, &stand, handle, error);
+  if (status) discard(made);
   return status;
 }
 
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
     kvo_callback callback, void *context, void (*ended)(void *context), kvo_handle **handle,
     kvo_error *error) {
-  request request = {object, NULL, key_path, options, callback, context, ended};
+  request request = {.object = object,
+      .key_path = key_path,
+      .options = options,
+      .callback = callback,
+      .context = context,
+      .ended = ended};
   if (handle) *handle = NULL;
   return add(&request, handle, error);
 }
@@ -196,6 +202,10 @@ kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key_path,
         "%s can't be an observer of \"%s\": it does not answer %s.", cls->name, key_path,
         kvo_hooks()->observe);
-  request request = {object, observer, key_path, options, NULL, context, NULL};
+  request request = {.object = object,
+      .observer = observer,
+      .key_path = key_path,
+      .options = options,
+      .context = context};
   return add(&request, NULL, error);
 }

@@ -7,22 +7,29 @@
 #include "kvo_registration.h"
 
 #include "kvo_fail.h"
+#include "kvo_graph.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_swizzle.h"
 
-static void let_go(kvo_registration *registration) {
-  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL) == 0)
-    kvo_free(registration);
+void kvo_registration_hold(kvo_registration *registration) {
+  __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
+}
+
+void kvo_registration_let_go(kvo_registration *registration) {
+  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  kvo_link *link = kvo_link_of(registration);
+  if (link) kvo_chain_release(link->chain);
+  kvo_free(registration);
 }
 
 static void reclaim(kvo_retired *retired) {
   kvo_registration *registration = kvo_retired_registration(retired);
   if (registration->ended) registration->ended(registration->context);
   if (registration->observer) registration->operations->unowned_release(registration->observer);
-  let_go(registration);
+  kvo_registration_let_go(registration);
 }
 
 static void unlink_from_observer_locked(kvo_registration *registration) {
@@ -34,29 +41,55 @@ static void unlink_from_observer_locked(kvo_registration *registration) {
 }
 
 // What ends one registration, with its locks held; the caller retires the chain afterwards.
-static bool end_locked(kvo_registration *registration, kvo_retired **retired) {
-  if (registration->state != KVO_LIVE) return false;
+static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
   kvo_object *object = registration->object;
   kvo_table *table = object->observations;
   __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
-  kvo_table_remove_locked(table, registration, retired);
+  kvo_cell *cell = kvo_table_remove_locked(table, registration, retired);
+  kvo_aftermath aftermath = {0};
+  if (cell->observers) aftermath.suspect = cell->derivation;
+  else aftermath.orphan = kvo_derivation_remove_locked(table, cell);
   unlink_from_observer_locked(registration);
   if (!table->live) kvo_swizzle_out_locked(object);
   kvo_table_trim_locked(object, retired);
   if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
   kvo_retire_add(retired, &registration->retired, object, reclaim);
+  return aftermath;
+}
+
+// Whether more would end than the entry: then the graph lock is needed.
+static bool reaches_further_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_LINKED) return true;
+  kvo_table *table = registration->object->observations;
+  return table->linked && kvo_table_find(table, registration->id)->derivation;
+}
+
+bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  if (registration->state != KVO_LIVE) return true;
+  if (!aftermath && reaches_further_locked(registration)) return false;
+  kvo_aftermath left = end_locked(registration, retired);
+  if (aftermath) *aftermath = left;
   return true;
+}
+
+static void end_in_graph(kvo_registration *registration, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_entry_end_locked(registration, retired);
 }
 
 bool kvo_registration_end(kvo_registration *registration) {
   kvo_retired *retired = NULL;
-  {
-    KVO_LOCKED_OBJECTS(registration->object, registration->observer);
-    if (!end_locked(registration, &retired)) return false;
-  }
-  kvo_log_registration(registration, "ended");
+  if (!kvo_handle_is_valid(registration)) return false;
+  kvo_registration_hold(registration);
+  if (!kvo_registration_take_out(registration, NULL, &retired))
+    end_in_graph(registration, &retired);
+  bool ended = retired != NULL;
+  if (ended) kvo_log_registration(registration, "ended");
   kvo_retire(retired);
-  return true;
+  kvo_registration_let_go(registration);
+  return ended;
 }
 
 void kvo_handle_invalidate(kvo_handle *handle) { kvo_registration_end(handle); }
@@ -68,7 +101,7 @@ bool kvo_handle_is_valid(const kvo_handle *handle) {
 void kvo_handle_release(kvo_handle *handle) {
   if (!handle) return;
   kvo_registration_end(handle);
-  let_go(handle);
+  kvo_registration_let_go(handle);
 }
 
 typedef struct match {
@@ -107,23 +140,39 @@ static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const mat
   return matches(single, wanted) ? single : NULL;
 }
 
+// The id of the key that a path begins with; 0 if nothing can be registered under it.
+static uintptr_t first_id(const kvo_class *cls, const char *key_path) {
+  if (!kvo_key_find(key_path)) return 0;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, NULL);
+  uint32_t first = path ? 0 : 1;
+  while (path && first < path->count && path->components[first].op != KVO_OP_NONE) first++;
+  return path && first < path->count ? kvo_class_key_id(cls, path->components[first].key) : 0;
+}
+
+static kvo_registration *find_and_hold(kvo_object *object, uintptr_t id, const match *wanted) {
+  KVO_LOCKED_OBJECTS(object, wanted->observer);
+  kvo_registration *found = find_locked(object, id, wanted);
+  if (found) kvo_registration_hold(found);
+  return found;
+}
+
+// Another thread may end what was found before this one does: then there may be one more.
+static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) {
+  kvo_registration *found;
+  while ((found = find_and_hold(object, id, wanted))) {
+    bool ended = kvo_registration_end(found);
+    kvo_registration_let_go(found);
+    if (ended) return true;
+  }
+  return false;
+}
+
 static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   wanted->key = kvo_key_find(key_path);
-  uintptr_t id = kvo_class_key_id(cls, wanted->key);
-  kvo_retired *retired = NULL;
-  kvo_registration *found = NULL;
-  if (id) {
-    KVO_LOCKED_OBJECTS(object, wanted->observer);
-    found = find_locked(object, id, wanted);
-    if (found) end_locked(found, &retired);
-  }
-  if (found) {
-    kvo_log_registration(found, "removed");
-    kvo_retire(retired);
-    return KVO_OK;
-  }
+  uintptr_t id = first_id(cls, key_path);
+  if (id && end_matching(object, id, wanted)) return KVO_OK;
   char observer[128];
   kvo_object_describe(wanted->observer, observer, sizeof observer);
   return kvo_fail(error, KVO_NOT_REGISTERED, cls->name, key_path,
@@ -165,72 +214,137 @@ static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **
   kvo_retire_add(retired, &list->retired, object, kvo_free_retired);
 }
 
-static kvo_retired *end_all_locked(kvo_object *object, kvo_retired **retired) {
+// Empties the whole table under the object's lock at once. Derivations are linked by `next`.
+static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
+    kvo_retired **retired) {
   kvo_retired *chain = NULL;
   kvo_table *table = object->observations;
-  for (uint32_t i = 0; table && i <= table->mask; i++)
+  for (uint32_t i = 0; table && i <= table->mask; i++) {
     empty_cell_locked(object, &table->cells[i], &chain, retired);
-  if (table) table->live = 0;
+    kvo_derivation *orphan = kvo_derivation_remove_locked(table, &table->cells[i]);
+    if (!orphan) continue;
+    orphan->next = *orphans;
+    *orphans = orphan;
+  }
+  if (table) table->live = table->linked = 0;
   kvo_swizzle_out_locked(object);
   kvo_table_trim_locked(object, retired);
   return chain;
 }
 
+static kvo_retired *end_all(kvo_object *object, kvo_derivation **orphans, kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return end_all_locked(object, orphans, retired);
+}
+
+// What stood further along for those that have ended.
+static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_retired **retired) {
+  for (kvo_retired *one = ended; one; one = one->next) {
+    kvo_registration *entry = kvo_retired_registration(one);
+    if (kvo_link_of(entry)) kvo_entry_end_locked(entry, retired);
+  }
+  for (kvo_derivation *next; orphans; orphans = next) {
+    next = orphans->next;
+    kvo_derivation_end_locked(orphans, retired);
+  }
+}
+
+static bool is_in_graph(const kvo_object *object) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return object->observations && object->observations->linked;
+}
+
+static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
+  kvo_derivation *orphans = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_retired *chain = end_all(object, &orphans, retired);
+  end_orphans_locked(chain, orphans, retired);
+  return chain;
+}
+
+static void unlink_from_observer(kvo_registration *registration) {
+  kvo_retired *table = NULL;
+  {
+    KVO_LOCKED_OBJECTS(registration->observer, NULL);
+    bool linked = registration->link_watched != NULL;
+    unlink_from_observer_locked(registration);
+    if (linked) kvo_table_trim_locked(registration->observer, &table);
+  }
+  kvo_retire(table);
+}
+
 // The table is emptied under the object's lock at once; the observers' lists follow one by one,
 // before anything is retired.
 void kvo_registrations_end_with(kvo_object *object) {
-  kvo_retired *retired = NULL, *chain;
-  {
-    KVO_LOCKED_OBJECTS(object, NULL);
-    chain = end_all_locked(object, &retired);
-  }
+  kvo_derivation *none = NULL;
+  kvo_retired *retired = NULL;
+  kvo_retired *chain =
+      is_in_graph(object) ? end_all_in_graph(object, &retired) : end_all(object, &none, &retired);
   for (kvo_retired *link = chain; link; link = link->next) {
     kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
-    if (!registration->observer) continue;
-    kvo_retired *table = NULL;
-    {
-      KVO_LOCKED_OBJECTS(registration->observer, NULL);
-      bool linked = registration->link_watched != NULL;
-      unlink_from_observer_locked(registration);
-      if (linked) kvo_table_trim_locked(registration->observer, &table);
-    }
-    kvo_retire(table);
+    if (registration->observer) unlink_from_observer(registration);
   }
   kvo_retire(chain);
   kvo_retire(retired);
 }
 
-void kvo_remove_all_observers(kvo_object *object) { kvo_registrations_end_with(object); }
+typedef struct {
+  kvo_registration **items; // held
+  size_t count;
+} held_registrations;
 
-static kvo_registration *first_watched(kvo_object *observer, kvo_object **object) {
+static void hold_if_users(held_registrations *held, kvo_registration *registration) {
+  if (!registration || !kvo_registration_is_users(registration)) return;
+  kvo_registration_hold(registration);
+  held->items[held->count++] = registration;
+}
+
+static held_registrations hold_users(kvo_object *object) {
+  held_registrations held = {0};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = object->observations;
+  if (table) held.items = kvo_alloc(table->live * sizeof *held.items + 1);
+  for (uint32_t i = 0; held.items && i <= table->mask; i++) {
+    kvo_observers observers = table->cells[i].observers;
+    if (observers && !kvo_observers_is_list(observers))
+      hold_if_users(&held, kvo_observers_single(observers));
+    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
+    for (uint32_t j = 0; list && j < list->count; j++) hold_if_users(&held, list->items[j]);
+  }
+  return held;
+}
+
+// Links that stand here for registrations with other objects stay.
+void kvo_remove_all_observers(kvo_object *object) {
+  if (!is_in_graph(object)) {
+    kvo_registrations_end_with(object);
+    return;
+  }
+  held_registrations held = hold_users(object);
+  for (size_t i = 0; i < held.count; i++) {
+    kvo_registration_end(held.items[i]);
+    kvo_registration_let_go(held.items[i]);
+  }
+  kvo_free(held.items);
+}
+
+// MARK: Ending what an observer registered
+
+static kvo_registration *hold_first_watched(kvo_object *observer) {
   KVO_LOCKED_OBJECTS(observer, NULL);
   kvo_table *table = observer->observations;
   kvo_registration *first = table ? table->watched : NULL;
-  if (first) *object = first->object;
+  if (first) kvo_registration_hold(first);
   return first;
 }
 
-// The first is looked at again once both locks are held: it may have ended meanwhile, and
-// something else may have been made at its address.
-static void end_first(kvo_object *observer, kvo_registration *expected, kvo_object *object,
-    kvo_retired **retired) {
-  KVO_LOCKED_OBJECTS(object, observer);
-  kvo_table *table = observer->observations;
-  kvo_registration *first = table ? table->watched : NULL;
-  if (first != expected || first->object != object) return;
-  if (end_locked(first, retired)) return;
-  // The observed object is dying and has ended it; it will retire it, too.
-  unlink_from_observer_locked(first);
-  kvo_table_trim_locked(observer, retired);
-}
-
+// If the observed object is dying on another thread, it has ended the registration and will unlink
+// it, too.
 void kvo_registrations_end_by(kvo_object *observer) {
-  kvo_object *object = observer;
   kvo_registration *first;
-  while ((first = first_watched(observer, &object))) {
-    kvo_retired *retired = NULL;
-    end_first(observer, first, object, &retired);
-    kvo_retire(retired);
+  while ((first = hold_first_watched(observer))) {
+    if (!kvo_registration_end(first)) unlink_from_observer(first);
+    kvo_registration_let_go(first);
   }
 }

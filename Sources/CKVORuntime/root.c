@@ -1,7 +1,7 @@
 // The root class of C: the hooks that a class may override, with what happens by default, and their
 // selectors. An override passes what it does not take to
 // `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and in the end to these.
-#include "kvo_class_internal.h"
+#include "kvo_accessors.h"
 #include "kvo_coding.h"
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
@@ -23,7 +23,7 @@ static void take_unhandled(kvo_object *observer, const kvo_method *method, const
 
 // A dot is no part of a key: whoever writes one wants a key path.
 static const char *advice(const char *key) {
-  return strchr(key, '.') ? " Key paths are not followed: read each object's own key." : "";
+  return strchr(key, '.') ? " Key paths are followed by the functions that say key_path." : "";
 }
 
 static kvo_status refuse_undefined_value(kvo_object *object, const kvo_method *method,
@@ -62,11 +62,14 @@ static void name_hooks(void) {
       .set_nil_value = intern_hook("setNilValueForKey:"),
       .value_for_undefined = intern_hook("valueForUndefinedKey:"),
       .set_value_for_undefined = intern_hook("setValue:forUndefinedKey:"),
+      .value_for_key = intern_hook("valueForKey:"),
+      .set_value_for_key = intern_hook("setValue:forKey:"),
       .dealloc = intern_hook("dealloc"),
       .destroy_properties = intern_hook("destroyProperties"),
       .observe = intern_hook("observeValueForKeyPath:ofObject:change:context:"),
       .access_ivars = intern_hook("accessInstanceVariablesDirectly"),
       .automatically_notifies = intern_hook("automaticallyNotifiesObserversForKey:"),
+      .key_paths_affecting = intern_hook("keyPathsForValuesAffectingValueForKey:"),
   };
 }
 
@@ -76,6 +79,8 @@ static kvo_status add_hooks(kvo_error *error) {
     const char *selector;
     kvo_imp imp;
   } methods[] = {{hooks.observe, (kvo_imp)take_unhandled},
+      {hooks.value_for_key, (kvo_imp)kvo_search_value},
+      {hooks.set_value_for_key, (kvo_imp)kvo_search_and_set},
       {hooks.set_nil_value, (kvo_imp)refuse_nil},
       {hooks.value_for_undefined, (kvo_imp)refuse_undefined_value},
       {hooks.set_value_for_undefined, (kvo_imp)refuse_setting_undefined}};

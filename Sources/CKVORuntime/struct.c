@@ -53,7 +53,7 @@ static bool copy_elements(const kvo_struct_member *member, void *target, const v
 }
 
 bool kvo_struct_copy(const kvo_struct_type *type, void *target, const void *source) {
-  memcpy(target, source, type->type.size);
+  if (target != source) memcpy(target, source, type->type.size);
   for (size_t i = 0; i < type->member_count; i++) {
     if (copy_elements(&type->members[i], target, source)) continue;
     destroy_members(type, target, i);

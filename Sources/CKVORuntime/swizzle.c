@@ -16,6 +16,7 @@
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_role.h"
 
 #include <stdio.h>
 
@@ -39,10 +40,10 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) 
 
 static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
     const char *key) {
-  uint16_t *observed = (uint16_t *)(uintptr_t)&method->observed;
-  for (uint16_t i = 0; i < method->key_count; i++)
+  uint8_t *observed = (uint8_t *)(uintptr_t)&method->observed;
+  for (uint8_t i = 0; i < method->key_count; i++)
     if (method->keys[i] == key || kvo_map_get(&dynamic->interposed, method->keys[i]))
-      __atomic_fetch_or(observed, (uint16_t)(1u << i), __ATOMIC_RELEASE);
+      __atomic_fetch_or(observed, (uint8_t)(1u << i), __ATOMIC_RELEASE);
 }
 
 static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method,
@@ -54,11 +55,12 @@ static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *
   return KVO_OK;
 }
 
-// Both spellings of a setter are replaced if both are there: either changes the key.
+// All that the class has to change the key is replaced: either spelling of a setter, and what
+// mutates it as a collection.
 static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_error *error) {
-  static const char *const prefixes[] = {"set", "_set"};
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-    const char *selector = kvo_accessor_name(prefixes[i], key, true, ":");
+  char name[KVO_SELECTOR_LIMIT];
+  for (size_t i = 0; kvo_role_selector(i, key, name, sizeof name); i++) {
+    const char *selector = kvo_key_find(name);
     const kvo_method *method = selector ? kvo_class_find_method(dynamic, selector) : NULL;
     if (!method || !method->key_count) continue;
     kvo_status status = interpose_method_locked(dynamic, method, key, error);

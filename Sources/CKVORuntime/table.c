@@ -7,6 +7,7 @@
 // shares its lists.
 #include "kvo_table.h"
 
+#include "kvo_lock.h"
 #include "kvo_memory.h"
 
 #include <stddef.h>
@@ -31,6 +32,7 @@ static kvo_table *make_table(uint32_t capacity) {
 // Moves what is in use into another table: keys that have lost their observers are left behind.
 static void move_contents(kvo_table *target, const kvo_table *source) {
   target->live = source->live;
+  target->linked = source->linked;
   target->watched = source->watched;
   if (target->watched) target->watched->link_watched = &target->watched;
   target->open_pairs = source->open_pairs;
@@ -39,6 +41,31 @@ static void move_contents(kvo_table *target, const kvo_table *source) {
     if (!cell->observers) continue;
     *free_cell(target, cell->id) = *cell;
     target->used++;
+  }
+}
+
+// All tables of one lock are linked, so that what a class declares late reaches the objects that
+// are observed already.
+static kvo_table *tables[KVO_OBJECT_LOCKS];
+
+static void link_table_locked(kvo_table *table, kvo_object *object) {
+  kvo_table **first = &tables[kvo_object_lock_index(object)];
+  table->object = object;
+  table->next = *first;
+  table->link = first;
+  if (table->next) table->next->link = &table->next;
+  *first = table;
+}
+
+static void unlink_table_locked(kvo_table *table) {
+  *table->link = table->next;
+  if (table->next) table->next->link = table->link;
+}
+
+void kvo_tables_visit(void (*visit)(void *context, kvo_table *table), void *context) {
+  for (size_t i = 0; i < KVO_OBJECT_LOCKS; i++) {
+    KVO_LOCKED(kvo_object_lock(i));
+    for (kvo_table *table = tables[i]; table; table = table->next) visit(context, table);
   }
 }
 
@@ -55,8 +82,10 @@ static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, kvo_r
   if (!table) return NULL;
   if (old) {
     move_contents(table, old);
+    unlink_table_locked(old);
     kvo_retire_add(retired, &old->retired, object, kvo_free_retired);
   }
+  link_table_locked(table, object);
   __atomic_store_n(&object->observations, table, __ATOMIC_SEQ_CST);
   return table;
 }
@@ -71,12 +100,13 @@ void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
   kvo_table *table = object->observations;
   if (!table || table->live || table->watched || table->open_pairs) return;
   __atomic_store_n(&object->observations, NULL, __ATOMIC_SEQ_CST);
+  unlink_table_locked(table);
   kvo_retire_add(retired, &table->retired, object, kvo_free_retired);
 }
 
 static void count_options(kvo_list *list, uint32_t options, int step) {
   uint32_t all = 0;
-  for (int bit = 0; bit < 5; bit++) {
+  for (int bit = 0; bit < KVO_OPTION_COUNT; bit++) {
     if (options & (1u << bit)) list->wanting[bit] += (uint32_t)step;
     if (list->wanting[bit]) all |= 1u << bit;
   }
@@ -145,6 +175,7 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     set_observers(cell, tagged(list));
   }
   table->live++;
+  if (registration->options & KVO_LINKED) table->linked++;
   return true;
 }
 
@@ -161,11 +192,13 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   kvo_retire_add(retired, &list->retired, registration->object, kvo_free_retired);
 }
 
-void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     kvo_retired **retired) {
   kvo_cell *cell = kvo_table_find(table, registration->id);
   if (kvo_observers_is_list(cell->observers))
     remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);
   else set_observers(cell, 0);
   table->live--;
+  if (registration->options & KVO_LINKED) table->linked--;
+  return cell;
 }

@@ -12,6 +12,8 @@
 
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_open_pairs.h"
+#include "kvo_reach.h"
 #include "kvo_reclaim.h"
 
 __thread kvo_thread *kvo_this_thread;
@@ -24,6 +26,7 @@ static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
 static void end_thread(void *record) {
   kvo_thread *thread = record;
+  kvo_open_pairs_end_of_thread(thread);
   kvo_this_thread = NULL;
   __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
 }
@@ -93,19 +96,61 @@ void kvo_thread_shrink(kvo_thread *thread) {
   }
 }
 
-void kvo_frame_pop_slowly(kvo_frame *frame) {
+void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed) {
+  __atomic_store_n(&frame->owes, NULL, __ATOMIC_SEQ_CST);
+  kvo_reclaim_waiting(owed);
+}
+
+KVO_INLINE void pop_with_values(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
-  kvo_object *retained = frame->flags & KVO_FRAME_RETAINED ? frame->object : NULL;
-  if (frame->flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
-  if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
+  uint32_t flags = frame->flags;
+  kvo_object *object = frame->object;
+  if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
+  if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   kvo_end_guard(&frame->object);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
-  if (KVO_UNLIKELY(__atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST))) {
-    __atomic_store_n(&frame->owes, false, __ATOMIC_SEQ_CST);
-    kvo_reclaim_waiting();
+  const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);
+  if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
+}
+
+// The frame may be pushed again while its parts are let go.
+static void pop_with_parts(kvo_frame *frame) {
+  kvo_reach *reach = frame->flags & KVO_FRAME_REACH ? frame->reach : NULL;
+  kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
+  pop_with_values(frame);
+  if (reach) kvo_reach_release(reach);
+  kvo_object_release(observer);
+}
+
+void kvo_frame_pop_slowly(kvo_frame *frame) {
+  if (KVO_UNLIKELY(frame->flags & (KVO_FRAME_REACH | KVO_FRAME_CALLS))) pop_with_parts(frame);
+  else pop_with_values(frame);
+}
+
+static bool holds(const kvo_frame_block *block, const kvo_frame *top) {
+  return top >= block->frames && top <= block->frames + KVO_FRAMES_PER_BLOCK;
+}
+
+// The top may lie below the mark already: frames there ended, on other threads.
+static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
+  if (holds(thread->block, mark)) return thread->top > mark;
+  for (const kvo_frame_block *block = thread->block->previous; block; block = block->previous)
+    if (holds(block, mark)) return true;
+  return false;
+}
+
+void kvo_thread_unwind(kvo_frame *mark) {
+  kvo_thread *thread = kvo_this_thread;
+  if (!thread) return;
+  if (!mark) mark = thread->first.frames;
+  for (kvo_thread_shrink(thread); is_above(thread, mark); kvo_thread_shrink(thread)) {
+    kvo_frame *frame = thread->top - 1;
+    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+    if (state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED) thread->open_count--;
+    kvo_frame_pop_slowly(frame);
   }
-  if (retained) kvo_object_release(retained);
 }
 
 static bool is_open(const kvo_frame *frame, const kvo_object *object) {

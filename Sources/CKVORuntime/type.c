@@ -125,10 +125,10 @@ static size_t describe_selector(const kvo_type *type, const void *value, char *b
 
 #define PLAIN(kind, encoding, c_type, name)                                                     \
   [KVO_KIND_##kind] = {encoding, sizeof(c_type), _Alignof(c_type), KVO_KIND_##kind, NULL, NULL, \
-      equal_##name, describe_##name, NULL}
+      equal_##name, describe_##name, NULL, NULL}
 
 static const kvo_type types[] = {
-    [KVO_KIND_VOID] = {"v", 0, 1, KVO_KIND_VOID, NULL, NULL, NULL, NULL, NULL},
+    [KVO_KIND_VOID] = {"v", 0, 1, KVO_KIND_VOID, NULL, NULL, NULL, NULL, NULL, NULL},
     PLAIN(BOOL, "B", bool, bool),
     PLAIN(INT8, "c", int8_t, int8),
     PLAIN(UINT8, "C", uint8_t, uint8),
@@ -143,11 +143,11 @@ static const kvo_type types[] = {
     PLAIN(LONG_DOUBLE, "D", long double, long_double),
     PLAIN(POINTER, "^v", void *, pointer),
     [KVO_KIND_STRING] = {"*", sizeof(char *), _Alignof(char *), KVO_KIND_STRING, copy_string,
-        destroy_string, equal_string, describe_string, NULL},
+        destroy_string, equal_string, describe_string, NULL, NULL},
     [KVO_KIND_OBJECT] = {"@", sizeof(void *), _Alignof(void *), KVO_KIND_OBJECT, copy_object,
-        destroy_object, equal_pointer, describe_object, NULL},
+        destroy_object, equal_pointer, describe_object, NULL, NULL},
     [KVO_KIND_SELECTOR] = {":", sizeof(void *), _Alignof(void *), KVO_KIND_SELECTOR, NULL, NULL,
-        equal_pointer, describe_selector, NULL},
+        equal_pointer, describe_selector, NULL, NULL},
 };
 
 const kvo_type *kvo_type_of_kind(kvo_kind kind) { return &types[kind]; }
@@ -172,6 +172,12 @@ const kvo_type *kvo_type_for_encoding(const char *encoding, kvo_error *error) {
     type = kvo_type_for_normal(item.kind, normal, strlen(normal), error);
   kvo_free(normal);
   return type;
+}
+
+bool kvo_type_stands_for_nil(const kvo_type *type, const void *bytes) {
+  if (type->kind != KVO_KIND_STRING && type->kind != KVO_KIND_OBJECT) return false;
+  LOAD(const void *, pointer, bytes);
+  return !pointer;
 }
 
 bool kvo_type_copy(const kvo_type *type, void *target, const void *source) {

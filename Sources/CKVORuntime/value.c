@@ -6,7 +6,6 @@
 // what needs more goes to the heap, whose block then has room to align in. Values are moved by
 // plain assignment, which holds for every type whose bytes don't know their address; a binding
 // boxes the others.
-#include "kvo_convert.h"
 #include "kvo_memory.h"
 #include "kvo_type.h"
 
@@ -44,16 +43,22 @@ static bool make_room(kvo_value *value, const kvo_type *type) {
   return value->payload.heap != NULL;
 }
 
-static void give_room_back(kvo_value *value) {
+void kvo_value_give_up(kvo_value *value) {
   if (!is_inline(value->type)) kvo_free(value->payload.heap);
   value->type = NULL;
 }
 
-static bool stands_for_nil(const kvo_type *type, const void *bytes) {
-  if (type->kind != KVO_KIND_STRING && type->kind != KVO_KIND_OBJECT) return false;
-  const void *pointer;
-  memcpy(&pointer, bytes, sizeof pointer);
-  return !pointer;
+void *kvo_value_room(kvo_value *value, const kvo_type *type) {
+  if (make_room(value, type)) return place_of(value);
+  kvo_value_give_up(value);
+  return NULL;
+}
+
+void kvo_value_own(kvo_value *value) {
+  void *place = place_of(value);
+  if (!value->type->copy) return;
+  bool is_nil = kvo_type_stands_for_nil(value->type, place);
+  if (is_nil || !kvo_type_copy(value->type, place, place)) kvo_value_give_up(value);
 }
 
 // Of the sizes that fit inline, one is by far the most frequent, and worth no call.
@@ -69,9 +74,9 @@ kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *by
     value->type = type;
     return KVO_OK;
   }
-  if (stands_for_nil(type, bytes)) return KVO_OK;
+  if (kvo_type_stands_for_nil(type, bytes)) return KVO_OK;
   if (make_room(value, type) && kvo_type_copy(type, place_of(value), bytes)) return KVO_OK;
-  give_room_back(value);
+  kvo_value_give_up(value);
   return KVO_NO_MEMORY;
 }
 
@@ -84,20 +89,15 @@ kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source) {
 void kvo_value_destroy(kvo_value *value) {
   if (!value->type) return;
   if (value->type->destroy) value->type->destroy(value->type, place_of(value));
-  give_room_back(value);
+  kvo_value_give_up(value);
 }
 
 const void *kvo_value_bytes(const kvo_value *value) { return value->type ? place_of(value) : NULL; }
 
-bool kvo_value_is_nil(const kvo_value *value) { return !value->type; }
-
-bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
-  if (!a->type || !b->type) return a->type == b->type;
-  if (a->type == b->type)
-    return a->type->equal && a->type->equal(a->type, place_of(a), place_of(b));
-  return kvo_type_is_number(a->type) && kvo_type_is_number(b->type) &&
-         kvo_number_equal(kvo_number_read(a->type, place_of(a)),
-             kvo_number_read(b->type, place_of(b)));
+bool kvo_value_is_nil(const kvo_value *value) {
+  const kvo_type *type = value->type;
+  if (!type || !type->operations || !type->operations->is_nil) return !type;
+  return type->operations->is_nil(type, place_of(value));
 }
 
 size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity) {

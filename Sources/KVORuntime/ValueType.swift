@@ -132,7 +132,8 @@ private class TypedValueType<T>: ValueType, @unchecked Sendable {
       destroy: _isPOD(T.self) ? nil : destroyValue,
       equal: T.self is any Equatable.Type ? compareValues : nil,
       describe: describeValue,
-      binding: nil)
+      binding: nil,
+      operations: nil)
   }
 }
 

@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "an option logs registrations, deliveries or both",
+    "J2: an option logs registrations, deliveries or both",
     arguments: [
       ("registrations", 2), ("deliveries", 3), ("registrations,deliveries", 5), ("", 0),
     ])
@@ -158,7 +158,7 @@ import Testing
     #expect(logged.allSatisfy { $0.contains("balance") })
   }
 
-  @Test("a kind of log that there is not is told, and the others are logged")
+  @Test("J2: a kind of log that there is not is told, and the others are logged")
   func unknownKind() {
     let run = runProgram("observe", "KVO_LOG", "nothing,registrations")
     let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
@@ -167,7 +167,7 @@ import Testing
       lines.first?.contains("KVO_LOG") == true && lines.first?.contains("\"nothing\"") == true)
   }
 
-  @Test("an option lists all the options")
+  @Test("J2: an option lists all the options")
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in ["KVO_HELP", "KVO_LOG", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE"] {
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("KVO_ABORT_ON_MISUSE stops at the first misuse, whose message names class and key")
+  @Test("J2: KVO_ABORT_ON_MISUSE stops at the first misuse, whose message names class and key")
   func abortOnMisuse() {
     let stopped = runProgram("misuse", "KVO_ABORT_ON_MISUSE", "1")
     #expect(stopped.signal == SIGABRT)
@@ -190,7 +190,7 @@ import Testing
 
 /// Misuse and what stops a program: in processes of their own, as handlers are the process's.
 @Suite struct MisuseTests {
-  @Test("a did without a will goes to the misuse handler, naming class and key, and tells nobody")
+  @Test("D8: a did without a will goes to the misuse handler, with class and key, and tells nobody")
   func didWithoutWill() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -233,6 +233,71 @@ import Testing
       #expect(reports() == 1)
       #expect(log.take() == ["a: balance"])
       object.release()
+    }
+  }
+
+  @Test("D8: a will left open is reported when its thread ends, once, and silences nothing")
+  func willLeftOpenByThread() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "balance", .KVO_NEW)
+      let shared = Shared(object)
+      onThreads(1) { _ in
+        kvo_will_change(shared.value.object, "balance")
+        kvo_will_change(shared.value.object, "owner")
+        kvo_did_change(shared.value.object, "owner")
+      }
+      #expect(reports() == 1)
+      let message = heard.withLock { $0[0] }
+      #expect(message.contains("CAccount") && message.contains("balance"))
+      #expect(message.contains("ended"))
+      account_setBalance(object, 2)
+      #expect(log.take() == ["a: balance new 2.0"])
+      let dump = kvo_copy_debug_dump(object.object)!
+      #expect(String(cString: dump).contains("an open change by hand of \"balance\""))
+      free(dump)
+      log.end()
+      object.release()
+      #expect(reports() == 1)
+    }
+  }
+
+  @Test("D8: a will left open is reported when its object dies, in whichever order threads end")
+  func willLeftOpenByObject() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let objects = [make(account.self), make(account.self)]
+      let shared = Shared(objects[0])
+      onThreads(1) { _ in
+        kvo_will_change(shared.value.object, "balance")
+        kvo_will_change(shared.value.object, "owner")
+        shared.value.release()
+        #expect(reports() == 2)
+      }
+      #expect(reports() == 2)
+      kvo_will_change(objects[1].object, "balance")
+      objects[1].release()
+      #expect(reports() == 3)
+    }
+  }
+
+  @Test("J3: the break function hears of every misuse, with the message, before the handler")
+  func breakFunction() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in
+        #expect(String(cString: message) == String(cString: breaks_last_message()))
+        heard.withLock { $0.append(String(cString: message)) }
+      }
+      let object = make(account.self)
+      #expect(breaks_count() == 0)
+      kvo_did_change(object.object, "balance")
+      #expect(breaks_count() == 1 && reports() == 1)
+      kvo_will_change(object.object, "owner")
+      object.release()
+      #expect(breaks_count() == 2 && reports() == 2)
+      #expect(String(cString: breaks_last_message()).contains("owner"))
     }
   }
 

@@ -203,17 +203,6 @@ import Testing
     #expect(outcome.message.utf8.count == 415)
   }
 
-  @Test("a longer path is told to be none, with what to observe instead")
-  func longerPath() {
-    let object = make(account.self)
-    defer { object.release() }
-    let log = Recorder()
-    let outcome = log.observe(object.object, "branch.mark").outcome
-    #expect(outcome.status == .KVO_NOT_OBSERVABLE)
-    #expect(outcome.message.contains("branch.mark") && outcome.message.contains("CAccount"))
-    #expect(kvo_isa(object.object) == account_class())
-  }
-
   @Test("every status has the name that C spells it by")
   func statusNames() {
     for (status, name) in [

@@ -3,8 +3,8 @@
 ///
 /// Read in this order: kvo_object.h (what an object is), kvo_class.h (classes, methods,
 /// dispatch), kvo_property.h (a class in a few lines), kvo_coding.h (values by key),
-/// kvo_observing.h (being told of changes), kvo_diagnostics.h (what is going on),
-/// kvo_binding.h (only for language bindings).
+/// kvo_observing.h (being told of changes), kvo_collection.h and kvo_mutable.h (properties of many
+/// values), kvo_diagnostics.h (what is going on), kvo_binding.h (only for language bindings).
 #ifndef CKVORUNTIME_H
 #define CKVORUNTIME_H
 
@@ -12,8 +12,11 @@
 #include "kvo_binding.h"
 #include "kvo_class.h"
 #include "kvo_coding.h"
+#include "kvo_collection.h"
 #include "kvo_diagnostics.h"
 #include "kvo_error.h"
+#include "kvo_index_set.h"
+#include "kvo_mutable.h"
 #include "kvo_object.h"
 #include "kvo_observing.h"
 #include "kvo_property.h"

@@ -30,9 +30,11 @@ typedef struct kvo_class_operations {
       const kvo_change *change, void *KVO_NULLABLE context);
 } kvo_class_operations;
 
-/// Begins the root of a binding's hierarchy. It may add the hook `valueForUndefinedKey:` of
-/// kvo_coding.h, which answers for keys that have no property; the runtime calls no other hook of a
-/// binding's class. Errors as `kvo_class_create`; subclasses are made by that.
+/// Begins the root of a binding's hierarchy. It may add the hooks of kvo_coding.h for reading,
+/// setting and validating, none of which it has unless it adds them: `valueForUndefinedKey:` answers
+/// for keys that have no property, also to observers; with `valueForKey:` and `setValue:forKey:` the
+/// language's own key-value coding is asked when C reads or sets a key. The runtime calls no other
+/// hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
     const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 
@@ -46,7 +48,8 @@ kvo_status kvo_set_class_of_unobserved(
 typedef struct kvo_property_description {
   const char *key;
   const kvo_type *type;
-  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere.
+  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere. What
+  /// is stored and has no `get` can be set by key, from C too.
   ptrdiff_t offset;
   /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are
   /// copied.

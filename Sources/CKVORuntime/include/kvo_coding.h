@@ -1,19 +1,44 @@
 /// Key-value coding: properties by name.
 ///
-/// Reading searches `get<Key>`, `<key>`, `is<Key>`, `_<key>`, then the ivars `_<key>`,
-/// `_is<Key>`, `<key>`, `is<Key>`; setting searches `set<Key>:`, `_set<Key>:`, then the same
-/// ivars. What is found is kept per class and key until a method or ivar is added.
+/// Reading a key searches the methods `get<Key>`, `<key>`, `is<Key>`, `_<key>`, then the collection
+/// accessors of kvo_collection.h, which read as a proxy (those of an ordered set, an array, a set),
+/// then the ivars `_<key>`, `_is<Key>`, `<key>`, `is<Key>`. Setting searches `set<Key>:`,
+/// `_set<Key>:`, then the same ivars. What is found is kept per class and key until a method or ivar
+/// is added.
+///
+/// A key path is keys with dots between them, each read from what the one before it gave; nil on the
+/// way gives nil. A key of a collection is its elements' (an array gives an array, a set a set).
+/// `self` is the value itself. An operator works on the collection that it comes to, and what follows
+/// it is read from each element:
+///
+/// | operator | gives |
+/// |---|---|
+/// | `@count` | how many elements there are; it ignores what follows it |
+/// | `@sum` | an `int64_t` for integers, a `double` for other numbers or past `int64_t`; nil is 0, nothing 0 |
+/// | `@avg` | a `double`; nil is 0, nothing 0 |
+/// | `@min`, `@max` | the least or greatest of values of one sort: numbers (NaN is the least), strings by their bytes, objects whose class has a method `compare:` of encoding "i@:@"; nil is ignored, nothing nil |
+/// | `@unionOfObjects`, `@distinctUnionOfObjects` | an array, the latter a set of a set; nil is an error |
+/// | `@unionOfArrays`, `@distinctUnionOfArrays` | an array of the elements of arrays; nil is an error |
+/// | `@unionOfSets`, `@distinctUnionOfSets` | a set of the elements of sets; nil is an error |
 ///
 /// Hooks that a class may add or override (signature KVO_HOOK), with the C types of their methods.
-/// The root answers the first three with an error; `kvo_class_imp(superclass, _cmd)` calls on:
+/// The root's first two do the search, its next three answer with an error;
+/// `kvo_class_imp(superclass, _cmd)` calls on. A hook that succeeds hands its value over to the
+/// caller; a hook is always given an error to fill in.
 ///
 /// | selector | type |
 /// |---|---|
+/// | `valueForKey:` | `kvo_status (kvo_object *, const kvo_method *, const char *key, kvo_value *out, kvo_error *)` |
+/// | `setValue:forKey:` | `kvo_status (kvo_object *, const kvo_method *, const kvo_value *, const char *key, kvo_error *)` |
 /// | `setNilValueForKey:` | `kvo_status (kvo_object *, const kvo_method *, const char *key, kvo_error *)` |
-/// | `valueForUndefinedKey:` | `kvo_status (kvo_object *, const kvo_method *, const char *key, kvo_value *out, kvo_error *)` |
-/// | `setValue:forUndefinedKey:` | `kvo_status (kvo_object *, const kvo_method *, const kvo_value *, const char *key, kvo_error *)` |
+/// | `valueForUndefinedKey:` | as `valueForKey:` |
+/// | `setValue:forUndefinedKey:` | as `setValue:forKey:` |
+/// | `validate<Key>:error:` | `kvo_status (kvo_object *, const kvo_method *, kvo_value *, kvo_error *)`, see `kvo_validate_value` |
 /// | `dealloc` | `void (kvo_object *, const kvo_method *)`, called for each class from the subclass up |
 /// | `accessInstanceVariablesDirectly` (class method) | `bool (const kvo_class *)` |
+///
+/// Objects of a language binding have the keys that the binding has described. One without a function
+/// to read it is set in its storage, others are read-only here, unless the binding has the hooks.
 #ifndef KVO_CODING_H
 #define KVO_CODING_H
 
@@ -24,16 +49,58 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Reads a key. On KVO_OK `*value`, which need not be initialised, is the caller's to destroy;
-/// else it is nil. KVO_UNDEFINED_KEY unless the class's hook answers. Any thread that may call
-/// the accessor.
+/// else it is nil. KVO_UNDEFINED_KEY unless the class's hook answers, or what a hook says. Any
+/// thread that may call the accessor.
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 
 /// Sets a key; the value stays the caller's. A key without setter is written to its ivar and its
 /// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`.
-/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY.
+/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY. A key of a collection is set
+/// in each of its elements, in their order, as far as the first error.
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
     const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
+
+// MARK: Key paths
+
+/// Reads a key path. As `kvo_value_for_key`, each key by the class of the object that has it:
+/// KVO_UNDEFINED_KEY names that one. KVO_INVALID_KEY_PATH for an empty component or where the path
+/// comes to a value that has no keys, KVO_INVALID_OPERATOR for an unknown operator, one that needs a
+/// key path behind it, and one that comes to no collection; KVO_TYPE_MISMATCH and KVO_NIL_VALUE
+/// where an operator can't work on an element. A key path is kept for ever once it has been read.
+kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
+/// The same from any value on: collections answer keys and operators.
+kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_path,
+    kvo_value *value, kvo_error *KVO_NULLABLE error);
+
+/// Sets the last key of a path. As `kvo_set_value_for_key`; nothing happens, and KVO_OK is the
+/// answer, where the path comes to nil before. KVO_INVALID_OPERATOR for a path with an operator,
+/// KVO_READ_ONLY for one that ends in `self`, and what reading the path can come to.
+kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
+    const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
+
+// MARK: Validation
+
+/// Asks `validate<Key>:error:` of the last object on the path whether it takes the value. Nothing
+/// else ever calls that. The hook may put another value in the place of `*value`, having destroyed
+/// it; where it refuses, `*value` is as it was, and its status and error are handed on as they are
+/// (KVO_VALIDATION_FAILED is for this). No validator, or nil on the way, means valid. Statuses of
+/// reading and setting a key path for what is before the last key.
+kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
+
+// MARK: Several keys
+
+/// Reads `count` keys into as many values, which need not be initialised; on KVO_OK they are the
+/// caller's to destroy, else all are nil. Statuses as `kvo_value_for_key`.
+kvo_status kvo_values_for_keys(kvo_object *object, const char *KVO_NONNULL const *KVO_NONNULL keys,
+    size_t count, kvo_value *values, kvo_error *KVO_NULLABLE error);
+/// Sets `count` keys in their order, as far as the first error: those before it are set. Statuses as
+/// `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
+kvo_status kvo_set_values_for_keys(kvo_object *object,
+    const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, const kvo_value *values,
+    kvo_error *KVO_NULLABLE error);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

@@ -36,7 +36,8 @@ kvo_status kvo_visit_registrations(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const kvo_registration_info *info),
     void *KVO_NULLABLE context);
 
-/// Called on every misuse with the message, before it is handled: set a breakpoint here.
+/// Called on every misuse with the message, before it is handled: set a breakpoint here. Weak: a
+/// program may define its own.
 void kvo_break_on_misuse(const char *message);
 /// Sees each misuse in place of the line on stderr. NULL restores that. Any thread.
 void kvo_set_misuse_handler(void (*KVO_NULLABLE handler)(const char *message));

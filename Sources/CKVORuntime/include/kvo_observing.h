@@ -12,6 +12,13 @@
 /// | `observeValueForKeyPath:ofObject:change:context:` | `void (kvo_object *observer, const kvo_method *, const char *key_path, kvo_object *object, const kvo_change *, void *context)` |
 /// | `automaticallyNotifiesObserversForKey:` (class method) | `bool (const kvo_class *, const char *key)` |
 /// | `automaticallyNotifiesObserversOf<Key>`, `…For<Key>` (class methods) | `bool (const kvo_class *)` |
+/// | `keyPathsForValuesAffectingValueForKey:` (class method) | `void (const kvo_class *, const char *key, kvo_key_paths *)` |
+/// | `keyPathsForValuesAffecting<Key>` (class method) | `void (const kvo_class *, kvo_key_paths *)` |
+///
+/// Key paths. A registration for `next.name` is told when either link changes; it follows the
+/// objects that the path leads to, keeps none of them alive, and is told nil where the path is
+/// broken. `list.@sum.amount` and `list.@count` follow what is in the list and what its elements
+/// say. A path that goes on through a plain collection can't be observed.
 #ifndef KVO_OBSERVING_H
 #define KVO_OBSERVING_H
 
@@ -41,6 +48,8 @@ typedef enum KVO_CLOSED_ENUM kvo_change_kind {
 /// One change as one observer may see it: what it asked for and nothing more. Valid during the
 /// call that it is handed to, on that thread.
 typedef struct kvo_change kvo_change;
+typedef struct kvo_collection kvo_collection;
+typedef struct kvo_index_set kvo_index_set;
 
 /// What happened.
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
@@ -51,6 +60,13 @@ bool kvo_change_is_prior(const kvo_change *change);
 /// nil property gives a nil value, not NULL. Owned by the change.
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
+/// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
+/// old ones of what was removed. NULL for any other change. Owned by the change.
+///
+/// The values of an insertion, a removal, a replacement are collections: of what came (new) and what
+/// went (old), absent where nothing can have come or gone. For an ordered property they are arrays
+/// in the order of the indexes, for an unordered one sets.
+const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
 
 /// Called with the object that was registered with and the key path as registered. The strings
 /// live for ever; the object is borrowed.
@@ -60,7 +76,7 @@ typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, con
 /// A registration made by `kvo_add_callback`.
 typedef struct kvo_handle kvo_handle;
 
-/// Registers a callback for a key.
+/// Registers a callback for a key or key path.
 /// - context: handed back, never touched.
 /// - ended: called exactly once, with the context, after the last call in progress when the
 ///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
@@ -68,8 +84,10 @@ typedef struct kvo_handle kvo_handle;
 ///   called if registration fails.
 /// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
 ///   registration too.
-/// KVO_UNDEFINED_KEY, KVO_NOT_OBSERVABLE, KVO_INVALID_KEY_PATH, KVO_CLOSURES_UNAVAILABLE,
-/// KVO_NO_MEMORY: nothing is registered. Amortised O(1). Any thread.
+/// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
+/// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
+/// KVO_CLOSURES_UNAVAILABLE, KVO_NO_MEMORY: nothing is registered. Amortised O(1) for a key without
+/// dependencies, O(length) for a path, with O(n log n) for n elements under an operator. Any thread.
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
     kvo_callback callback, void *KVO_NULLABLE context,
     void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
@@ -85,7 +103,7 @@ bool kvo_handle_is_valid(const kvo_handle *handle);
 /// handle.
 void kvo_handle_release(kvo_handle *KVO_NULLABLE handle);
 
-/// Registers an object as observer of a key. Neither object is kept alive: the death of one ends
+/// Registers an object as observer of a key or key path. Neither object is kept alive: the death of one ends
 /// the registration. The same registration may be made several times and then is told several
 /// times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a binding's
 /// class that takes no notifications. A class of C that does not override
@@ -112,6 +130,44 @@ bool kvo_is_observed(const kvo_object *object, const char *key);
 /// that change. A did without will is reported as misuse and ignored.
 void kvo_will_change(kvo_object *object, const char *key);
 void kvo_did_change(kvo_object *object, const char *key);
+
+/// The same for part of an ordered to-many key: what is inserted, removed or replaced at the
+/// indexes, which are copied. `kind` is one of these three; the did must name what the will named.
+void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key);
+void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key);
+
+/// What happens to an unordered to-many key.
+typedef enum KVO_CLOSED_ENUM kvo_set_mutation {
+  KVO_UNION = 1, ///< told as an insertion
+  KVO_MINUS,     ///< told as a removal
+  KVO_INTERSECT, ///< told as a removal
+  KVO_SET_SET    ///< told as a replacement
+} kvo_set_mutation;
+
+/// The same for an unordered to-many key. `objects`, which is retained until the did, is what is
+/// added, taken away, kept or put in place; observers get what really came and went.
+void kvo_will_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_collection *objects,
+    const char *key);
+void kvo_did_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_collection *objects,
+    const char *key);
+
+/// Collects key paths while a hook is asked.
+typedef struct kvo_key_paths kvo_key_paths;
+/// Adds one; again is harmless. The text is copied.
+void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path);
+
+/// What the class says of the key paths that affect a key: for calling the superclass's answer from
+/// an override of the hook. Any thread.
+void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_key_paths *paths);
+
+/// Declares that a key is derived from what a key path leads to: when that changes, the key's
+/// observers are told. Adds to what superclasses declare and hooks say. The path may have any depth
+/// and use operators. Also for classes that have subclasses and whose objects are observed.
+/// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY. Any thread.
+kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
+    kvo_error *KVO_NULLABLE error);
 
 /// What the class says of automatic notification for a key: the hooks above, true by default.
 /// For calling the superclass's answer from an override of the hook. Any thread.

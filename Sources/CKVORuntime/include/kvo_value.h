@@ -49,6 +49,8 @@ struct kvo_type {
   size_t (*KVO_NULLABLE describe)(const kvo_type *type, const void *value, char *buffer,
       size_t capacity);
   const void *KVO_NULLABLE binding; ///< the binding's own data about the type
+  /// What else key-value coding may do with values of a binding's type. NULL: nothing.
+  const struct kvo_type_operations *KVO_NULLABLE operations;
 };
 
 /// A value with its type: three words inline, heap above that. Nil has type NULL.
@@ -60,6 +62,47 @@ typedef struct kvo_value {
   } payload __attribute__((aligned(16)));
   const kvo_type *KVO_NULLABLE type;
 } kvo_value;
+
+/// The sorts of collections.
+typedef enum KVO_CLOSED_ENUM kvo_collection_kind {
+  KVO_ARRAY = 1,
+  KVO_SET,
+  KVO_ORDERED_SET,
+} kvo_collection_kind;
+
+/// A binding's collection type.
+typedef struct kvo_collection_operations {
+  kvo_collection_kind kind;
+  size_t (*count)(const kvo_type *type, const void *value);
+  /// Makes the uninitialised `*element` a copy of the element at an index below `count`; a set's
+  /// elements stand in some order, the same as long as it does not change. KVO_NO_MEMORY leaves nil.
+  kvo_status (*get)(const kvo_type *type, const void *value, size_t index, kvo_value *element);
+  /// Makes the uninitialised `*target` a collection of these elements, which stay the caller's.
+  /// KVO_TYPE_MISMATCH or KVO_NO_MEMORY leave it uninitialised. NULL: can't be made.
+  kvo_status (*KVO_NULLABLE make)(const kvo_type *type, void *target, const kvo_value *elements,
+      size_t count, kvo_error *KVO_NULLABLE error);
+} kvo_collection_operations;
+
+/// What a binding's type can do besides being copied. Each may be NULL; all may be called on any
+/// thread that may read the value.
+typedef struct kvo_type_operations {
+  /// The object that the value is, borrowed; NULL for nil and for what is none.
+  kvo_object *KVO_NULLABLE (*KVO_NULLABLE object)(const kvo_type *type, const void *value);
+  /// Makes the uninitialised `*number` a value of one of the runtime's numeric types, if the value
+  /// is a number.
+  bool (*KVO_NULLABLE number)(const kvo_type *type, const void *value, kvo_value *number);
+  /// Negative, 0 or positive, as strcmp.
+  int (*KVO_NULLABLE compare)(const kvo_type *type, const void *a, const void *b);
+  /// Equal values have equal hashes.
+  uint64_t (*KVO_NULLABLE hash)(const kvo_type *type, const void *value);
+  /// Makes the uninitialised `*target` a value of this type from one of another type, or from nil.
+  /// KVO_TYPE_MISMATCH, KVO_NIL_VALUE (of a type without nil) and KVO_NO_MEMORY leave it
+  /// uninitialised.
+  kvo_status (*KVO_NULLABLE convert)(const kvo_type *type, void *target, const kvo_value *source);
+  /// Whether the value is the binding's own nil.
+  bool (*KVO_NULLABLE is_nil)(const kvo_type *type, const void *value);
+  const kvo_collection_operations *KVO_NULLABLE collection; ///< of a collection type
+} kvo_type_operations;
 
 #define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)
 #ifdef __cplusplus
@@ -81,10 +124,12 @@ kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source);
 /// Ends the value, which becomes nil. Nil is allowed.
 void kvo_value_destroy(kvo_value *value);
 
-/// Where the value lies, or NULL for nil. Valid while the value is.
+/// Where the value lies, or NULL for nil (not for a binding's own). Valid while the value is.
 const void *KVO_NULLABLE kvo_value_bytes(const kvo_value *value);
+/// Also of a binding's own nil.
 bool kvo_value_is_nil(const kvo_value *value);
-/// Same type and equal, or numbers of equal worth, or both nil.
+/// Same type and equal, numbers of equal worth, the same object, collections of one kind with equal
+/// elements (in the same order unless they are sets), or both nil. O(1); collections O(n).
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b);
 /// Writes at most `capacity` bytes with the NUL; returns the length that all of it would have.
 size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity);
@@ -105,8 +150,10 @@ double kvo_value_get_double(const kvo_value *value);
 const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *value);
 kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *value);
 
-/// Makes `*target` the same value as another type: numbers as above; other types only to
-/// themselves. KVO_TYPE_MISMATCH or KVO_NO_MEMORY leave `*target` nil.
+/// Makes `*target` the same value as another type: numbers as above; a binding's number, object or
+/// collection, to the runtime's types; anything that a binding converts, to its types; other types
+/// only to themselves. KVO_TYPE_MISMATCH, KVO_NIL_VALUE (from a binding) and KVO_NO_MEMORY leave
+/// `*target` nil.
 kvo_status kvo_value_convert(kvo_value *target, const kvo_type *type, const kvo_value *source);
 
 KVO_ASSUME_NONNULL_END

@@ -10,8 +10,9 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef enum kvo_access {
   KVO_ACCESS_NONE,
   KVO_ACCESS_METHOD,
-  KVO_ACCESS_STORED,   ///< an ivar, or a binding's storage, at `offset`
-  KVO_ACCESS_COMPUTED, ///< a binding's `get`
+  KVO_ACCESS_STORED,     ///< an ivar, or a binding's storage, at `offset`
+  KVO_ACCESS_COMPUTED,   ///< a binding's `get`
+  KVO_ACCESS_COLLECTION, ///< collection accessors, through a proxy
 } kvo_access;
 
 /// Immutable once published, but for `automatic`. Lives for ever, also after the class has changed
@@ -22,6 +23,9 @@ typedef struct kvo_accessors {
   uint32_t generation; ///< of the class, when the search was made
   kvo_access getter;
   kvo_access setter;
+  bool
+      asks_class; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
+  bool tells_class; ///< likewise `setValue:forKey:`
   /// Under which the object's observation table keeps the key: the offset of a binding's storage,
   /// by which the uniform lane finds it, else the address of the interned key.
   uintptr_t id;
@@ -30,10 +34,14 @@ typedef struct kvo_accessors {
   const kvo_type *KVO_NULLABLE type;     ///< of what is read
   const kvo_type *KVO_NULLABLE set_type; ///< of what is set
   ptrdiff_t offset;
+  /// The collection accessors that the key has, also where something else reads it.
+  const struct kvo_collection_accessors *KVO_NULLABLE collection;
   const kvo_property_description *KVO_NULLABLE property; ///< a binding's
   const struct kvo_accessors
       *KVO_NULLABLE previous; ///< what this replaced, which may still be in use
-  int8_t automatic;           ///< 1 or 0 once the class has been asked, -1 before; atomic
+  const struct kvo_dependencies
+      *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
+  int8_t automatic;               ///< 1 or 0 once the class has been asked, -1 before; atomic
 } kvo_accessors;
 
 /// The accessors of a key; NULL with KVO_UNDEFINED_KEY if there are none, or KVO_NO_MEMORY. O(1)
@@ -72,8 +80,17 @@ KVO_INLINE bool kvo_accessors_automatic(const kvo_accessors *accessors) {
 }
 
 /// Reads the property into an uninitialised value: what the getter answers. Without a getter,
-/// `valueForUndefinedKey:` is asked; nil if that has no answer, or if memory is out.
+/// `valueForUndefinedKey:` is asked, and first of all the class where it reads keys in its own way;
+/// nil if there is no answer, or if memory is out.
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+/// The same by what the search found, which must be a getter.
+void kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+
+/// What the root does for the hooks `valueForKey:` and `setValue:forKey:`; coding.c.
+kvo_status kvo_search_value(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    const char *key, kvo_value *value, kvo_error *KVO_NULLABLE error);
+kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    const kvo_value *KVO_NULLABLE value, const char *key, kvo_error *KVO_NULLABLE error);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

@@ -14,10 +14,11 @@ KVO_ASSUME_NONNULL_BEGIN
 /// One handle per selector and hierarchy: an override keeps the handle that it overrides.
 struct kvo_method {
   uint32_t slot; ///< first, by the contract of kvo_method_lookup
-  uint16_t key_count;
-  uint16_t observed; ///< bit i: keys[i] has been observed in some class that has the method; atomic
+  uint8_t key_count;
+  uint8_t observed; ///< bit i: keys[i] has been observed in some class that has the method; atomic
+  uint8_t role;     ///< enum kvo_role: what the method does to its keys
   const char
-      *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this setter sets, by name
+      *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this method changes, by name
   const char *selector;                        ///< interned
   const kvo_call *KVO_NULLABLE call;           ///< NULL for hooks
 };
@@ -54,6 +55,7 @@ struct kvo_class {
   kvo_map ivars;         ///< name -> kvo_ivar *
   kvo_map properties;    ///< key -> kvo_property *: a binding's
   kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
+  kvo_map dependencies;  ///< key -> what dependencies.c keeps: declared key paths
   kvo_map interposed; ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };
 
@@ -87,11 +89,14 @@ typedef struct kvo_hook_names {
   const char *set_nil_value;
   const char *value_for_undefined;
   const char *set_value_for_undefined;
+  const char *value_for_key;
+  const char *set_value_for_key;
   const char *dealloc;
   const char *destroy_properties;
   const char *observe;
   const char *access_ivars;
   const char *automatically_notifies;
+  const char *key_paths_affecting;
 } kvo_hook_names;
 const kvo_hook_names *kvo_hooks(void);
 

@@ -14,7 +14,22 @@ struct kvo_change {
   bool is_prior;
   const kvo_value *KVO_NULLABLE old_value;
   const kvo_value *KVO_NULLABLE new_value;
+  const kvo_index_set *KVO_NULLABLE indexes;
 };
+
+/// What happens to a to-many key.
+typedef struct kvo_mutation {
+  kvo_change_kind kind;                      ///< insertion, removal or replacement
+  const kvo_index_set *KVO_NULLABLE indexes; ///< of an indexed one
+  kvo_set_mutation set_mutation;             ///< of an unordered one; 0 for an indexed one
+  kvo_collection *KVO_NULLABLE objects;      ///< what the set mutation is made with
+} kvo_mutation;
+
+/// As what a set mutation is told.
+KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
+  if (mutation == KVO_UNION) return KVO_INSERTION;
+  return mutation == KVO_SET_SET ? KVO_REPLACEMENT : KVO_REMOVAL;
+}
 
 /// Counted over all registrations of the process; a frame remembers how many there were.
 extern uint64_t kvo_registration_serial;
@@ -22,11 +37,21 @@ extern uint64_t kvo_registration_serial;
 /// Opens an automatic change of a property: reads old and calls prior observers where asked for.
 /// NULL if nobody observes it, if it joins a change under way, or if memory is out.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
+/// The same for part of a to-many property; copies what it keeps. NULL: a setting.
+kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t id,
+    const kvo_mutation *KVO_NULLABLE mutation);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 
 /// The cell of a key of a guarded object, NULL if nobody observes it.
 kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
+/// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
+const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
+/// Reads a key for a change record: a collection as it is now, not as a proxy.
+void kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+/// Calls the observer of a live registration, whose object the frame guards.
+void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change);
+
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are
 /// set.

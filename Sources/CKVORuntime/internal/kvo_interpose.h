@@ -15,9 +15,10 @@ typedef struct kvo_interposition {
   kvo_frame *KVO_NULLABLE frames[KVO_KEYS_PER_METHOD];
 } kvo_interposition;
 
-/// Opens the changes that the method is going to make and finds the original.
+/// Opens the changes that the method is going to make and finds the original. `arguments` has a
+/// pointer to each argument, the first two being self and _cmd.
 void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self,
-    const kvo_method *method);
+    const kvo_method *method, void *KVO_NULLABLE *KVO_NONNULL arguments);
 /// Closes them and calls the observers.
 void kvo_interpose_end(kvo_interposition *interposition);
 

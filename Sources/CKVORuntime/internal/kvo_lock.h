@@ -3,15 +3,18 @@
 /// | lock | protects |
 /// |---|---|
 /// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
+/// | graph lock | links, chains and derivations (kvo_graph.h): what stands where along key paths |
 /// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
 /// | intern lock (intern.c) | the set of interned strings |
+/// | pairs lock (manual.c) | each thread's list of changes by hand that it has open |
 /// | thread lock (thread.c) | the list of thread records |
 /// | limbo lock (reclaim.c) | what could not be freed yet |
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
+/// | path lock (key_path.c) | interned key paths; no other lock is taken under it |
 /// | define lock (property.c), recursive | one definition by macros at a time |
 ///
-/// Order: define lock, class lock, then any of intern, struct, call and closure lock; two object
-/// locks by stripe. No object lock is held while any other of these is taken, and none but the
+/// Order: define lock, class lock, then any of intern, struct, call and closure lock; graph lock,
+/// then object locks, two of them by stripe. No object lock is held while any other of these is taken, and none but the
 /// define lock, which covers a class's `setup`, while code of the user runs.
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
@@ -36,6 +39,12 @@ static inline void kvo_unlock_mutex(pthread_mutex_t *KVO_NONNULL *KVO_NONNULL mu
       kvo_lock_mutex(mutex)
 
 extern pthread_mutex_t kvo_class_lock;
+extern pthread_mutex_t kvo_graph_lock;
+
+enum { KVO_OBJECT_LOCKS = 64 };
+/// Which of them is an object's, and each of them.
+size_t kvo_object_lock_index(const kvo_object *object);
+pthread_mutex_t *kvo_object_lock(size_t index);
 
 /// The locks of an object and, if there is one, of its observer. They may share a stripe.
 typedef struct kvo_object_locks {

@@ -29,8 +29,9 @@ void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 /// For what is one piece of memory that begins with its `kvo_retired`.
 void kvo_free_retired(kvo_retired *retired);
 
-/// Tries again with what had to wait. Called when a frame is popped that something waited for.
-void kvo_reclaim_waiting(void);
+/// Tries again with what had to wait for frames of that object, of which only the address is used.
+/// Called when a frame is popped that something waited for.
+void kvo_reclaim_waiting(const kvo_object *guard);
 
 /// Orders a frame's publication before the reads that follow it, against `kvo_retire`'s unlinking
 /// and scanning: a compiler barrier where the kernel lets the other side pay (membarrier(2)).

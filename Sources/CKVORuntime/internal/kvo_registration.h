@@ -7,6 +7,51 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+struct kvo_derivation;
+
+/// What must be known before something can stand at a key of an object. The object is held.
+typedef struct kvo_stand {
+  kvo_object *object;
+  const kvo_accessors *accessors;
+  kvo_class *dynamic;
+  /// Made in advance for a derived key. After `kvo_registration_place`, the one to be wired.
+  struct kvo_derivation *KVO_NULLABLE derivation;
+} kvo_stand;
+
+/// The accessors of a key that can be observed, because it can be read. NULL with
+/// KVO_UNDEFINED_KEY or KVO_NO_MEMORY. May call `valueForUndefinedKey:`.
+const kvo_accessors *KVO_NULLABLE kvo_observable_accessors(kvo_object *object, const char *key,
+    kvo_error *KVO_NULLABLE error);
+/// Fails with KVO_NOT_OBSERVABLE for a collection, naming the property to observe.
+kvo_status kvo_collection_refuse_observing(kvo_object *collection, const char *key,
+    kvo_error *KVO_NULLABLE error);
+
+/// Finds the key's accessors, its dynamic subclass, its derivation. Calls hooks: no lock held. On
+/// failure nothing has to be discarded. Statuses as `kvo_add_callback`.
+kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,
+    kvo_error *KVO_NULLABLE error);
+void kvo_stand_discard(kvo_stand *stand);
+
+/// Puts an entry among its key's observers, and its object's isa in its place. Takes the object's
+/// and the observer's lock; under the graph lock if the entry is linked or the key derived. False,
+/// with nothing changed, if memory is out.
+bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// What taking out an observer of a derived key leaves behind.
+typedef struct kvo_aftermath {
+  struct kvo_derivation *KVO_NULLABLE orphan;  ///< it was the last one: taken from the cell
+  struct kvo_derivation *KVO_NULLABLE suspect; ///< others are left, but maybe none that matters
+} kvo_aftermath;
+
+/// Takes an entry out, unless it has ended. Under the graph lock, if `aftermath` is given; without,
+/// false if that lock is needed.
+bool kvo_registration_take_out(kvo_registration *registration,
+    kvo_aftermath *KVO_NULLABLE aftermath, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// One more reference to its memory, and one less.
+void kvo_registration_hold(kvo_registration *registration);
+void kvo_registration_let_go(kvo_registration *registration);
+
 /// Ends a registration that the caller keeps from being freed. False if it had ended.
 bool kvo_registration_end(kvo_registration *registration);
 /// Ends all with this object, and all that this object made as observer.

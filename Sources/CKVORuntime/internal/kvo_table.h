@@ -10,14 +10,18 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
 
-/// One registration. Immutable while it is live, but for what says otherwise. What a delivery
-/// reads comes first and fits a cache line: with very many keys it is memory that a delivery waits
-/// for.
+/// Among the options of a registration: it is part of a kvo_link (kvo_graph.h), so a change that
+/// meets it reaches further than this key.
+enum { KVO_LINKED = 32, KVO_OPTION_COUNT = 6 };
+
+/// One registration, or what stands for one at a key further along its path. Immutable while it is
+/// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with
+/// very many keys it is memory that a delivery waits for.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {
   uint8_t state; ///< enum kvo_registration_state, atomic
   uint8_t options;
-  uint32_t references; ///< atomic: the object's table (or limbo) and the handle
+  uint32_t references; ///< atomic: the object's table (or limbo), the handle, audiences
   uint64_t serial;     ///< when it was made, counted over all registrations
   const struct kvo_thread *KVO_NULLABLE thread; ///< that made it; only compared
   kvo_callback KVO_NULLABLE callback;
@@ -31,6 +35,8 @@ struct kvo_handle {
   void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
   uintptr_t id;
   uint32_t index; ///< in its key's list; object lock
+  uint32_t place; ///< in the audience that it was last found for; graph lock
+  uint64_t stamp; ///< of that audience; graph lock
   uint64_t hits;  ///< atomic, counted in a debug mode
   /// Links of the observer's list of what it registered. Both objects' locks.
   kvo_registration *KVO_NULLABLE next_watched;
@@ -52,8 +58,9 @@ typedef struct kvo_list {
   uint32_t capacity;
   uint32_t count; ///< atomic
   uint32_t live;
-  uint32_t wanting[5]; ///< how many of the live ones have each option; for readers, `options`
-  uint32_t options;    ///< atomic: the union
+  uint32_t
+      wanting[KVO_OPTION_COUNT]; ///< how many live ones have each option; for readers, `options`
+  uint32_t options;              ///< atomic: the union
   kvo_registration *KVO_NULLABLE items[]; ///< atomic
 } kvo_list;
 
@@ -71,6 +78,7 @@ typedef struct kvo_cell {
   uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
   kvo_observers observers; ///< atomic
   uintptr_t reading; ///< the accessors, with the lowest bit set if the key is not automatic; atomic
+  struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
 } kvo_cell;
 
 KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
@@ -91,6 +99,11 @@ typedef struct kvo_open_pair {
   bool joined; ///< inside an automatic change: its did delivers nothing
   bool has_old;
   kvo_value old_value;
+  struct kvo_reach *KVO_NULLABLE reach; ///< as a frame's
+  const char *class_name;
+  /// Links of its thread's list. Pairs lock (manual.c).
+  struct kvo_open_pair *KVO_NULLABLE next_of_thread;
+  struct kvo_open_pair *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
 } kvo_open_pair;
 
 /// What hangs at an object that is observed, observes, or has a change by hand open. Replaced by a
@@ -98,9 +111,13 @@ typedef struct kvo_open_pair {
 /// deliveries that guard the object.
 struct kvo_table {
   kvo_retired retired;
-  uint32_t mask;                          ///< of the cells, a power of two less one
-  uint32_t used;                          ///< cells with an id
-  uint32_t live;                          ///< registrations with this object
+  uint32_t mask;                       ///< of the cells, a power of two less one
+  uint32_t used;                       ///< cells with an id
+  uint32_t live;                       ///< registrations with this object, links among them
+  uint32_t linked;                     ///< links among them, and derivations
+  kvo_object *object;                  ///< whose it is
+  struct kvo_table *KVO_NULLABLE next; ///< of the same lock; the object's lock
+  struct kvo_table *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one
   kvo_registration *KVO_NULLABLE watched; ///< registrations that this object made, newest first
   kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
   kvo_cell cells[];
@@ -142,12 +159,18 @@ kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object,
 /// Frees the table of an object that no longer needs it.
 void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
+/// Calls `visit` with the table of every object that has one, a lock's worth at a time, with that
+/// lock held.
+void kvo_tables_visit(void (*visit)(void *KVO_NULLABLE context, kvo_table *table),
+    void *KVO_NULLABLE context);
+
 /// Puts the registration behind the others of its key. False, with nothing changed, if memory is
 /// out.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     const kvo_accessors *accessors, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Takes it out. What no reader needs any more is added to `retired`, the registration not.
-void kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+/// Takes it out and returns its key's cell. What no reader needs any more is added to `retired`, the
+/// registration not.
+kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 #pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #define KVO_THREAD_H
 
 #include "kvo_accessors.h"
+#include "kvo_exceptions.h"
 #include "kvo_reclaim.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -28,6 +29,8 @@ enum kvo_frame_flag {
   KVO_FRAME_HAS_NEW = 4,
   KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
   KVO_FRAME_EQUAL = 16,
+  KVO_FRAME_CALLS = 32, ///< `observer` is held while it is called
+  KVO_FRAME_REACH = 64, ///< `reach` is the frame's
 };
 
 struct kvo_frame {
@@ -37,8 +40,11 @@ struct kvo_frame {
   uint64_t serial; ///< registrations up to this one were there when the change began
   uint32_t state;  ///< enum kvo_frame_state, atomic: another thread may end the frame
   uint16_t flags;  ///< enum kvo_frame_flag
-  bool owes;       ///< atomic: something may be waiting for this frame to be popped
+  const kvo_object
+      *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
+  kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
+  struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
 };
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
@@ -58,7 +64,8 @@ struct kvo_thread {
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
   bool in_use;     ///< atomic
-  kvo_thread *KVO_NULLABLE next; ///< immutable once published
+  struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
+  kvo_thread *KVO_NULLABLE next;            ///< immutable once published
   kvo_frame_block first;
 };
 
@@ -78,6 +85,8 @@ kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 bool kvo_thread_enter_next_block(kvo_thread *thread);
 /// Takes free frames off the top, where they ended out of order or a block begins.
 void kvo_thread_shrink(kvo_thread *thread);
+/// Frees what waited for a frame that no longer guards the object.
+void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed);
 /// What a pop does if the frame has values or holds its object, belongs to another thread, or if
 /// something waits for it.
 void kvo_frame_pop_slowly(kvo_frame *frame);
@@ -107,10 +116,20 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   thread->top = frame;
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
-  if (KVO_UNLIKELY(__atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST))) {
-    __atomic_store_n(&frame->owes, false, __ATOMIC_SEQ_CST);
-    kvo_reclaim_waiting();
-  }
+  const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);
+}
+
+/// Runs `body(context)`, which calls the user. An exception that leaves it finds what this thread
+/// has begun in it undone, then `undo(context)` called.
+KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
+    void (*KVO_NULLABLE undo)(void *KVO_NULLABLE context), void *KVO_NULLABLE context) {
+#ifdef KVO_EXCEPTIONS
+  kvo_run_unwinding(kvo_this_thread ? kvo_this_thread->top : NULL, body, undo, context);
+#else
+  (void)undo;
+  body(context);
+#endif
 }
 
 /// Whether this thread has an automatic change of the property open.

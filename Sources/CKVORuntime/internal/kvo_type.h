@@ -17,8 +17,27 @@ const kvo_type *KVO_NULLABLE kvo_type_for_normal(kvo_kind kind, const char *text
     kvo_error *KVO_NULLABLE error);
 
 /// As `type->copy`, which can't report, but tells: false if memory is out, and then `*target` is
-/// uninitialised as before.
+/// uninitialised as before. Of the runtime's own types the two may be one place.
 bool kvo_type_copy(const kvo_type *type, void *target, const void *source);
+
+/// Whether the bytes are a string's or object's that is NULL, and so nil.
+bool kvo_type_stands_for_nil(const kvo_type *type, const void *bytes);
+
+/// Makes an uninitialised value one of the type whose bytes the caller is about to write at the
+/// returned place; NULL, and the value nil, if memory is out.
+void *KVO_NULLABLE kvo_value_room(kvo_value *value, const kvo_type *type);
+/// The bytes that were written there are somebody else's (a getter's result): makes the value own
+/// what they stand for. The value becomes nil for a NULL string or object, and if memory is out.
+void kvo_value_own(kvo_value *value);
+/// An object as a value that does not retain it, and must not be destroyed.
+KVO_INLINE kvo_value kvo_value_borrowing(kvo_object *object) {
+  return (kvo_value){
+      .payload = {.words = {(uint64_t)(uintptr_t)object}},
+      .type = kvo_type_of_kind(KVO_KIND_OBJECT),
+  };
+}
+/// Gives the room back without a value having been written: the value is nil.
+void kvo_value_give_up(kvo_value *value);
 
 /// A member, or the elements of an array, which lie one after the other over all its dimensions.
 typedef struct kvo_struct_member {

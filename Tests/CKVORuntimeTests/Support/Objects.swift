@@ -19,6 +19,10 @@ extension plain: CInstance { static var cClass: CClass { plain_class() } }
 extension sealed: CInstance { static var cClass: CClass { sealed_class() } }
 extension forgiving: CInstance { static var cClass: CClass { forgiving_class() } }
 extension scalars: CInstance { static var cClass: CClass { scalars_class() } }
+extension thrower: CInstance { static var cClass: CClass { thrower_class() } }
+extension throwing_watcher: CInstance {
+  static var cClass: CClass { throwing_watcher_class() }
+}
 extension watcher: CInstance { static var cClass: CClass { watcher_class() } }
 extension base_watcher: CInstance { static var cClass: CClass { base_watcher_class() } }
 extension sub_watcher: CInstance { static var cClass: CClass { sub_watcher_class() } }

@@ -1,0 +1,225 @@
+// Who is to be told of a change, found by going breadth first from the changed key to the keys
+// derived from it.
+//
+// A level's derived keys are in the order of their names, those of one name in the order in which
+// they came to be watched; the observers of one key in the order of registration, links in the
+// order of the registrations that they serve. A key and a registration is found once, by the stamp
+// of this search. The graph lock is held throughout, and each object's lock while its observers are
+// looked at: nothing is read from objects here.
+#include "kvo_reach.h"
+
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Doubles an array. NULL if memory is out, the old one being as it was.
+static void *grown(const void *items, size_t count, size_t size, size_t *capacity) {
+  size_t larger = *capacity ? *capacity * 2 : 4;
+  void *copy = kvo_alloc(larger * size);
+  if (!copy) return NULL;
+  if (count) memcpy(copy, items, count * size);
+  kvo_free(items);
+  *capacity = larger;
+  return copy;
+}
+
+// MARK: Arrays
+
+static bool add_affected(kvo_audience *audience, kvo_affected affected) {
+  if (audience->affected_count == audience->affected_capacity) {
+    size_t capacity = audience->affected_capacity;
+    kvo_affected *larger =
+        grown(audience->affected, audience->affected_count, sizeof *larger, &capacity);
+    if (!larger) return false;
+    audience->affected = larger;
+    audience->affected_capacity = (uint32_t)capacity;
+  }
+  affected.operations->unowned_retain(affected.object);
+  audience->affected[audience->affected_count++] = affected;
+  return true;
+}
+
+static bool add_member(kvo_audience *audience, kvo_member member) {
+  if (audience->member_count == audience->member_capacity) {
+    size_t capacity = audience->member_capacity;
+    kvo_member *larger =
+        grown(audience->members, audience->member_count, sizeof *larger, &capacity);
+    if (!larger) return false;
+    audience->members = larger;
+    audience->member_capacity = (uint32_t)capacity;
+  }
+  kvo_registration_hold(member.registration);
+  audience->members[audience->member_count++] = member;
+  return true;
+}
+
+static bool add_link(kvo_links *links, kvo_link *link) {
+  if (links->count == links->capacity) {
+    kvo_link **larger = grown(links->items, links->count, sizeof *larger, &links->capacity);
+    if (!larger) return false;
+    links->items = larger;
+  }
+  kvo_registration_hold(&link->entry);
+  links->items[links->count++] = link;
+  return true;
+}
+
+void kvo_audience_destroy(kvo_audience *audience) {
+  for (uint32_t i = 0; i < audience->affected_count; i++) {
+    kvo_affected *affected = &audience->affected[i];
+    if (affected->is_read) kvo_value_destroy(&affected->value);
+    affected->operations->unowned_release(affected->object);
+  }
+  for (uint32_t i = 0; i < audience->member_count; i++) {
+    kvo_member *member = &audience->members[i];
+    if (member->is_read) kvo_value_destroy(&member->value);
+    kvo_registration_let_go(member->registration);
+  }
+  kvo_free(audience->affected);
+  kvo_free(audience->members);
+  *audience = (kvo_audience){0};
+}
+
+void kvo_links_destroy(kvo_links *links) {
+  for (size_t i = 0; i < links->count; i++) kvo_registration_let_go(&links->items[i]->entry);
+  kvo_free(links->items);
+  *links = (kvo_links){0};
+}
+
+// MARK: The search
+
+typedef struct {
+  kvo_audience *audience;
+  const kvo_audience *before; // whose members have the stamp `was`
+  kvo_links *links;
+  uint64_t was, stamp;
+  uint32_t index; // of the affected key that is looked at
+  bool ok;
+} search;
+
+static void find_member(search *search, kvo_registration *registration, bool is_whole) {
+  if (registration->stamp == search->stamp) {
+    kvo_member *known = &search->audience->members[registration->place];
+    if (search->index == 0 && is_whole) known->is_whole = true;
+    return;
+  }
+  bool was = search->before && registration->stamp == search->was;
+  kvo_member member = {.registration = registration,
+      .affected = search->index,
+      .is_whole = is_whole || search->index > 0,
+      .was_place = was ? registration->place : KVO_NO_PLACE};
+  search->ok = search->ok && add_member(search->audience, member);
+  if (!search->ok) return;
+  registration->stamp = search->stamp;
+  registration->place = search->audience->member_count - 1;
+}
+
+static void find_derived(search *search, kvo_derivation *derivation) {
+  if (derivation->stamp == search->stamp) return;
+  derivation->stamp = search->stamp;
+  kvo_affected affected = {.object = derivation->object,
+      .operations = derivation->operations,
+      .id = derivation->accessors->id,
+      .key = derivation->accessors->key,
+      .serial = derivation->serial};
+  search->ok = search->ok && add_affected(search->audience, affected);
+}
+
+static void find_link(search *search, kvo_link *link) {
+  const kvo_chain *chain = link->chain;
+  if (search->links && !kvo_link_is_last(link))
+    search->ok = search->ok && add_link(search->links, link);
+  if (chain->derivation) find_derived(search, chain->derivation);
+  else if (chain->first)
+    find_member(search, &chain->first->entry, link->depth + 1 != chain->path->count);
+}
+
+static void find_entry(search *search, kvo_registration *entry) {
+  if (!entry || entry->state != KVO_LIVE) return;
+  kvo_link *link = kvo_link_of(entry);
+  if (link) find_link(search, link);
+  else find_member(search, entry, false);
+}
+
+static void look_at_locked(search *search, kvo_cell *cell) {
+  if (cell->derivation) cell->derivation->stamp = search->stamp;
+  if (!kvo_observers_is_list(cell->observers)) {
+    if (cell->observers) find_entry(search, kvo_observers_single(cell->observers));
+    return;
+  }
+  kvo_list *list = kvo_observers_list(cell->observers);
+  for (uint32_t i = 0; i < list->count; i++) find_entry(search, list->items[i]);
+}
+
+static int compare_members(const void *a, const void *b) {
+  uint64_t left = ((const kvo_member *)a)->registration->serial;
+  uint64_t right = ((const kvo_member *)b)->registration->serial;
+  return (left > right) - (left < right);
+}
+
+static int compare_affected(const void *a, const void *b) {
+  const kvo_affected *left = a, *right = b;
+  int order = strcmp(left->key, right->key);
+  return order ? order : (left->serial > right->serial) - (left->serial < right->serial);
+}
+
+// The members of one key, which are mostly in order.
+static void sort_members(kvo_audience *audience, uint32_t start) {
+  bool sorted = true;
+  for (uint32_t i = start + 1; sorted && i < audience->member_count; i++)
+    sorted = compare_members(&audience->members[i - 1], &audience->members[i]) < 0;
+  if (sorted) return;
+  qsort(audience->members + start, audience->member_count - start, sizeof *audience->members,
+      compare_members);
+  for (uint32_t i = start; i < audience->member_count; i++)
+    audience->members[i].registration->place = i;
+}
+
+static void look_at(search *search, uint32_t index) {
+  const kvo_affected affected = search->audience->affected[index];
+  uint32_t start = search->audience->member_count;
+  search->index = index;
+  {
+    KVO_LOCKED_OBJECTS(affected.object, NULL);
+    kvo_table *table = affected.object->observations;
+    kvo_cell *cell = table ? kvo_table_find(table, affected.id) : NULL;
+    if (cell) look_at_locked(search, cell);
+  }
+  sort_members(search->audience, start);
+}
+
+static void go_on(search *search) {
+  kvo_audience *audience = search->audience;
+  uint32_t start = 0;
+  while (start < audience->affected_count && search->ok) {
+    uint32_t end = audience->affected_count;
+    for (uint32_t i = start; i < end; i++) look_at(search, i);
+    if (audience->affected_count - end > 1)
+      qsort(audience->affected + end, audience->affected_count - end, sizeof *audience->affected,
+          compare_affected);
+    start = end;
+  }
+}
+
+static void stamp_before(search *search) {
+  search->was = kvo_graph_next_stamp_locked();
+  search->stamp = kvo_graph_next_stamp_locked();
+  for (uint32_t i = 0; search->before && i < search->before->member_count; i++) {
+    search->before->members[i].registration->stamp = search->was;
+    search->before->members[i].registration->place = i;
+  }
+}
+
+bool kvo_audience_find(kvo_audience *audience, const kvo_audience *before, kvo_object *object,
+    uintptr_t id, kvo_links *links) {
+  search search = {.audience = audience, .before = before, .links = links, .ok = true};
+  kvo_affected changed = {
+      .object = object, .operations = kvo_class_of(object)->operations, .id = id};
+  KVO_LOCKED(&kvo_graph_lock);
+  stamp_before(&search);
+  if (!add_affected(audience, changed)) return false;
+  go_on(&search);
+  return search.ok;
+}

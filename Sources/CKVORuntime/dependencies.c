@@ -1,0 +1,167 @@
+// What a class says of its derived keys: the key paths that affect them.
+//
+// A class answers by its hooks, and by what was declared for it and its superclasses
+// (kvo_class.dependencies: key -> a list that only grows at its head). The answer is parsed and
+// kept with the accessors of class and key, whose generation rises when a hook or a declaration is
+// added, so that the class is asked again. Objects that are observed meanwhile are looked through
+// then (derivation.c).
+#include "kvo_dependencies.h"
+
+#include "kvo_fail.h"
+#include "kvo_graph.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_log.h"
+#include "kvo_memory.h"
+#include "kvo_observing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kvo_key_paths {
+  const char **texts; // interned, each once
+  size_t count, capacity;
+};
+
+static bool has(const kvo_key_paths *paths, const char *text) {
+  for (size_t i = 0; i < paths->count; i++)
+    if (paths->texts[i] == text) return true;
+  return false;
+}
+
+static bool make_room(kvo_key_paths *paths) {
+  if (paths->count < paths->capacity) return true;
+  size_t capacity = paths->capacity ? paths->capacity * 2 : 4;
+  const char **texts = kvo_alloc(capacity * sizeof *texts);
+  if (!texts) return false;
+  if (paths->count) memcpy(texts, paths->texts, paths->count * sizeof *texts);
+  kvo_free(paths->texts);
+  paths->texts = texts;
+  paths->capacity = capacity;
+  return true;
+}
+
+void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path) {
+  const char *text = kvo_key_intern(key_path);
+  if (text && !has(paths, text) && make_room(paths)) paths->texts[paths->count++] = text;
+}
+
+// MARK: Hooks
+
+// The class that was asked, while one of its hooks asks its superclass: the hooks of one key are
+// found from it, as `self` finds them in a class method.
+static _Thread_local const kvo_class *asked;
+
+static void ask_general(kvo_imp hook, const kvo_class *cls, const char *key, kvo_key_paths *paths) {
+  const kvo_class *outer = asked;
+  asked = cls;
+  ((void (*)(const kvo_class *, const char *, kvo_key_paths *))hook)(cls, key, paths);
+  asked = outer;
+}
+
+static void ask_by_key(const kvo_class *cls, const char *key, kvo_key_paths *paths) {
+  const char *selector = kvo_accessor_name("keyPathsForValuesAffecting", key, true, "");
+  kvo_imp hook = kvo_class_find_class_method(cls, selector);
+  if (hook) ((void (*)(const kvo_class *, kvo_key_paths *))hook)(cls, paths);
+}
+
+void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_key_paths *paths) {
+  const kvo_class *receiver = asked && kvo_class_is_subclass_of(asked, cls) ? asked : cls;
+  kvo_imp general = kvo_class_find_class_method(cls, kvo_hooks()->key_paths_affecting);
+  if (general) ask_general(general, receiver, key, paths);
+  else ask_by_key(receiver, key, paths);
+}
+
+bool kvo_selector_names_dependencies(const char *selector) {
+  static const char prefix[] = "keyPathsForValuesAffecting";
+  return !strncmp(selector, prefix, sizeof prefix - 1);
+}
+
+// MARK: Declarations
+
+typedef struct declaration {
+  const struct declaration *next;
+  const char *key_path;
+} declaration;
+
+static void add_declared(const kvo_class *cls, const char *key, kvo_key_paths *paths) {
+  for (; cls; cls = cls->superclass)
+    for (const declaration *one = kvo_map_get(&cls->dependencies, key); one; one = one->next)
+      kvo_key_paths_add(paths, one->key_path);
+}
+
+static bool declare(kvo_class *cls, const char *key, const char *key_path) {
+  declaration *made = kvo_alloc(sizeof *made);
+  if (!made) return false;
+  KVO_LOCKED(&kvo_class_lock);
+  *made = (declaration){kvo_map_get(&cls->dependencies, key), key_path};
+  if (kvo_map_set_locked(&cls->dependencies, key, made)) {
+    kvo_class_touch_locked(cls);
+    return true;
+  }
+  kvo_free(made);
+  return false;
+}
+
+kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
+    kvo_error *error) {
+  kvo_error cause = {0};
+  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, &cause);
+  if (!path) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  const char *interned = kvo_key_intern(key);
+  if (!interned || !declare(cls, interned, path->text))
+    return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
+        "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
+  kvo_derivations_refresh(cls);
+  return KVO_OK;
+}
+
+// MARK: Answers
+
+static const kvo_dependencies none;
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// What can't be parsed is left out, with a report.
+static kvo_dependencies *parse(const kvo_accessors *accessors, const kvo_key_paths *paths) {
+  kvo_dependencies *made = kvo_alloc(sizeof *made + paths->count * sizeof *made->paths);
+  if (!made) return NULL;
+  made->count = 0;
+  for (size_t i = 0; i < paths->count; i++) {
+    kvo_error error;
+    const kvo_key_path *path = kvo_key_path_parse(paths->texts[i], accessors->cls, &error);
+    if (path) made->paths[made->count++] = path;
+    else
+      kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", accessors->key, accessors->cls->name,
+          paths->texts[i], error.message);
+  }
+  return made;
+}
+
+static const kvo_dependencies *ask(const kvo_accessors *accessors) {
+  kvo_key_paths paths = {0};
+  kvo_class_key_paths_affecting(accessors->cls, accessors->key, &paths);
+  add_declared(accessors->cls, accessors->key, &paths);
+  if (!paths.count) return &none;
+  qsort(paths.texts, paths.count, sizeof *paths.texts, compare_texts);
+  const kvo_dependencies *made = parse(accessors, &paths);
+  kvo_free(paths.texts);
+  return made;
+}
+
+const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors) {
+  const kvo_dependencies **slot = &((kvo_accessors *)(uintptr_t)accessors)->dependencies;
+  const kvo_dependencies *known = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (known) return known;
+  const kvo_dependencies *answer = ask(accessors);
+  if (!answer) return &none;
+  if (__atomic_compare_exchange_n(slot, &known, answer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return answer;
+  if (answer != &none) kvo_free(answer);
+  return known;
+}

@@ -1,0 +1,230 @@
+// Derivations: what one key of one object is derived from, while somebody watches it.
+//
+// A derivation is made before its key's first observer is placed, put into the key's cell with it,
+// and wired afterwards, since wiring reads the path's objects. It goes when the cell loses its last
+// observer. It holds one chain for each affecting key path, each with an unowned reference to the
+// object.
+#include "kvo_graph.h"
+
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+#include <string.h>
+
+static uint64_t watched_keys; // graph lock
+
+static void release_chains(kvo_derivation *derivation) {
+  for (uint32_t i = 0; i < derivation->count; i++) kvo_chain_release(derivation->chains[i]);
+}
+
+static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,
+    const kvo_dependencies *dependencies) {
+  kvo_derivation *made =
+      kvo_alloc_zeroed(sizeof *made + dependencies->count * sizeof *made->chains);
+  if (!made) return NULL;
+  made->references = 1;
+  made->object = object;
+  made->operations = kvo_class_of(object)->operations;
+  made->accessors = accessors;
+  made->dependencies = dependencies;
+  for (; made->count < dependencies->count; made->count++) {
+    kvo_chain *chain = kvo_chain_make(object, dependencies->paths[made->count], accessors, made);
+    if (!chain) {
+      kvo_derivation_release(made);
+      return NULL;
+    }
+    made->chains[made->count] = chain;
+  }
+  return made;
+}
+
+bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
+    kvo_derivation **made) {
+  const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors);
+  *made = dependencies->count ? make(object, accessors, dependencies) : NULL;
+  return *made || !dependencies->count;
+}
+
+void kvo_derivation_release(kvo_derivation *derivation) {
+  if (!derivation || __atomic_sub_fetch(&derivation->references, 1, __ATOMIC_ACQ_REL)) return;
+  release_chains(derivation);
+  kvo_free(derivation);
+}
+
+void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell) {
+  __atomic_fetch_add(&derivation->references, 1, __ATOMIC_RELAXED);
+  derivation->serial = ++watched_keys;
+  cell->derivation = derivation;
+  table->linked++;
+}
+
+kvo_derivation *kvo_derivation_remove_locked(kvo_table *table, kvo_cell *cell) {
+  kvo_derivation *derivation = cell->derivation;
+  if (!derivation) return NULL;
+  cell->derivation = NULL;
+  table->linked--;
+  for (uint32_t i = 0; i < derivation->count; i++) derivation->chains[i]->ended = true;
+  return derivation;
+}
+
+bool kvo_derivation_leave_locked(kvo_derivation *derivation) {
+  KVO_LOCKED_OBJECTS(derivation->object, NULL);
+  kvo_table *table = derivation->object->observations;
+  kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
+  if (!cell || cell->derivation != derivation) return false;
+  return kvo_derivation_remove_locked(table, cell) != NULL;
+}
+
+// MARK: Whether it is needed
+
+uint64_t kvo_graph_next_stamp_locked(void) {
+  static uint64_t last;
+  return ++last;
+}
+
+// The dependents that the search has yet to look at.
+typedef struct {
+  kvo_derivation *found;
+  uint64_t stamp;
+} search;
+
+// True if a registration stands there; a dependent is put aside.
+static bool matters(search *search, kvo_registration *entry) {
+  if (!entry) return false;
+  kvo_link *link = kvo_link_of(entry);
+  if (link && link->chain->ended) return false;
+  kvo_derivation *dependent = link ? link->chain->derivation : NULL;
+  if (!dependent) return true;
+  if (dependent->stamp == search->stamp) return false;
+  dependent->stamp = search->stamp;
+  dependent->next_found = search->found;
+  search->found = dependent;
+  return false;
+}
+
+static bool has_one_that_matters(search *search, const kvo_derivation *derivation) {
+  KVO_LOCKED_OBJECTS(derivation->object, NULL);
+  kvo_table *table = derivation->object->observations;
+  kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
+  if (!cell || !cell->observers) return false;
+  if (!kvo_observers_is_list(cell->observers))
+    return matters(search, kvo_observers_single(cell->observers));
+  // From both ends at once: those that have ended leave holes at the one or the other.
+  kvo_list *list = kvo_observers_list(cell->observers);
+  for (uint32_t low = 0, high = list->count; low < high; low++)
+    if (matters(search, list->items[low]) || matters(search, list->items[--high])) return true;
+  return false;
+}
+
+bool kvo_derivation_is_needed_locked(kvo_derivation *derivation) {
+  search search = {derivation, kvo_graph_next_stamp_locked()};
+  derivation->stamp = search.stamp;
+  derivation->next_found = NULL;
+  while (search.found) {
+    const kvo_derivation *looked_at = search.found;
+    search.found = looked_at->next_found;
+    if (has_one_that_matters(&search, looked_at)) return true;
+  }
+  return false;
+}
+
+// MARK: Refreshing
+
+// Objects that are held, gathered under their locks.
+typedef struct {
+  const kvo_class *cls;
+  kvo_object **objects;
+  size_t count, capacity;
+} gathering;
+
+static bool make_room(gathering *gathered) {
+  if (gathered->count < gathered->capacity) return true;
+  size_t capacity = gathered->capacity ? gathered->capacity * 2 : 16;
+  kvo_object **objects = kvo_alloc(capacity * sizeof *objects);
+  if (!objects) return false;
+  if (gathered->count) memcpy(objects, gathered->objects, gathered->count * sizeof *objects);
+  kvo_free(gathered->objects);
+  gathered->objects = objects;
+  gathered->capacity = capacity;
+  return true;
+}
+
+static void gather(void *context, kvo_table *table) {
+  gathering *gathered = context;
+  if (!table->live || !make_room(gathered)) return;
+  const kvo_class *cls = kvo_class_of(table->object);
+  if (!kvo_class_is_subclass_of(cls, gathered->cls)) return;
+  if (cls->operations->try_retain(table->object))
+    gathered->objects[gathered->count++] = table->object;
+}
+
+// Puts a derivation by the accessors of today in the place of the one that is there, if any.
+static void replace(kvo_object *object, const kvo_accessors *accessors) {
+  kvo_derivation *made = NULL, *old = NULL;
+  kvo_retired *retired = NULL;
+  if (!kvo_derivation_make(object, accessors, &made)) return;
+  pthread_mutex_lock(&kvo_graph_lock);
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = object->observations;
+    kvo_cell *cell = table ? kvo_table_find(table, accessors->id) : NULL;
+    if (cell && cell->observers) {
+      old = kvo_derivation_remove_locked(table, cell);
+      if (made) kvo_derivation_install_locked(made, table, cell);
+    } else if (made) {
+      kvo_derivation_release(made);
+      made = NULL;
+    }
+  }
+  if (old) kvo_derivation_end_locked(old, &retired);
+  pthread_mutex_unlock(&kvo_graph_lock);
+  kvo_wire(NULL, made);
+  kvo_retire(retired);
+}
+
+typedef struct {
+  const kvo_accessors *accessors;
+  const kvo_dependencies *dependencies; // of its derivation, or NULL
+} observed_key;
+
+// The object's observed keys, to be freed. Wiring one of them may replace the table.
+static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = object->observations;
+  observed_key *keys = table ? kvo_alloc((table->mask + 1) * sizeof *keys) : NULL;
+  *count = 0;
+  for (uint32_t i = 0; keys && i <= table->mask; i++) {
+    const kvo_cell *cell = &table->cells[i];
+    if (cell->observers)
+      keys[(*count)++] = (observed_key){
+          kvo_cell_accessors(cell), cell->derivation ? cell->derivation->dependencies : NULL};
+  }
+  return keys;
+}
+
+static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies *current) {
+  if (!known) return !current->count;
+  return known->count == current->count &&
+         !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
+}
+
+static void refresh_object(kvo_object *object) {
+  size_t count;
+  observed_key *keys = copy_observed_keys(object, &count);
+  for (size_t i = 0; i < count; i++) {
+    const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
+    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current);
+    if (!is_up_to_date(keys[i].dependencies, dependencies)) replace(object, current);
+  }
+  kvo_free(keys);
+}
+
+void kvo_derivations_refresh(const kvo_class *cls) {
+  gathering gathered = {.cls = cls};
+  kvo_tables_visit(gather, &gathered);
+  for (size_t i = 0; i < gathered.count; i++) {
+    refresh_object(gathered.objects[i]);
+    kvo_object_release(gathered.objects[i]);
+  }
+  kvo_free(gathered.objects);
+}

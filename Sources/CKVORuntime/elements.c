@@ -1,0 +1,40 @@
+// Growing lists of values, by which collections are read and made.
+#include "kvo_collection_internal.h"
+#include "kvo_memory.h"
+
+#include <string.h>
+
+bool kvo_elements_reserve(kvo_elements *elements, size_t count) {
+  if (count <= elements->capacity - elements->count) return true;
+  if (count > SIZE_MAX / sizeof(kvo_value) - elements->count) return false;
+  size_t needed = elements->count + count, doubled = elements->capacity * 2;
+  size_t capacity = doubled > needed ? doubled : needed;
+  kvo_value *values = kvo_alloc(capacity * sizeof *values);
+  if (!values) return false;
+  if (elements->count) memcpy(values, elements->values, elements->count * sizeof *values);
+  kvo_free(elements->values);
+  elements->values = values;
+  elements->capacity = capacity;
+  return true;
+}
+
+kvo_status kvo_elements_take(kvo_elements *elements, kvo_value value) {
+  if (kvo_elements_reserve(elements, 1)) {
+    elements->values[elements->count++] = value;
+    return KVO_OK;
+  }
+  kvo_value_destroy(&value);
+  return KVO_NO_MEMORY;
+}
+
+kvo_status kvo_elements_add(kvo_elements *elements, const kvo_value *value) {
+  kvo_value copy;
+  kvo_status status = kvo_value_copy(&copy, value);
+  return status ? status : kvo_elements_take(elements, copy);
+}
+
+void kvo_elements_destroy(kvo_elements *elements) {
+  for (size_t i = 0; i < elements->count; i++) kvo_value_destroy(&elements->values[i]);
+  kvo_free(elements->values);
+  *elements = (kvo_elements){0};
+}

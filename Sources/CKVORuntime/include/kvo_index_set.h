@@ -1,0 +1,53 @@
+/// Sets of indexes: where in an ordered collection something was inserted, removed or replaced.
+#ifndef KVO_INDEX_SET_H
+#define KVO_INDEX_SET_H
+
+#include "kvo_base.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// No such index.
+#define KVO_NOT_FOUND SIZE_MAX
+
+/// Indexes in ascending order, each once, kept as ranges. Not synchronised: one that several
+/// threads use must not change meanwhile.
+typedef struct kvo_index_set kvo_index_set;
+
+/// Indexes from `location` on, `length` of them. Its last one is below KVO_NOT_FOUND.
+typedef struct kvo_range {
+  size_t location;
+  size_t length;
+} kvo_range;
+
+/// New sets, which are the caller's to destroy: empty, with the indexes of a range, with those of
+/// another set. NULL if memory is out or the range reaches beyond SIZE_MAX.
+kvo_index_set *KVO_NULLABLE kvo_index_set_create(void);
+kvo_index_set *KVO_NULLABLE kvo_index_set_create_range(size_t location, size_t length);
+kvo_index_set *KVO_NULLABLE kvo_index_set_copy(const kvo_index_set *set);
+/// Frees the set. NULL is ignored.
+void kvo_index_set_destroy(kvo_index_set *KVO_NULLABLE set);
+
+/// Adds indexes; those that are there already are no error. False, with nothing changed, if memory
+/// is out or the range reaches beyond SIZE_MAX. O(ranges), O(1) behind the last one.
+bool kvo_index_set_add(kvo_index_set *set, size_t index);
+bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length);
+
+/// How many indexes there are. O(1).
+size_t kvo_index_set_count(const kvo_index_set *set);
+/// Whether the index is one of them. O(log ranges).
+bool kvo_index_set_contains(const kvo_index_set *set, size_t index);
+/// The n-th index, from 0; KVO_NOT_FOUND beyond the last. O(ranges).
+size_t kvo_index_set_index(const kvo_index_set *set, size_t n);
+/// Whether both have the same indexes. O(ranges).
+bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b);
+
+/// For going through all indexes: how many ranges there are, and the i-th, which is not empty. They
+/// ascend and don't touch. O(1).
+size_t kvo_index_set_range_count(const kvo_index_set *set);
+kvo_range kvo_index_set_range(const kvo_index_set *set, size_t i);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,142 @@
+/// What stands where along key paths: links, chains and derivations.
+///
+/// A *link* stands at one key of one object: it is an entry among that key's observers. A *chain*
+/// is a key path that is followed from a root: a tree of links, the first at the root's key, each
+/// with a child at the next key of each object that it leads to (one, or with an operator in
+/// between one for each element of a collection). A chain serves a registration, whose own entry is
+/// then the first link, or a *derivation*: all chains by which one key of one object is derived
+/// from others, there while that key is observed or stood at itself.
+///
+/// A change of a key is told to what stands there, and reaches further: to the key of each
+/// derivation whose chains have a link there (audience.c).
+///
+/// | state | protection |
+/// |---|---|
+/// | the shape of chains, tickets, stamps, a chain's and a derivation's `ended` | graph lock |
+/// | a link's entry in its object's table, a cell's `derivation` | that object's lock, under the graph lock |
+/// | references | atomic |
+#ifndef KVO_GRAPH_H
+#define KVO_GRAPH_H
+
+#include "kvo_dependencies.h"
+#include "kvo_registration.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+typedef struct kvo_link kvo_link;
+typedef struct kvo_derivation kvo_derivation;
+
+typedef struct kvo_chain {
+  uint32_t references; ///< its links, and its derivation
+  bool ended;
+  const kvo_key_path *path;
+  const kvo_accessors *accessors; ///< of the root's key: the derived one, or the path's first
+  kvo_object *root;               ///< an unowned reference
+  const kvo_class_operations *operations;  ///< the root's
+  kvo_derivation *KVO_NULLABLE derivation; ///< that it serves; NULL: the first link is the user's
+  kvo_link *KVO_NULLABLE first;
+} kvo_chain;
+
+struct kvo_link {
+  struct kvo_handle entry; ///< first: entries with KVO_LINKED are these
+  kvo_chain *chain;
+  uint32_t depth; ///< which component it stands for
+  kvo_link *KVO_NULLABLE parent;
+  kvo_link *KVO_NULLABLE children;
+  kvo_link *KVO_NULLABLE *KVO_NONNULL last_child; ///< where the next one is linked
+  kvo_link *KVO_NULLABLE next;                    ///< sibling
+  kvo_link *KVO_NULLABLE *KVO_NULLABLE slot;      ///< what points at this one
+  /// Following goes on in any order on several threads; the reading that began last wins.
+  uint64_t issued, installed;
+};
+
+struct kvo_derivation {
+  uint32_t references;                     ///< its cell, whoever wires it
+  bool wired;                              ///< somebody is at it or has done it
+  kvo_derivation *KVO_NULLABLE next;       ///< of those that end with their object
+  kvo_derivation *KVO_NULLABLE next_found; ///< of those that a search has found
+  kvo_object *object;                      ///< kept by the chains' references
+  const kvo_class_operations *operations;
+  const kvo_accessors *accessors;
+  const kvo_dependencies *dependencies;
+  uint64_t serial; ///< in which order keys came to be watched
+  uint64_t stamp;  ///< of the audience that it was last found for
+  uint32_t count;
+  kvo_chain *KVO_NONNULL chains[];
+};
+
+KVO_INLINE kvo_link *KVO_NULLABLE kvo_link_of(kvo_registration *entry) {
+  return entry->options & KVO_LINKED ? (kvo_link *)entry : NULL;
+}
+/// Whether a registration is the user's, not a link that stands for one further along.
+KVO_INLINE bool kvo_registration_is_users(const kvo_registration *entry) {
+  if (!(entry->options & KVO_LINKED)) return true;
+  const kvo_link *link = (const kvo_link *)entry;
+  return !link->parent && !link->chain->derivation;
+}
+
+/// The component after `depth` that is a key, or the path's count if there is none.
+uint32_t kvo_key_path_next_key(const kvo_key_path *path, uint32_t depth);
+/// Fills in the error for a path that goes on through a plain collection.
+kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
+    const kvo_class *cls, kvo_error *KVO_NULLABLE error);
+/// Looks along the path from a component of the object's on, reading what is there now. Fails where
+/// it can't be followed: KVO_UNDEFINED_KEY, KVO_INVALID_KEY_PATH, KVO_NO_MEMORY. No lock held.
+kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint32_t depth,
+    kvo_error *KVO_NULLABLE error);
+/// Whether the link leads nowhere further.
+KVO_INLINE bool kvo_link_is_last(const kvo_link *link) {
+  return kvo_key_path_next_key(link->chain->path, link->depth) == link->chain->path->count;
+}
+
+/// A chain from a living root, with one reference. NULL if memory is out.
+kvo_chain *KVO_NULLABLE kvo_chain_make(kvo_object *root, const kvo_key_path *path,
+    const kvo_accessors *accessors, kvo_derivation *KVO_NULLABLE derivation);
+void kvo_chain_release(kvo_chain *chain);
+/// The part of a link that is not its entry, all zero before.
+void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth);
+/// One more reference to a chain.
+void kvo_chain_retain(kvo_chain *chain);
+/// Puts a link behind its parent's other children. Graph lock held.
+void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child);
+
+/// Follows the path from a registration's first link, and wires the derivation of its key if there
+/// is one, which is released. Calls getters and hooks: no lock held; the object is held by the
+/// caller.
+void kvo_wire(kvo_link *KVO_NULLABLE first, kvo_derivation *KVO_NULLABLE derivation);
+/// Reads again where a link leads, and moves what stands further along. No lock held.
+void kvo_link_follow(kvo_link *link);
+
+/// Takes an entry, and all that stands further along if it is a link, out of the graph, and what was
+/// only there for them. Graph lock held; the entry itself may have ended already.
+void kvo_entry_end_locked(kvo_registration *entry, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// The same for all chains of a derivation whose cell has let it go.
+void kvo_derivation_end_locked(kvo_derivation *derivation,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// A derivation for a key of a living object, not yet in its cell; `*made` is NULL if the key is not
+/// derived. Asks the class; no lock held. False if memory is out.
+bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
+    kvo_derivation *KVO_NULLABLE *KVO_NONNULL made);
+void kvo_derivation_release(kvo_derivation *KVO_NULLABLE derivation);
+/// Puts it into its cell, which has observers. Graph and object lock held.
+void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell);
+/// Takes it out of its cell. Graph and object lock held.
+kvo_derivation *KVO_NULLABLE kvo_derivation_remove_locked(kvo_table *table, kvo_cell *cell);
+
+/// Whether a registration is told of the key, or a derived key that is needed depends on it. Graph
+/// lock held. O(1) mostly, at worst O(what depends on it, directly or not).
+bool kvo_derivation_is_needed_locked(kvo_derivation *derivation);
+/// Takes it out of its cell, wherever that is. False if it is in none. Graph lock held.
+bool kvo_derivation_leave_locked(kvo_derivation *derivation);
+/// For marking what a search has found; graph lock held.
+uint64_t kvo_graph_next_stamp_locked(void);
+
+/// Looks again what the observed keys of the class's objects are derived from. No lock held.
+void kvo_derivations_refresh(const kvo_class *cls);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,44 @@
+/// Reading along key paths, from any value on.
+#ifndef KVO_PATH_CODING_H
+#define KVO_PATH_CODING_H
+
+#include "kvo_key_path.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// What a reading needs all the way.
+typedef struct kvo_walk {
+  const kvo_key_path *path;
+  uint32_t end;                      ///< of the components that are followed
+  const kvo_class *KVO_NULLABLE cls; ///< where the path begins, for messages
+  kvo_error *KVO_NULLABLE error;
+} kvo_walk;
+
+/// Reads from `start` along the components `from` to the walk's end. On KVO_OK `*value`, which need
+/// not be initialised, is the caller's; else it is nil. Calls user code.
+kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,
+    kvo_value *value);
+
+/// Applies the operator that is component `index` to a collection, with what follows it. As
+/// `kvo_walk_read`; operators.c.
+kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, uint32_t index,
+    kvo_value *value);
+
+/// Reads what the last component of a path is a key of, for setting or validating it: a value that
+/// has keys, or nil. As `kvo_walk_read`; KVO_INVALID_OPERATOR if the path has an operator,
+/// KVO_READ_ONLY if it ends in `self`.
+kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
+
+/// Reads a key of each element of a collection: an array gives an array, a set a set.
+kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
+/// Sets a key of each element of a collection, as far as the first error.
+kvo_status kvo_value_set_each(const kvo_value *collection, const char *key,
+    const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

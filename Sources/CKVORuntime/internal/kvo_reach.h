@@ -1,0 +1,96 @@
+/// Changes that reach further than the observers of one key: along key paths, to derived keys, and
+/// those that tell which elements of a to-many key came and went.
+#ifndef KVO_REACH_H
+#define KVO_REACH_H
+
+#include "kvo_delivery.h"
+#include "kvo_graph.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// A key of an object that a change affects: the changed one, or one derived from it.
+typedef struct kvo_affected {
+  kvo_object *object; ///< an unowned reference
+  const kvo_class_operations *operations;
+  uintptr_t id;
+  const char *KVO_NULLABLE key; ///< of a derived one, interned
+  uint64_t serial;              ///< when it came to be watched
+  bool is_read;
+  kvo_value value; ///< what it was when it was read, for its plain observers
+} kvo_affected;
+
+/// A registration that is to be told, held.
+typedef struct kvo_member {
+  kvo_registration *registration;
+  uint32_t affected; ///< of which key it is an observer
+  bool is_whole;     ///< gets whole values, not what came and went
+  bool is_read;
+  kvo_value value;    ///< of a path
+  uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE
+} kvo_member;
+
+enum { KVO_NO_PLACE = UINT32_MAX };
+
+/// Who is to be told of a change, in order.
+typedef struct kvo_audience {
+  kvo_affected *KVO_NULLABLE affected;
+  kvo_member *KVO_NULLABLE members;
+  uint32_t affected_count, affected_capacity, member_count, member_capacity;
+} kvo_audience;
+
+/// Links that lead on from what a change affects, each held.
+typedef struct kvo_links {
+  kvo_link *KVO_NULLABLE *KVO_NULLABLE items;
+  size_t count, capacity;
+} kvo_links;
+
+/// Finds who is to be told of a change of the key, and the links that lead on from there, if they
+/// are asked for. Members that were in `before` get their place there. False if memory is out.
+bool kvo_audience_find(kvo_audience *audience, const kvo_audience *KVO_NULLABLE before,
+    kvo_object *object, uintptr_t id, kvo_links *KVO_NULLABLE links);
+void kvo_audience_destroy(kvo_audience *audience);
+void kvo_links_destroy(kvo_links *links);
+
+/// What a change of a to-many key does, and what came and went.
+typedef struct kvo_mutation_record {
+  kvo_change_kind kind; ///< KVO_SETTING: it is none
+  kvo_set_mutation set_mutation;
+  kvo_index_set *KVO_NULLABLE indexes;
+  kvo_collection *KVO_NULLABLE objects; ///< a reference
+  bool has_old, has_new, has_before;
+  kvo_value old_value, new_value;
+  kvo_value before; ///< all of a set
+} kvo_mutation_record;
+
+/// Copies what is kept. False if memory is out.
+bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
+void kvo_mutation_destroy(kvo_mutation_record *record);
+/// Read what observers with these options ask for, before and after the change.
+void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options);
+void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options);
+
+/// What a frame or an open pair keeps of such a change.
+typedef struct kvo_reach {
+  uint32_t references; ///< atomic: frames and pairs
+  bool has_before;     ///< the audience at will is known
+  kvo_mutation_record mutation;
+  kvo_audience before, after;
+  kvo_links links; ///< to be followed at did
+} kvo_reach;
+
+/// Begins it: finds the audience, reads old, in the frame from now on. False if memory is out.
+bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
+void kvo_reach_deliver_priors(kvo_frame *frame);
+/// Ends it: moves what leads on, finds the audience again, reads new, calls the observers. The frame
+/// may have no reach yet, where nothing led on when the change began.
+void kvo_reach_finish(kvo_frame *frame);
+kvo_reach *kvo_reach_retain(kvo_reach *reach);
+void kvo_reach_release(kvo_reach *reach);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,225 @@
+// Collection operators: `@sum` and the others.
+//
+// An operator reads the rest of the path from each element and folds what comes of it: one function
+// takes a value in, one makes the result. Integers are summed in 128 bits, which no collection
+// exceeds, so a sum does not depend on what it passes through; from the first other number on it is
+// a double.
+#include "kvo_path_coding.h"
+
+#include "kvo_class.h"
+#include "kvo_collection_internal.h"
+#include "kvo_convert.h"
+#include "kvo_fail.h"
+
+typedef struct {
+  const kvo_walk *walk;
+  const kvo_component *operator;
+  kvo_collection_kind kind; ///< of what is operated on
+  size_t count;             ///< of values taken, nil ones too
+  bool is_real;             ///< whether the sum so far is `real`
+  __int128 integer;
+  double real;
+  kvo_value extreme;     ///< the least or greatest so far
+  kvo_elements elements; ///< the union so far
+} fold;
+
+// MARK: Errors
+
+static const char *owner(const fold *fold) {
+  return fold->walk->cls ? kvo_class_name(fold->walk->cls) : "a value";
+}
+
+static kvo_status refuse(const fold *fold, const kvo_value *value, const char *wanted) {
+  bool is_nil = kvo_value_is_nil(value);
+  kvo_object *object = is_nil ? NULL : kvo_value_get_object(value);
+  return kvo_fail(fold->walk->error, is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH, owner(fold),
+      fold->walk->path->text,
+      "The operator \"@%s\" in the key path \"%s\" of %s needs %s, but an element gives %s%s.",
+      fold->operator->key, fold->walk->path->text, owner(fold), wanted,
+      is_nil   ? "nil"
+      : object ? "an object of "
+               : "a value of type ",
+      is_nil   ? ""
+      : object ? kvo_class_name(kvo_class_of(object))
+               : value->type->encoding);
+}
+
+static kvo_status no_memory(const fold *fold) {
+  return kvo_fail(fold->walk->error, KVO_NO_MEMORY, owner(fold), fold->walk->path->text,
+      "No memory to read \"%s\" of %s.", fold->walk->path->text, owner(fold));
+}
+
+// MARK: Sums
+
+static double real_of(kvo_number number) {
+  switch (number.form) {
+  case KVO_NUMBER_SIGNED: return (double)number.integer;
+  case KVO_NUMBER_UNSIGNED: return (double)number.large;
+  case KVO_NUMBER_REAL: break;
+  }
+  return (double)number.real;
+}
+
+static void add(fold *fold, kvo_number number) {
+  if (number.form == KVO_NUMBER_REAL && !fold->is_real) {
+    fold->is_real = true;
+    fold->real = (double)fold->integer;
+  }
+  if (fold->is_real) fold->real += real_of(number);
+  else if (number.form == KVO_NUMBER_SIGNED) fold->integer += number.integer;
+  else fold->integer += number.large;
+}
+
+// Nil counts as 0.
+static kvo_status take_number(fold *fold, kvo_value *value) {
+  kvo_number number;
+  if (kvo_value_is_nil(value)) return KVO_OK;
+  if (!kvo_value_number(value, &number)) return refuse(fold, value, "numbers");
+  add(fold, number);
+  return KVO_OK;
+}
+
+static double real_sum(const fold *fold) {
+  return fold->is_real ? fold->real : (double)fold->integer;
+}
+
+static kvo_status make_sum(fold *fold, kvo_value *result) {
+  bool is_integer = !fold->is_real && fold->integer >= INT64_MIN && fold->integer <= INT64_MAX;
+  *result = is_integer ? kvo_value_int((int64_t)fold->integer) : kvo_value_double(real_sum(fold));
+  return KVO_OK;
+}
+
+static kvo_status make_average(fold *fold, kvo_value *result) {
+  *result = kvo_value_double(fold->count ? real_sum(fold) / (double)fold->count : 0);
+  return KVO_OK;
+}
+
+// MARK: Extremes
+
+// Of equal ones the first. A single value must be comparable too: with itself.
+static kvo_status take_extreme(fold *fold, kvo_value *value) {
+  int order;
+  if (kvo_value_is_nil(value)) return KVO_OK;
+  bool is_first = !fold->extreme.type;
+  if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order))
+    return refuse(fold, value, "values of one type that has an order");
+  bool is_beyond = fold->operator->op == KVO_OP_MAX ? order > 0 : order < 0;
+  if (!is_first && !is_beyond) return KVO_OK;
+  kvo_value_destroy(&fold->extreme);
+  fold->extreme = *value;
+  *value = KVO_VALUE_NIL;
+  return KVO_OK;
+}
+
+static kvo_status make_extreme(fold *fold, kvo_value *result) {
+  *result = fold->extreme;
+  fold->extreme = KVO_VALUE_NIL;
+  return KVO_OK;
+}
+
+// MARK: Unions
+
+static kvo_status take_object(fold *fold, kvo_value *value) {
+  if (kvo_value_is_nil(value)) return refuse(fold, value, "values");
+  kvo_status status = kvo_elements_take(&fold->elements, *value);
+  *value = KVO_VALUE_NIL;
+  return status ? no_memory(fold) : KVO_OK;
+}
+
+static kvo_status take_collection(fold *fold, const kvo_value *value, const char *wanted) {
+  size_t first = fold->elements.count;
+  if (kvo_value_is_nil(value)) return refuse(fold, value, wanted);
+  kvo_status status = kvo_value_elements(value, NULL, &fold->elements, fold->walk->error);
+  for (size_t i = first; !status && i < fold->elements.count; i++)
+    if (kvo_value_is_nil(&fold->elements.values[i]))
+      status = refuse(fold, &fold->elements.values[i], "values");
+  return status;
+}
+
+static kvo_status take_array(fold *fold, kvo_value *value) {
+  kvo_collection_kind kind = KVO_SET;
+  bool fits = kvo_value_is_collection(value, &kind) && kind != KVO_SET;
+  return fits ? take_collection(fold, value, "arrays") : refuse(fold, value, "arrays");
+}
+
+static kvo_status take_set(fold *fold, kvo_value *value) {
+  kvo_collection_kind kind = KVO_ARRAY;
+  bool fits = kvo_value_is_collection(value, &kind) && kind != KVO_ARRAY;
+  return fits ? take_collection(fold, value, "sets") : refuse(fold, value, "sets");
+}
+
+static kvo_status make_array(fold *fold, kvo_value *result) {
+  bool made = !kvo_value_from_elements(result, KVO_ARRAY, &fold->elements);
+  return made ? KVO_OK : no_memory(fold);
+}
+
+static kvo_status make_set(fold *fold, kvo_value *result) {
+  bool made = !kvo_value_from_elements(result, KVO_SET, &fold->elements);
+  return made ? KVO_OK : no_memory(fold);
+}
+
+// An ordered set drops what comes again; as its elements, in its order, it becomes an array.
+static kvo_status make_distinct_array(fold *fold, kvo_value *result) {
+  kvo_value distinct;
+  if (kvo_value_from_elements(&distinct, KVO_ORDERED_SET, &fold->elements)) return no_memory(fold);
+  kvo_status status = kvo_value_elements(&distinct, NULL, &fold->elements, fold->walk->error);
+  kvo_value_destroy(&distinct);
+  return status ? status : make_array(fold, result);
+}
+
+// An array gives an array, a set a set.
+static kvo_status make_distinct(fold *fold, kvo_value *result) {
+  return fold->kind == KVO_SET ? make_set(fold, result) : make_distinct_array(fold, result);
+}
+
+// MARK: Folding
+
+static const struct {
+  kvo_status (*take)(fold *fold, kvo_value *value); ///< may move the value away
+  kvo_status (*make)(fold *fold, kvo_value *result);
+} operations[] = {
+    [KVO_OP_SUM] = {take_number, make_sum},
+    [KVO_OP_AVG] = {take_number, make_average},
+    [KVO_OP_MIN] = {take_extreme, make_extreme},
+    [KVO_OP_MAX] = {take_extreme, make_extreme},
+    [KVO_OP_UNION_OF_OBJECTS] = {take_object, make_array},
+    [KVO_OP_DISTINCT_UNION_OF_OBJECTS] = {take_object, make_distinct},
+    [KVO_OP_UNION_OF_ARRAYS] = {take_array, make_array},
+    [KVO_OP_DISTINCT_UNION_OF_ARRAYS] = {take_array, make_distinct_array},
+    [KVO_OP_UNION_OF_SETS] = {take_set, make_set},
+    [KVO_OP_DISTINCT_UNION_OF_SETS] = {take_set, make_set},
+};
+
+static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t rest) {
+  kvo_value value;
+  kvo_status status = kvo_walk_read(fold->walk, element, rest, &value);
+  if (!status) status = operations[fold->operator->op].take(fold, &value);
+  kvo_value_destroy(&value);
+  fold->count++;
+  return status;
+}
+
+static kvo_status take_elements(fold *fold, const kvo_value *collection, uint32_t rest) {
+  kvo_elements elements = {0};
+  kvo_status status = kvo_value_elements(collection, NULL, &elements, fold->walk->error);
+  for (size_t i = 0; !status && i < elements.count; i++)
+    status = take_element(fold, &elements.values[i], rest);
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, uint32_t index,
+    kvo_value *result) {
+  fold fold = {.walk = walk, .operator = &walk->path->components[index], .kind = KVO_ARRAY};
+  *result = KVO_VALUE_NIL;
+  if (fold.operator->op == KVO_OP_COUNT) {
+    *result = kvo_value_int((int64_t)kvo_value_count(collection));
+    return KVO_OK;
+  }
+  kvo_value_is_collection(collection, &fold.kind);
+  kvo_status status = take_elements(&fold, collection, index + 1);
+  if (!status) status = operations[fold.operator->op].make(&fold, result);
+  kvo_value_destroy(&fold.extreme);
+  kvo_elements_destroy(&fold.elements);
+  return status;
+}

@@ -1,0 +1,227 @@
+// Key-value coding by key path, and the keys of collections.
+//
+// A walk reads one component after the other, each by key-value coding of the object it has come
+// to; an operator takes the rest of the path with it, into each element (operators.c). Nil ends a
+// walk with nil. A value is held while its keys are read: an accessor may let go of the last other
+// reference to it.
+#include "kvo_path_coding.h"
+
+#include "kvo_class.h"
+#include "kvo_coding.h"
+#include "kvo_collection_internal.h"
+#include "kvo_fail.h"
+
+#include <string.h>
+
+// MARK: Keys of any value
+
+static kvo_status no_keys(const kvo_value *value, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_INVALID_KEY_PATH, NULL, key,
+      "A value of type \"%s\" has no keys, and so no \"%s\".", value->type->encoding, key);
+}
+
+static bool has_keys(const kvo_value *value) {
+  return kvo_value_is_nil(value) || kvo_value_get_object(value) ||
+         kvo_value_is_collection(value, NULL);
+}
+
+static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *result,
+    kvo_error *error) {
+  *result = KVO_VALUE_NIL;
+  if (kvo_value_is_nil(value)) return KVO_OK;
+  kvo_object *object = kvo_value_get_object(value);
+  if (object) return kvo_value_for_key(object, key, result, error);
+  if (kvo_value_is_collection(value, NULL)) return kvo_value_map(value, key, result, error);
+  return no_keys(value, key, error);
+}
+
+static kvo_status set_key(const kvo_value *target, const char *key, const kvo_value *value,
+    kvo_error *error) {
+  if (kvo_value_is_nil(target)) return KVO_OK;
+  kvo_object *object = kvo_value_get_object(target);
+  if (object) return kvo_set_value_for_key(object, key, value, error);
+  if (kvo_value_is_collection(target, NULL)) return kvo_value_set_each(target, key, value, error);
+  return no_keys(target, key, error);
+}
+
+// MARK: Keys of a collection
+
+static kvo_status map_elements(const kvo_elements *elements, const char *key, kvo_elements *mapped,
+    kvo_error *error) {
+  for (size_t i = 0; i < elements->count; i++) {
+    kvo_value member;
+    kvo_status status = read_key(&elements->values[i], key, &member, error);
+    if (status) return status;
+    if (kvo_elements_take(mapped, member)) return kvo_fail_collection_memory(error);
+  }
+  return KVO_OK;
+}
+
+kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value *value,
+    kvo_error *error) {
+  kvo_elements elements = {0}, mapped = {0};
+  kvo_collection_kind kind = KVO_ARRAY;
+  *value = KVO_VALUE_NIL;
+  kvo_value_is_collection(collection, &kind);
+  kvo_status status = kvo_value_elements(collection, NULL, &elements, error);
+  if (!status) status = map_elements(&elements, key, &mapped, error);
+  kvo_elements_destroy(&elements);
+  if (!status && kvo_value_from_elements(value, kind, &mapped))
+    status = kvo_fail_collection_memory(error);
+  kvo_elements_destroy(&mapped);
+  return status;
+}
+
+kvo_status kvo_value_set_each(const kvo_value *collection, const char *key, const kvo_value *value,
+    kvo_error *error) {
+  kvo_elements elements = {0};
+  kvo_status status = kvo_value_elements(collection, NULL, &elements, error);
+  for (size_t i = 0; !status && i < elements.count; i++)
+    status = set_key(&elements.values[i], key, value, error);
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+// MARK: Walking
+
+static const char *root_name(const kvo_class *cls) { return cls ? kvo_class_name(cls) : "a value"; }
+
+// What has no keys does not know how the path came to it.
+static kvo_status name_path(const kvo_key_path *path, const kvo_class *cls, kvo_status status,
+    kvo_error *error) {
+  if (status != KVO_INVALID_KEY_PATH || !error || *error->class_name) return status;
+  char cause[sizeof error->message];
+  memcpy(cause, error->message, sizeof cause);
+  return kvo_fail(error, status, root_name(cls), path->text,
+      "The key path \"%s\" of %s leads nowhere: %s", path->text, root_name(cls), cause);
+}
+
+static kvo_status not_a_collection(const kvo_walk *walk, const kvo_value *value, uint32_t index) {
+  const char *name = walk->path->components[index].key;
+  kvo_object *object = kvo_value_get_object(value);
+  return kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
+      "The operator \"@%s\" in the key path \"%s\" of %s needs a collection, but comes to %s%s.",
+      name, walk->path->text, root_name(walk->cls), object ? "an object of " : "a value of type ",
+      object ? kvo_class_name(kvo_class_of(object)) : value->type->encoding);
+}
+
+static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
+    kvo_value *result) {
+  *result = KVO_VALUE_NIL;
+  if (kvo_value_is_nil(value)) return KVO_OK;
+  if (!kvo_value_is_collection(value, NULL)) return not_a_collection(walk, value, index);
+  return kvo_walk_operate(walk, value, index, result);
+}
+
+// Follows the walk from a value that is the callee's, which ends it.
+static kvo_status follow(const kvo_walk *walk, kvo_value current, uint32_t from,
+    kvo_value *result) {
+  kvo_status status = KVO_OK;
+  bool has_ended = false;
+  for (uint32_t i = from; !status && !has_ended && i < walk->end; i++) {
+    const kvo_component *component = &walk->path->components[i];
+    if (component->op == KVO_OP_SELF) continue;
+    has_ended = kvo_operator_is_collective(component->op);
+    kvo_value next;
+    status = has_ended ? operate(walk, &current, i, &next)
+                       : read_key(&current, component->key, &next, walk->error);
+    kvo_value_destroy(&current);
+    current = next;
+  }
+  *result = current;
+  return name_path(walk->path, walk->cls, status, walk->error);
+}
+
+kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,
+    kvo_value *value) {
+  kvo_value copy;
+  if (!kvo_value_copy(&copy, start)) return follow(walk, copy, from, value);
+  *value = KVO_VALUE_NIL;
+  return kvo_fail(walk->error, KVO_NO_MEMORY, root_name(walk->cls), walk->path->text,
+      "No memory to read \"%s\" of %s.", walk->path->text, root_name(walk->cls));
+}
+
+// A first key is read without a reference to the object, which the caller holds.
+static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo_value *value) {
+  const kvo_component *first = &walk->path->components[0];
+  if (!walk->end || first->op != KVO_OP_NONE)
+    return follow(walk, kvo_value_object(object), 0, value);
+  kvo_status status = kvo_value_for_key(object, first->key, value, walk->error);
+  return status ? status : follow(walk, *value, 1, value);
+}
+
+kvo_status kvo_value_at_path(kvo_object *object, const kvo_key_path *path, kvo_value *value,
+    kvo_error *error) {
+  kvo_walk walk = {path, path->count, kvo_class_of(object), error};
+  return read_from_object(&walk, object, value);
+}
+
+static kvo_status invalid(kvo_error *error, const kvo_error *cause) {
+  if (error) *error = *cause;
+  return cause->status;
+}
+
+kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *error) {
+  kvo_error cause;
+  *value = KVO_VALUE_NIL;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
+  return path ? kvo_value_at_path(object, path, value, error) : invalid(error, &cause);
+}
+
+kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_path,
+    kvo_value *value, kvo_error *error) {
+  kvo_error cause;
+  *value = KVO_VALUE_NIL;
+  kvo_object *object = kvo_value_get_object(start);
+  const kvo_class *cls = object ? kvo_class_of(object) : NULL;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, &cause);
+  if (!path) return invalid(error, &cause);
+  kvo_walk walk = {path, path->count, cls, error};
+  return kvo_walk_read(&walk, start, 0, value);
+}
+
+// MARK: Setting
+
+static kvo_status refuse_operator(const kvo_walk *walk, uint32_t index) {
+  return kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
+      "The key path \"%s\" of %s has the operator \"@%s\": it can only be read.", walk->path->text,
+      root_name(walk->cls), walk->path->components[index].key);
+}
+
+static kvo_status refuse_self(const kvo_walk *walk) {
+  return kvo_fail(walk->error, KVO_READ_ONLY, root_name(walk->cls), walk->path->text,
+      "The key path \"%s\" of %s ends in \"self\": it can only be read.", walk->path->text,
+      root_name(walk->cls));
+}
+
+kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_value *value,
+    kvo_error *error) {
+  kvo_walk walk = {path, path->count - 1, kvo_class_of(object), error};
+  *value = KVO_VALUE_NIL;
+  for (uint32_t i = 0; i < path->count; i++)
+    if (kvo_operator_is_collective(path->components[i].op)) return refuse_operator(&walk, i);
+  if (path->components[walk.end].op == KVO_OP_SELF) return refuse_self(&walk);
+  kvo_status status = read_from_object(&walk, object, value);
+  if (status || has_keys(value)) return status;
+  status = no_keys(value, path->components[walk.end].key, error);
+  kvo_value_destroy(value);
+  return name_path(path, walk.cls, status, error);
+}
+
+static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, const kvo_value *value,
+    kvo_error *error) {
+  kvo_value target;
+  kvo_status status = kvo_walk_to_last(object, path, &target, error);
+  if (status) return status;
+  status = set_key(&target, path->components[path->count - 1].key, value, error);
+  kvo_value_destroy(&target);
+  return name_path(path, kvo_class_of(object), status, error);
+}
+
+kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
+    const kvo_value *value, kvo_error *error) {
+  kvo_error cause;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
+  return path ? set_at_path(object, path, value, error) : invalid(error, &cause);
+}

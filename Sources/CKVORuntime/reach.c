@@ -1,0 +1,246 @@
+// The life of a change that reaches further than the observers of one key.
+//
+// At will the audience is found and old is read; at did, what leads on from the keys that the
+// change affects is followed anew, the audience is found again, and new is read: told are those
+// found both times, in the order of the second. Audiences hold registrations, not objects: each
+// object that is read or called is held meanwhile by a frame that guards it as well, so that
+// `ended` waits for the call. A registration that was made on another thread in between is told
+// without an old value, as change.c does.
+#include "kvo_reach.h"
+
+#include "kvo_collection_internal.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+
+// MARK: Memory
+
+static kvo_reach *make(void) {
+  kvo_reach *reach = kvo_alloc_zeroed(sizeof *reach);
+  if (!reach) return NULL;
+  reach->references = 1;
+  reach->mutation.kind = KVO_SETTING;
+  return reach;
+}
+
+kvo_reach *kvo_reach_retain(kvo_reach *reach) {
+  __atomic_fetch_add(&reach->references, 1, __ATOMIC_RELAXED);
+  return reach;
+}
+
+void kvo_reach_release(kvo_reach *reach) {
+  if (__atomic_sub_fetch(&reach->references, 1, __ATOMIC_ACQ_REL)) return;
+  kvo_audience_destroy(&reach->before);
+  kvo_audience_destroy(&reach->after);
+  kvo_links_destroy(&reach->links);
+  kvo_mutation_destroy(&reach->mutation);
+  kvo_free(reach);
+}
+
+static void put_into(kvo_frame *frame, kvo_reach *reach) {
+  frame->reach = reach;
+  frame->flags |= KVO_FRAME_REACH;
+}
+
+// MARK: Holding
+
+// A frame that guards the object and, unless it is the changed one, which its setter's caller
+// holds, keeps it alive. NULL if the object is dying, or memory is out.
+static kvo_frame *visit(const kvo_frame *frame, kvo_object *object,
+    const kvo_class_operations *operations) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *guard = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!guard || object == frame->object) return guard;
+  if (operations->try_retain(object)) {
+    guard->flags |= KVO_FRAME_RETAINED;
+    return guard;
+  }
+  kvo_frame_pop(guard);
+  return NULL;
+}
+
+// MARK: Reading
+
+static bool is_detailed(const kvo_reach *reach, const kvo_member *member) {
+  return reach->mutation.kind != KVO_SETTING && !member->is_whole;
+}
+
+static const kvo_chain *chain_of(const kvo_member *member) {
+  kvo_link *link = kvo_link_of(member->registration);
+  return link ? link->chain : NULL;
+}
+
+static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
+  kvo_frame *guard = visit(frame, affected->object, affected->operations);
+  if (!guard) return;
+  const kvo_accessors *accessors = kvo_change_accessors(affected->object, affected->id);
+  if (accessors) kvo_change_read(accessors, affected->object, &affected->value);
+  affected->is_read = accessors != NULL;
+  kvo_frame_pop(guard);
+}
+
+static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member *member) {
+  kvo_frame *guard = visit(frame, chain->root, chain->operations);
+  if (!guard) return;
+  kvo_value_at_path(chain->root, chain->path, &member->value, NULL);
+  kvo_value_snapshot(&member->value);
+  member->is_read = true;
+  kvo_frame_pop(guard);
+}
+
+static void read_all(const kvo_frame *frame, const kvo_reach *reach, kvo_audience *audience,
+    uint32_t wanted) {
+  for (uint32_t i = 0; i < audience->member_count; i++) {
+    kvo_member *member = &audience->members[i];
+    const kvo_chain *chain = chain_of(member);
+    if (!(member->registration->options & wanted) || is_detailed(reach, member)) continue;
+    if (chain) read_path(frame, chain, member);
+    else if (!audience->affected[member->affected].is_read)
+      read_affected(frame, &audience->affected[member->affected]);
+  }
+}
+
+static uint32_t options_of_detailed(const kvo_reach *reach, const kvo_audience *audience) {
+  uint32_t options = 0;
+  for (uint32_t i = 0; i < audience->member_count; i++)
+    if (is_detailed(reach, &audience->members[i]))
+      options |= audience->members[i].registration->options;
+  return options;
+}
+
+// What was read for a member, or NULL.
+static const kvo_value *value_of(const kvo_audience *audience, const kvo_member *member) {
+  if (chain_of(member)) return member->is_read ? &member->value : NULL;
+  const kvo_affected *affected = &audience->affected[member->affected];
+  return affected->is_read ? &affected->value : NULL;
+}
+
+// MARK: Calling
+
+static void call(const kvo_frame *frame, const kvo_audience *audience, const kvo_member *member,
+    const kvo_change *change) {
+  kvo_registration *registration = member->registration;
+  if (!kvo_handle_is_valid(registration)) return;
+  const kvo_chain *chain = chain_of(member);
+  kvo_frame *guard = visit(frame, registration->object,
+      chain ? chain->operations : audience->affected[member->affected].operations);
+  if (!guard) return;
+  if (kvo_handle_is_valid(registration)) kvo_change_call(guard, registration, change);
+  kvo_frame_pop(guard);
+}
+
+static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options, bool prior) {
+  bool old = options & KVO_OLD && mutation->has_old;
+  bool new = options & KVO_NEW && mutation->has_new && !prior;
+  return (kvo_change){mutation->kind, prior, old ? &mutation->old_value : NULL,
+      new ? &mutation->new_value : NULL, mutation->indexes};
+}
+
+static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  uint32_t options = member->registration->options;
+  if (!(options & KVO_PRIOR)) return;
+  const kvo_value *old = options & KVO_OLD ? value_of(&reach->before, member) : NULL;
+  kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
+  if (is_detailed(reach, member)) change = describe(&reach->mutation, options, true);
+  call(frame, &reach->before, member, &change);
+}
+
+// Where nothing led on at will, the plain observers of the changed key are those that were
+// registered then, and old is the frame's.
+static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  return !reach->has_before && !chain_of(member) && member->affected == 0 &&
+         member->registration->serial <= frame->serial;
+}
+
+static bool is_of_other_thread(const kvo_frame *frame, const kvo_registration *registration) {
+  return registration->serial > frame->serial && registration->thread != kvo_this_thread;
+}
+
+static const kvo_value *old_value(const kvo_frame *frame, const kvo_reach *reach,
+    const kvo_member *member) {
+  if (member->was_place != KVO_NO_PLACE)
+    return value_of(&reach->before, &reach->before.members[member->was_place]);
+  bool known = was_plain(frame, reach, member) && frame->flags & KVO_FRAME_HAS_OLD;
+  return known ? &frame->old_value : NULL;
+}
+
+static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  const kvo_registration *registration = member->registration;
+  uint32_t options = registration->options;
+  bool was_there = member->was_place != KVO_NO_PLACE || was_plain(frame, reach, member);
+  if (!was_there && !is_of_other_thread(frame, registration)) return;
+  const kvo_value *old = old_value(frame, reach, member);
+  const kvo_value *new = value_of(&reach->after, member);
+  kvo_change change = {.kind = KVO_SETTING,
+      .old_value = options & KVO_OLD ? old : NULL,
+      .new_value = options & KVO_NEW ? new : NULL};
+  if (is_detailed(reach, member)) change = describe(&reach->mutation, options, false);
+  else if (options & KVO_DISTINCT && old && new && kvo_value_equal(old, new)) return;
+  call(frame, &reach->after, member, &change);
+}
+
+// MARK: Steps
+
+bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_reach *reach = make();
+  if (!reach) return false;
+  put_into(frame, reach);
+  if (mutation && !kvo_mutation_begin(&reach->mutation, mutation)) return false;
+  reach->has_before = kvo_audience_find(&reach->before, NULL, frame->object, frame->id, NULL);
+  if (!reach->has_before) return false;
+  if (reach->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_before(&reach->mutation, frame->object, frame->id,
+        options_of_detailed(reach, &reach->before));
+  read_all(frame, reach, &reach->before, KVO_OLD | KVO_DISTINCT);
+  return true;
+}
+
+static bool has_prior(const kvo_audience *audience) {
+  for (uint32_t i = 0; i < audience->member_count; i++)
+    if (audience->members[i].registration->options & KVO_PRIOR) return true;
+  return false;
+}
+
+void kvo_reach_deliver_priors(kvo_frame *frame) {
+  const kvo_reach *reach = frame->reach;
+  if (!has_prior(&reach->before)) return;
+  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
+    frame->flags |= KVO_FRAME_RETAINED;
+  for (uint32_t i = 0; i < reach->before.member_count; i++)
+    call_prior(frame, reach, &reach->before.members[i]);
+}
+
+static void find_after(kvo_frame *frame, kvo_reach *reach, kvo_links *links) {
+  kvo_audience_find(&reach->after, reach->has_before ? &reach->before : NULL, frame->object,
+      frame->id, links);
+}
+
+// Follows the links that lead on from what is affected. False if there are none.
+static bool follow(kvo_reach *reach) {
+  if (!reach->links.count) return false;
+  for (size_t i = 0; i < reach->links.count; i++) kvo_link_follow(reach->links.items[i]);
+  return true;
+}
+
+static void read_new(kvo_frame *frame, kvo_reach *reach) {
+  if (reach->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
+        options_of_detailed(reach, &reach->after));
+  read_all(frame, reach, &reach->after, KVO_NEW | KVO_DISTINCT);
+}
+
+void kvo_reach_finish(kvo_frame *frame) {
+  if (!(frame->flags & KVO_FRAME_REACH)) {
+    kvo_reach *made = make();
+    if (!made) return;
+    put_into(frame, made);
+  }
+  kvo_reach *reach = frame->reach;
+  find_after(frame, reach, &reach->links);
+  if (follow(reach)) {
+    kvo_audience_destroy(&reach->after);
+    find_after(frame, reach, NULL);
+  }
+  read_new(frame, reach);
+  for (uint32_t i = 0; i < reach->after.member_count; i++)
+    call_final(frame, reach, &reach->after.members[i]);
+}

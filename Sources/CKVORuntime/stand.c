@@ -1,0 +1,119 @@
+// Standing at a key of an object: what must be known first, and being put in place.
+//
+// Finding out calls the user's hooks, and so is done before any lock is taken: the key's accessors,
+// the dynamic subclass with its interposers, the derivation that a derived key is going to need.
+// Being put in place happens under the object's lock, and leaves everything as it was if memory is
+// out.
+#include "kvo_collection_internal.h"
+#include "kvo_delivery.h"
+#include "kvo_fail.h"
+#include "kvo_graph.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_swizzle.h"
+
+static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
+      cls->name);
+}
+
+static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
+  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
+  if (!hook) return false; // a binding's, which may have none
+  typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+      kvo_error *);
+  kvo_value value = KVO_VALUE_NIL;
+  bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
+  kvo_value_destroy(&value);
+  return answers;
+}
+
+// What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
+// `balance` although setBalance: would set it.
+const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  kvo_error cause = {0};
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, &cause);
+  if (accessors && accessors->getter) return accessors;
+  bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
+  const char *interned = answers ? kvo_key_intern(key) : NULL;
+  accessors = interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
+  if (answers && !accessors) out_of_memory(cls, key, error);
+  else if (cause.status == KVO_NO_MEMORY) out_of_memory(cls, key, error);
+  else if (!accessors)
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
+  return accessors;
+}
+
+kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, kvo_error *error) {
+  const char *owner = "its owner", *property = "property";
+  kvo_collection_property((kvo_collection *)object, &owner, &property);
+  return kvo_fail(error, KVO_NOT_OBSERVABLE, kvo_class_of(object)->name, key,
+      "\"%s\" of a collection can't be observed: observe the %s of %s that holds it.", key,
+      property, owner);
+}
+
+kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  kvo_error cause = {0};
+  *stand = (kvo_stand){.object = object};
+  if (kvo_class_is_collection(cls)) return kvo_collection_refuse_observing(object, key, error);
+  stand->accessors = kvo_observable_accessors(object, key, &cause);
+  if (stand->accessors)
+    stand->dynamic = kvo_swizzle_class(cls, stand->accessors->key,
+        kvo_accessors_automatic(stand->accessors), &cause);
+  if (!stand->dynamic) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  if (kvo_derivation_make(object, stand->accessors, &stand->derivation)) return KVO_OK;
+  return out_of_memory(cls, key, error);
+}
+
+void kvo_stand_discard(kvo_stand *stand) {
+  kvo_derivation_release(stand->derivation);
+  stand->derivation = NULL;
+}
+
+static void link_to_observer_locked(kvo_registration *registration, kvo_table *observers_table) {
+  registration->operations->unowned_retain(registration->observer);
+  registration->next_watched = observers_table->watched;
+  registration->link_watched = &observers_table->watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = &registration->next_watched;
+  observers_table->watched = registration;
+}
+
+// The cell's own derivation goes before the one that was made in advance.
+static void install_derivation_locked(kvo_table *table, kvo_stand *stand) {
+  if (!stand->derivation) return;
+  kvo_cell *cell = kvo_table_find(table, stand->accessors->id);
+  if (cell->derivation) kvo_stand_discard(stand);
+  else kvo_derivation_install_locked(stand->derivation, table, cell);
+}
+
+// An object may observe itself: its table is then reserved twice, which is harmless.
+static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_retired **retired) {
+  kvo_object *object = registration->object, *observer = registration->observer;
+  kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
+  kvo_table *table = kvo_table_reserve_locked(object, retired);
+  if (!table || (observer && !observers_table)) return false;
+  registration->serial = __atomic_add_fetch(&kvo_registration_serial, 1, __ATOMIC_SEQ_CST);
+  if (!kvo_table_insert_locked(table, registration, stand->accessors, retired)) return false;
+  install_derivation_locked(table, stand);
+  if (observer) link_to_observer_locked(registration, observer->observations);
+  if (kvo_isa(object) != stand->dynamic) kvo_swizzle_in_locked(object, stand->dynamic);
+  return true;
+}
+
+bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  if (place_locked(registration, stand, retired)) return true;
+  kvo_table_trim_locked(registration->object, retired);
+  if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
+  return false;
+}

@@ -1,0 +1,63 @@
+// Validation: `validate<Key>:error:` of the last object on a path, on request only.
+//
+// The validator gets a copy of the value: what it replaces counts only if it agrees.
+#include "kvo_coding.h"
+
+#include "kvo_class_internal.h"
+#include "kvo_fail.h"
+#include "kvo_intern.h"
+#include "kvo_path_coding.h"
+
+typedef kvo_status (*validator)(kvo_object *, const kvo_method *, kvo_value *, kvo_error *);
+
+static kvo_status no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to validate \"%s\" of %s.", key,
+      cls->name);
+}
+
+// A validator's own error is handed on as it is; one that gives none gets this.
+static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status status,
+    const kvo_error *cause, kvo_error *error) {
+  if (!cause->status)
+    return kvo_fail(error, status, cls->name, key, "The value is not valid for \"%s\" of %s.", key,
+        cls->name);
+  if (error) *error = *cause;
+  return status;
+}
+
+static kvo_status validate(kvo_object *object, const kvo_method *hook, const char *key,
+    kvo_value *value, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  kvo_value proposed;
+  kvo_error cause = {0};
+  if (kvo_value_copy(&proposed, value)) return no_memory(cls, key, error);
+  kvo_status status = ((validator)kvo_class_imp(cls, hook))(object, hook, &proposed, &cause);
+  kvo_value_destroy(status ? &proposed : value);
+  if (status) return refuse(cls, key, status, &cause, error);
+  *value = proposed;
+  return KVO_OK;
+}
+
+static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
+  const char *selector = kvo_accessor_name("validate", key, true, ":error:");
+  const kvo_method *hook = selector ? kvo_class_find_method(kvo_class_of(object), selector) : NULL;
+  return hook ? validate(object, hook, key, value, error) : KVO_OK;
+}
+
+kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *error) {
+  kvo_error cause;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
+  if (!path) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  kvo_value target;
+  kvo_status status = kvo_walk_to_last(object, path, &target, error);
+  kvo_object *last = kvo_value_get_object(&target);
+  if (!status && last)
+    status = validate_key(last, path->components[path->count - 1].key, value, error);
+  kvo_value_destroy(&target);
+  return status;
+}

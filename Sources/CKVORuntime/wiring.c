@@ -1,0 +1,376 @@
+// Wiring: following a key path from object to object, and moving along when a link changes.
+//
+// Where a link leads is found by reading its key, which is the user's code and runs without a
+// lock; what is read is installed under the graph lock afterwards. Two threads may follow one link
+// at once: each takes a ticket before it reads, and what was read by a later ticket is not replaced
+// by what an earlier one read. What is found may be derived, or lead on; that is put on a stack of
+// tasks rather than recursed into, so that a path or a chain of derived keys may be as long as
+// memory allows. The stack works off what a recursion would do, in its order: a key's derivation
+// first, then what the key leads to.
+#include "kvo_collection_internal.h"
+#include "kvo_graph.h"
+#include "kvo_lock.h"
+#include "kvo_log.h"
+#include "kvo_memory.h"
+#include "kvo_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t first_key(const kvo_key_path *path) {
+  return path->components[0].op == KVO_OP_NONE ? 0 : kvo_key_path_next_key(path, 0);
+}
+
+static kvo_link *make_link(kvo_chain *chain, uint32_t depth, const kvo_stand *stand) {
+  kvo_link *link = kvo_alloc_zeroed(sizeof *link);
+  if (!link) return NULL;
+  link->entry = (kvo_registration){.references = 2, // its table's, and that of whoever makes it
+      .options = KVO_LINKED,
+      .object = stand->object,
+      .id = stand->accessors->id,
+      .key_path = chain->path->text};
+  kvo_link_init(link, chain, depth);
+  return link;
+}
+
+static void free_link(kvo_link *link) {
+  kvo_registration_let_go(&link->entry);
+  kvo_registration_let_go(&link->entry);
+}
+
+// MARK: Tasks
+
+typedef struct task {
+  enum { WIRE_CHAIN, FOLLOW_LINK, STAND } kind;
+  kvo_chain *chain;   // to be wired; a reference
+  kvo_link *link;     // to be followed, or the parent of what is to stand; held
+  kvo_object *object; // the chain's root, or where to stand; a reference
+  uint64_t ticket;    // by which it was found where to stand
+} task;
+
+typedef struct {
+  task *tasks;
+  size_t count, capacity;
+  task current;
+  kvo_retired *retired;
+} wiring;
+
+static bool make_room(wiring *wiring, size_t more) {
+  if (wiring->count + more <= wiring->capacity) return true;
+  size_t capacity =
+      wiring->capacity * 2 > wiring->count + more ? wiring->capacity * 2 : wiring->count + more + 8;
+  task *tasks = kvo_alloc(capacity * sizeof *tasks);
+  if (!tasks) return false;
+  if (wiring->count) memcpy(tasks, wiring->tasks, wiring->count * sizeof *tasks);
+  kvo_free(wiring->tasks);
+  wiring->tasks = tasks;
+  wiring->capacity = capacity;
+  return true;
+}
+
+static void push_follow(wiring *wiring, kvo_link *link) {
+  if (kvo_link_is_last(link) || !make_room(wiring, 1)) return;
+  kvo_registration_hold(&link->entry);
+  wiring->tasks[wiring->count++] = (task){.kind = FOLLOW_LINK, .link = link};
+}
+
+static bool starts_wiring(kvo_derivation *derivation) {
+  KVO_LOCKED(&kvo_graph_lock);
+  bool starts = !derivation->wired;
+  derivation->wired = true;
+  return starts;
+}
+
+static void push_chains(wiring *wiring, kvo_derivation *derivation) {
+  if (!make_room(wiring, derivation->count)) return;
+  for (uint32_t i = derivation->count; i-- > 0;) {
+    kvo_chain_retain(derivation->chains[i]);
+    kvo_object_retain(derivation->object);
+    wiring->tasks[wiring->count++] =
+        (task){.kind = WIRE_CHAIN, .chain = derivation->chains[i], .object = derivation->object};
+  }
+}
+
+// What follows from standing at a key: pushed in the reverse of the order in which it is done. Ends
+// the maker's reference.
+static void push_consequences(wiring *wiring, kvo_link *link, kvo_stand *stand) {
+  push_follow(wiring, link);
+  if (stand->derivation && starts_wiring(stand->derivation)) push_chains(wiring, stand->derivation);
+  kvo_stand_discard(stand);
+  kvo_registration_let_go(&link->entry);
+}
+
+static void end_task(task *task) {
+  if (task->chain) kvo_chain_release(task->chain);
+  if (task->link) kvo_registration_let_go(&task->link->entry);
+  kvo_object_release(task->object);
+  *task = (struct task){0};
+}
+
+// MARK: Standing
+
+// What can't be followed is told to the developer; the path counts as broken there.
+static void report(const kvo_chain *chain, const kvo_error *error) {
+  if (chain->derivation)
+    kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
+        chain->accessors->cls->name, chain->path->text, error->message);
+  else
+    kvo_misuse("\"%s\" of %s can't be observed further: %s", chain->path->text,
+        chain->accessors->cls->name, error->message);
+}
+
+static bool prepare(const kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_stand *stand) {
+  kvo_error error;
+  if (!kvo_stand_prepare(object, chain->path->components[depth].key, stand, &error)) return true;
+  report(chain, &error);
+  return false;
+}
+
+// Places a chain's first link, unless another thread has, or the chain has ended.
+static bool place_first(kvo_chain *chain, kvo_link *link, kvo_stand *stand, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (chain->ended || chain->first) return false;
+  if (!kvo_registration_place(&link->entry, stand, retired)) return false;
+  chain->first = link;
+  return true;
+}
+
+static void wire_chain(wiring *wiring, kvo_chain *chain, kvo_object *root) {
+  kvo_stand stand;
+  uint32_t depth = first_key(chain->path);
+  if (depth == chain->path->count || !prepare(chain, root, depth, &stand)) return;
+  kvo_link *link = make_link(chain, depth, &stand);
+  if (link && place_first(chain, link, &stand, &wiring->retired)) {
+    push_consequences(wiring, link, &stand);
+    return;
+  }
+  if (link) free_link(link);
+  kvo_stand_discard(&stand);
+}
+
+static bool place_child(kvo_link *parent, uint64_t ticket, kvo_link *child, kvo_stand *stand,
+    kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (parent->entry.state != KVO_LIVE || parent->installed != ticket) return false;
+  if (!kvo_registration_place(&child->entry, stand, retired)) return false;
+  kvo_link_add_child_locked(parent, child);
+  return true;
+}
+
+static void stand_at(wiring *wiring, kvo_link *parent, uint64_t ticket, kvo_object *object) {
+  kvo_stand stand;
+  uint32_t depth = kvo_key_path_next_key(parent->chain->path, parent->depth);
+  if (!prepare(parent->chain, object, depth, &stand)) return;
+  kvo_link *child = make_link(parent->chain, depth, &stand);
+  if (child && place_child(parent, ticket, child, &stand, &wiring->retired)) {
+    push_consequences(wiring, child, &stand);
+    return;
+  }
+  if (child) free_link(child);
+  kvo_stand_discard(&stand);
+}
+
+// MARK: Following
+
+// The objects that a link leads to, each held.
+typedef struct {
+  kvo_object **objects;
+  size_t count;
+} targets;
+
+static void add_target(targets *found, kvo_object *object) {
+  if (object && !kvo_class_is_collection(kvo_class_of(object)))
+    found->objects[found->count++] = kvo_object_retain(object);
+}
+
+static bool make_targets(targets *found, size_t count) {
+  *found = (targets){kvo_alloc(count * sizeof *found->objects + 1), 0};
+  return found->objects;
+}
+
+static targets elements_of(const kvo_value *collection) {
+  targets found;
+  size_t count = kvo_value_count(collection);
+  if (!make_targets(&found, count)) return found;
+  for (size_t i = 0; i < count; i++) {
+    kvo_value element;
+    if (kvo_value_element(collection, i, &element) != KVO_OK) break;
+    add_target(&found, kvo_value_get_object(&element));
+    kvo_value_destroy(&element);
+  }
+  return found;
+}
+
+static void report_collection(const kvo_link *link) {
+  const kvo_key_path *path = link->chain->path;
+  kvo_error error;
+  kvo_key_path_refuse_collection(path, link->depth, link->chain->accessors->cls, &error);
+  report(link->chain, &error);
+}
+
+static targets targets_of(const kvo_link *link, const kvo_value *value) {
+  const kvo_component *following = &link->chain->path->components[link->depth + 1];
+  bool is_collection = kvo_value_is_collection(value, NULL);
+  if (is_collection && kvo_operator_is_collective(following->op)) return elements_of(value);
+  targets found;
+  if (is_collection) report_collection(link);
+  if (make_targets(&found, 1) && !is_collection) add_target(&found, kvo_value_get_object(value));
+  return found;
+}
+
+static targets read_targets(const kvo_link *link, kvo_object *object) {
+  const char *key = link->chain->path->components[link->depth].key;
+  kvo_value value = KVO_VALUE_NIL;
+  const kvo_accessors *accessors = kvo_observable_accessors(object, key, NULL);
+  if (accessors) kvo_accessors_read(accessors, object, &value);
+  targets found = targets_of(link, &value);
+  kvo_value_destroy(&value);
+  return found;
+}
+
+// Holds the link's object, if it lives, and takes a ticket.
+static kvo_object *begin_following(kvo_link *link, uint64_t *ticket) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (link->entry.state != KVO_LIVE) return NULL;
+  kvo_object *object = link->entry.object;
+  *ticket = ++link->issued;
+  return kvo_class_of(object)->operations->try_retain(object) ? object : NULL;
+}
+
+static int compare_addresses(const void *a, const void *b) {
+  uintptr_t left = *(const uintptr_t *)a, right = *(const uintptr_t *)b;
+  return (left > right) - (left < right);
+}
+
+// Takes out of a sorted array, whose lowest bits are marks of what was taken.
+static bool take(uintptr_t *sorted, size_t count, const kvo_object *object) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if ((sorted[middle] & ~(uintptr_t)1) < (uintptr_t)object) low = middle + 1;
+    else high = middle;
+  }
+  if (low == count || sorted[low] != (uintptr_t)object) return false;
+  sorted[low] |= 1;
+  return true;
+}
+
+static size_t sort_once(uintptr_t *sorted, const targets *found) {
+  for (size_t i = 0; i < found->count; i++) sorted[i] = (uintptr_t)found->objects[i];
+  if (found->count) qsort(sorted, found->count, sizeof *sorted, compare_addresses);
+  size_t count = 0;
+  for (size_t i = 0; i < found->count; i++)
+    if (!count || sorted[count - 1] != sorted[i]) sorted[count++] = sorted[i];
+  return count;
+}
+
+// Ends the children whose objects are not among the targets, and marks the others' as taken.
+static void keep_children_locked(kvo_link *link, uintptr_t *sorted, size_t count,
+    kvo_retired **retired) {
+  for (kvo_link *child = link->children, *next; child; child = next) {
+    next = child->next;
+    if (!take(sorted, count, child->entry.object)) kvo_entry_end_locked(&child->entry, retired);
+  }
+}
+
+static bool install(kvo_link *link, uint64_t ticket, uintptr_t *sorted, size_t count,
+    kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (link->entry.state != KVO_LIVE || ticket <= link->installed) return false;
+  link->installed = ticket;
+  keep_children_locked(link, sorted, count, retired);
+  return true;
+}
+
+static void push_stand(wiring *wiring, kvo_link *link, uint64_t ticket, kvo_object *object) {
+  kvo_registration_hold(&link->entry);
+  wiring->tasks[wiring->count++] =
+      (task){.kind = STAND, .link = link, .object = kvo_object_retain(object), .ticket = ticket};
+}
+
+// The first target is to be worked off first, so it is pushed last.
+static void push_missing(wiring *wiring, kvo_link *link, uint64_t ticket, const targets *found,
+    uintptr_t *sorted, size_t count) {
+  if (!make_room(wiring, count)) return;
+  size_t start = wiring->count;
+  for (size_t i = 0; i < found->count; i++)
+    if (take(sorted, count, found->objects[i])) push_stand(wiring, link, ticket, found->objects[i]);
+  for (size_t low = start, high = wiring->count; low + 1 < high; low++) {
+    task swapped = wiring->tasks[low];
+    wiring->tasks[low] = wiring->tasks[--high];
+    wiring->tasks[high] = swapped;
+  }
+}
+
+// While the user's code runs, a frame holds the object: it lets go, should that throw.
+static targets read_held(const kvo_link *link, kvo_object *object) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_object_release(object);
+    return (targets){0};
+  }
+  frame->flags |= KVO_FRAME_RETAINED;
+  targets found = read_targets(link, object);
+  kvo_frame_pop(frame);
+  return found;
+}
+
+static void follow(wiring *wiring, kvo_link *link) {
+  uint64_t ticket;
+  kvo_object *object = begin_following(link, &ticket);
+  if (!object) return;
+  targets found = read_held(link, object);
+  uintptr_t *sorted = kvo_alloc(found.count * sizeof *sorted + 1);
+  size_t count = sorted ? sort_once(sorted, &found) : 0;
+  if (sorted && install(link, ticket, sorted, count, &wiring->retired))
+    push_missing(wiring, link, ticket, &found, sorted, count);
+  kvo_free(sorted);
+  for (size_t i = 0; i < found.count; i++) kvo_object_release(found.objects[i]);
+  kvo_free(found.objects);
+}
+
+static void run_task(wiring *wiring, const task *task) {
+  switch (task->kind) {
+  case WIRE_CHAIN: wire_chain(wiring, task->chain, task->object); break;
+  case FOLLOW_LINK: follow(wiring, task->link); break;
+  case STAND: stand_at(wiring, task->link, task->ticket, task->object); break;
+  }
+}
+
+static void run_tasks(void *opaque) {
+  wiring *wiring = opaque;
+  while (wiring->count) {
+    wiring->current = wiring->tasks[--wiring->count];
+    run_task(wiring, &wiring->current);
+    end_task(&wiring->current);
+  }
+}
+
+// Also where a getter or hook throws.
+static void end_wiring(void *opaque) {
+  wiring *wiring = opaque;
+  end_task(&wiring->current);
+  while (wiring->count) end_task(&wiring->tasks[--wiring->count]);
+  kvo_free(wiring->tasks);
+  kvo_retire(wiring->retired);
+}
+
+static void work_off(wiring *wiring) {
+  kvo_unwinding(run_tasks, end_wiring, wiring);
+  end_wiring(wiring);
+}
+
+void kvo_wire(kvo_link *first, kvo_derivation *derivation) {
+  wiring wiring = {0};
+  if (first) push_follow(&wiring, first);
+  if (derivation && starts_wiring(derivation)) push_chains(&wiring, derivation);
+  kvo_derivation_release(derivation);
+  work_off(&wiring);
+}
+
+void kvo_link_follow(kvo_link *link) {
+  wiring wiring = {0};
+  push_follow(&wiring, link);
+  work_off(&wiring);
+}

@@ -1,0 +1,245 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// Key-value coding from C of objects that a language binding owns, and of values of its types.
+@Suite(.recording) struct BindingCodingTests {
+  @Test("B5: a path passes through a binding's objects, by what the binding has described")
+  func reading() {
+    let crew = Crew()
+    let ada = crew.make("Ada", age: 36)
+    withGuest { guest in
+      guest.pointee.length = 2.5
+      guest.pointee.partner = ada.object
+      let paths = [
+        "length": "2", "title": "guest", "wish": "42", "partner.age": "36",
+        "partner.name": "Ada", "partner.boss.name": "nil",
+        "length.x": "KVO_INVALID_KEY_PATH CGuest.length.x",
+        "nothing": "KVO_UNDEFINED_KEY CGuest.nothing",
+        "partner.nothing": "KVO_UNDEFINED_KEY CWorker.nothing",
+      ]
+      for (path, value) in paths { #expect(readPath(guest.header, path) == value, "\(path)") }
+      guest.pointee.partner = nil
+      #expect(readPath(guest.header, "partner.name") == "nil")
+    }
+    crew.end()
+  }
+
+  @Test("B2: a binding's key is set in its storage, converted by the binding, the old value ended")
+  func setting() {
+    let crew = Crew()
+    let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
+    withGuest { guest in
+      #expect(setPath(guest.header, "length", .int(3)).status == .KVO_OK)
+      #expect(guest.pointee.length == 3)
+      for worker in [ada, bob] {
+        var value = kvo_value_object(worker.object)
+        #expect(kvo_set_value_for_key(guest.header, "partner", &value, nil) == .KVO_OK)
+        kvo_value_destroy(&value)
+      }
+      #expect(guest.pointee.partner == bob.object)
+      #expect(setPath(guest.header, "partner.age", .int(9)).status == .KVO_OK)
+      #expect(bob.pointee.age == 9)
+      #expect(setPath(guest.header, "partner", .nil).status == .KVO_OK)
+      #expect(guest.pointee.partner == nil)
+    }
+    crew.end()
+  }
+
+  @Test("B2: what a binding's key can't take is an error and stores nothing")
+  func refusals() {
+    withGuest { guest in
+      guest.pointee.length = 1
+      let outcomes = [
+        (setPath(guest.header, "length", .nil), "KVO_NIL_VALUE CGuest.length"),
+        (setPath(guest.header, "length", .string("x")), "KVO_TYPE_MISMATCH CGuest.length"),
+        (setPath(guest.header, "partner", .int(1)), "KVO_TYPE_MISMATCH CGuest.partner"),
+        (setPath(guest.header, "numbers", .int(1)), "KVO_TYPE_MISMATCH CGuest.numbers"),
+        (setPath(guest.header, "numbers", .nil), "KVO_NIL_VALUE CGuest.numbers"),
+        (setPath(guest.header, "title", .string("x")), "KVO_READ_ONLY CGuest.title"),
+        (setPath(guest.header, "wish", .int(1)), "KVO_UNDEFINED_KEY CGuest.wish"),
+      ]
+      for (outcome, expected) in outcomes { #expect(brief(outcome) == expected) }
+      #expect(guest.pointee.length == 1)
+      #expect(guest.pointee.numbers.count == 0)
+    }
+  }
+
+  @Test("B5: a binding's own hooks for reading and setting are asked for every key")
+  func hooks() {
+    withGuest(parrot_class()) { parrot in
+      #expect(readPath(parrot.header, "length") == "length")
+      #expect(readPath(parrot.header, "anything") == "anything")
+      #expect(setPath(parrot.header, "length", .int(100)).status == .KVO_OK)
+      #expect(set(parrot.header, "anything", .int(100)).status == .KVO_OK)
+      #expect(parrot.pointee.length == 2)
+    }
+  }
+
+  @Test("B7: a binding's collection answers keys, key paths and operators, and takes C's")
+  func collections() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    withGuest { guest in
+      withCollection(.KVO_ARRAY, [.int(4), .int(84), .int(2)]) { collection in
+        var value = kvo_value_object(CObject(collection))
+        #expect(kvo_set_value_for_key(guest.header, "numbers", &value, nil) == .KVO_OK)
+        kvo_value_destroy(&value)
+      }
+      #expect(readPath(guest.header, "numbers") == "[4, 84, 2]")
+      #expect(readPath(guest.header, "numbers.@max.self") == "84")
+      #expect(readPath(guest.header, "numbers.@sum.self") == "90")
+      #expect(readPath(guest.header, "numbers.@count") == "3")
+      var numbers = kvo_value()
+      #expect(kvo_value_for_key(guest.header, "numbers", &numbers, nil) == .KVO_OK)
+      #expect(kvo_set_value_for_key(ada.object, "staff", &numbers, nil) == .KVO_OK)
+      #expect(readPath(ada.object, "staff") == "[4, 84, 2]")
+      var staff = kvo_value()
+      #expect(kvo_value_for_key(ada.object, "staff", &staff, nil) == .KVO_OK)
+      #expect(kvo_value_equal(&numbers, &staff) && kvo_value_equal(&staff, &numbers))
+      kvo_value_destroy(&numbers)
+      kvo_value_destroy(&staff)
+      let five = [Value](repeating: .int(1), count: 5)
+      let tooMany: kvo_status = withCollection(.KVO_ARRAY, five) { collection in
+        var value = kvo_value_object(CObject(collection))
+        defer { kvo_value_destroy(&value) }
+        return kvo_set_value_for_key(guest.header, "numbers", &value, nil)
+      }
+      #expect(tooMany == .KVO_TYPE_MISMATCH)
+      #expect(guest.pointee.numbers.count == 3)
+    }
+    crew.end()
+  }
+
+  @Test("B6: a binding's numbers and objects count as such, in operators and conversions")
+  func valuesOfBindings() {
+    let crew = Crew()
+    let ada = crew.make("Ada", age: 36)
+    withGuest { guest in
+      withGuest { other in
+        guest.pointee.length = 2.5
+        other.pointee.length = 4
+        other.pointee.partner = ada.object
+        ada.lead([guest.header, other.header])
+        #expect(readPath(ada.object, "staff.@sum.length") == "6.5")
+        #expect(readPath(ada.object, "staff.@avg.length") == "3.25")
+        #expect(readPath(ada.object, "staff.@max.partner.age") == "36")
+        #expect(readPath(ada.object, "staff.partner.name") == "[nil, Ada]")
+        var longest = kvo_value()
+        #expect(kvo_value_for_key_path(ada.object, "staff.@max.length", &longest, nil) == .KVO_OK)
+        #expect(kvo_value_get_double(&longest) == 4)
+        #expect(kvo_set_value_for_key(ada.object, "age", &longest, nil) == .KVO_OK)
+        #expect(ada.pointee.age == 4)
+        other.pointee.partner = nil
+        worker_setStaff(ada, nil)
+      }
+    }
+    crew.end()
+  }
+
+  @Test("B6: values of a binding's type are compared by the binding")
+  func comparedByBinding() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    withGuest { guest in
+      withGuest { other in
+        guest.pointee.mood = 9
+        other.pointee.mood = 3
+        ada.lead([guest.header, other.header])
+        func mood(_ path: String) -> Int64? {
+          var mood = kvo_value()
+          defer { kvo_value_destroy(&mood) }
+          #expect(kvo_value_for_key_path(ada.object, path, &mood, nil) == .KVO_OK)
+          return kvo_value_bytes(&mood)?.load(as: Int64.self)
+        }
+        #expect(mood("staff.@min.mood") == 9)
+        #expect(mood("staff.@max.mood") == 3)
+        for path in ["staff.@sum.mood", "staff.@max.numbers"] {
+          #expect(readPath(ada.object, path) == "KVO_TYPE_MISMATCH CWorker.\(path)")
+        }
+        #expect(
+          brief(setPath(guest.header, "mood", .int(1))) == "KVO_TYPE_MISMATCH CGuest.mood")
+        worker_setStaff(ada, nil)
+      }
+    }
+    crew.end()
+  }
+
+  @Test("B2: a binding's values equal the runtime's of the same worth, object or nil")
+  func equality() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    withGuest { guest in
+      guest.pointee.length = 2
+      func equals(_ key: String, _ other: kvo_value) -> Bool {
+        var other = other
+        var value = kvo_value()
+        #expect(kvo_value_for_key(guest.header, key, &value, nil) == .KVO_OK)
+        defer {
+          kvo_value_destroy(&value)
+          kvo_value_destroy(&other)
+        }
+        let equal = kvo_value_equal(&value, &other)
+        #expect(kvo_value_equal(&other, &value) == equal)
+        return equal
+      }
+      #expect(equals("length", kvo_value_int(2)))
+      #expect(!equals("length", kvo_value_double(2.5)))
+      #expect(!equals("length", kvo_value_string("2")))
+      #expect(equals("partner", kvo_value()))
+      #expect(!equals("partner", kvo_value_object(ada.object)))
+      guest.pointee.partner = ada.object
+      #expect(equals("partner", kvo_value_object(ada.object)))
+      #expect(!equals("partner", kvo_value()))
+      #expect(!equals("numbers", kvo_value()))
+      guest.pointee.partner = nil
+    }
+    crew.end()
+  }
+
+  @Test("B2: a binding's object and its nil become a property's of C")
+  func objectsOfBindings() {
+    let crew = Crew()
+    let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
+    withGuest { guest in
+      guest.pointee.partner = bob.object
+      for expected in [Optional(bob), nil] {
+        var partner = kvo_value()
+        #expect(kvo_value_for_key(guest.header, "partner", &partner, nil) == .KVO_OK)
+        #expect(kvo_value_is_nil(&partner) == (expected == nil))
+        #expect(kvo_set_value_for_key(ada.object, "boss", &partner, nil) == .KVO_OK)
+        #expect(worker_boss(ada) == expected)
+        kvo_value_destroy(&partner)
+        guest.pointee.partner = nil
+      }
+    }
+    crew.end()
+  }
+
+  @Test("B10: a binding's object without a validator is valid")
+  func validation() {
+    withGuest { guest in
+      #expect(validate(guest.header, "length", .string("x")) == Validated("KVO_OK", "x"))
+    }
+  }
+}
+
+extension UnsafeMutablePointer<guest> {
+  fileprivate var header: CObject {
+    CObject(
+      OpaquePointer(UnsafeMutableRawPointer(self) + MemoryLayout<guest>.offset(of: \.header)!))
+  }
+}
+
+/// A guest, to which nothing may hold on afterwards.
+private func withGuest(
+  _ cls: CClass = guest_class(), _ body: (UnsafeMutablePointer<guest>) -> Void
+) {
+  let made = UnsafeMutablePointer<guest>.allocate(capacity: 1)
+  defer { made.deallocate() }
+  made.initialize(to: guest())
+  made.pointee.header.isa = cls
+  body(made)
+  #expect(made.pointee.references == 0)
+}

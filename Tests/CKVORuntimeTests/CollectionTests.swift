@@ -1,0 +1,218 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// Stored collections of C, which key-value coding takes and gives (B7), and values that are
+/// collections of either sort.
+@Suite(.recording) struct CollectionTests {
+  @Test(
+    "B7: an array keeps order and repeats, a set and an ordered set keep the first of equal ones")
+  func kinds() {
+    let values: [Value] = [.int(3), .int(1), .double(3), .string("a"), .nil, .string("a"), .nil]
+    let array = Many(.KVO_ARRAY, values)
+    #expect(array.text == "[3, 1, 3.0, a, nil, a, nil]" && array.count == 7)
+    #expect(Many(.KVO_SET, values).text == "{1, 3, a, nil}")
+    let ordered = Many(.KVO_ORDERED_SET, values)
+    #expect(ordered.text == "<3, 1, a, nil>" && ordered.kind == .KVO_ORDERED_SET)
+    #expect(ordered.index(of: .nil) == 3 && ordered.index(of: .double(1)) == 1)
+    #expect(array.index(of: .string("a")) == 3 && array.index(of: .int(4)) == nil)
+    #expect(!array.contains(.string("b")) && array.contains(.bool(true)))
+    #expect(Many(.KVO_SET, []).text == "{}")
+  }
+
+  @Test("H6: an index out of range is an error and gives nil")
+  func bounds() {
+    let many = Many(ints: 0..<3)
+    #expect(many[2] == "2" && many.last == "2")
+    for index in [3, notFound] {
+      #expect(many[index].hasPrefix("KVO_INDEX_OUT_OF_BOUNDS KVOCollection."))
+    }
+    #expect(Many(ints: 0..<0).last.hasPrefix("KVO_INDEX_OUT_OF_BOUNDS"))
+  }
+
+  @Test("B7: in a set every equal value is found, whatever its type, among few and among many")
+  func equalValuesAreFound() {
+    let same: [[Value]] = [
+      [.int(1), .bool(true), .double(1)], [.int(0), .bool(false), .double(-0.0)],
+      [.int(-7), .double(-7)], [.double(0.5)], [.double(1e300)], [.double(1e19)],
+      [.int(.max)], [.string("")], [.string("long enough to be hashed")],
+      [.point(1, 2)], [.point(0, -0.0), .point(-0.0, 0)], [.nil],
+    ]
+    for others in [0, 40] {
+      for (group, values) in same.enumerated() {
+        let strangers = (0..<others).map { Value.int(Int64($0 + 1000)) }
+        for value in values {
+          let set = Many(.KVO_SET, strangers + [value] + strangers)
+          #expect(set.count == others + 1)
+          for (other, candidates) in same.enumerated() {
+            for candidate in candidates {
+              #expect(set.contains(candidate) == (group == other), "\(value) \(candidate)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("B7: no NaN is a member, though it is an element")
+  func notANumber() {
+    let set = Many(.KVO_SET, (0..<20).map { _ in .double(.nan) })
+    #expect(set.count == 20 && !set.contains(.double(.nan)))
+  }
+
+  @Test("B7: collections are compared by contents, sets without order")
+  func contents() {
+    let kinds: [kvo_collection_kind] = [.KVO_ARRAY, .KVO_SET, .KVO_ORDERED_SET]
+    for kind in kinds {
+      let numbers = Many(kind, ints: 0..<20)
+      let reversed = Many(kind, ints: (0..<20).reversed())
+      #expect(equal(numbers, Many(kind, (0..<20).map { Value.double(Double($0)) })))
+      #expect(equal(numbers, reversed) == (kind == .KVO_SET))
+      #expect(
+        !equal(numbers, Many(kind, ints: 0..<19)) && !equal(numbers, Many(kind, ints: 1..<21)))
+      for other in kinds where other != kind {
+        #expect(!equal(numbers, Many(other, ints: 0..<20)))
+      }
+    }
+  }
+
+  @Test("B7: a set of collections holds equal ones once")
+  func nested() {
+    let inner = (0..<30).map { Many(.KVO_SET, ints: [$0 % 10, 100]) }
+    withCollection(.KVO_SET, of: inner.map(\.object)) { #expect(kvo_collection_count($0) == 10) }
+    let boxes = (0..<12).map { Many(.KVO_ARRAY, ints: [$0 / 2]) }
+    withCollection(.KVO_ORDERED_SET, of: boxes.map(\.object)) {
+      #expect(kvo_collection_count($0) == 6)
+    }
+  }
+
+  @Test("B7: objects are equal by identity, and live as long as a collection holds them")
+  func objects() {
+    let deaths = Deaths()
+    var marks: [UnsafeMutablePointer<tracked>] = (0..<12).map { deaths.make(mark: $0) }
+    var set: Many? = withCollection(.KVO_SET, of: (marks + marks).map(\.object)) { borrowed in
+      kvo_object_retain(CObject(borrowed))
+      return Many(taking: borrowed)
+    }
+    #expect(set?.count == 12)
+    marks.removeLast().release()
+    #expect(set?.text.contains("#11") == true)
+    releaseAll(marks)
+    #expect(deaths.count == 0)
+    set = nil
+    #expect(deaths.count == 12)
+  }
+
+  @Test("B7: a collection is described by its elements")
+  func description() {
+    let values: [Value] = [.int(1), .string("a"), .nil]
+    #expect(Many(.KVO_ARRAY, values).description == "[1, \"a\", nil]")
+    #expect(Many(.KVO_SET, values).description == "{1, \"a\", nil}")
+    #expect(Many(.KVO_ORDERED_SET, values).description == "(1, \"a\", nil)")
+    let many = Many(ints: 0..<10)
+    var buffer = [CChar](repeating: 1, count: 8)
+    #expect(kvo_object_describe(many.object, &buffer, 8) == 30)
+    #expect(String(decoding: buffer.map(UInt8.init(bitPattern:)), as: UTF8.self) == "[0, 1, \0")
+  }
+
+  @Test("B7: a snapshot of a stored collection is that collection")
+  func snapshot() {
+    let many = Many(ints: 0..<3)
+    #expect(many.snapshot?.object == many.object)
+  }
+
+  @Test("B7: values that are no collection have no elements")
+  func otherValues() {
+    for value in [Value.nil, .int(1), .string("a")] {
+      value.withValue { value in
+        var element = kvo_value()
+        #expect(!kvo_value_is_collection(value!, nil) && kvo_value_count(value!) == 0)
+        #expect(kvo_collection_of_value(value!) == nil)
+        #expect(kvo_value_element(value!, 0, &element) == .KVO_TYPE_MISMATCH)
+      }
+    }
+  }
+
+  @Test("B7: a binding's collection is read by its operations, and equals one of the runtime")
+  func bindingCollections() {
+    var value = kvo_value()
+    var element = kvo_value()
+    var kind = kvo_collection_kind.KVO_SET
+    withNumbers([4, 84, 2]) { #expect(kvo_value_for_key($0, "numbers", &value, nil) == .KVO_OK) }
+    defer { kvo_value_destroy(&value) }
+    #expect(kvo_value_is_collection(&value, &kind) && kind == .KVO_ARRAY)
+    #expect(text(&value) == "[4, 84, 2]" && kvo_value_count(&value) == 3)
+    #expect(kvo_value_element(&value, 3, &element) == .KVO_INDEX_OUT_OF_BOUNDS)
+    #expect(kvo_value_is_nil(&element))
+    let many = Many(ints: [4, 84, 2])
+    var same = many.lend { kvo_value_object(CObject($0)) }
+    defer { kvo_value_destroy(&same) }
+    #expect(kvo_value_equal(&value, &same) && kvo_value_equal(&same, &value))
+  }
+
+  @Test("B7: a binding's values are found by its hash, its number, or by comparing all")
+  func bindingElements() {
+    for sort in [token_sort.TOKEN_BARE, .TOKEN_HASHED, .TOKEN_NUMBER] {
+      let set = Many(.KVO_SET, elements: (0..<100).map { token(sort, $0 % 50) })
+      #expect(set.count == 50)
+      for other in [token_sort.TOKEN_BARE, .TOKEN_HASHED, .TOKEN_NUMBER] {
+        for (number, expected) in [(Int64(49), sort == other), (50, false)] {
+          var value = token(other, number)
+          #expect(set.lend { kvo_collection_contains($0, &value) } == expected)
+        }
+      }
+      #expect(set.contains(.double(7)) == (sort == .TOKEN_NUMBER))
+    }
+    let mixed = Many(.KVO_SET, elements: (0..<20).map(kvo_value_int) + [token(.TOKEN_BARE, 3)])
+    #expect(mixed.count == 21 && mixed.contains(.int(19)) && !mixed.contains(.int(20)))
+  }
+
+  private func token(_ sort: token_sort, _ number: Int64) -> kvo_value {
+    var number = number
+    var value = kvo_value()
+    kvo_value_init(&value, token_type(sort), &number)
+    return value
+  }
+
+  @Test("C9: a collection can't be observed, stored or proxy; the error says what to observe")
+  func notObservable() {
+    let object = makeShelf(.mutableArray, [1])
+    defer { object.release() }
+    let proxies = [Many(object.object, "items")!, Many(mutable: object.object)]
+    for many in [Many(ints: 0..<3)] + proxies {
+      let outcome = observeCount(of: many)
+      #expect(outcome.status == .KVO_NOT_OBSERVABLE)
+      #expect(kvo_isa(many.object) == kvo_class_of(many.object))
+      #expect(outcome.message.contains("observe"))
+    }
+    let outcome = observeCount(of: proxies[0])
+    #expect(outcome.message.contains("items") && outcome.message.contains("CShelf"))
+  }
+
+  private func observeCount(of many: Many) -> Outcome {
+    many.lend { many in
+      attempt {
+        kvo_add_callback(CObject(many), "count", [], { _, _, _, _ in }, nil, nil, nil, $0)
+      }
+    }
+  }
+
+  @Test("C9: the classes of collections are below one class")
+  func classes() {
+    for many in [Many(ints: 0..<1), Many(.KVO_SET, ints: 0..<1)] {
+      #expect(kvo_class_is_subclass_of(kvo_class_of(many.object), kvo_collection_class()))
+    }
+    #expect(!kvo_class_is_subclass_of(tracked_class(), kvo_collection_class()))
+  }
+}
+
+private func equal(_ a: Many, _ b: Many) -> Bool {
+  var left = kvo_value_object(a.object)
+  var right = kvo_value_object(b.object)
+  defer {
+    kvo_value_destroy(&left)
+    kvo_value_destroy(&right)
+  }
+  return kvo_value_equal(&left, &right)
+}

@@ -1,0 +1,178 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// F1 and F4: what a class says of its derived keys, when it says it, and what its subclasses make
+/// of it. What observers are told in the ordinary cases is the scenarios' business.
+@Suite(.recording) struct DependencyTests {
+  private typealias Extended = UnsafeMutablePointer<extended>
+
+  private func make(_ cls: OpaquePointer) -> Extended {
+    UnsafeMutableRawPointer(CKVORuntimeTests.make(cls)).assumingMemoryBound(to: extended.self)
+  }
+
+  private func object(_ extended: Extended) -> CObject {
+    UnsafeMutableRawPointer(extended).assumingMemoryBound(to: kvo_object.self)
+  }
+
+  private func depend(_ cls: OpaquePointer, _ key: String, on path: String) -> Outcome {
+    attempt { kvo_class_add_dependency(cls, key, path, $0) }
+  }
+
+  @Test("F1: a dependency declared while the key is observed holds from then on")
+  func declaredLate() {
+    let cls = extended_class("CLateDeclared")
+    let node = make(cls)
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", [.KVO_OLD, .KVO_NEW])
+    extended_setA(node, 1)
+    #expect(log.take() == [])
+    #expect(depend(cls, "sum", on: "a").status == .KVO_OK)
+    extended_setA(node, 2)
+    extended_setB(node, 1)
+    #expect(log.take() == ["a: sum old 1.0 new 2.0"])
+    #expect(depend(cls, "sum", on: "b").status == .KVO_OK)
+    extended_setB(node, 3)
+    #expect(log.take() == ["a: sum old 3.0 new 5.0"])
+    log.end()
+    #expect(!isSwapped(object(node)))
+  }
+
+  @Test("F1: a hook added to the class while objects are observed holds from then on")
+  func hookAddedLate() {
+    let cls = extended_class("CLateHook")
+    let nodes = [make(cls), make(cls)]
+    defer { for node in nodes { kvo_object_release(object(node)) } }
+    let log = Recorder()
+    log.observe(object(nodes[0]), "sum", .KVO_NEW, as: "0")
+    log.observe(object(nodes[1]), "sum", .KVO_NEW, as: "1")
+    extended_add_hook_of_key(cls)
+    extended_setA(nodes[0], 1)
+    extended_setB(nodes[1], 2)
+    #expect(log.take() == ["0: sum new 1.0", "1: sum new 2.0"])
+    log.end()
+    #expect(nodes.allSatisfy { !isSwapped(object($0)) })
+  }
+
+  @Test("F1: a late dependency of what an observed path leads to is followed as well")
+  func lateBehindPath() {
+    let cls = extended_class("CLateBehindPath")
+    let nodes = [make(cls), make(cls)]
+    defer { for node in nodes { kvo_object_release(object(node)) } }
+    extended_setPeer(nodes[0], nodes[1])
+    let log = Recorder()
+    log.observe(object(nodes[0]), "peer.sum", .KVO_NEW)
+    log.observe(object(nodes[0]), "peerSum", .KVO_NEW, as: "b")
+    extended_add_hook_of_key(cls)
+    extended_setA(nodes[1], 1)
+    #expect(log.take() == ["a: peer.sum new 1.0"])
+    #expect(depend(cls, "peerSum", on: "peer.sum").status == .KVO_OK)
+    extended_setB(nodes[1], 1)
+    #expect(log.take() == ["a: peer.sum new 2.0", "b: peerSum new 2.0"])
+    log.end()
+    #expect(nodes.allSatisfy { !isSwapped(object($0)) })
+  }
+
+  @Test("F1: a subclass inherits dependencies, also where it overrides the getter or a setter")
+  func inherited() {
+    let base = extended_class("CInheritedBase")
+    extended_add_hook_of_key(base)
+    let node = make(extended_subclass("CInheriting", base))
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", [.KVO_OLD, .KVO_NEW])
+    extended_setA(node, 1)
+    extended_setB(node, 2)
+    #expect(log.take() == ["a: sum old 0.0 new 2.0", "a: sum old 2.0 new 6.0"])
+  }
+
+  @Test("F1: a superclass that learns a dependency late teaches its subclasses")
+  func lateInSuperclass() {
+    let base = extended_class("CLateBase")
+    let node = make(extended_subclass("CLateSub", base))
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", .KVO_NEW)
+    #expect(depend(base, "sum", on: "b").status == .KVO_OK)
+    extended_setB(node, 2)
+    #expect(log.take() == ["a: sum new 4.0"])
+  }
+
+  @Test("F1: the general hook goes before the key's own, and adds to what the superclass answers")
+  func generalHook() {
+    let base = extended_class("CGeneralBase")
+    let sub = extended_subclass("CGeneral", base)
+    #expect(depend(base, "sum", on: "b").status == .KVO_OK)
+    extended_add_general_hook(sub)
+    let nodes = [make(base), make(sub)]
+    defer { for node in nodes { kvo_object_release(object(node)) } }
+    let log = Recorder()
+    log.observe(object(nodes[0]), "sum", .KVO_NEW, as: "base")
+    log.observe(object(nodes[1]), "sum", .KVO_NEW, as: "sub")
+    for node in nodes { extended_setA(node, 1) }
+    #expect(log.take() == ["sub: sum new 2.0"])
+    for node in nodes { extended_setB(node, 1) }
+    #expect(log.take() == ["base: sum new 2.0", "sub: sum new 4.0"])
+  }
+
+  @Test("F1: the general hook of a subclass finds the key's own hook of a superclass")
+  func generalHookFindsTheKeys() {
+    let base = extended_class("CFindsBase")
+    extended_add_hook_of_key(base)
+    let node = make(extended_subclass("CFindsSub", base))
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", .KVO_NEW)
+    extended_setB(node, 1)
+    #expect(log.take() == ["a: sum new 2.0"])
+  }
+
+  @Test(
+    "F1: a dependency that is no key path is refused, and changes nothing",
+    arguments: [
+      ("", kvo_status.KVO_INVALID_KEY_PATH), ("a..b", .KVO_INVALID_KEY_PATH),
+      (".a", .KVO_INVALID_KEY_PATH), ("peer.@nonsense", .KVO_INVALID_OPERATOR),
+      ("peer.@sum", .KVO_INVALID_OPERATOR),
+    ])
+  func refused(_ path: String, _ status: kvo_status) {
+    let cls = extended_class("CRefused \(path)")
+    let outcome = depend(cls, "sum", on: path)
+    #expect(outcome.status == status)
+    #expect(outcome.message.contains("CRefused"))
+  }
+
+  @Test("F2: keys that depend on one another are let go with their last observer")
+  func circleLetGo() {
+    let node = CKVORuntimeTests.make(graph_node.self)
+    defer { node.release() }
+    let log = Recorder()
+    for key in ["ringA", "ringB", "circle"] {
+      log.observe(node.object, key)
+      log.end()
+      #expect(!isSwapped(node.object), "\(key)")
+    }
+    let first = log.observe(node.object, "ringA", as: "1")
+    log.observe(node.object, "ringB", as: "2")
+    first.release()
+    graph_node_setValue(node, 1)
+    #expect(log.take() == ["2: ringB"])
+    log.end()
+    #expect(!isSwapped(node.object))
+  }
+
+  @Test("F1: a chain of derived keys over ten thousand objects is followed and let go")
+  func longChain() {
+    let nodes = (0..<10_000).map { _ in CKVORuntimeTests.make(graph_node.self) }
+    for (node, next) in zip(nodes, nodes.dropFirst()) { graph_node_setNext(node, next) }
+    let log = Recorder()
+    log.observe(nodes[0].object, "circle")
+    graph_node_setValue(nodes[nodes.count - 1], 1)
+    #expect(log.take() == ["a: circle"])
+    log.end()
+    #expect(nodes.allSatisfy { !isSwapped($0.object) })
+    for node in nodes { graph_node_setNext(node, nil) }
+    for node in nodes { node.release() }
+  }
+}

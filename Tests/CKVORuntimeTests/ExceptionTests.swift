@@ -1,0 +1,283 @@
+import CFixtures
+import CKVORuntime
+import Glibc
+import TestSupport
+import Testing
+
+/// D9: exceptions of C++ on their way through the runtime. Swift can't be passed by one, so the
+/// fixtures throw and catch, and only tell which number was thrown.
+@Suite(.recording) struct ExceptionTests {
+  private let deaths = Deaths()
+  private let object: UnsafeMutablePointer<thrower>
+  private let trap = UnsafeMutablePointer<CFixtures.trap>.allocate(capacity: 1)
+
+  init() {
+    object = make(thrower.self)
+    object.pointee.base.deaths = deaths.counter
+    trap.initialize(to: .init())
+  }
+
+  /// Whether a change of the key is told in full, and once.
+  private func isTold(_ log: Recorder, line: String) -> Bool {
+    _ = log.take()
+    guard thrown_by_set_reading(object, 9) == 0 else { return false }
+    return log.take() == [line]
+  }
+
+  /// Gives back the object, which must be the last reference to it, and the trap.
+  private func end(alsoDead others: Int = 0) {
+    object.release()
+    #expect(deaths.count == 1 + others)
+    trap.deallocate()
+  }
+
+  @Test("D9: an exception of an observer passes through, past the observers after it")
+  func final() {
+    let log = Recorder()
+    log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW], as: "before")
+    let handle = observe("reading", [])
+    log.observe(object.object, "reading", .KVO_NEW, as: "after")
+    trap.pointee.final = 7
+    #expect(thrown_by_set_reading(object, 1) == 7)
+    #expect(log.take() == ["before: reading old 0.0 new 1.0"])
+    #expect(object.pointee.reading == 1)
+    trap.pointee.final = 0
+    #expect(thrown_by_set_reading(object, 2) == 0)
+    #expect(log.take() == ["before: reading old 1.0 new 2.0", "after: reading new 2.0"])
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test("D9: an exception of a prior call keeps the setter from running, and closes the change")
+  func prior() {
+    let log = Recorder()
+    let handle = observe("reading", [.KVO_PRIOR, .KVO_OLD])
+    log.observe(object.object, "reading", .KVO_NEW)
+    trap.pointee.prior = 7
+    #expect(thrown_by_set_reading(object, 1) == 7)
+    #expect(object.pointee.reading == 0)
+    #expect(log.take() == [])
+    trap.pointee.prior = 0
+    #expect(isTold(log, line: "a: reading new 9.0"))
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test("D9: an exception of a setter closes its change untold", arguments: ["reading", "extent"])
+  func setter(_ key: String) {
+    let log = Recorder()
+    log.observe(object.object, key, .KVO_OLD)
+    object.pointee.setter_throws = 7
+    for _ in 0..<3 { #expect(set(key) == 7) }
+    #expect(log.take() == [])
+    object.pointee.setter_throws = 0
+    #expect(set(key) == 0)
+    #expect(log.take().count == 1)
+    log.end()
+    end()
+  }
+
+  @Test(
+    "D9: an exception of a getter, before or after the change, passes through and closes it",
+    arguments: ["reading", "extent"], [kvo_options.KVO_OLD, .KVO_NEW])
+  func getter(_ key: String, _ options: kvo_options) {
+    let log = Recorder()
+    log.observe(object.object, key, options)
+    object.pointee.getter_throws = 7
+    #expect(set(key) == 7)
+    #expect(thrown_by_get_value(object.object, key) == 7)
+    #expect(log.take() == [])
+    object.pointee.getter_throws = 0
+    #expect(set(key) == 0)
+    #expect(log.take().count == 1)
+    log.end()
+    end()
+  }
+
+  @Test("D9: the initial call may throw: the registration stands, and its handle is told")
+  func initial() {
+    let log = Recorder()
+    log.observe(object.object, "reading")
+    trap.pointee.final = 7
+    var handle: OpaquePointer?
+    #expect(thrown_by_add(object.object, "reading", [.KVO_INITIAL, .KVO_NEW], trap, &handle) == 7)
+    trap.pointee.final = 0
+    #expect(isTold(log, line: "a: reading"))
+    #expect(trap.pointee.calls == 2)
+    #expect(handle.map(kvo_handle_is_valid) == true)
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test(
+    "D9: an observer object that throws is not held any longer",
+    arguments: [[], .KVO_PRIOR, .KVO_INITIAL] as [kvo_options])
+  func observerObject(_ options: kvo_options) {
+    let observer = make(throwing_watcher.self)
+    observer.pointee.watcher.tracked.deaths = deaths.counter
+    observer.pointee.trap = trap
+    let isInitial = options == .KVO_INITIAL
+    if !isInitial { watch(observer, options) }
+    trap.pointee.prior = 7
+    trap.pointee.final = 7
+    if isInitial {
+      #expect(thrown_by_add_observer(object.object, observer.object, "reading", options) == 7)
+    } else {
+      #expect(thrown_by_set_reading(object, 1) == 7)
+    }
+    #expect(trap.pointee.calls == 1)
+    observer.release()
+    #expect(deaths.count == 1)
+    #expect(thrown_by_set_reading(object, 2) == 0)
+    end(alsoDead: 1)
+  }
+
+  @Test("D9: by key, the value on its way is given back", arguments: [true, false])
+  func byKey(_ observed: Bool) {
+    let log = Recorder()
+    if observed { log.observe(object.object, "ward", .KVO_OLD) }
+    let ward = deaths.make()
+    object.pointee.setter_throws = 7
+    var value = kvo_value_object(ward.object)
+    #expect(thrown_by_set_value(object.object, "ward", &value) == 7)
+    kvo_value_destroy(&value)
+    object.pointee.ward = nil
+    #expect(log.take() == [])
+    ward.release()
+    #expect(deaths.count == 1)
+    log.end()
+    end(alsoDead: 1)
+  }
+
+  @Test("D9: an observer of storage that is set by key may throw")
+  func storageByKey() {
+    let log = Recorder()
+    let handle = observe("note", [.KVO_OLD, .KVO_NEW])
+    log.observe(object.object, "note", [.KVO_OLD, .KVO_NEW])
+    trap.pointee.final = 7
+    var value = kvo_value_string("one")
+    #expect(thrown_by_set_value(object.object, "note", &value) == 7)
+    kvo_value_destroy(&value)
+    trap.pointee.final = 0
+    CKVORuntimeTests.set(object.object, "note", .string("two"))
+    #expect(log.take() == ["a: note old one new two"])
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test("D9: a will by hand that throws leaves no pair open, a did that throws neither")
+  func byHand() {
+    let log = Recorder()
+    let handle = observe("reading", [.KVO_PRIOR, .KVO_OLD])
+    log.observe(object.object, "reading", .KVO_OLD)
+    trap.pointee.prior = 7
+    #expect(thrown_by_will_change(object.object, "reading") == 7)
+    #expect(!dump(object.object).contains("open"))
+    trap.pointee.prior = 0
+    object.pointee.getter_throws = 8
+    #expect(thrown_by_will_change(object.object, "reading") == 8)
+    #expect(!dump(object.object).contains("open"))
+    object.pointee.getter_throws = 0
+    trap.pointee.final = 9
+    #expect(thrown_by_will_change(object.object, "reading") == 0)
+    #expect(thrown_by_did_change(object.object, "reading") == 9)
+    #expect(!dump(object.object).contains("open"))
+    trap.pointee.final = 0
+    #expect(log.take() == [])
+    #expect(isTold(log, line: "a: reading old 0.0"))
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test("D9: an exception through nested changes closes all of them", arguments: [1, 15, 16, 40])
+  func nested(_ depth: Int32) {
+    let log = Recorder()
+    #expect(thrown_by_countdown(object, depth, 7) == 7)
+    #expect(object.pointee.reading == 0)
+    log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
+    #expect(isTold(log, line: "a: reading old 0.0 new 9.0"))
+    log.end()
+    end()
+  }
+
+  @Test("D9: caught inside a callback, it leaves the change around it as it was")
+  func caughtInside() {
+    let log = Recorder()
+    let inner = make(thrower.self)
+    inner.pointee.base.deaths = deaths.counter
+    log.observe(inner.object, "reading")
+    inner.pointee.setter_throws = 7
+    log.observe(object.object, "reading", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { _ in
+      log.note("caught \(thrown_by_set_reading(inner, 1))")
+    }
+    #expect(thrown_by_set_reading(object, 3) == 0)
+    #expect(
+      log.take() == [
+        "a: prior reading old 0.0", "caught 7", "a: reading old 0.0 new 3.0", "caught 7",
+      ])
+    log.end()
+    inner.release()
+    #expect(deaths.count == 1)
+    end(alsoDead: 1)
+  }
+
+  @Test("D9: a registration that its callback ends before it throws is ended for good")
+  func endsItself() {
+    let probe = Probe()
+    let registration = probe.register(object.object, "reading")
+    let handle = observe("reading", [])
+    trap.pointee.final = 7
+    trap.pointee.first_context = UnsafeMutableRawPointer(registration)
+    trap.pointee.first = { kvo_handle_release($0.map { OpaquePointer($0) }) }
+    #expect(thrown_by_set_reading(object, 1) == 7)
+    #expect(probe.calls == 1)
+    #expect(probe.ended == 1)
+    trap.pointee.first = nil
+    trap.pointee.final = 0
+    #expect(thrown_by_set_reading(object, 2) == 0)
+    #expect(probe.calls == 1)
+    kvo_handle_release(handle)
+    end()
+  }
+
+  @Test("D9: an observer that drops the object and throws leaves nothing of either")
+  func dropsObject() {
+    let handle = observe("reading", [.KVO_OLD, .KVO_NEW])
+    trap.pointee.final = 7
+    trap.pointee.first_context = UnsafeMutableRawPointer(object)
+    trap.pointee.first = { kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self)) }
+    #expect(thrown_by_set_reading(object, 1) == 7)
+    #expect(deaths.count == 1)
+    kvo_handle_release(handle)
+    trap.deallocate()
+  }
+
+  // MARK: Helpers
+
+  private func observe(_ key: String, _ options: kvo_options) -> OpaquePointer? {
+    var handle: OpaquePointer?
+    kvo_add_callback(object.object, key, options, trap_callback, trap, nil, &handle, nil)
+    return handle
+  }
+
+  private func watch(
+    _ observer: UnsafeMutablePointer<throwing_watcher>, _ options: kvo_options
+  ) {
+    #expect(thrown_by_add_observer(object.object, observer.object, "reading", options) == 0)
+  }
+
+  private func set(_ key: String) -> Int32 {
+    key == "extent" ? thrown_by_set_edge(object, 1) : thrown_by_set_reading(object, 1)
+  }
+
+  private func dump(_ object: CObject) -> String {
+    guard let text = kvo_copy_debug_dump(object) else { return "no memory" }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}

@@ -1,0 +1,67 @@
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// The index sets that changes of ordered to-many keys carry (H1).
+@Suite struct IndexSetTests {
+  @Test("H1: indexes are in order, each once, as ranges that don't touch")
+  func ranges() {
+    withIndexes([5..<7, 0..<1, 1..<2, 7..<7, 6..<9, 20..<21]) { set in
+      #expect(CKVORuntimeTests.ranges(set) == [0..<2, 5..<9, 20..<21])
+      #expect(kvo_index_set_count(set) == 7)
+      #expect((0..<8).map { kvo_index_set_index(set, $0) } == [0, 1, 5, 6, 7, 8, 20, notFound])
+      #expect(kvo_index_set_range(set, 3).length == 0)
+    }
+  }
+
+  @Test("H1: whatever is added in whatever order, an index set is the set of it")
+  func againstSwift() {
+    var random = Random(seed: 7)
+    for _ in 0..<300 {
+      var expected: Set<Int> = []
+      let set = kvo_index_set_create()!
+      for _ in 0..<random.next(12) {
+        let location = random.next(40)
+        let length = random.next(6)
+        #expect(kvo_index_set_add_range(set, location, length))
+        expected.formUnion(location..<(location + length))
+        let single = random.next(50)
+        #expect(kvo_index_set_add(set, single))
+        expected.insert(single)
+      }
+      #expect(Self.indexes(set) == expected.sorted())
+      #expect((0..<60).filter { kvo_index_set_contains(set, $0) } == expected.sorted())
+      #expect(kvo_index_set_count(set) == expected.count)
+      Self.expectEqualCopy(of: set, adding: random.next(60))
+      kvo_index_set_destroy(set)
+    }
+  }
+
+  @Test("H1: what reaches beyond the last possible index is refused and changes nothing")
+  func limits() {
+    #expect(kvo_index_set_create_range(notFound, 1) == nil)
+    withIndexes([(Int.max - 1)..<Int.max]) { set in
+      #expect(!kvo_index_set_add(set, notFound))
+      #expect(!kvo_index_set_add_range(set, notFound - 1, 2))
+      #expect(kvo_index_set_add(set, notFound - 1))
+      #expect(kvo_index_set_contains(set, notFound - 1))
+      #expect(!kvo_index_set_contains(set, notFound))
+      #expect(kvo_index_set_count(set) == 2)
+    }
+    kvo_index_set_destroy(nil)
+  }
+
+  private static func indexes(_ set: OpaquePointer) -> [Int] {
+    (0..<kvo_index_set_count(set)).map { kvo_index_set_index(set, $0) }
+  }
+
+  /// A copy is equal, and no longer when an index is added to it.
+  private static func expectEqualCopy(of set: OpaquePointer, adding index: Int) {
+    let copy = kvo_index_set_copy(set)!
+    #expect(kvo_index_set_equal(set, copy) && indexes(set) == indexes(copy))
+    let isNew = !kvo_index_set_contains(set, index)
+    #expect(kvo_index_set_add(copy, index))
+    #expect(kvo_index_set_equal(set, copy) != isNew)
+    kvo_index_set_destroy(copy)
+  }
+}

@@ -1,0 +1,501 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// B9, H2, H5, H6: mutable proxies of arrays and ordered sets.
+@Suite(.recording) struct MutableTests {
+  @Test("B9: one element goes through the method for one, several through that for several")
+  func choiceOfMethods() {
+    let both: shelf_methods = [.singles, .batches, .SHELF_REPLACE, .SHELF_REPLACE_MANY]
+    let cases: [(shelf_methods, [String])] = [
+      (
+        both,
+        [
+          "insert(9,0)", "insertMany(2)", "replace(0,5)", "replaceMany(2)", "remove(1)",
+          "removeMany(2)",
+        ]
+      ),
+      (
+        [.batches, .SHELF_REPLACE_MANY],
+        [
+          "insertMany(1)", "insertMany(2)", "replaceMany(1)", "replaceMany(2)", "removeMany(1)",
+          "removeMany(2)",
+        ]
+      ),
+      (
+        [.singles, .SHELF_REPLACE],
+        [
+          "insert(9,0)", "insert(3,1) insert(4,3)", "replace(0,5)", "replace(0,1) replace(2,2)",
+          "remove(1)", "remove(2) remove(0)",
+        ]
+      ),
+      (
+        .singles,
+        [
+          "insert(9,0)", "insert(3,1) insert(4,3)", "remove(0) insert(5,0)",
+          "remove(2) remove(0) insert(1,0) insert(2,2)", "remove(1)", "remove(2) remove(0)",
+        ]
+      ),
+      (
+        [.SHELF_INSERT_MANY, .SHELF_REMOVE],
+        [
+          "insertMany(1)", "insertMany(2)", "remove(0) insertMany(1)",
+          "remove(2) remove(0) insertMany(2)", "remove(1)", "remove(2) remove(0)",
+        ]
+      ),
+    ]
+    for (methods, calls) in cases {
+      let object = makeShelf([.array, methods], [7, 8])
+      let proxy = Many(mutable: object.object)
+      #expect(steps(proxy, object) == calls, "\(methods)")
+      #expect(object.items == [2, 8])
+      object.release()
+    }
+  }
+
+  /// The mutating calls of each step, from [7, 8] to [2, 8].
+  private func steps(_ proxy: Many, _ object: Shelf) -> [String] {
+    let steps: [() -> Outcome] = [
+      { proxy.insert(.int(9), at: 0) }, { proxy.insert(ints(3, 4), at: 1..<2, 3..<4) },
+      { proxy.replace(at: 0, with: .int(5)) },
+      { proxy.replace(at: 0..<1, 2..<3, with: ints(1, 2)) },
+      { proxy.remove(at: 1) }, { proxy.remove(at: 0..<1, 2..<3) },
+    ]
+    return steps.map { step in
+      _ = object.takeCalls()
+      #expect(step().status == .KVO_OK)
+      return object.takeCalls().split(separator: " ").filter { $0 != "count" }.joined(
+        separator: " ")
+    }
+  }
+
+  static let everyWay: [shelf_methods] = [
+    [.array, .singles], [.array, .batches], [.array, .singles, .batches, .SHELF_REPLACE],
+    [.array, .singles, .SHELF_REPLACE_MANY], [.SHELF_GETTER, .SHELF_SETTER], .SHELF_IVAR,
+    [.SHELF_SETTER, .SHELF_IVAR], [.SHELF_GETTER, .SHELF_SETTER, .SHELF_INSERT],
+    [.SHELF_GETTER, .SHELF_IVAR, .SHELF_REMOVE_MANY, .SHELF_REPLACE],
+  ]
+
+  @Test(
+    "H2: each mutation by a proxy is told once, with kind, indexes and elements",
+    arguments: everyWay)
+  func toldOnce(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7, 8])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object)
+    proxy.append(.int(9))
+    proxy.insert(ints(1, 2, 3), at: 0..<2, 4..<5)
+    #expect(log.take() == ["insertion 2..<3 new [9]", "insertion 0..<2 4..<5 new [1, 2, 3]"])
+    #expect(proxy.text == "[1, 2, 7, 8, 3, 9]")
+    proxy.replace(at: 5, with: .int(6))
+    proxy.replace(at: 0..<1, 2..<4, with: ints(4, 5, 5))
+    #expect(
+      log.take() == [
+        "replacement 5..<6 old [9] new [6]", "replacement 0..<1 2..<4 old [1, 7, 8] new [4, 5, 5]",
+      ])
+    proxy.remove(at: 1)
+    proxy.remove(at: 0..<2, 4..<5)
+    #expect(log.take() == ["removal 1..<2 old [2]", "removal 0..<2 4..<5 old [4, 5, 6]"])
+    #expect(proxy.text == "[5, 3]")
+    proxy.add(.int(3))
+    proxy.union(ints(5, 5))
+    proxy.remove(.double(3))
+    proxy.minus(ints(8))
+    proxy.intersect(ints(5, 3))
+    #expect(
+      log.take() == [
+        "insertion 2..<3 new [3]", "insertion 3..<5 new [5, 5]", "removal 1..<3 old [3, 3]",
+      ])
+    log.end()
+  }
+
+  @Test("H5: replacing all elements is a setting, however it is done", arguments: everyWay)
+  func settingAll(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7, 8])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object)
+    proxy.set(ints(1, 2, 3))
+    #expect(log.take() == ["setting old [7, 8] new [1, 2, 3]"])
+    proxy.set([])
+    #expect(log.take() == ["setting old [1, 2, 3] new []"] && proxy.count == 0)
+    log.end()
+  }
+
+  @Test(
+    "H1: a prior insertion has no new, a prior removal and replacement have old",
+    arguments: everyWay)
+  func priors(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7])
+    defer { object.release() }
+    object.store(Many(ints: [7]))
+    let proxy = Many(mutable: object.object)
+    var readBefore: [String] = []
+    let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR]) { call in
+      if call.isPrior { readBefore.append(proxy.text) }
+    }
+    proxy.insert(ints(1, 2), at: 0..<2)
+    #expect(log.take() == ["prior insertion 0..<2", "insertion 0..<2 new [1, 2]"])
+    proxy.remove(at: 0..<2)
+    _ = log.take()
+    proxy.replace(at: 0, with: .int(3))
+    #expect(
+      log.take() == ["prior replacement 0..<1 old [7]", "replacement 0..<1 old [7] new [3]"])
+    #expect(readBefore == ["[7]", "[1, 2, 7]", "[7]"])
+    log.end()
+  }
+
+  @Test(
+    "H6: an index out of range is an error; nothing is changed, called or told", arguments: everyWay
+  )
+  func bounds(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7, 8])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+    let failures = [
+      proxy.insert(.int(1), at: 3), proxy.insert(ints(1, 2), at: 2..<3, 4..<5),
+      proxy.insert(ints(1, 2), at: 0..<1, 4..<5), proxy.remove(at: 2), proxy.remove(at: 0..<3),
+      proxy.replace(at: 2, with: .int(1)), proxy.replace(at: 1..<3, with: ints(1, 2)),
+    ]
+    for outcome in failures {
+      #expect(brief(outcome) == "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+    }
+    for outcome in [proxy.insert(.int(1), at: notFound), proxy.remove(at: notFound)] {
+      #expect(outcome.status == .KVO_INDEX_OUT_OF_BOUNDS)
+    }
+    let mismatched = [proxy.insert(ints(1), at: 0..<2), proxy.replace(at: 0..<1, with: ints(1, 2))]
+    for outcome in mismatched {
+      #expect(brief(outcome) == "KVO_INVALID_ARGUMENT \(className(object)).items")
+    }
+    for outcome in [proxy.insert([], at: 0..<0), proxy.remove(at: 9..<9)] {
+      #expect(outcome.status == .KVO_OK)
+    }
+    #expect(log.take() == [] && proxy.text == "[7, 8]")
+    log.end()
+  }
+
+  @Test("B9: half a pair is none: then the setter, then the ivar")
+  func halfPairs() {
+    let halves: [shelf_methods] = [
+      .SHELF_INSERT, .SHELF_INSERT_MANY, .SHELF_REMOVE, .SHELF_REMOVE_MANY,
+      [.SHELF_REPLACE, .SHELF_REPLACE_MANY], [.SHELF_ADD, .SHELF_DROP],
+    ]
+    for half in halves {
+      let object = makeShelf([half, .SHELF_GETTER, .SHELF_SETTER, .SHELF_IVAR])
+      object.store(Many(ints: [7]))
+      Many(mutable: object.object).append(.int(8))
+      #expect(object.value == "[7, 8]")
+      #expect(object.takeCalls().hasSuffix("set") && !object.takeCalls().contains("("))
+      object.release()
+    }
+    let object = makeShelf([.SHELF_GETTER, .SHELF_IVAR])
+    defer { object.release() }
+    Many(mutable: object.object).append(.int(8))
+    #expect(object.value == "[8]" && !object.takeCalls().contains("set"))
+  }
+
+  @Test("B9: a nil collection springs into being at the first insertion, of the proxy's kind")
+  func springing() {
+    for methods in [shelf_methods.SHELF_IVAR, [.SHELF_GETTER, .SHELF_SETTER]] {
+      for (kind, expected) in [
+        (kvo_collection_kind.KVO_ARRAY, "[8]"), (.KVO_SET, "{8}"), (.KVO_ORDERED_SET, "<8>"),
+      ] {
+        let object = makeShelf(methods)
+        let proxy = Many(mutable: object.object, as: kind)
+        #expect(proxy.count == 0 && !proxy.contains(.int(8)))
+        #expect(proxy.snapshot?.kind == kind)
+        #expect(proxy.remove(.int(8)).status == .KVO_OK && object.value == "nil")
+        #expect(proxy.add(.int(8)).status == .KVO_OK)
+        #expect(object.value == expected)
+        object.release()
+      }
+    }
+  }
+
+  @Test(
+    "B9: a proxy stays valid when the property is replaced, and leaves the old collection alone")
+  func replacedProperty() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    let first = Many(ints: [1])
+    let second = Many(ints: [2])
+    let proxy = Many(mutable: object.object)
+    object.store(first)
+    #expect(proxy.text == "[1]")
+    object.store(second)
+    #expect(proxy.text == "[2]" && proxy.append(.int(3)).status == .KVO_OK)
+    object.store(nil)
+    #expect(proxy.text == "[]" && proxy.append(.int(4)).status == .KVO_OK)
+    #expect(object.value == "[4]" && first.text == "[1]" && second.text == "[2]")
+  }
+
+  @Test("B9: an accessor that ignores a change is believed")
+  func stubborn() {
+    for methods in Self.everyWay where methods != .SHELF_IVAR && !methods.contains(.SHELF_IVAR) {
+      let object = makeShelf(methods, [7])
+      object.store(Many(ints: [7]))
+      object.pointee.stubborn = true
+      let proxy = Many(mutable: object.object)
+      let log = Mutations(of: object.object)
+      let outcomes = [
+        proxy.append(.int(8)), proxy.replace(at: 0, with: .int(8)), proxy.remove(at: 0),
+      ]
+      #expect(outcomes.allSatisfy { $0.status == .KVO_OK } && proxy.text == "[7]")
+      #expect(
+        log.take() == [
+          "insertion 1..<2 new []", "replacement 0..<1 old [7] new [7]", "removal 0..<1 old [7]",
+        ])
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("B9: elements are converted to what the accessor takes; what can't be is an error")
+  func conversion() {
+    for methods in [shelf_methods.singles, .batches, [.singles, .SHELF_REPLACE]] {
+      let object = makeShelf([.array, methods], [7])
+      let proxy = Many(mutable: object.object)
+      let log = Mutations(of: object.object, "items", [.KVO_NEW, .KVO_PRIOR])
+      #expect(proxy.append(.double(2)).status == .KVO_OK)
+      #expect(log.take() == ["prior insertion 1..<2", "insertion 1..<2 new [2]"])
+      for value in [Value.string("x"), .nil, .point(1, 2)] {
+        for outcome in [
+          proxy.append(value), proxy.insert([.int(1), value], at: 0..<2),
+          proxy.replace(at: 0, with: value), proxy.set([.int(1), value]),
+        ] {
+          #expect(brief(outcome) == "KVO_TYPE_MISMATCH \(className(object)).items")
+        }
+      }
+      #expect(object.items == [7, 2] && log.take() == [])
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("B9: what can't be mutated is an error at the first mutation, and stays as it was")
+  func immutable() {
+    let readOnly = makeShelf(.array, [7])
+    let getter = makeShelf(.SHELF_GETTER)
+    let wrong = makeShelf(.SHELF_IVAR)
+    getter.store(Many(ints: [7]))
+    wrong.store(Many(.KVO_SET, ints: [7]))
+    for (object, status) in [
+      (readOnly, "KVO_READ_ONLY"), (getter, "KVO_READ_ONLY"), (wrong, "KVO_TYPE_MISMATCH"),
+    ] {
+      let proxy = Many(mutable: object.object)
+      let log = Mutations(of: object.object, "items", .KVO_PRIOR)
+      for outcome in [proxy.append(.int(1)), proxy.remove(at: 0), proxy.set(ints(1))] {
+        #expect(brief(outcome) == "\(status) \(className(object)).items")
+      }
+      #expect(proxy.text == "[7]" && log.take() == [])
+      log.end()
+      object.release()
+    }
+    let stored = Many(ints: [7])
+    #expect(stored.append(.int(8)).status == .KVO_READ_ONLY && stored.text == "[7]")
+  }
+
+  @Test("B9: a key that holds no collection can't be changed as one")
+  func noCollection() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    let other = make(tracked.self)
+    tracked_setMark(other, 3)
+    kvo_store_retained_object(&object.pointee.value, other)
+    let proxy = Many(mutable: object.object)
+    #expect(brief(proxy.append(.int(1))) == "KVO_TYPE_MISMATCH \(className(object)).items")
+    #expect(object.value == "#3" && proxy.count == 0)
+    other.release()
+    let number = make(plain.self)
+    defer { number.release() }
+    let secret = Many(mutable: number.object, "secret")
+    #expect(brief(secret.append(.int(1))) == "KVO_TYPE_MISMATCH CPlain.secret")
+    #expect(number.pointee.secret == 0)
+  }
+
+  @Test("H6: where accessors and setter disagree, the bounds are those of what is set")
+  func disagreement() {
+    let object = makeShelf([.array, .SHELF_GETTER, .SHELF_SETTER], [7, 8, 9])
+    defer { object.release() }
+    object.store(Many(ints: [7]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object, "items", .KVO_PRIOR)
+    #expect(brief(proxy.remove(at: 2)) == "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+    #expect(object.value == "[7]" && log.take() == [])
+    log.end()
+  }
+
+  @Test("D9: an exception passes through a proxy; its change is closed", arguments: everyWay)
+  func exceptions(_ methods: shelf_methods) {
+    let object = makeShelf(methods)
+    defer { object.release() }
+    object.store(Many(ints: []))
+    let proxy = Many(mutable: object.object)
+    for (prior, final) in [(Int32(4), Int32(0)), (0, 5)] {
+      var trap = trap(prior: prior, final: final, calls: 0, first: nil, first_context: nil)
+      var value = kvo_value_int(1)
+      var handle: OpaquePointer?
+      kvo_add_callback(object.object, "items", .KVO_PRIOR, trap_callback, &trap, nil, &handle, nil)
+      #expect(proxy.lend { thrown_by_append($0, &value) } == max(prior, final))
+      kvo_handle_release(handle)
+      let log = Mutations(of: object.object)
+      proxy.append(.int(2))
+      #expect(log.take().map { $0.hasPrefix("insertion") } == [true])
+      log.end()
+    }
+    #expect(proxy.text == "[2, 1, 2]")
+  }
+
+  @Test("B9: a proxy of an unknown key is refused")
+  func unknownKey() {
+    let object = makeShelf(.mutableArray)
+    defer { object.release() }
+    var proxy: OpaquePointer?
+    for kind in [kvo_collection_kind.KVO_ARRAY, .KVO_SET, .KVO_ORDERED_SET] {
+      let outcome = Many.makeProxy(object.object, "nothing", kind, &proxy)
+      #expect(brief(outcome) == "KVO_UNDEFINED_KEY \(className(object)).nothing")
+      #expect(proxy == nil)
+    }
+    let outcome = Many(ints: [1]).lend { Many.makeProxy(CObject($0), "count", .KVO_ARRAY, &proxy) }
+    #expect(outcome.status == .KVO_UNDEFINED_KEY)
+  }
+
+  @Test("B9: a proxy keeps its object alive, and may be dropped in a callback of its own change")
+  func lifetime() {
+    let object = makeShelf(.mutableArray)
+    var proxy: Many? = Many(mutable: object.object)
+    let log = Mutations(of: object.object, "items", [.KVO_NEW, .KVO_PRIOR]) { _ in
+      guard proxy != nil else { return }
+      proxy = nil
+      object.release()
+    }
+    let borrowed = proxy!.collection
+    var value = kvo_value_int(1)
+    #expect(kvo_collection_append(borrowed, &value, nil) == .KVO_OK)
+    #expect(log.take().first == "prior insertion 0..<1")
+    log.end()
+  }
+
+  @Test("D7: a callback may mutate the proxy whose change it is told of")
+  func reentrancy() {
+    for methods in [shelf_methods.mutableArray, [.SHELF_GETTER, .SHELF_SETTER]] {
+      let object = makeShelf(methods)
+      let proxy = Many(mutable: object.object)
+      let log = Mutations(of: object.object, "items", .KVO_NEW) { _ in
+        if proxy.count < 3 { proxy.insert(.int(Int64(proxy.count)), at: 0) }
+      }
+      proxy.append(.int(0))
+      #expect(proxy.text == "[2, 1, 0]" && log.take().count == 3)
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("E1: a key without automatic notification is changed in silence")
+  func manualKey() {
+    for methods in Self.everyWay {
+      let object = make(manualClass(methods))
+      let shelf = UnsafeMutableRawPointer(object).assumingMemoryBound(to: shelf.self)
+      let proxy = Many(mutable: object)
+      let log = Mutations(of: object)
+      proxy.append(.int(1))
+      proxy.insert(ints(2, 3), at: 0..<2)
+      proxy.replace(at: 0, with: .int(4))
+      proxy.set(ints(5))
+      #expect(proxy.text == "[5]" && log.take() == [])
+      log.end()
+      shelf.release()
+    }
+  }
+
+  @Test("H2: a method called directly is told once, as by a proxy")
+  func calledDirectly() {
+    let object = makeShelf([.mutableArray, .SHELF_ADD_MANY], [7])
+    defer { object.release() }
+    let log = Mutations(of: object.object)
+    shelf_insert(object, 8, 1)
+    #expect(log.take() == ["insertion 1..<2 new [8]"])
+    log.end()
+  }
+
+  @Test("B9: structs go through the methods for several alone")
+  func structs() {
+    let object = make(crate.self)
+    defer { object.release() }
+    let proxy = Many(mutable: object.object, "colours")
+    var colour = rgb(red: 1, green: 2, blue: 3)
+    var value = kvo_value()
+    kvo_value_init(&value, kvo_type_for_encoding("{rgb=CCC}", nil)!, &colour)
+    defer { kvo_value_destroy(&value) }
+    #expect(proxy.lend { kvo_collection_append($0, &value, nil) } == .KVO_OK)
+    #expect(proxy.lend { kvo_collection_insert($0, 0, &value, nil) } == .KVO_OK)
+    #expect(brief(proxy.append(.int(1))) == "KVO_TYPE_MISMATCH CCrate.colours")
+    #expect(proxy.text == "[[1, 2, 3], [1, 2, 3]]" && proxy.remove(at: 0).status == .KVO_OK)
+    #expect(object.pointee.colour_count == 1)
+  }
+
+  @Test("B9: a binding's collection is replaced by one that the binding makes")
+  func bindingCollection() {
+    withNumbers([4, 84]) { object in
+      let proxy = Many(mutable: object, "numbers")
+      #expect(proxy.text == "[4, 84]" && proxy.index(of: .int(84)) == 1)
+      #expect(proxy.append(.int(2)).status == .KVO_OK && proxy.remove(at: 0).status == .KVO_OK)
+      #expect(proxy.text == "[84, 2]" && proxy.last == "2")
+      #expect(brief(Many(mutable: object, "title").append(.int(1))).hasSuffix("CGuest.title"))
+    }
+  }
+
+  @Test("B9: a proxy by key path is that of the last object")
+  func keyPaths() {
+    let object = make(crate.self)
+    let other = make(crate.self)
+    object.pointee.line = other.object
+    kvo_object_retain(other.object)
+    var made: OpaquePointer?
+    for (path, expected) in [("line.numbers", "[1]"), ("numbers", "[1, 1]")] {
+      #expect(kvo_mutable_array_key_path(object.object, path, &made, nil) == .KVO_OK)
+      Many(taking: made!).union(ints(1))
+      #expect(readKey(other.object, "numbers") == "[1]")
+      #expect(
+        readKey(object.object, "numbers") == (path == "numbers" ? "[1]" : "nil"), "\(expected)")
+    }
+    #expect(kvo_mutable_set_key_path(object.object, "line.crowd", &made, nil) == .KVO_OK)
+    Many(taking: made!).add(.int(2))
+    #expect(readKey(other.object, "crowd") == "{2}")
+    #expect(kvo_mutable_ordered_set_key_path(object.object, "line.line", &made, nil) == .KVO_OK)
+    Many(taking: made!).add(.int(3))
+    #expect(readKey(other.object, "line") == "<3>")
+    for (path, status) in [
+      ("crowd.numbers", "KVO_INVALID_KEY_PATH CCrate.crowd.numbers"),
+      ("line.line.numbers", "KVO_INVALID_KEY_PATH CCrate.line.line.numbers"),
+      ("line.nothing", "KVO_UNDEFINED_KEY CCrate.nothing"),
+      ("nothing.numbers", "KVO_UNDEFINED_KEY CCrate.nothing"),
+    ] {
+      #expect(
+        brief(attempt { kvo_mutable_array_key_path(object.object, path, &made, $0) }) == status)
+      #expect(made == nil)
+    }
+    for dead in [object, other] { dead.release() }
+  }
+}
+
+func className(_ object: Shelf) -> String { name(of: kvo_class_of(object.object)) }
+
+/// A subclass of a shelf's whose key notifies by hand alone.
+private func manualClass(_ methods: shelf_methods) -> CClass {
+  let superclass = shelf_class(methods)
+  let title = name(of: superclass) + "ByHand"
+  if let known = kvo_class_named(title) { return known }
+  let made = kvo_class_create(title, superclass, MemoryLayout<shelf>.size, nil)!
+  let never: @convention(c) (OpaquePointer?) -> Bool = { _ in false }
+  let hook = unsafeBitCast(never, to: kvo_imp.self)
+  kvo_class_add_class_method(made, "automaticallyNotifiesObserversOfItems", hook, nil)
+  kvo_class_register(made, nil)
+  return made
+}

@@ -1,0 +1,140 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// C6, C8, C9: key paths that can't be observed. The error names class, key and cause, and nothing
+/// is registered anywhere along the path.
+@Suite(.recording) struct PathErrorTests {
+  private struct Refusal: CustomTestStringConvertible, Sendable {
+    let path: String
+    let status: kvo_status
+    let words: [String]
+    var testDescription: String { path }
+  }
+
+  private static let refusals = [
+    Refusal(path: "", status: .KVO_INVALID_KEY_PATH, words: ["GraphNode"]),
+    Refusal(path: ".", status: .KVO_INVALID_KEY_PATH, words: ["GraphNode"]),
+    Refusal(path: "next.", status: .KVO_INVALID_KEY_PATH, words: ["GraphNode", "next."]),
+    Refusal(path: ".next", status: .KVO_INVALID_KEY_PATH, words: ["GraphNode", ".next"]),
+    Refusal(path: "next..value", status: .KVO_INVALID_KEY_PATH, words: ["next..value"]),
+    Refusal(path: "nonsense", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "nonsense"]),
+    Refusal(path: "nonsense.value", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "nonsense"]),
+    Refusal(path: "next.nonsense", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "nonsense"]),
+    Refusal(path: "next.next.no", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "no"]),
+    Refusal(path: "value.next", status: .KVO_INVALID_KEY_PATH, words: ["value", "no object"]),
+    Refusal(
+      path: "items.value", status: .KVO_INVALID_KEY_PATH,
+      words: ["GraphNode", "items", "collection", "@unionOfObjects"]),
+    Refusal(
+      path: "next.items.value", status: .KVO_INVALID_KEY_PATH, words: ["items", "collection"]),
+    Refusal(path: "items.@nonsense.value", status: .KVO_INVALID_OPERATOR, words: ["nonsense"]),
+    Refusal(path: "items.@sum", status: .KVO_INVALID_OPERATOR, words: ["sum"]),
+    Refusal(path: "items.@sum.nonsense", status: .KVO_UNDEFINED_KEY, words: ["nonsense"]),
+    Refusal(path: "value.@count", status: .KVO_INVALID_KEY_PATH, words: ["value", "collection"]),
+    Refusal(path: "@count", status: .KVO_NOT_OBSERVABLE, words: ["GraphNode", "@count"]),
+    Refusal(path: "self", status: .KVO_NOT_OBSERVABLE, words: ["GraphNode", "self"]),
+  ]
+
+  @Test("C8: what can't be followed is refused, and nothing is registered", arguments: refusals)
+  private func refused(_ refusal: Refusal) {
+    let nodes = (0..<3).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    graph_node_setNext(nodes[0], nodes[1])
+    graph_node_setNext(nodes[1], nodes[2])
+    graph_node_insertItem(nodes[0], nodes[2], 0)
+    graph_node_insertItem(nodes[1], nodes[2], 0)
+    let log = Recorder()
+    let registration = log.observe(nodes[0].object, refusal.path, [.KVO_INITIAL, .KVO_NEW])
+    #expect(registration.outcome.status == refusal.status)
+    for word in refusal.words { #expect(registration.outcome.message.contains(word)) }
+    #expect(!registration.isValid && registration.ended == 0)
+    #expect(nodes.allSatisfy { !isSwapped($0.object) && $0.object.pointee.observations == nil })
+    #expect(log.take() == [])
+  }
+
+  @Test("C8: a path that is broken today may be observed, and is found when the link appears")
+  func brokenToday() {
+    let nodes = (0..<2).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    let log = Recorder()
+    log.observe(nodes[0].object, "next.value", [.KVO_INITIAL, .KVO_OLD, .KVO_NEW])
+    graph_node_setNext(nodes[0], nodes[1])
+    graph_node_setValue(nodes[1], 2)
+    #expect(
+      log.take() == [
+        "a: next.value new nil", "a: next.value old nil new 0.0", "a: next.value old 0.0 new 2.0",
+      ])
+  }
+
+  @Test("C9: a collection can't be observed; a proxy names the property to observe")
+  func collections() throws {
+    let node = make(graph_node.self)
+    defer { node.release() }
+    let log = Recorder()
+    var value = kvo_value()
+    #expect(kvo_value_for_key(node.object, "items", &value, nil) == .KVO_OK)
+    defer { kvo_value_destroy(&value) }
+    let proxy = try #require(kvo_value_get_object(&value))
+    for path in ["@count", "count", "next.value"] {
+      let outcome = log.observe(proxy, path).outcome
+      #expect(outcome.status == .KVO_NOT_OBSERVABLE)
+      #expect(outcome.message.contains("items") && outcome.message.contains("GraphNode"))
+    }
+    let stored = try #require(kvo_collection_create(.KVO_ARRAY, nil, 0, nil))
+    let object = UnsafeMutableRawPointer(stored).assumingMemoryBound(to: kvo_object.self)
+    defer { kvo_object_release(object) }
+    #expect(log.observe(object, "@count").outcome.status == .KVO_NOT_OBSERVABLE)
+    #expect(!isSwapped(proxy) && !isSwapped(object))
+  }
+
+  @Test("C6: a dependency through a plain collection is told, with the operator form")
+  func dependencyThroughCollection() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let size = MemoryLayout<graph_node>.size
+      let cls = kvo_class_create("CThroughItems", graph_node_class(), size, nil)!
+      #expect(kvo_class_register(cls, nil) == .KVO_OK)
+      #expect(kvo_class_add_dependency(cls, "loud", "items.value", nil) == .KVO_OK)
+      let node = make(cls)
+      let log = Recorder()
+      #expect(log.observe(node, "loud").outcome.status == .KVO_OK)
+      #expect(reports() == 1)
+      for word in ["loud", "CThroughItems", "items.@unionOfObjects.value"] {
+        #expect(heard.withLock { $0[0] }.contains(word))
+      }
+      log.end()
+      #expect(!isSwapped(node))
+    }
+  }
+
+  @Test("C8: a dependency on an unknown key is told at the first observation")
+  func dependencyOnUnknownKey() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let cls = extended_class("CThroughCollection")
+      #expect(kvo_class_add_dependency(cls, "sum", "peer.nonsense", nil) == .KVO_OK)
+      let nodes = [make(cls), make(cls)]
+      extended_setPeer(of(nodes[0]), of(nodes[1]))
+      #expect(reports() == 0)
+      let log = Recorder()
+      #expect(log.observe(nodes[0], "sum").outcome.status == .KVO_OK)
+      #expect(reports() == 1)
+      let message = heard.withLock { $0[0] }
+      for word in ["sum", "CThroughCollection", "peer.nonsense", "nonsense"] {
+        #expect(message.contains(word))
+      }
+      log.end()
+      #expect(nodes.allSatisfy { !isSwapped($0) })
+    }
+  }
+}
+
+private func of(_ object: CObject) -> UnsafeMutablePointer<extended> {
+  UnsafeMutableRawPointer(object).assumingMemoryBound(to: extended.self)
+}
+
+/// What the misuse handler heard, in a process of its own.
+private let heard = Locked<[String]>([])
+private func reports() -> Int { heard.withLock { $0.count } }

@@ -1,0 +1,86 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I1 and C4 along key paths and through derived keys: links, values, registrations and deaths from
+/// several threads at once, on objects that lead to one another in circles.
+@Suite(.serialized) struct PathThreadTests {
+  private static let paths = [
+    "value", "twice", "nextTwice", "next.value", "next.twice", "next.next.value",
+    "next.nextTwice", "next.next.nextTwice",
+  ]
+
+  private static func options(_ random: inout Random) -> kvo_options {
+    kvo_options(rawValue: UInt32(random.next(16)))
+  }
+
+  @Test(
+    "I1: paths are rewired while others set, register, invalidate and die: none outlives its end")
+  func everythingAtOnce() {
+    let nodes = (0..<5).map { _ in make(weave_class()) }
+    let shared = Shared(nodes)
+    let tally = Tally()
+    onThreads(5) { thread in
+      var random = Random(seed: UInt64(thread))
+      for _ in 0..<800 {
+        let node = shared.value[random.next(5)]
+        let next = random.next(6)
+        switch thread {
+        case 0: weave_set_value(node, Double(next))
+        case 1, 2: weave_set_next(node, next < 5 ? shared.value[next] : nil)
+        case 3:
+          let path = Self.paths[random.next(Self.paths.count)]
+          tally.makeAndEnd(node, path, Self.options(&random))
+        default:
+          let mortal = make(weave_class())
+          weave_set_next(mortal, node)
+          tally.makeAndEnd(mortal, Self.paths[random.next(Self.paths.count)], .KVO_PRIOR)
+          kvo_add_callback(
+            mortal, "next.nextTwice", .KVO_NEW, { _, _, _, _ in }, nil, nil, nil, nil)
+          weave_set_value(mortal, 1)
+          weave_set_next(mortal, nil)
+          kvo_object_release(mortal)
+        }
+      }
+    }
+    #expect(tally.isSettled)
+    #expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("I1: n sets on m threads at the end of a path are n times m calls")
+  func exactCount() {
+    let nodes = (0..<3).map { _ in make(weave_class()) }
+    weave_set_next(nodes[0], nodes[1])
+    weave_set_next(nodes[1], nodes[2])
+    let probe = Probe()
+    let handles = ["next.next.value", "next.next.twice", "next.nextTwice"].map {
+      probe.register(nodes[0], $0)
+    }
+    let shared = Shared(nodes)
+    onThreads(4) { _ in
+      for round in 0..<500 { weave_set_value(shared.value[2], Double(round)) }
+    }
+    #expect(probe.calls == 3 * 4 * 500)
+    for handle in handles { kvo_handle_release(handle) }
+    #expect(probe.ended == 3)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
+  func lastLinkWins() {
+    let nodes = (0..<4).map { _ in make(weave_class()) }
+    let probe = Probe()
+    let handle = probe.register(nodes[0], "next.value")
+    let shared = Shared(nodes)
+    for round in 0..<200 {
+      onThreads(3) { thread in weave_set_next(shared.value[0], shared.value[thread + 1]) }
+      let calls = probe.calls
+      for node in nodes.dropFirst() { weave_set_value(node, Double(round)) }
+      #expect(probe.calls == calls + 1)
+    }
+    kvo_handle_release(handle)
+    for node in nodes { kvo_object_release(node) }
+  }
+}

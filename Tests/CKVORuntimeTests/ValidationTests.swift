@@ -1,0 +1,176 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// B10 and B11: validation, and several keys at once.
+@Suite(.recording) struct ValidationTests {
+  @Test("B10: a validator agrees, or replaces the value, and nothing is set")
+  func validators() {
+    let crew = Crew()
+    let ada = crew.make("Ada", age: 36)
+    #expect(validate(ada.object, "age", .int(40)) == Validated("KVO_OK", "40"))
+    #expect(validate(ada.object, "age", .int(400)) == Validated("KVO_OK", "150"))
+    #expect(validate(ada.object, "name", .nil) == Validated("KVO_OK", "anonymous"))
+    #expect(readPath(ada.object, "age") == "36")
+    #expect(readPath(ada.object, "name") == "Ada")
+    crew.end()
+  }
+
+  @Test("B10: a refused value is as it was, and the validator's error is handed on as it is")
+  func refusal() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    let refused = validate(ada.object, "name", .string(""))
+    #expect(refused.value == "")
+    #expect(refused.outcome?.status == .KVO_INVALID_ARGUMENT)
+    #expect(refused.outcome?.className == "names")
+    #expect(refused.outcome?.key == "of workers")
+    #expect(refused.outcome?.message == "A worker has a name.")
+    crew.end()
+  }
+
+  @Test("B10: a validator that gives only a status gets an error that names class and key")
+  func statusAlone() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    #expect(
+      validate(ada.object, "age", .int(-1)) == Validated("KVO_VALIDATION_FAILED CWorker.age", "-1"))
+    var value = kvo_value_int(-1)
+    #expect(kvo_validate_value(ada.object, "age", &value, nil) == .KVO_VALIDATION_FAILED)
+    crew.end()
+  }
+
+  @Test("B10: no validator means valid, even for a key that there is not")
+  func noValidator() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    #expect(validate(ada.object, "wage", .string("any")) == Validated("KVO_OK", "any"))
+    #expect(validate(ada.object, "nothing", .nil) == Validated("KVO_OK", "nil"))
+    crew.end()
+  }
+
+  @Test("B10: a key path is followed to its last object, whose class inherits validators")
+  func alongPaths() {
+    let crew = Crew()
+    let (ada, sibyl) = (crew.make("Ada"), crew.makeOracle())
+    worker_setBoss(ada, UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self))
+    #expect(validate(ada.object, "boss.age", .int(200)) == Validated("KVO_OK", "150"))
+    #expect(validate(ada.object, "boss.age", .int(-2)).brief == "KVO_VALIDATION_FAILED COracle.age")
+    #expect(validate(ada.object, "boss.boss.age", .int(-2)) == Validated("KVO_OK", "-2"))
+    #expect(validate(ada.object, "none.age", .int(1)).brief == "KVO_UNDEFINED_KEY CWorker.none")
+    #expect(validate(ada.object, "age.x", .int(1)).brief == "KVO_INVALID_KEY_PATH CWorker.age.x")
+    #expect(
+      validate(ada.object, "staff.@sum.age", .int(1)).brief
+        == "KVO_INVALID_OPERATOR CWorker.staff.@sum.age")
+    #expect(validate(ada.object, "self", .int(1)).brief == "KVO_READ_ONLY CWorker.self")
+    crew.end()
+  }
+
+  @Test("B10: key-value coding never validates by itself")
+  func neverByItself() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    #expect(set(ada.object, "age", .int(-5)).status == .KVO_OK)
+    #expect(setPath(ada.object, "name", .string("")).status == .KVO_OK)
+    #expect(ada.pointee.age == -5)
+    crew.end()
+  }
+}
+
+@Suite(.recording) struct SeveralKeysTests {
+  private let keys = ["name", "boss", "age"]
+
+  @Test("B11: several keys read and set again, and nil survives")
+  func roundTrip() {
+    let crew = Crew()
+    let (ada, bob) = (crew.make("Ada", age: 36), crew.make("Bob", age: 20))
+    worker_setBoss(bob, ada)
+    var values = [kvo_value](repeating: kvo_value(), count: 3)
+    let read = withKeys(keys) { keys in
+      attempt { kvo_values_for_keys(ada.object, keys, 3, &values, $0) }
+    }
+    #expect(read.status == .KVO_OK)
+    #expect(values.indices.map { text(&values[$0]) } == ["Ada", "nil", "36"])
+    let set = withKeys(keys) { keys in
+      attempt { kvo_set_values_for_keys(bob.object, keys, 3, &values, $0) }
+    }
+    #expect(set.status == .KVO_OK)
+    #expect(keys.map { readKey(bob.object, $0) } == ["Ada", "nil", "36"])
+    for index in values.indices { kvo_value_destroy(&values[index]) }
+    crew.end()
+  }
+
+  @Test("B11: an error while reading gives no value at all")
+  func readingFails() {
+    let crew = Crew()
+    let ada = crew.make("Ada", age: 36)
+    var values = (0..<3).map { _ in kvo_value() }
+    let outcome = withKeys(["name", "nothing", "age"]) { keys in
+      attempt { kvo_values_for_keys(ada.object, keys, 3, &values, $0) }
+    }
+    #expect(brief(outcome) == "KVO_UNDEFINED_KEY CWorker.nothing")
+    #expect(values.indices.allSatisfy { kvo_value_is_nil(&values[$0]) })
+    crew.end()
+  }
+
+  @Test("B11: setting goes as far as the first error, each key notifying once")
+  func settingFails() {
+    let crew = Crew()
+    let ada = crew.make("Ada", age: 36, wage: 1)
+    let log = Recorder()
+    for key in ["name", "age", "wage"] { log.observe(ada.object, key, .KVO_NEW) }
+    var values = [kvo_value_string("Eve"), kvo_value(), kvo_value_int(9)]
+    let outcome = withKeys(["name", "age", "wage"]) { keys in
+      attempt { kvo_set_values_for_keys(ada.object, keys, 3, &values, $0) }
+    }
+    #expect(brief(outcome) == "KVO_NIL_VALUE CWorker.age")
+    #expect(log.take() == ["a: name new Eve"])
+    for index in values.indices { kvo_value_destroy(&values[index]) }
+    crew.end()
+  }
+
+  @Test("B11: no keys are no error")
+  func none() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    var values = [kvo_value()]
+    let outcome = withKeys([]) { keys in
+      attempt { kvo_values_for_keys(ada.object, keys, 0, &values, $0) }
+    }
+    #expect(outcome.status == .KVO_OK)
+    crew.end()
+  }
+}
+
+/// What validating came to, and the value afterwards.
+struct Validated: Equatable {
+  let brief: String
+  let value: String
+  var outcome: Outcome?
+
+  init(_ brief: String, _ value: String, _ outcome: Outcome? = nil) {
+    self.brief = brief
+    self.value = value
+    self.outcome = outcome
+  }
+
+  static func == (a: Validated, b: Validated) -> Bool { a.brief == b.brief && a.value == b.value }
+}
+
+func validate(_ object: CObject, _ keyPath: String, _ value: Value) -> Validated {
+  var proposed = kvo_value()
+  value.withValue { if let source = $0 { kvo_value_copy(&proposed, source) } }
+  defer { kvo_value_destroy(&proposed) }
+  let outcome = attempt { kvo_validate_value(object, keyPath, &proposed, $0) }
+  let status = String(cString: kvo_status_name(outcome.status))
+  let words = outcome.status == .KVO_OK ? status : "\(status) \(outcome.className).\(outcome.key)"
+  return Validated(words, text(&proposed), outcome)
+}
+
+private func withKeys<R>(
+  _ keys: [String], _ body: (UnsafePointer<UnsafePointer<CChar>>) -> R
+) -> R {
+  let interned = keys.map { kvo_key_intern($0)! } + [kvo_key_intern("")!]
+  return interned.withUnsafeBufferPointer { body($0.baseAddress!) }
+}

@@ -1,0 +1,218 @@
+#include "fixture_guest.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "require.h"
+
+// Types
+
+static bool length_number(const kvo_type *type, const void *value, kvo_value *number) {
+  (void)type;
+  *number = kvo_value_double(*(const double *)value);
+  return true;
+}
+
+static kvo_status length_convert(const kvo_type *type, void *target, const kvo_value *source) {
+  (void)type;
+  if (kvo_value_is_nil(source)) return KVO_NIL_VALUE;
+  if (kvo_value_get_string(source)) return KVO_TYPE_MISMATCH;
+  *(double *)target = kvo_value_get_double(source);
+  return KVO_OK;
+}
+
+static const kvo_type_operations length_operations = {
+    .number = length_number, .convert = length_convert};
+
+static int mood_compare(const kvo_type *type, const void *a, const void *b) {
+  (void)type;
+  int64_t left = llabs(*(const int64_t *)a - 10), right = llabs(*(const int64_t *)b - 10);
+  return (left > right) - (left < right);
+}
+
+static const kvo_type_operations mood_operations = {.compare = mood_compare};
+
+static kvo_object *partner_object(const kvo_type *type, const void *value) {
+  (void)type;
+  return *(kvo_object *const *)value;
+}
+
+static bool partner_is_nil(const kvo_type *type, const void *value) {
+  return !partner_object(type, value);
+}
+
+static kvo_status partner_convert(const kvo_type *type, void *target, const kvo_value *source) {
+  (void)type;
+  kvo_object *object = kvo_value_get_object(source);
+  if (!object && !kvo_value_is_nil(source)) return KVO_TYPE_MISMATCH;
+  *(kvo_object **)target = object ? kvo_object_retain(object) : NULL;
+  return KVO_OK;
+}
+
+static void partner_copy(const kvo_type *type, void *target, const void *source) {
+  kvo_object *object = partner_object(type, source);
+  *(kvo_object **)target = object ? kvo_object_retain(object) : NULL;
+}
+
+static void partner_destroy(const kvo_type *type, void *value) {
+  kvo_object_release(partner_object(type, value));
+}
+
+static const kvo_type_operations partner_operations = {
+    .object = partner_object, .is_nil = partner_is_nil, .convert = partner_convert};
+
+static size_t numbers_count(const kvo_type *type, const void *value) {
+  (void)type;
+  return ((const guest_numbers *)value)->count;
+}
+
+static kvo_status numbers_get(const kvo_type *type, const void *value, size_t index,
+    kvo_value *element) {
+  (void)type;
+  *element = kvo_value_int(((const guest_numbers *)value)->items[index]);
+  return KVO_OK;
+}
+
+static kvo_status numbers_make(const kvo_type *type, void *target, const kvo_value *elements,
+    size_t count, kvo_error *error) {
+  (void)type, (void)error;
+  guest_numbers *numbers = target;
+  if (count > sizeof numbers->items / sizeof *numbers->items) return KVO_TYPE_MISMATCH;
+  *numbers = (guest_numbers){.count = count};
+  for (size_t i = 0; i < count; i++) numbers->items[i] = kvo_value_get_int(&elements[i]);
+  return KVO_OK;
+}
+
+static const kvo_collection_operations numbers_collection = {
+    KVO_ARRAY, numbers_count, numbers_get, numbers_make};
+static const kvo_type_operations numbers_operations = {.collection = &numbers_collection};
+
+#define TYPE(c_type, name, ...)      \
+  {.encoding = name,                 \
+      .size = sizeof(c_type),        \
+      .alignment = _Alignof(c_type), \
+      .kind = KVO_KIND_BINDING,      \
+      __VA_ARGS__}
+
+static const kvo_type *length_type(void) {
+  static const kvo_type type = TYPE(double, "Length", .operations = &length_operations);
+  return &type;
+}
+
+static const kvo_type *partner_type(void) {
+  static const kvo_type type = TYPE(kvo_object *, "Partner?", .copy = partner_copy,
+      .destroy = partner_destroy, .operations = &partner_operations);
+  return &type;
+}
+
+static const kvo_type *numbers_type(void) {
+  static const kvo_type type = TYPE(guest_numbers, "[Number]", .operations = &numbers_operations);
+  return &type;
+}
+
+static const kvo_type *mood_type(void) {
+  static const kvo_type type = TYPE(int64_t, "Mood", .operations = &mood_operations);
+  return &type;
+}
+
+// Objects
+
+static guest *guest_of(kvo_object *header) {
+  return (guest *)(void *)((char *)header - offsetof(guest, header));
+}
+
+static void retain(kvo_object *object) { guest_of(object)->references++; }
+static void release(kvo_object *object) { guest_of(object)->references--; }
+static bool try_retain(kvo_object *object) {
+  retain(object);
+  return true;
+}
+static void ignore(kvo_object *object) { (void)object; }
+
+static size_t describe(const kvo_object *object, char *buffer, size_t capacity) {
+  return (size_t)snprintf(buffer, capacity, "<Guest: %p>", (const void *)object);
+}
+
+static const kvo_class_operations operations = {
+    .retain = retain,
+    .release = release,
+    .try_retain = try_retain,
+    .unowned_retain = ignore,
+    .unowned_release = ignore,
+    .describe = describe,
+};
+
+// Keys
+
+static void read_title(kvo_object *object, const void *binding, kvo_value *value) {
+  (void)object, (void)binding;
+  *value = kvo_value_string("guest");
+}
+
+// Says no without saying why.
+static kvo_status guest_undefined(kvo_object *self, const kvo_method *_cmd, const char *key,
+    kvo_value *value, kvo_error *error) {
+  (void)self, (void)_cmd, (void)error;
+  if (strcmp(key, "wish")) return KVO_UNDEFINED_KEY;
+  *value = kvo_value_int(42);
+  return KVO_OK;
+}
+
+static kvo_status parrot_value(kvo_object *self, const kvo_method *_cmd, const char *key,
+    kvo_value *value, kvo_error *error) {
+  (void)self, (void)_cmd, (void)error;
+  *value = kvo_value_string(key);
+  return KVO_OK;
+}
+
+static kvo_status parrot_setValue(kvo_object *self, const kvo_method *_cmd, const kvo_value *value,
+    const char *key, kvo_error *error) {
+  (void)_cmd, (void)value, (void)key, (void)error;
+  guest_of(self)->length++;
+  return KVO_OK;
+}
+
+static void add_key(kvo_class *cls, const char *key, const kvo_type *type, size_t offset) {
+  kvo_error error = {0};
+  const kvo_property_description stored = {.key = key,
+      .type = type,
+      .offset = (ptrdiff_t)(offset - offsetof(guest, header)),
+      .get = offset ? NULL : read_title};
+  kvo_property_description computed = stored;
+  computed.offset = 0;
+  require_ok(kvo_class_add_property(cls, offset ? &stored : &computed, &error), &error);
+}
+
+static kvo_class *guests, *parrots;
+
+static void make_classes(void) {
+  kvo_error error = {0};
+  guests = kvo_class_create_root("CGuest", &operations, &error);
+  require_ok(error.status, &error);
+  add_key(guests, "length", length_type(), offsetof(guest, length));
+  add_key(guests, "partner", partner_type(), offsetof(guest, partner));
+  add_key(guests, "numbers", numbers_type(), offsetof(guest, numbers));
+  add_key(guests, "mood", mood_type(), offsetof(guest, mood));
+  add_key(guests, "title", kvo_type_for_encoding("*", &error), 0);
+  require_hook(guests, "valueForUndefinedKey:", (kvo_imp)guest_undefined);
+  require_ok(kvo_class_register(guests, &error), &error);
+  parrots = kvo_class_create("CParrot", guests, sizeof(guest), &error);
+  require_ok(error.status, &error);
+  require_hook(parrots, "valueForKey:", (kvo_imp)parrot_value);
+  require_hook(parrots, "setValue:forKey:", (kvo_imp)parrot_setValue);
+  require_ok(kvo_class_register(parrots, &error), &error);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+const kvo_class *guest_class(void) {
+  pthread_once(&once, make_classes);
+  return guests;
+}
+
+const kvo_class *parrot_class(void) {
+  pthread_once(&once, make_classes);
+  return parrots;
+}

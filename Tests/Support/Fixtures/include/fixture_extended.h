@@ -1,0 +1,34 @@
+/// Classes that learn later what their derived keys depend on: one for each name, with the numbers
+/// `a` and `b`, a link `peer`, and the derived `sum` and `peerSum`, which nothing declares at first.
+#ifndef FIXTURE_EXTENDED_H
+#define FIXTURE_EXTENDED_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct extended {
+  kvo_object object;
+  double a, b;
+  struct extended *KVO_NULLABLE peer;
+} extended;
+
+/// A new class of that name.
+kvo_class *extended_class(const char *name);
+/// A subclass that overrides the getter of `sum`, to give twice as much, and the setter of `a`.
+kvo_class *extended_subclass(const char *name, const kvo_class *superclass);
+
+/// `keyPathsForValuesAffectingSum`, which names `a` and `b`.
+void extended_add_hook_of_key(kvo_class *cls);
+/// The general hook, which adds `a` for `sum` to what the superclass answers; of one class only.
+void extended_add_general_hook(kvo_class *cls);
+
+void extended_setA(extended *self, double a);
+void extended_setB(extended *self, double b);
+void extended_setPeer(extended *self, extended *KVO_NULLABLE peer);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

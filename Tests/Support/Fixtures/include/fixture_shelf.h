@@ -1,0 +1,59 @@
+/// A to-many key that is offered by whichever methods a test wants, and keeps note of their calls.
+#ifndef FIXTURE_SHELF_H
+#define FIXTURE_SHELF_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// Methods of the key `items`, of elements of type int.
+typedef enum KVO_FLAG_ENUM shelf_methods {
+  SHELF_COUNT = 1 << 0,
+  SHELF_OBJECT = 1 << 1,
+  SHELF_OBJECTS = 1 << 2, ///< itemsAtIndexes:
+  SHELF_RANGE = 1 << 3,   ///< getItems:range:
+  SHELF_INDEX = 1 << 4,   ///< indexInItemsOfObject:
+  SHELF_ENUMERATOR = 1 << 5,
+  SHELF_MEMBER = 1 << 6,
+  SHELF_INSERT = 1 << 7,
+  SHELF_INSERT_MANY = 1 << 8,
+  SHELF_REMOVE = 1 << 9,
+  SHELF_REMOVE_MANY = 1 << 10,
+  SHELF_REPLACE = 1 << 11,
+  SHELF_REPLACE_MANY = 1 << 12,
+  SHELF_ADD = 1 << 13,
+  SHELF_ADD_MANY = 1 << 14,
+  SHELF_DROP = 1 << 15, ///< removeItemsObject:
+  SHELF_DROP_MANY = 1 << 16,
+  SHELF_INTERSECT = 1 << 17,
+  SHELF_GETTER = 1 << 18, ///< of `value`, as the following two
+  SHELF_SETTER = 1 << 19,
+  SHELF_IVAR = 1 << 20,
+} shelf_methods;
+
+enum { SHELF_ROOM = 64 };
+
+/// The first methods serve `items`, the last three `value`.
+typedef struct shelf {
+  kvo_object object;
+  size_t count;
+  int items[SHELF_ROOM];
+  kvo_collection *KVO_NULLABLE value;
+  bool stubborn;   ///< methods that change something don't
+  char calls[512]; ///< such as "count object(2) ", since it was last emptied
+} shelf;
+
+/// The class that has exactly these methods. Any thread.
+const kvo_class *shelf_class(shelf_methods methods);
+/// Adds methods to a class that is in use already.
+void shelf_class_add(const kvo_class *cls, shelf_methods methods);
+
+/// Calls `insertObject:inItemsAtIndex:` and `addItems:` as a user of the class does.
+void shelf_insert(shelf *self, int item, size_t index);
+void shelf_add_many(shelf *self, kvo_collection *items);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,79 @@
+/// Setters, getters and observers that throw exceptions of C++, and calls that catch them.
+#ifndef FIXTURE_THROWER_H
+#define FIXTURE_THROWER_H
+
+#include "fixture_watcher.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// A hundred bytes: not read or set without libffi, nor kept inside a value.
+typedef struct extent {
+  int edges[25];
+} extent;
+
+/// What of it throws, if any: a number other than 0, which is what is thrown.
+typedef struct thrower {
+  tracked base;
+  int getter_throws;
+  int setter_throws; ///< after it has stored
+  double reading;
+  extent extent;
+  const char *note; ///< an ivar; there is no setter
+  tracked *KVO_NULLABLE ward;
+} thrower;
+
+#define THROWER_PROPERTIES(PROPERTY)                                  \
+  PROPERTY(thrower, double, reading, Reading, CUSTOM)                 \
+  PROPERTY(thrower, extent, extent, Extent, CUSTOM, "{extent=[25i]}") \
+  PROPERTY(thrower, tracked *, ward, Ward, CUSTOM, "@")
+KVO_CLASS_INTERFACE(thrower, THROWER_PROPERTIES)
+
+/// A watcher that throws in the calls that its trap names.
+typedef struct throwing_watcher {
+  watcher watcher;
+  struct trap *KVO_NULLABLE trap;
+  int unused;
+} throwing_watcher;
+
+#define THROWING_WATCHER_PROPERTIES(PROPERTY) \
+  PROPERTY(throwing_watcher, int, unused, Unused, ASSIGN)
+KVO_CLASS_INTERFACE(throwing_watcher, THROWING_WATCHER_PROPERTIES)
+
+/// An observer that throws: `prior` in prior calls, `final` in the others, 0 for not. Before that,
+/// it calls `first`.
+typedef struct trap {
+  int prior;
+  int final;
+  int calls;
+  void (*KVO_NULLABLE first)(void *KVO_NULLABLE context);
+  void *KVO_NULLABLE first_context;
+} trap;
+
+void trap_spring(trap *trap, const kvo_change *change);
+/// For kvo_add_callback, with the trap as context.
+void trap_callback(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
+    const kvo_change *change);
+
+/// Throws the number, unless it is 0.
+void fixture_throw(int number);
+
+/// What each of these calls throws: the number, or 0 if it returns.
+int thrown_by_set_reading(thrower *object, double value);
+int thrown_by_set_edge(thrower *object, int value);
+int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
+int thrown_by_get_value(kvo_object *object, const char *key);
+int thrown_by_append(kvo_collection *proxy, const kvo_value *value);
+int thrown_by_will_change(kvo_object *object, const char *key);
+int thrown_by_did_change(kvo_object *object, const char *key);
+int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,
+    kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
+int thrown_by_add_observer(kvo_object *object, kvo_object *observer, const char *key,
+    kvo_options options);
+/// Sets the reading to `depth`, and in its final call, on the way down to 0, to one less.
+int thrown_by_countdown(thrower *object, int depth, int throws);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

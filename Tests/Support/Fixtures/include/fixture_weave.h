@@ -1,0 +1,22 @@
+/// Nodes whose links and numbers several threads may set at once: their storage is atomic, and
+/// links are not retained. `twice` is derived from `value`, `nextTwice` from what `next` leads to.
+#ifndef FIXTURE_WEAVE_H
+#define FIXTURE_WEAVE_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct weave_node weave_node;
+
+const kvo_class *weave_class(void);
+void weave_set_value(kvo_object *node, double value);
+void weave_set_next(kvo_object *node, kvo_object *KVO_NULLABLE next);
+/// Straight into the storage, as a link does that notices the death of what it leads to.
+void weave_forget_next(kvo_object *node);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,62 @@
+/// Objects that lead to others, singly and in collections, for key paths, operators, validation,
+/// and the hooks that read and set every key.
+#ifndef FIXTURE_WORKER_H
+#define FIXTURE_WORKER_H
+
+#include "fixture_tracked.h"
+
+typedef struct grid {
+  double cells[9];
+} grid;
+
+typedef struct badge {
+  const char *text;
+  int number;
+} badge;
+
+/// `überboss` reads the boss's boss. `compare:` compares ages. Ivars without accessors: `_label`, a
+/// string, and `_badge`, a struct with a string.
+///
+/// Validators: an `age` below 0 is refused with the status alone, one past 150 becomes 150; a `name`
+/// that is empty is refused with an error of the class's own, whatever it has been replaced by; nil
+/// becomes "anonymous".
+typedef struct worker {
+  tracked tracked;
+  const char *name;
+  int age;
+  double wage;
+  unsigned long points;
+  struct worker *boss;
+  kvo_collection *staff;
+  grid grid;
+  badge pin;
+  const char *label;
+  badge badge;
+} worker;
+
+#define WORKER_PROPERTIES(PROPERTY)                         \
+  PROPERTY(worker, const char *, name, Name, COPY)          \
+  PROPERTY(worker, int, age, Age, ASSIGN)                   \
+  PROPERTY(worker, double, wage, Wage, ASSIGN)              \
+  PROPERTY(worker, unsigned long, points, Points, ASSIGN)   \
+  PROPERTY(worker, struct worker *, boss, Boss, RETAIN)     \
+  PROPERTY(worker, kvo_collection *, staff, Staff, RETAIN)  \
+  PROPERTY(worker, grid, grid, Grid, ASSIGN, "{grid=[9d]}") \
+  PROPERTY(worker, badge, pin, Pin, READONLY, "{badge=*i}")
+
+/// Overrides `valueForKey:` and `setValue:forKey:`: `fortune`, which it has no accessor for, is read
+/// from and stored in `told`, and ages read a thousand years more; a `doom` can't be set, and it
+/// does not say why; all else is its superclass's.
+typedef struct oracle {
+  worker worker;
+  double told;
+} oracle;
+
+#define ORACLE_PROPERTIES(PROPERTY)
+
+KVO_BEGIN_DECLS
+KVO_CLASS_INTERFACE(worker, WORKER_PROPERTIES)
+KVO_CLASS_INTERFACE(oracle, ORACLE_PROPERTIES)
+KVO_END_DECLS
+
+#endif

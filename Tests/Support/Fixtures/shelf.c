@@ -1,0 +1,278 @@
+#include "fixture_shelf.h"
+
+#include "require.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void note(shelf *self, const char *format, ...) {
+  size_t used = strlen(self->calls);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(self->calls + used, sizeof self->calls - used, format, arguments);
+  va_end(arguments);
+}
+
+static size_t place_of(const shelf *self, int item) {
+  for (size_t i = 0; i < self->count; i++)
+    if (self->items[i] == item) return i;
+  return KVO_NOT_FOUND;
+}
+
+static void put(shelf *self, int item, size_t index) {
+  if (self->stubborn || self->count == SHELF_ROOM) return;
+  memmove(self->items + index + 1, self->items + index, (self->count - index) * sizeof item);
+  self->items[index] = item;
+  self->count++;
+}
+
+static void take(shelf *self, size_t index) {
+  if (self->stubborn) return;
+  self->count--;
+  memmove(self->items + index, self->items + index + 1, (self->count - index) * sizeof(int));
+}
+
+static int item_at(kvo_collection *items, size_t index) {
+  kvo_value value;
+  kvo_collection_get(items, index, &value, NULL);
+  int item = (int)kvo_value_get_int(&value);
+  kvo_value_destroy(&value);
+  return item;
+}
+
+static kvo_collection *collection_of(const int *items, size_t count) {
+  kvo_value values[SHELF_ROOM];
+  for (size_t i = 0; i < count; i++) values[i] = kvo_value_int(items[i]);
+  return kvo_collection_create(KVO_ARRAY, values, count, NULL);
+}
+
+// MARK: Reading
+
+static size_t count(shelf *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  note(self, "count ");
+  return self->count;
+}
+
+static int object(shelf *self, const kvo_method *_cmd, size_t index) {
+  (void)_cmd;
+  note(self, "object(%zu) ", index);
+  return self->items[index];
+}
+
+static kvo_collection *objects(shelf *self, const kvo_method *_cmd, const kvo_index_set *indexes) {
+  (void)_cmd;
+  int found[SHELF_ROOM];
+  size_t wanted = kvo_index_set_count(indexes);
+  note(self, "objects(%zu) ", wanted);
+  for (size_t i = 0; i < wanted; i++) found[i] = self->items[kvo_index_set_index(indexes, i)];
+  return collection_of(found, self->stubborn ? 0 : wanted);
+}
+
+static void range(shelf *self, const kvo_method *_cmd, int *buffer, size_t at, size_t length) {
+  (void)_cmd;
+  note(self, "range(%zu,%zu) ", at, length);
+  memcpy(buffer, self->items + at, length * sizeof *buffer);
+}
+
+static size_t index_of(shelf *self, const kvo_method *_cmd, int item) {
+  (void)_cmd;
+  note(self, "index(%d) ", item);
+  return place_of(self, item);
+}
+
+static kvo_collection *enumerator(shelf *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  note(self, "enumerator ");
+  return collection_of(self->items, self->count);
+}
+
+static bool member(shelf *self, const kvo_method *_cmd, int item) {
+  (void)_cmd;
+  note(self, "member(%d) ", item);
+  return place_of(self, item) != KVO_NOT_FOUND;
+}
+
+// MARK: Ordered mutation
+
+static void insert(shelf *self, const kvo_method *_cmd, int item, size_t index) {
+  (void)_cmd;
+  note(self, "insert(%d,%zu) ", item, index);
+  put(self, item, index);
+}
+
+static void insert_many(shelf *self, const kvo_method *_cmd, kvo_collection *items,
+    const kvo_index_set *indexes) {
+  (void)_cmd;
+  note(self, "insertMany(%zu) ", kvo_index_set_count(indexes));
+  for (size_t i = 0; i < kvo_index_set_count(indexes); i++)
+    put(self, item_at(items, i), kvo_index_set_index(indexes, i));
+}
+
+static void remove_at(shelf *self, const kvo_method *_cmd, size_t index) {
+  (void)_cmd;
+  note(self, "remove(%zu) ", index);
+  take(self, index);
+}
+
+static void remove_many(shelf *self, const kvo_method *_cmd, const kvo_index_set *indexes) {
+  (void)_cmd;
+  size_t left = kvo_index_set_count(indexes);
+  note(self, "removeMany(%zu) ", left);
+  while (left) take(self, kvo_index_set_index(indexes, --left));
+}
+
+static void replace(shelf *self, const kvo_method *_cmd, size_t index, int item) {
+  (void)_cmd;
+  note(self, "replace(%zu,%d) ", index, item);
+  if (!self->stubborn) self->items[index] = item;
+}
+
+static void replace_many(shelf *self, const kvo_method *_cmd, const kvo_index_set *indexes,
+    kvo_collection *items) {
+  (void)_cmd;
+  note(self, "replaceMany(%zu) ", kvo_index_set_count(indexes));
+  for (size_t i = 0; i < kvo_index_set_count(indexes) && !self->stubborn; i++)
+    self->items[kvo_index_set_index(indexes, i)] = item_at(items, i);
+}
+
+// MARK: Unordered mutation
+
+static void add_item(shelf *self, int item) {
+  if (place_of(self, item) == KVO_NOT_FOUND) put(self, item, self->count);
+}
+
+static void drop_item(shelf *self, int item) {
+  if (place_of(self, item) != KVO_NOT_FOUND) take(self, place_of(self, item));
+}
+
+static void add(shelf *self, const kvo_method *_cmd, int item) {
+  (void)_cmd;
+  note(self, "add(%d) ", item);
+  add_item(self, item);
+}
+
+static void add_many(shelf *self, const kvo_method *_cmd, kvo_collection *items) {
+  (void)_cmd;
+  note(self, "addMany(%zu) ", kvo_collection_count(items));
+  for (size_t i = 0; i < kvo_collection_count(items); i++) add_item(self, item_at(items, i));
+}
+
+static void drop(shelf *self, const kvo_method *_cmd, int item) {
+  (void)_cmd;
+  note(self, "drop(%d) ", item);
+  drop_item(self, item);
+}
+
+static void drop_many(shelf *self, const kvo_method *_cmd, kvo_collection *items) {
+  (void)_cmd;
+  note(self, "dropMany(%zu) ", kvo_collection_count(items));
+  for (size_t i = 0; i < kvo_collection_count(items); i++) drop_item(self, item_at(items, i));
+}
+
+static void intersect(shelf *self, const kvo_method *_cmd, kvo_collection *items) {
+  (void)_cmd;
+  note(self, "intersect(%zu) ", kvo_collection_count(items));
+  for (size_t i = self->count; i > 0; i--) {
+    const kvo_value item = kvo_value_int(self->items[i - 1]);
+    if (!kvo_collection_contains(items, &item)) take(self, i - 1);
+  }
+}
+
+// MARK: The whole value
+
+static kvo_collection *getter(shelf *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  note(self, "get ");
+  return self->value;
+}
+
+static void setter(shelf *self, const kvo_method *_cmd, kvo_collection *value) {
+  (void)_cmd;
+  note(self, "set ");
+  if (!self->stubborn) kvo_store_retained_object(&self->value, value);
+}
+
+static void dealloc(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  kvo_store_retained_object(&((shelf *)self)->value, NULL);
+}
+
+// MARK: Classes
+
+// In the order of their bits.
+static const struct {
+  const char *selector;
+  kvo_imp imp;
+  const char *encoding;
+} methods[] = {
+    {"countOfItems", (kvo_imp)count, "Q@:"},
+    {"objectInItemsAtIndex:", (kvo_imp)object, "i@:Q"},
+    {"itemsAtIndexes:", (kvo_imp)objects, "@@:^v"},
+    {"getItems:range:", (kvo_imp)range, "v@:^vQQ"},
+    {"indexInItemsOfObject:", (kvo_imp)index_of, "Q@:i"},
+    {"enumeratorOfItems", (kvo_imp)enumerator, "@@:"},
+    {"memberOfItems:", (kvo_imp)member, "B@:i"},
+    {"insertObject:inItemsAtIndex:", (kvo_imp)insert, "v@:iQ"},
+    {"insertItems:atIndexes:", (kvo_imp)insert_many, "v@:@^v"},
+    {"removeObjectFromItemsAtIndex:", (kvo_imp)remove_at, "v@:Q"},
+    {"removeItemsAtIndexes:", (kvo_imp)remove_many, "v@:^v"},
+    {"replaceObjectInItemsAtIndex:withObject:", (kvo_imp)replace, "v@:Qi"},
+    {"replaceItemsAtIndexes:withItems:", (kvo_imp)replace_many, "v@:^v@"},
+    {"addItemsObject:", (kvo_imp)add, "v@:i"},
+    {"addItems:", (kvo_imp)add_many, "v@:@"},
+    {"removeItemsObject:", (kvo_imp)drop, "v@:i"},
+    {"removeItems:", (kvo_imp)drop_many, "v@:@"},
+    {"intersectItems:", (kvo_imp)intersect, "v@:@"},
+    {"items", (kvo_imp)getter, "@@:"},
+    {"setItems:", (kvo_imp)setter, "v@:@"},
+};
+
+void shelf_class_add(const kvo_class *plain, shelf_methods chosen) {
+  kvo_class *cls = (kvo_class *)(uintptr_t)plain;
+  for (size_t bit = 0; bit < sizeof methods / sizeof *methods; bit++)
+    if (chosen & (1u << bit))
+      require_method(cls, methods[bit].selector, methods[bit].imp,
+          KVO_ENCODED(methods[bit].encoding));
+  if (chosen & SHELF_IVAR)
+    require_ivar(cls, "_items", offsetof(shelf, value),
+        (kvo_layout)KVO_STRUCT(kvo_collection *, "@"));
+}
+
+static const kvo_class *make_class(const char *name, shelf_methods chosen) {
+  kvo_error error = {0};
+  kvo_class *cls = kvo_class_create(name, NULL, sizeof(shelf), &error);
+  require_ok(error.status, &error);
+  require_hook(cls, "dealloc", (kvo_imp)dealloc);
+  shelf_class_add(cls, chosen);
+  require_ok(kvo_class_register(cls, &error), &error);
+  return cls;
+}
+
+const kvo_class *shelf_class(shelf_methods chosen) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  char name[32];
+  snprintf(name, sizeof name, "CShelf%x", (unsigned)chosen);
+  pthread_mutex_lock(&making);
+  const kvo_class *cls = kvo_class_named(name);
+  if (!cls) cls = make_class(name, chosen);
+  pthread_mutex_unlock(&making);
+  return cls;
+}
+
+// MARK: Calls
+
+void shelf_insert(shelf *self, int item, size_t index) {
+  const kvo_method *method =
+      kvo_class_method(kvo_class_of(&self->object), "insertObject:inItemsAtIndex:");
+  ((void (*)(shelf *, const kvo_method *, int, size_t))kvo_method_lookup(&self->object,
+      method))(self, method, item, index);
+}
+
+void shelf_add_many(shelf *self, kvo_collection *items) {
+  const kvo_method *method = kvo_class_method(kvo_class_of(&self->object), "addItems:");
+  ((void (*)(shelf *, const kvo_method *, kvo_collection *))kvo_method_lookup(&self->object,
+      method))(self, method, items);
+}

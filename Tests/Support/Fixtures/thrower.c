@@ -1,0 +1,52 @@
+#include "fixture_thrower.h"
+
+#include <string.h>
+
+#include "require.h"
+
+static void thrower_setup(kvo_class *cls);
+
+KVO_CLASS_IMPLEMENTATION(thrower, "CThrower", tracked_class, THROWER_PROPERTIES, thrower_setup)
+
+#define MAY_THROW(type, key, Key)                                                            \
+  static type thrower_##key##_imp(kvo_object *self, const kvo_method *_cmd) {                \
+    (void)_cmd;                                                                              \
+    fixture_throw(((thrower *)self)->getter_throws);                                         \
+    return ((thrower *)self)->key;                                                           \
+  }                                                                                          \
+  static void thrower_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value) { \
+    (void)_cmd;                                                                              \
+    ((thrower *)self)->key = value;                                                          \
+    fixture_throw(((thrower *)self)->setter_throws);                                         \
+  }
+MAY_THROW(double, reading, Reading)
+MAY_THROW(extent, extent, Extent)
+MAY_THROW(tracked *, ward, Ward)
+
+static void thrower_dealloc(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  kvo_store_copied_string(&((thrower *)self)->note, NULL);
+}
+
+static void thrower_setup(kvo_class *cls) {
+  REQUIRE_IVAR(cls, thrower, note, "_note", const char *);
+  require_hook(cls, "dealloc", (kvo_imp)thrower_dealloc);
+}
+
+static void throwing_watcher_observe(kvo_object *self, const kvo_method *_cmd, const char *key_path,
+    kvo_object *object, const kvo_change *change, void *context) {
+  (void)_cmd;
+  (void)key_path;
+  (void)object;
+  (void)context;
+  trap *trap = ((throwing_watcher *)self)->trap;
+  if (trap) trap_spring(trap, change);
+}
+
+static void throwing_watcher_setup(kvo_class *cls) {
+  require_hook(cls,
+      "observeValueForKeyPath:ofObject:change:context:", (kvo_imp)throwing_watcher_observe);
+}
+
+KVO_CLASS_IMPLEMENTATION(throwing_watcher, "CThrowingWatcher", watcher_class,
+    THROWING_WATCHER_PROPERTIES, throwing_watcher_setup)

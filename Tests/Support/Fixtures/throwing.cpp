@@ -1,0 +1,99 @@
+#include "fixture_thrower.h"
+
+namespace {
+
+struct thrown {
+  int number;
+};
+
+template <typename Body> int thrown_by(Body body) {
+  try {
+    body();
+    return 0;
+  } catch (const thrown &caught) {
+    return caught.number;
+  }
+}
+
+struct countdown {
+  thrower *object;
+  int throws;
+};
+
+void count_down(void *context, kvo_object *, const char *, const kvo_change *) {
+  auto *state = static_cast<countdown *>(context);
+  double left = thrower_reading(state->object);
+  if (left == 0) fixture_throw(state->throws);
+  else thrower_setReading(state->object, left - 1);
+}
+
+} // namespace
+
+void fixture_throw(int number) {
+  if (number) throw thrown{number};
+}
+
+void trap_spring(trap *trap, const kvo_change *change) {
+  trap->calls++;
+  if (trap->first) trap->first(trap->first_context);
+  fixture_throw(kvo_change_is_prior(change) ? trap->prior : trap->final);
+}
+
+void trap_callback(void *context, kvo_object *, const char *, const kvo_change *change) {
+  trap_spring(static_cast<trap *>(context), change);
+}
+
+int thrown_by_set_reading(thrower *object, double value) {
+  return thrown_by([=] { thrower_setReading(object, value); });
+}
+
+int thrown_by_set_edge(thrower *object, int value) {
+  extent extent = {};
+  extent.edges[0] = value;
+  return thrown_by([=] { thrower_setExtent(object, extent); });
+}
+
+int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value) {
+  return thrown_by([=] { kvo_set_value_for_key(object, key, value, nullptr); });
+}
+
+int thrown_by_get_value(kvo_object *object, const char *key) {
+  kvo_value value = {};
+  int number = thrown_by([&] { kvo_value_for_key(object, key, &value, nullptr); });
+  if (!number) kvo_value_destroy(&value);
+  return number;
+}
+
+int thrown_by_append(kvo_collection *proxy, const kvo_value *value) {
+  return thrown_by([=] { kvo_collection_append(proxy, value, nullptr); });
+}
+
+int thrown_by_will_change(kvo_object *object, const char *key) {
+  return thrown_by([=] { kvo_will_change(object, key); });
+}
+
+int thrown_by_did_change(kvo_object *object, const char *key) {
+  return thrown_by([=] { kvo_did_change(object, key); });
+}
+
+int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,
+    kvo_handle **handle) {
+  return thrown_by([=] {
+    kvo_add_callback(object, key, options, trap_callback, trap, nullptr, handle, nullptr);
+  });
+}
+
+int thrown_by_add_observer(kvo_object *object, kvo_object *observer, const char *key,
+    kvo_options options) {
+  return thrown_by([=] { kvo_add_observer(object, observer, key, options, nullptr, nullptr); });
+}
+
+int thrown_by_countdown(thrower *object, int depth, int throws) {
+  countdown state = {object, throws};
+  kvo_handle *handle = nullptr;
+  kvo_add_callback(&object->base.object, "reading", KVO_OLD, count_down, &state, nullptr, &handle,
+      nullptr);
+  int number = thrown_by([=] { thrower_setReading(object, depth); });
+  kvo_handle_release(handle);
+  return number;
+}

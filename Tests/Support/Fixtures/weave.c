@@ -1,0 +1,84 @@
+#include "fixture_weave.h"
+
+#include <stdatomic.h>
+
+#include "require.h"
+
+struct weave_node {
+  kvo_object object;
+  _Atomic double value;
+  kvo_object *_Atomic next;
+};
+
+static const kvo_method *set_value_method, *set_next_method;
+
+static double value_of(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  return atomic_load(&((weave_node *)self)->value);
+}
+
+static void store_value(kvo_object *self, const kvo_method *_cmd, double value) {
+  (void)_cmd;
+  atomic_store(&((weave_node *)self)->value, value);
+}
+
+static kvo_object *next_of(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  return atomic_load(&((weave_node *)self)->next);
+}
+
+static void store_next(kvo_object *self, const kvo_method *_cmd, kvo_object *next) {
+  (void)_cmd;
+  atomic_store(&((weave_node *)self)->next, next);
+}
+
+static double twice(kvo_object *self, const kvo_method *_cmd) { return 2 * value_of(self, _cmd); }
+
+static double next_twice(kvo_object *self, const kvo_method *_cmd) {
+  kvo_object *next = next_of(self, _cmd);
+  return next ? twice(next, _cmd) : 0;
+}
+
+static void depends(kvo_class *cls, const char *key, const char *key_path) {
+  kvo_error error = {0};
+  require_ok(kvo_class_add_dependency(cls, key, key_path, &error), &error);
+}
+
+static void setup(kvo_class *cls) {
+  require_method(cls, "value", (kvo_imp)value_of, KVO_GETTER(double));
+  require_method(cls, "setValue:", (kvo_imp)store_value, KVO_SETTER(double));
+  require_method(cls, "next", (kvo_imp)next_of, KVO_GETTER_OF(kvo_object *, "@"));
+  require_method(cls, "setNext:", (kvo_imp)store_next, KVO_SETTER_OF(kvo_object *, "@"));
+  require_method(cls, "twice", (kvo_imp)twice, KVO_GETTER(double));
+  require_method(cls, "nextTwice", (kvo_imp)next_twice, KVO_GETTER(double));
+  depends(cls, "twice", "value");
+  depends(cls, "nextTwice", "next.twice");
+  depends(cls, "nextTwice", "next.nextTwice");
+  set_value_method = kvo_class_method(cls, "setValue:");
+  set_next_method = kvo_class_method(cls, "setNext:");
+}
+
+static void destroy_nothing(kvo_object *self, const kvo_method *_cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+const kvo_class *weave_class(void) {
+  static const kvo_class *once;
+  static const kvo_property_definition none[1];
+  static const kvo_class_definition definition = {
+      "CWeave", kvo_root_class, sizeof(weave_node), 0, none, destroy_nothing, setup};
+  return kvo_class_define(&once, &definition);
+}
+
+void weave_set_value(kvo_object *node, double value) {
+  ((void (*)(kvo_object *, const kvo_method *, double))kvo_method_lookup(node,
+      set_value_method))(node, set_value_method, value);
+}
+
+void weave_set_next(kvo_object *node, kvo_object *next) {
+  ((void (*)(kvo_object *, const kvo_method *, kvo_object *))kvo_method_lookup(node,
+      set_next_method))(node, set_next_method, next);
+}
+
+void weave_forget_next(kvo_object *node) { atomic_store(&((weave_node *)node)->next, NULL); }

@@ -1,0 +1,188 @@
+/// What is done to a graph, as data that can be written down, shortened and run again. Objects are
+/// slots, shown as letters: a slot always has an object, and may get another one.
+package struct GraphProgram: Sendable {
+  package static let slots = 4
+
+  package indirect enum Operation: Sendable, Equatable {
+    case set(Int, GraphClass.Key, GraphValue, SetRoute)
+    case mutate(Int, GraphClass.Key, Mutation, MutationRoute)
+    /// A change by hand opens. Its did mentions the same mutation.
+    case will(Int, GraphClass.Key, Mutation?)
+    case did(Int, GraphClass.Key)
+    case observe(Int, GraphPath, GraphOptions, as: Int)
+    case invalidate(Int)
+    case add(Int, to: Int, GraphPath, GraphOptions, context: Int)
+    case remove(Int, from: Int, GraphPath, context: Int?)
+    case removeAll(Int)
+    /// The slot gives up its object and gets a new one.
+    case renew(Int)
+    /// Has a callback (or an observer object, -1 - its slot) do something in its n-th call.
+    case when(Int, call: Int, Operation)
+  }
+
+  package var operations: [Operation]
+  /// The names of callbacks.
+  package var callbacks: [String]
+
+  /// At the end all registrations are removed, and then all objects let go; else the objects alone.
+  package var endsByRemoval: Bool
+
+  package init(_ operations: [Operation], callbacks: [String], endsByRemoval: Bool = true) {
+    self.operations = operations
+    self.callbacks = callbacks
+    self.endsByRemoval = endsByRemoval
+  }
+}
+
+/// Runs a program on a system. What it does beyond the operations depends only on them and on whom
+/// the system called, so that systems which behave alike run alike.
+package final class GraphInterpreter {
+  private let system: GraphSystem
+  /// Leaves out what is misuse: a did without a will, the death of an object with an open pair.
+  private let isCautious: Bool
+  private var slots: [Int] = []
+  private var made = 0
+  /// The letters of all objects that there ever were.
+  package private(set) var names: [String] = []
+  private var pairs: [(object: Int, key: GraphClass.Key, mutation: Mutation?)] = []
+  private var calls: [Int: Int] = [:]
+  private var reactions: [(caller: Int, call: Int, operation: GraphProgram.Operation)] = []
+  /// How many operations were run, reactions included.
+  package private(set) var steps = 0
+
+  package init(_ system: GraphSystem, isCautious: Bool) {
+    self.system = system
+    self.isCautious = isCautious
+    for slot in 0..<GraphProgram.slots { slots.append(make(slot)) }
+    system.reaction = { [unowned self] in react($0) }
+  }
+
+  private func make(_ slot: Int) -> Int {
+    let letter = String(UnicodeScalar(UInt8(97 + slot)))
+    let older = names.count { $0.hasPrefix(letter) }
+    names.append(letter + String(repeating: "'", count: older))
+    system.make(made)
+    made += 1
+    return made - 1
+  }
+
+  package func run(_ operation: GraphProgram.Operation) {
+    steps += 1
+    let held = mentioned(by: operation).map { slots[$0] }
+    for object in held { system.retain(object) }
+    perform(operation)
+    for object in held { system.release(object) }
+  }
+
+  /// Closes what is open and lets go of everything; first ends all registrations, or not.
+  package func end(byRemoval: Bool) {
+    while let pair = pairs.last { did(pair.object, pair.key) }
+    system.reaction = { _ in }
+    if byRemoval { system.removeEverything() }
+    for object in slots { system.release(object) }
+    system.end()
+  }
+
+  private func mentioned(by operation: GraphProgram.Operation) -> [Int] {
+    switch operation {
+    case .set(let slot, _, let value, _): [slot] + value.objects
+    case .mutate(let slot, _, let mutation, _): [slot] + mutation.objects
+    case .will(let slot, _, let mutation): [slot] + (mutation?.objects ?? [])
+    case .did(let slot, _), .observe(let slot, _, _, _), .removeAll(let slot): [slot]
+    case .add(let observer, let slot, _, _, _), .remove(let observer, let slot, _, _):
+      [observer, slot]
+    case .invalidate, .renew, .when: []
+    }
+  }
+
+  private func perform(_ operation: GraphProgram.Operation) {
+    let slots = slots
+    let id: (Int) -> Int = { slots[$0] }
+    switch operation {
+    case .set(let slot, let key, let value, let route):
+      system.set(id(slot), key, to: value.mapped(id), by: route)
+    case .mutate(let slot, let key, let mutation, let route):
+      system.mutate(id(slot), key, mutation.mapped(id), by: route)
+    case .will(let slot, let key, let mutation): will(id(slot), key, mutation?.mapped(id))
+    case .did(let slot, let key): did(id(slot), key)
+    case .observe(let slot, let path, let options, let callback):
+      system.observe(id(slot), path, options, as: callback)
+    case .invalidate(let callback): system.invalidate(callback)
+    case .add(let observer, let slot, let path, let options, let context):
+      system.add(id(observer), to: id(slot), path, options, context: context)
+    case .remove(let observer, let slot, let path, let context):
+      system.remove(id(observer), from: id(slot), path, context: context)
+    case .removeAll(let slot): system.removeAll(from: id(slot))
+    case .renew(let slot): renew(slot)
+    case .when(let caller, let call, let operation): reactions.append((caller, call, operation))
+    }
+  }
+
+  private func will(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
+    pairs.append((object, key, mutation))
+    for member in mutation?.objects ?? [] { system.retain(member) }
+    system.willChange(object, key, mutation)
+  }
+
+  private func did(_ object: Int, _ key: GraphClass.Key) {
+    guard let index = pairs.lastIndex(where: { $0.object == object && $0.key == key }) else {
+      if !isCautious { system.didChange(object, key, nil) }
+      return
+    }
+    let pair = pairs.remove(at: index)
+    system.didChange(object, key, pair.mutation)
+    for member in pair.mutation?.objects ?? [] { system.release(member) }
+  }
+
+  private func renew(_ slot: Int) {
+    guard !isCautious || !pairs.contains(where: { $0.object == slots[slot] }) else { return }
+    let old = slots[slot]
+    slots[slot] = make(slot)
+    system.release(old)
+  }
+
+  /// An observer object reacts as the slot that it is in now; one that has left its slot does not.
+  private func react(_ caller: Int) {
+    var caller = caller
+    if caller < 0 {
+      guard let slot = slots.firstIndex(of: -1 - caller) else { return }
+      caller = -1 - slot
+    }
+    calls[caller, default: 0] += 1
+    for reaction in reactions where reaction.caller == caller && reaction.call == calls[caller] {
+      run(reaction.operation)
+    }
+  }
+}
+
+/// What a program wrote on a system: where each operation's part of the log begins, and all names.
+package struct GraphRun {
+  package var log: GraphLog
+  package var starts: [Int]
+  package var names: [String]
+  package var steps: Int
+
+  package init(_ program: GraphProgram, on system: GraphSystem, isCautious: Bool = true) {
+    let interpreter = GraphInterpreter(system, isCautious: isCautious)
+    starts = []
+    for operation in program.operations {
+      starts.append(system.log.words.count)
+      interpreter.run(operation)
+    }
+    starts.append(system.log.words.count)
+    interpreter.end(byRemoval: program.endsByRemoval)
+    log = system.log
+    names = interpreter.names
+    steps = interpreter.steps
+  }
+
+  /// The lines of each operation, then those of the end.
+  package func lines(callbacks: [String]) -> [[String]] {
+    let all = starts + [log.words.count]
+    let texts = all.dropLast().map { log.lines(from: $0, callbacks: callbacks, objects: names) }
+    return texts.indices.map { index in
+      let rest = index + 1 < texts.count ? texts[index + 1].count : 0
+      return Array(texts[index].dropLast(rest))
+    }
+  }
+}

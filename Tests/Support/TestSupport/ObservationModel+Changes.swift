@@ -1,0 +1,244 @@
+// What a change is: will, the change itself, did.
+
+/// Whom a change is told to: as a mutation, or as a setting, with the old value for those who ask.
+struct Told {
+  let registration: Registration
+  let mutation: Mutation?
+  var old: GraphValue?
+}
+
+/// A change from its will until its last observer has returned.
+final class Change {
+  let node: Node
+  let mutation: Mutation?
+  /// A pair by hand inside an automatic change of the same key: nobody is told of it.
+  let joins: Bool
+  /// Who stood where the change is told of when it began.
+  var told: [Told] = []
+  /// What a set holds before it is mutated.
+  var before = GraphValue.nil
+  /// New values that are being told.
+  var new: [GraphValue?] = []
+
+  init(_ node: Node, _ mutation: Mutation?, joins: Bool) {
+    self.node = node
+    self.mutation = mutation
+    self.joins = joins
+  }
+
+  /// All values that the change keeps.
+  var values: [GraphValue] { told.compactMap(\.old) + new.compactMap { $0 } + [before] }
+}
+
+extension ObservationModel {
+  package func set(
+    _ object: Int, _ key: GraphClass.Key, to value: GraphValue, by route: SetRoute
+  ) {
+    let node = Node(object: object, key: key)
+    if route == .store {
+      store(value, node)
+    } else if GraphClass.keys[key].bracketsByHand {
+      bracket(node, value)
+    } else {
+      automatic(node, nil) { store(value, node) }
+    }
+  }
+
+  package func mutate(
+    _ object: Int, _ key: GraphClass.Key, _ mutation: Mutation, by route: MutationRoute
+  ) {
+    let node = Node(object: object, key: key)
+    switch route {
+    case .accessor: automatic(node, mutation) { apply(mutation, node) }
+    case .proxy: throughProxy(mutation, node)
+    case .hand:
+      willChange(object, key, mutation)
+      apply(mutation, node)
+      didChange(object, key, mutation)
+    }
+  }
+
+  /// Without accessors, the proxy hands the setter a list that it has made before anybody is told.
+  private func throughProxy(_ mutation: Mutation, _ node: Node) {
+    let value = read(node.object, node.key)
+    guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
+    let hasAccessors = GraphClass.keys[node.key].hasAccessors
+    automatic(node, mutation) {
+      if hasAccessors { apply(mutation, node) } else { store(mutation.applied(to: value), node) }
+    }
+  }
+
+  package func willChange(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
+    let node = Node(object: object, key: key)
+    let change = begin(node, mutation, joins: open.contains(node))
+    pairs.append(change)
+    tellPriors(change)
+  }
+
+  package func didChange(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
+    let node = Node(object: object, key: key)
+    guard let index = pairs.lastIndex(where: { $0.node == node }) else { return }
+    finish(pairs.remove(at: index))
+  }
+
+  private func store(_ value: GraphValue, _ node: Node) {
+    objects[node.object].values[node.key] = value
+    buryTheDead()
+  }
+
+  private func apply(_ mutation: Mutation, _ node: Node) {
+    store(mutation.applied(to: read(node.object, node.key)), node)
+  }
+
+  private func bracket(_ node: Node, _ value: GraphValue) {
+    guard read(node.object, node.key) != value else { return }
+    willChange(node.object, node.key, nil)
+    store(value, node)
+    didChange(node.object, node.key, nil)
+  }
+
+  /// A change through a setter or accessor. It is open until its finals are called; what else
+  /// happens to the key meanwhile joins it.
+  private func automatic(_ node: Node, _ mutation: Mutation?, _ body: () -> Void) {
+    guard GraphClass.keys[node.key].isAutomatic, !open.contains(node) else { return body() }
+    let change = begin(node, mutation, joins: false)
+    open.append(node)
+    tellPriors(change)
+    body()
+    open.removeLast()
+    finish(change)
+  }
+
+  // MARK: Will
+
+  private func begin(_ node: Node, _ mutation: Mutation?, joins: Bool) -> Change {
+    let change = Change(node, mutation, joins: joins)
+    underWay.append(change)
+    guard !joins else { return change }
+    change.told = audience(of: affected(by: node)).map { registration in
+      Told(registration: registration, mutation: self.mutation(of: change, for: registration))
+    }
+    if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
+    for index in change.told.indices { change.told[index].old = old(for: change.told[index], node) }
+    return change
+  }
+
+  /// Whether what a set held before is needed, to tell what came and went.
+  private func needsBefore(_ told: Told) -> Bool {
+    let asks = !told.registration.options.isDisjoint(with: [.old, .new])
+    return asks && told.mutation?.form.isOfSet == true
+  }
+
+  private func old(for told: Told, _ node: Node) -> GraphValue? {
+    guard isRead(.old, by: told.registration, told.mutation) else { return nil }
+    guard let mutation = told.mutation else {
+      return read(told.registration.root, told.registration.path)
+    }
+    let now = read(node.object, node.key)
+    switch mutation.form {
+    case .insert, .union: return nil
+    case .remove, .replace: return Mutation.elements(of: now, at: mutation.indexes)
+    case .minus, .intersect, .assign: return difference(now, mutation.applied(to: now))
+    }
+  }
+
+  /// Distinct compares settings; a mutation it never leaves out.
+  private func isRead(
+    _ option: GraphOptions, by registration: Registration, _ mutation: Mutation?
+  ) -> Bool {
+    registration.options.contains(option)
+      || mutation == nil && registration.options.contains(.distinct)
+  }
+
+  private func difference(_ a: GraphValue, _ b: GraphValue) -> GraphValue {
+    .set(of: a.elements.filter { !b.elements.contains($0) })
+  }
+
+  /// A mutation is told as such to those who follow the collection itself, as a setting to all
+  /// others.
+  private func mutation(of change: Change, for registration: Registration) -> Mutation? {
+    let places = places(at: change.node).filter { $0.strand === registration.strand }
+    return !places.isEmpty && places.allSatisfy(\.isLast) ? change.mutation : nil
+  }
+
+  private func tellPriors(_ change: Change) {
+    for told in change.told
+    where told.registration.isLive && told.registration.options.contains(.prior) {
+      var call = call(of: told.registration, told.mutation)
+      call.isPrior = true
+      if told.registration.options.contains(.old) { call.old = told.old }
+      tell(told.registration, call)
+    }
+  }
+
+  // MARK: Did
+
+  /// The change is over. Paths are rewired, then those are told who were there when it began, still
+  /// are registered, and stand where the change is told of.
+  private func finish(_ change: Change) {
+    defer {
+      underWay.removeAll { $0 === change }
+      buryTheDead()
+    }
+    guard !change.joins else { return }
+    for node in affected(by: change.node) { for place in places(at: node) { rewire(place) } }
+    let finals = audience(of: affected(by: change.node)).compactMap { registration in
+      final(for: registration, change)
+    }
+    for (registration, call) in finals where registration.isLive { tell(registration, call) }
+  }
+
+  private func final(
+    for registration: Registration, _ change: Change
+  ) -> (Registration, GraphLog.Call)? {
+    guard let told = change.told.first(where: { $0.registration === registration }) else {
+      return nil
+    }
+    let mutation = mutation(of: change, for: registration)
+    var (old, new) = (told.old, new(for: registration, change, mutation))
+    if let mutation, mutation.form.isOfSet, mutation.form != .union {
+      old = difference(change.before, read(change.node.object, change.node.key))
+    }
+    if mutation == nil, registration.options.contains(.distinct), old == new { return nil }
+    var call = call(of: registration, mutation)
+    if registration.options.contains(.old) { call.old = old }
+    if registration.options.contains(.new) { call.new = new }
+    change.new.append(new)
+    return (registration, call)
+  }
+
+  private func new(
+    for registration: Registration, _ change: Change, _ mutation: Mutation?
+  ) -> GraphValue? {
+    guard isRead(.new, by: registration, mutation) else { return nil }
+    guard let mutation else { return read(registration.root, registration.path) }
+    let now = read(change.node.object, change.node.key)
+    switch mutation.form {
+    case .insert, .replace: return Mutation.elements(of: now, at: mutation.indexes)
+    case .remove, .minus, .intersect: return nil
+    case .union, .assign: return difference(now, change.before)
+    }
+  }
+
+  // MARK: Telling
+
+  func call(of registration: Registration, _ mutation: Mutation?) -> GraphLog.Call {
+    var call = GraphLog.Call(
+      caller: registration.caller, context: registration.context, root: registration.root,
+      path: registration.path.text)
+    if let mutation {
+      call.kind = mutation.form.kind
+      call.indexes = mutation.form.isOfSet ? nil : mutation.indexes
+    }
+    return call
+  }
+
+  /// Whom it is told of, and the observer, live until the call has returned.
+  func tell(_ registration: Registration, _ call: GraphLog.Call) {
+    let held = [registration.root] + (registration.observer.map { [$0] } ?? [])
+    for object in held { retain(object) }
+    log.add(call)
+    reaction(registration.caller)
+    for object in held { release(object) }
+  }
+}

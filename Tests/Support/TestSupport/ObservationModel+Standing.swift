@@ -1,0 +1,186 @@
+// Where key paths stand. A path that is followed, by a registration or because a derived key
+// depends on it, stands at a key of each object that it passes; it stays there, whatever storage
+// says, until a change of that key is told.
+
+/// A path that is followed, for a registration or for a derived key that the value at its end
+/// affects.
+final class Strand {
+  unowned let registration: Registration?
+  unowned let dependent: Watched?
+  let path: GraphPath
+  var first: Place?
+
+  init(_ path: GraphPath, registration: Registration? = nil, dependent: Watched? = nil) {
+    self.path = path
+    self.registration = registration
+    self.dependent = dependent
+  }
+}
+
+/// A strand stands at a key of an object, with the component of its path that names the key. Onward
+/// lie the objects that the key's value led to.
+final class Place {
+  let node: Node
+  unowned let strand: Strand
+  let depth: Int
+  var onward: [Place] = []
+
+  init(_ node: Node, _ strand: Strand, _ depth: Int) {
+    self.node = node
+    self.strand = strand
+    self.depth = depth
+  }
+
+  var isLast: Bool { depth == strand.path.count - 1 }
+}
+
+/// A derived key of an object at which something stands, so that what affects it is followed.
+final class Watched {
+  let node: Node
+  let order: Int
+  var strands: [Strand] = []
+  var isNeeded = false
+
+  init(_ node: Node, order: Int) {
+    self.node = node
+    self.order = order
+  }
+}
+
+extension ObservationModel {
+  func begin(_ strand: Strand, at object: Int) { strand.first = stand(strand, object, 0) }
+
+  func end(_ strand: Strand) {
+    if let first = strand.first { remove(first) }
+    strand.first = nil
+  }
+
+  private func stand(_ strand: Strand, _ object: Int, _ depth: Int) -> Place? {
+    guard case .key(let key) = strand.path.components[depth] else { return nil }
+    let place = Place(Node(object: object, key: key), strand, depth)
+    objects[object].places.append(place)
+    watch(place.node)
+    if let onward = onward(from: place) {
+      place.onward = onward.objects.compactMap { stand(strand, $0, onward.depth) }
+    }
+    return place
+  }
+
+  /// The objects that a path leads to from a place, each once, and the component that it goes on
+  /// with there. Nil if it ends here.
+  private func onward(from place: Place) -> (objects: [Int], depth: Int)? {
+    let path = place.strand.path
+    guard !place.isLast else { return nil }
+    let value = read(place.node.object, place.node.key)
+    guard case .aggregate(let aggregate) = path.components[place.depth + 1] else {
+      return (value.isCollection ? [] : value.objects, place.depth + 1)
+    }
+    let goesOn = aggregate != .count && place.depth + 2 < path.count
+    return goesOn ? (distinct(value.elements), place.depth + 2) : nil
+  }
+
+  private func distinct(_ elements: [Int]) -> [Int] {
+    elements.indices.filter { !elements[..<$0].contains(elements[$0]) }.map { elements[$0] }
+  }
+
+  /// Has the path follow the value that the key has now: it leaves what it does not lead to any
+  /// more, then goes where it has not been. Where it leads to the same object it stays.
+  func rewire(_ place: Place) {
+    guard objects[place.node.object].places.contains(where: { $0 === place }),
+      let onward = onward(from: place)
+    else { return }
+    let left = place.onward.filter { !onward.objects.contains($0.node.object) }
+    place.onward.removeAll { !onward.objects.contains($0.node.object) }
+    for left in left { remove(left) }
+    endUnwatched()
+    for object in onward.objects where !place.onward.contains(where: { $0.node.object == object }) {
+      if let new = stand(place.strand, object, onward.depth) { place.onward.append(new) }
+    }
+  }
+
+  /// The place and all that lies onward.
+  func remove(_ place: Place) {
+    for onward in place.onward { remove(onward) }
+    place.onward = []
+    objects[place.node.object].places.removeAll { $0 === place }
+  }
+
+  // MARK: Derived keys
+
+  func watched(_ node: Node) -> Watched? { watched.first { $0.node == node } }
+
+  private func watch(_ node: Node) {
+    let affecting = GraphClass.keys[node.key].affecting
+    guard !affecting.isEmpty, watched(node) == nil else { return }
+    watchedEver += 1
+    let new = Watched(node, order: watchedEver)
+    watched.append(new)
+    for path in affecting {
+      let strand = Strand(path, dependent: new)
+      new.strands.append(strand)
+      begin(strand, at: node.object)
+    }
+  }
+
+  /// Ends what nobody needs any more: what no registration leads to, be it that derived keys which
+  /// depend on each other still stand at each other.
+  func endUnwatched() {
+    for derived in watched { derived.isNeeded = false }
+    for registration in registrations { need(registration.strand) }
+    let unneeded = watched.filter { !$0.isNeeded }
+    watched.removeAll { !$0.isNeeded }
+    for derived in unneeded { for strand in derived.strands { end(strand) } }
+  }
+
+  private func need(_ strand: Strand) { if let first = strand.first { need(first) } }
+
+  private func need(_ place: Place) {
+    if let derived = watched(place.node), !derived.isNeeded {
+      derived.isNeeded = true
+      for strand in derived.strands { need(strand) }
+    }
+    for onward in place.onward { need(onward) }
+  }
+
+  // MARK: Whom a change reaches
+
+  /// The key, then level by level the derived keys that it affects, those of a level by name.
+  func affected(by node: Node) -> [Node] {
+    var all = [node]
+    var level = [node]
+    while !level.isEmpty {
+      level = level.flatMap(derived).reduce(into: [Watched]()) { next, derived in
+        if !all.contains(derived.node), !next.contains(where: { $0 === derived }) {
+          next.append(derived)
+        }
+      }
+      .sorted(by: comesFirst).map(\.node)
+      all += level
+    }
+    return all
+  }
+
+  /// The derived keys whose dependencies stand at a key.
+  private func derived(from node: Node) -> [Watched] {
+    places(at: node).compactMap(\.strand.dependent)
+  }
+
+  private func comesFirst(_ a: Watched, _ b: Watched) -> Bool {
+    a.node.key == b.node.key
+      ? a.order < b.order : GraphClass.ranks[a.node.key] < GraphClass.ranks[b.node.key]
+  }
+
+  func places(at node: Node) -> [Place] {
+    objects[node.object].places.filter { $0.node.key == node.key }
+  }
+
+  /// The registrations that stand at these keys, for each key in their order, each at its first.
+  func audience(of nodes: [Node]) -> [Registration] {
+    nodes.flatMap {
+      places(at: $0).compactMap(\.strand.registration).sorted { $0.number < $1.number }
+    }
+    .reduce(into: []) { audience, registration in
+      if !audience.contains(where: { $0 === registration }) { audience.append(registration) }
+    }
+  }
+}

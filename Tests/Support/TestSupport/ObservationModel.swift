@@ -1,0 +1,140 @@
+/// Key-value observing in the plainest way: lists that are searched from end to end, nothing kept
+/// that can be found. From it follows what observers are told, in which order and with what, for
+/// any sequence of operations.
+///
+/// This file has the objects: what they hold, what reading them gives, and when they die. The other
+/// files of the model have where paths stand (`+Standing`), what a change is (`+Changes`), and who
+/// is registered (`+Registrations`).
+package final class ObservationModel: GraphSystem {
+  package var log = GraphLog()
+  package var reaction: (Int) -> Void = { _ in }
+
+  var objects: [Object] = []
+  /// The living that nobody outside the graph holds.
+  private var adrift: [Int] = []
+  var registrations: [Registration] = []
+  /// How many registrations there ever were.
+  var registered = 0
+  /// The derived keys that somebody needs to hear of, in the order in which they came to be
+  /// watched.
+  var watched: [Watched] = []
+  var watchedEver = 0
+  /// Automatic changes whose did is still to come.
+  var open: [Node] = []
+  /// Changes by hand whose did is still to come.
+  var pairs: [Change] = []
+  /// All changes, from will until their last observer has returned.
+  var underWay: [Change] = []
+
+  package init() {}
+
+  // MARK: Objects
+
+  final class Object {
+    var values: [GraphValue] = GraphClass.keys.map { key in
+      switch (key.kind, key.hasAccessors) {
+      case (.number, _): .number(0)
+      case (.list, true): .list([])
+      case (.set, _): .set([])
+      default: .nil
+      }
+    }
+    /// References from outside the graph.
+    var references = 1
+    var isAlive = true
+    /// What stands at the object's keys.
+    var places: [Place] = []
+  }
+
+  package func make(_ object: Int) { objects.append(Object()) }
+
+  package func retain(_ object: Int) {
+    objects[object].references += 1
+    if objects[object].references == 1 { adrift.removeAll { $0 == object } }
+  }
+
+  package func release(_ object: Int) {
+    objects[object].references -= 1
+    guard objects[object].references == 0 else { return }
+    adrift.append(object)
+    buryTheDead()
+  }
+
+  /// An object lives while somebody outside holds it, a living object does, or the old or new value
+  /// of a change under way.
+  private func isInside(_ object: Int) -> Bool {
+    objects.contains { $0.isAlive && $0.values.contains { $0.objects.contains(object) } }
+      || underWay.contains { $0.values.contains { $0.objects.contains(object) } }
+  }
+
+  func buryTheDead() {
+    while !adrift.isEmpty, let dead = adrift.first(where: { !isInside($0) }) { die(dead) }
+  }
+
+  /// With an object end the registrations that it made and that were made with it. What stood at it
+  /// stands nowhere. Nobody is told.
+  private func die(_ object: Int) {
+    end { $0.root == object || $0.observer == object }
+    for place in objects[object].places { remove(place) }
+    pairs.removeAll { $0.node.object == object }
+    adrift.removeAll { $0 == object }
+    objects[object].isAlive = false
+    objects[object].values = []
+    endUnwatched()
+  }
+
+  package func removeEverything() { end { _ in true } }
+
+  package func end() {
+    for object in objects { object.values = object.isAlive ? Object().values : [] }
+    buryTheDead()
+  }
+
+  // MARK: Reading
+
+  func read(_ object: Int, _ key: GraphClass.Key) -> GraphValue {
+    let description = GraphClass.keys[key]
+    guard description.isDerived else { return objects[object].values[key] }
+    let terms = description.terms.map { read(object, $0) }
+    if description.kind == .link { return terms.first { $0 != .nil } ?? .nil }
+    return .number(terms.reduce(0) { $0 + number($1) })
+  }
+
+  func read(_ object: Int, _ path: GraphPath) -> GraphValue { read(.object(object), path, from: 0) }
+
+  /// What the path from a component on leads to. Nil where it is broken.
+  private func read(_ value: GraphValue, _ path: GraphPath, from depth: Int) -> GraphValue {
+    guard depth < path.count else { return value }
+    switch path.components[depth] {
+    case .unknown: return .nil
+    case .aggregate(let aggregate):
+      guard value.isCollection else { return .nil }
+      if aggregate == .count { return .number(Double(value.elements.count)) }
+      return combined(aggregate, value.elements.map { read(.object($0), path, from: depth + 1) })
+    case .key(let key):
+      guard case .object(let object) = value else { return .nil }
+      return read(read(object, key), path, from: depth + 1)
+    }
+  }
+
+  private func number(_ value: GraphValue) -> Double {
+    if case .number(let number) = value { number } else { 0 }
+  }
+
+  private func combined(_ aggregate: GraphPath.Aggregate, _ values: [GraphValue]) -> GraphValue {
+    let present = values.filter { $0 != .nil }.map(number)
+    let sum = present.reduce(0, +)
+    switch aggregate {
+    case .count, .sum: return .number(sum)
+    case .avg: return .number(values.isEmpty ? 0 : sum / Double(values.count))
+    case .min: return present.min().map(GraphValue.number) ?? .nil
+    case .max: return present.max().map(GraphValue.number) ?? .nil
+    }
+  }
+}
+
+/// A key of an object.
+struct Node: Equatable {
+  let object: Int
+  let key: GraphClass.Key
+}

@@ -1,0 +1,60 @@
+/// What the rules say of a short program, written by hand: operations (`GraphText.swift` has their
+/// notation), and behind `=>` what observers are told while each runs, in order.
+///
+/// There are four objects a, b, c, d. At first numbers are 0, links nil, `items` and `tags` empty,
+/// `wares` nil. A line such as `x prior old 0` is a call of the callback x; `b#1 a.value new 3` one
+/// of the observer object b, with its context, the object and the key path.
+package struct Scenario: Sendable, CustomStringConvertible {
+  /// The number in `Documentation/Behaviour.md`.
+  package let rule: String
+  /// What is shown, and the passage it comes from, if a text describes it: of Apple's guide on
+  /// key-value observing ("guide"), of objc.io's article on key-value coding and observing
+  /// ("article"). Else the rule itself says it.
+  package let title: String
+  package let text: String
+
+  init(_ rule: String, _ title: String, _ text: String) {
+    self.rule = rule
+    self.title = title
+    self.text = text
+  }
+
+  package var description: String { title }
+
+  package static let all =
+    registration + delivery + reentrancy + order + manual + dependent + paths + toMany + sets
+
+  package static func of(_ rule: String) -> [Scenario] {
+    let found = all.filter { $0.rule == rule }
+    precondition(!found.isEmpty, "no scenario of \(rule)")
+    return found
+  }
+
+  /// Where a system and the table part; nil if they do not.
+  package func difference(on system: GraphSystem) -> String? {
+    let program = GraphReader.program(text)
+    let told = GraphRun(program, on: system, isCautious: false).lines(callbacks: program.callbacks)
+    let expected = lines.map(\.expected) + [[]]
+    let index = expected.indices.first { expected[$0] != told[$0] }
+    return index.map { index in
+      let operation = index < lines.count ? lines[index].operation : "the end"
+      return """
+        \(rule): \(title): at "\(operation)"
+          expected \(expected[index])
+          was told \(told[index])
+        """
+    }
+  }
+
+  private var lines: [(operation: String, expected: [String])] {
+    text.split(separator: "\n").map { line in
+      let parts = line.split(separator: "=>", omittingEmptySubsequences: false)
+      let expected = parts.dropFirst().first?.split(separator: ";").map(trimmed) ?? []
+      return (trimmed(parts[0]), expected)
+    }
+  }
+}
+
+private func trimmed(_ text: Substring) -> String {
+  text.split(separator: " ").joined(separator: " ")
+}
