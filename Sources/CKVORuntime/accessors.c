@@ -12,6 +12,7 @@
 #include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_thread.h"
 #include "kvo_type.h"
 
 #include <string.h>
@@ -211,12 +212,27 @@ const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) 
 // found from it, as `self` finds them in a class method.
 static _Thread_local const kvo_class *asked;
 
+typedef struct {
+  kvo_imp hook;
+  const kvo_class *cls, *outer;
+  const char *key;
+  bool answer;
+} question;
+
+static void ask_hook(void *opaque) {
+  question *question = opaque;
+  question->answer =
+      ((bool (*)(const kvo_class *, const char *))question->hook)(question->cls, question->key);
+}
+
+static void end_question(void *opaque) { asked = ((question *)opaque)->outer; }
+
 static bool ask_general(kvo_imp hook, const kvo_class *cls, const char *key) {
-  const kvo_class *outer = asked;
+  question question = {hook, cls, asked, key, true};
   asked = cls;
-  bool automatic = ((bool (*)(const kvo_class *, const char *))hook)(cls, key);
-  asked = outer;
-  return automatic;
+  kvo_unwinding(ask_hook, end_question, &question);
+  end_question(&question);
+  return question.answer;
 }
 
 static bool ask_by_key(const kvo_class *cls, const char *key) {
@@ -241,6 +257,16 @@ bool kvo_accessors_ask_automatic(const kvo_accessors *accessors) {
   return automatic;
 }
 
+// What the getter answers lies on the stack, where a getter that throws leaves nothing behind. Not
+// inlined: room of a size that varies would cost every reader.
+static __attribute__((noinline)) void read_copied(const kvo_accessors *accessors, kvo_imp imp,
+    kvo_object *object, kvo_value *value) {
+  const kvo_method *method = accessors->get_method;
+  void *bytes = __builtin_alloca(accessors->type->size);
+  kvo_call_get(method->call, imp, object, method, bytes);
+  kvo_value_init(value, accessors->type, bytes);
+}
+
 static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   const kvo_method *method = accessors->get_method;
   const kvo_type *type = accessors->type;
@@ -250,10 +276,7 @@ static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_
     kvo_call_get(method->call, imp, object, method, &value->payload);
     return;
   }
-  void *room = kvo_value_room(value, type);
-  if (!room) return;
-  kvo_call_get(method->call, imp, object, method, room);
-  kvo_value_own(value);
+  read_copied(accessors, imp, object, value);
 }
 
 static void read_collection(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {

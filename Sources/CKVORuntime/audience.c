@@ -14,27 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Doubles an array. NULL if memory is out, the old one being as it was.
-static void *grown(const void *items, size_t count, size_t size, size_t *capacity) {
-  size_t larger = *capacity ? *capacity * 2 : 4;
-  void *copy = kvo_alloc(larger * size);
+enum { FEW_AFFECTED = 2, FEW_MEMBERS = 3 };
+_Static_assert(sizeof((kvo_audience){0}.few_affected) == FEW_AFFECTED * sizeof(kvo_affected) &&
+                   sizeof((kvo_audience){0}.few_members) == FEW_MEMBERS * sizeof(kvo_member),
+    "the room in place");
+
+// Doubles an array, whose first items may lie in place. NULL if memory is out, the old one being as
+// it was.
+static void *grown(void *items, const void *in_place, size_t count, size_t size) {
+  size_t room = (count ? count : 2) * 2;
+  void *copy = kvo_alloc(room * size);
   if (!copy) return NULL;
   if (count) memcpy(copy, items, count * size);
-  kvo_free(items);
-  *capacity = larger;
+  if (items != in_place) kvo_free(items);
   return copy;
 }
 
 // MARK: Arrays
 
 static bool add_affected(kvo_audience *audience, kvo_affected affected) {
-  if (audience->affected_count == audience->affected_capacity) {
-    size_t capacity = audience->affected_capacity;
+  uint32_t count = audience->affected_count;
+  if (count == audience->affected_capacity) {
     kvo_affected *larger =
-        grown(audience->affected, audience->affected_count, sizeof *larger, &capacity);
+        grown(audience->affected, audience->few_affected, count, sizeof affected);
     if (!larger) return false;
     audience->affected = larger;
-    audience->affected_capacity = (uint32_t)capacity;
+    audience->affected_capacity = count * 2;
   }
   affected.operations->unowned_retain(affected.object);
   audience->affected[audience->affected_count++] = affected;
@@ -42,13 +47,12 @@ static bool add_affected(kvo_audience *audience, kvo_affected affected) {
 }
 
 static bool add_member(kvo_audience *audience, kvo_member member) {
-  if (audience->member_count == audience->member_capacity) {
-    size_t capacity = audience->member_capacity;
-    kvo_member *larger =
-        grown(audience->members, audience->member_count, sizeof *larger, &capacity);
+  uint32_t count = audience->member_count;
+  if (count == audience->member_capacity) {
+    kvo_member *larger = grown(audience->members, audience->few_members, count, sizeof member);
     if (!larger) return false;
     audience->members = larger;
-    audience->member_capacity = (uint32_t)capacity;
+    audience->member_capacity = count * 2;
   }
   kvo_registration_hold(member.registration);
   audience->members[audience->member_count++] = member;
@@ -57,13 +61,22 @@ static bool add_member(kvo_audience *audience, kvo_member member) {
 
 static bool add_link(kvo_links *links, kvo_link *link) {
   if (links->count == links->capacity) {
-    kvo_link **larger = grown(links->items, links->count, sizeof *larger, &links->capacity);
+    kvo_link **larger = grown(links->items, NULL, links->count, sizeof *larger);
     if (!larger) return false;
     links->items = larger;
+    links->capacity = links->count ? links->count * 2 : 4;
   }
   kvo_registration_hold(&link->entry);
   links->items[links->count++] = link;
   return true;
+}
+
+void kvo_audience_init(kvo_audience *audience) {
+  audience->affected = audience->few_affected;
+  audience->members = audience->few_members;
+  audience->affected_count = audience->member_count = 0;
+  audience->affected_capacity = FEW_AFFECTED;
+  audience->member_capacity = FEW_MEMBERS;
 }
 
 void kvo_audience_destroy(kvo_audience *audience) {
@@ -77,9 +90,9 @@ void kvo_audience_destroy(kvo_audience *audience) {
     if (member->is_read) kvo_value_destroy(&member->value);
     kvo_registration_let_go(member->registration);
   }
-  kvo_free(audience->affected);
-  kvo_free(audience->members);
-  *audience = (kvo_audience){0};
+  if (audience->affected != audience->few_affected) kvo_free(audience->affected);
+  if (audience->members != audience->few_members) kvo_free(audience->members);
+  kvo_audience_init(audience);
 }
 
 void kvo_links_destroy(kvo_links *links) {
@@ -127,13 +140,18 @@ static void find_derived(search *search, kvo_derivation *derivation) {
   search->ok = search->ok && add_affected(search->audience, affected);
 }
 
+// Whether the path goes on behind the link, be it by an operator alone.
+static bool leads_on(const kvo_link *link) {
+  const kvo_key_path *path = link->chain->path;
+  return !kvo_link_is_last(link) || kvo_key_path_operates(path, link->depth);
+}
+
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
   if (search->links && !kvo_link_is_last(link))
     search->ok = search->ok && add_link(search->links, link);
   if (chain->derivation) find_derived(search, chain->derivation);
-  else if (chain->first)
-    find_member(search, &chain->first->entry, link->depth + 1 != chain->path->count);
+  else if (chain->first) find_member(search, &chain->first->entry, leads_on(link));
 }
 
 static void find_entry(search *search, kvo_registration *entry) {

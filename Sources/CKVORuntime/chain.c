@@ -15,13 +15,19 @@ uint32_t kvo_key_path_next_key(const kvo_key_path *path, uint32_t depth) {
   return depth;
 }
 
+bool kvo_key_path_operates(const kvo_key_path *path, uint32_t depth) {
+  do depth++;
+  while (depth < path->count && path->components[depth].op == KVO_OP_SELF);
+  return depth < path->count && kvo_operator_is_collective(path->components[depth].op);
+}
+
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
     const kvo_class *cls, kvo_error *error) {
   const char *key = path->components[depth].key;
   return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
       "\"%s\" of %s goes on through \"%s\", which is a collection: use an operator, as in "
       "\"%s.@unionOfObjects.%s\".",
-      path->text, cls->name, key, key, path->components[depth + 1].key);
+      path->text, cls->name, key, key, path->components[kvo_key_path_next_key(path, depth)].key);
 }
 
 // MARK: Memory

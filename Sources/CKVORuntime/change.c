@@ -226,6 +226,11 @@ void kvo_change_close(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
+void kvo_change_cancel(kvo_frame *frame) {
+  if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
+  kvo_frame_pop(frame);
+}
+
 static void read_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_link *link = kvo_link_of(registration);

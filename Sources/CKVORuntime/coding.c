@@ -245,3 +245,36 @@ kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_
   return hook ? tell_hook(cls, hook, object, value, key, error)
               : kvo_search_and_set(object, hook, value, key, error);
 }
+
+// MARK: Telling beforehand
+
+// Whether the class leaves the hook to the root, which refuses, or has none.
+static bool refuses(const kvo_class *cls, const char *selector) {
+  const kvo_method *hook = kvo_class_find_method(cls, selector);
+  return !hook || kvo_class_imp(cls, hook) == kvo_class_imp(kvo_root_class(), hook);
+}
+
+static kvo_status check_conversion(const kvo_class *cls, const kvo_accessors *accessors,
+    const kvo_value *value, kvo_error *error) {
+  kvo_value converted = KVO_VALUE_NIL;
+  kvo_status status = kvo_value_convert(&converted, accessors->set_type, value);
+  if (status) return refuse(cls, accessors, value, status, error);
+  kvo_value_destroy(&converted);
+  return KVO_OK;
+}
+
+kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (kvo_class_is_collection(cls) || (accessors && accessors->tells_class)) return KVO_OK;
+  if (!is_known(accessors))
+    return refuses(cls, kvo_hooks()->set_value_for_undefined)
+               ? set_for_undefined_key(cls, object, value, key, error)
+               : KVO_OK;
+  if (!accessors->setter) return read_only(cls, accessors->key, error);
+  if (!kvo_value_is_nil(value) || accessors->set_type->kind == KVO_KIND_BINDING)
+    return check_conversion(cls, accessors, value, error);
+  bool takes = takes_nil(accessors->set_type) || !refuses(cls, kvo_hooks()->set_nil_value);
+  return takes ? KVO_OK : set_nil(cls, accessors, object, error);
+}

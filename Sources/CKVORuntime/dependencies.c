@@ -14,6 +14,7 @@
 #include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_observing.h"
+#include "kvo_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,26 @@ void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path) {
 // found from it, as `self` finds them in a class method.
 static _Thread_local const kvo_class *asked;
 
+typedef struct {
+  kvo_imp hook;
+  const kvo_class *cls, *outer;
+  const char *key;
+  kvo_key_paths *paths;
+} question;
+
+static void ask_hook(void *opaque) {
+  const question *question = opaque;
+  ((void (*)(const kvo_class *, const char *, kvo_key_paths *))question->hook)(question->cls,
+      question->key, question->paths);
+}
+
+static void end_question(void *opaque) { asked = ((question *)opaque)->outer; }
+
 static void ask_general(kvo_imp hook, const kvo_class *cls, const char *key, kvo_key_paths *paths) {
-  const kvo_class *outer = asked;
+  question question = {hook, cls, asked, key, paths};
   asked = cls;
-  ((void (*)(const kvo_class *, const char *, kvo_key_paths *))hook)(cls, key, paths);
-  asked = outer;
+  kvo_unwinding(ask_hook, end_question, &question);
+  end_question(&question);
 }
 
 static void ask_by_key(const kvo_class *cls, const char *key, kvo_key_paths *paths) {
@@ -90,17 +106,26 @@ static void add_declared(const kvo_class *cls, const char *key, kvo_key_paths *p
       kvo_key_paths_add(paths, one->key_path);
 }
 
-static bool declare(kvo_class *cls, const char *key, const char *key_path) {
-  declaration *made = kvo_alloc(sizeof *made);
-  if (!made) return false;
+static bool is_declared(const declaration *one, const char *key_path) {
+  while (one && one->key_path != key_path) one = one->next;
+  return one;
+}
+
+// Again is no change.
+static kvo_status declare(kvo_class *cls, const char *key, const char *key_path, bool *is_new) {
   KVO_LOCKED(&kvo_class_lock);
-  *made = (declaration){kvo_map_get(&cls->dependencies, key), key_path};
-  if (kvo_map_set_locked(&cls->dependencies, key, made)) {
-    kvo_class_touch_locked(cls);
-    return true;
+  const declaration *known = kvo_map_get(&cls->dependencies, key);
+  if (is_declared(known, key_path)) return KVO_OK;
+  declaration *made = kvo_alloc(sizeof *made);
+  if (!made) return KVO_NO_MEMORY;
+  *made = (declaration){known, key_path};
+  if (!kvo_map_set_locked(&cls->dependencies, key, made)) {
+    kvo_free(made);
+    return KVO_NO_MEMORY;
   }
-  kvo_free(made);
-  return false;
+  kvo_class_touch_locked(cls);
+  *is_new = true;
+  return KVO_OK;
 }
 
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
@@ -112,10 +137,11 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
     return cause.status;
   }
   const char *interned = kvo_key_intern(key);
-  if (!interned || !declare(cls, interned, path->text))
+  bool is_new = false;
+  if (!interned || declare(cls, interned, path->text, &is_new))
     return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
         "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
-  kvo_derivations_refresh(cls);
+  if (is_new) kvo_derivations_refresh(cls);
   return KVO_OK;
 }
 
@@ -143,14 +169,28 @@ static kvo_dependencies *parse(const kvo_accessors *accessors, const kvo_key_pat
   return made;
 }
 
+typedef struct {
+  const kvo_accessors *accessors;
+  kvo_key_paths paths;
+} collection;
+
+static void collect(void *opaque) {
+  collection *collection = opaque;
+  const kvo_accessors *accessors = collection->accessors;
+  kvo_class_key_paths_affecting(accessors->cls, accessors->key, &collection->paths);
+  add_declared(accessors->cls, accessors->key, &collection->paths);
+}
+
+static void end_collection(void *opaque) { kvo_free(((collection *)opaque)->paths.texts); }
+
 static const kvo_dependencies *ask(const kvo_accessors *accessors) {
-  kvo_key_paths paths = {0};
-  kvo_class_key_paths_affecting(accessors->cls, accessors->key, &paths);
-  add_declared(accessors->cls, accessors->key, &paths);
-  if (!paths.count) return &none;
-  qsort(paths.texts, paths.count, sizeof *paths.texts, compare_texts);
-  const kvo_dependencies *made = parse(accessors, &paths);
-  kvo_free(paths.texts);
+  collection collection = {.accessors = accessors};
+  kvo_unwinding(collect, end_collection, &collection);
+  kvo_key_paths *paths = &collection.paths;
+  if (!paths->count) return &none;
+  qsort(paths->texts, paths->count, sizeof *paths->texts, compare_texts);
+  const kvo_dependencies *made = parse(accessors, paths);
+  end_collection(&collection);
   return made;
 }
 

@@ -45,6 +45,11 @@ bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
   return *made || !dependencies->count;
 }
 
+kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation) {
+  __atomic_fetch_add(&derivation->references, 1, __ATOMIC_RELAXED);
+  return derivation;
+}
+
 void kvo_derivation_release(kvo_derivation *derivation) {
   if (!derivation || __atomic_sub_fetch(&derivation->references, 1, __ATOMIC_ACQ_REL)) return;
   release_chains(derivation);
@@ -52,9 +57,8 @@ void kvo_derivation_release(kvo_derivation *derivation) {
 }
 
 void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell) {
-  __atomic_fetch_add(&derivation->references, 1, __ATOMIC_RELAXED);
   derivation->serial = ++watched_keys;
-  cell->derivation = derivation;
+  cell->derivation = kvo_derivation_retain(derivation);
   table->linked++;
 }
 
@@ -82,49 +86,63 @@ uint64_t kvo_graph_next_stamp_locked(void) {
   return ++last;
 }
 
-// The dependents that the search has yet to look at.
+// The search goes depth first, and looks at a dependent as soon as it is met: mostly somebody
+// observes that one. Its stack is linked through the derivations.
 typedef struct {
-  kvo_derivation *found;
+  kvo_derivation *top;
   uint64_t stamp;
 } search;
 
-// True if a registration stands there; a dependent is put aside.
+static void enter(search *search, kvo_derivation *derivation) {
+  if (derivation->stamp == search->stamp) return;
+  derivation->stamp = search->stamp;
+  derivation->low = 0;
+  derivation->high = UINT32_MAX;
+  derivation->below = search->top;
+  search->top = derivation;
+}
+
+// True if a registration stands there; a dependent is what the search goes on with.
 static bool matters(search *search, kvo_registration *entry) {
   if (!entry) return false;
   kvo_link *link = kvo_link_of(entry);
   if (link && link->chain->ended) return false;
   kvo_derivation *dependent = link ? link->chain->derivation : NULL;
-  if (!dependent) return true;
-  if (dependent->stamp == search->stamp) return false;
-  dependent->stamp = search->stamp;
-  dependent->next_found = search->found;
-  search->found = dependent;
+  if (dependent) enter(search, dependent);
+  return !dependent;
+}
+
+// From both ends in turn: those that have ended leave holes at the one or the other.
+static bool look_at_next(search *search, kvo_derivation *derivation, const kvo_list *list) {
+  if (derivation->high > list->count) derivation->high = list->count;
+  while (derivation->low < derivation->high && search->top == derivation) {
+    bool from_below = derivation->low + derivation->high <= list->count;
+    uint32_t i = from_below ? derivation->low++ : --derivation->high;
+    if (matters(search, list->items[i])) return true;
+  }
   return false;
 }
 
-static bool has_one_that_matters(search *search, const kvo_derivation *derivation) {
+static bool look_at_top(search *search) {
+  kvo_derivation *derivation = search->top;
   KVO_LOCKED_OBJECTS(derivation->object, NULL);
   kvo_table *table = derivation->object->observations;
   kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
-  if (!cell || !cell->observers) return false;
-  if (!kvo_observers_is_list(cell->observers))
-    return matters(search, kvo_observers_single(cell->observers));
-  // From both ends at once: those that have ended leave holes at the one or the other.
-  kvo_list *list = kvo_observers_list(cell->observers);
-  for (uint32_t low = 0, high = list->count; low < high; low++)
-    if (matters(search, list->items[low]) || matters(search, list->items[--high])) return true;
+  kvo_observers observers = cell ? cell->observers : 0;
+  if (kvo_observers_is_list(observers)) {
+    if (look_at_next(search, derivation, kvo_observers_list(observers))) return true;
+  } else if (observers && !derivation->low++) {
+    if (matters(search, kvo_observers_single(observers))) return true;
+  }
+  if (search->top == derivation) search->top = derivation->below;
   return false;
 }
 
 bool kvo_derivation_is_needed_locked(kvo_derivation *derivation) {
-  search search = {derivation, kvo_graph_next_stamp_locked()};
-  derivation->stamp = search.stamp;
-  derivation->next_found = NULL;
-  while (search.found) {
-    const kvo_derivation *looked_at = search.found;
-    search.found = looked_at->next_found;
-    if (has_one_that_matters(&search, looked_at)) return true;
-  }
+  search search = {NULL, kvo_graph_next_stamp_locked()};
+  enter(&search, derivation);
+  while (search.top)
+    if (look_at_top(&search)) return true;
   return false;
 }
 
@@ -158,8 +176,8 @@ static void gather(void *context, kvo_table *table) {
     gathered->objects[gathered->count++] = table->object;
 }
 
-// Puts a derivation by the accessors of today in the place of the one that is there, if any.
-static void replace(kvo_object *object, const kvo_accessors *accessors) {
+// Puts a derivation by these accessors in the place of the one that is there, if any.
+static void install(kvo_object *object, const kvo_accessors *accessors) {
   kvo_derivation *made = NULL, *old = NULL;
   kvo_retired *retired = NULL;
   if (!kvo_derivation_make(object, accessors, &made)) return;
@@ -180,6 +198,17 @@ static void replace(kvo_object *object, const kvo_accessors *accessors) {
   pthread_mutex_unlock(&kvo_graph_lock);
   kvo_wire(NULL, made);
   kvo_retire(retired);
+}
+
+// Of two threads that do this the one that asked the class earlier may come last: it finds that the
+// class has changed since, and does it again.
+static void replace(kvo_object *object, const kvo_accessors *accessors) {
+  for (;;) {
+    install(object, accessors);
+    const kvo_accessors *current = kvo_accessors_current(accessors);
+    if (current == accessors) return;
+    accessors = current;
+  }
 }
 
 typedef struct {
@@ -208,7 +237,7 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
 }
 
-static void refresh_object(kvo_object *object) {
+void kvo_object_refresh_derivations(kvo_object *object) {
   size_t count;
   observed_key *keys = copy_observed_keys(object, &count);
   for (size_t i = 0; i < count; i++) {
@@ -223,7 +252,7 @@ void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   kvo_tables_visit(gather, &gathered);
   for (size_t i = 0; i < gathered.count; i++) {
-    refresh_object(gathered.objects[i]);
+    kvo_object_refresh_derivations(gathered.objects[i]);
     kvo_object_release(gathered.objects[i]);
   }
   kvo_free(gathered.objects);

@@ -35,7 +35,7 @@ static void add(snapshot *taken, kvo_registration *registration) {
   kvo_object *observer = registration->observer;
   bool held = observer && registration->operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
-      .info = {registration->key_path, "", (kvo_options)registration->options,
+      .info = {registration->key_path, "", (kvo_options)(registration->options & KVO_ALL_OPTIONS),
           registration->context, registration->callback != NULL,
           __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
       .serial = registration->serial,

@@ -101,7 +101,8 @@ void kvo_log_registration(const kvo_registration *registration, const char *what
   if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
   fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
       registration->key_path, (void *)registration->object, recipient_kind(registration),
-      recipient(registration), (unsigned)registration->options, registration->context);
+      recipient(registration), (unsigned)(registration->options & KVO_ALL_OPTIONS),
+      registration->context);
 }
 
 __attribute__((weak, noinline)) void kvo_break_on_misuse(const char *message) {

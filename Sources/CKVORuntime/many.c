@@ -1,5 +1,6 @@
-// Several keys at once.
+// Several keys at once. They are checked before the first is set.
 #include "kvo_coding.h"
+#include "kvo_path_coding.h"
 
 kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     kvo_value *values, kvo_error *error) {
@@ -17,9 +18,10 @@ kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size
 
 kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     const kvo_value *values, kvo_error *error) {
-  for (size_t i = 0; i < count; i++) {
-    kvo_status status = kvo_set_value_for_key(object, keys[i], &values[i], error);
-    if (status) return status;
-  }
-  return KVO_OK;
+  kvo_status status = KVO_OK;
+  for (size_t i = 0; !status && i < count; i++)
+    status = kvo_check_value_for_key(object, keys[i], &values[i], error);
+  for (size_t i = 0; !status && i < count; i++)
+    status = kvo_set_value_for_key(object, keys[i], &values[i], error);
+  return status;
 }

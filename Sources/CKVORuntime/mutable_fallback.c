@@ -66,7 +66,8 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
 static kvo_status replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit) : NULL;
   kvo_status status = set_value(edit);
-  if (frame) kvo_change_close(frame);
+  if (frame && status) kvo_change_cancel(frame);
+  else if (frame) kvo_change_close(frame);
   return status;
 }
 

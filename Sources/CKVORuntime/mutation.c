@@ -16,6 +16,7 @@ bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutatio
 }
 
 void kvo_mutation_destroy(kvo_mutation_record *record) {
+  if (record->has_predicted) kvo_value_destroy(&record->predicted);
   if (record->has_old) kvo_value_destroy(&record->old_value);
   if (record->has_new) kvo_value_destroy(&record->new_value);
   if (record->has_before) kvo_value_destroy(&record->before);
@@ -44,11 +45,11 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
 
 // What a set loses, as far as can be told before: minus takes away what it has, the others leave
 // only what they were given.
-static bool predict_old(kvo_mutation_record *record) {
+static bool predict(kvo_mutation_record *record) {
   kvo_value objects = kvo_value_object((kvo_object *)record->objects);
   kvo_status status = record->set_mutation == KVO_MINUS
-                          ? kvo_value_intersection(&record->before, &objects, &record->old_value)
-                          : kvo_value_difference(&record->before, &objects, &record->old_value);
+                          ? kvo_value_intersection(&record->before, &objects, &record->predicted)
+                          : kvo_value_difference(&record->before, &objects, &record->predicted);
   kvo_value_destroy(&objects);
   return status == KVO_OK;
 }
@@ -59,22 +60,21 @@ static void read_set_before(kvo_mutation_record *record, kvo_object *object, uin
   read_key(object, id, &record->before);
   record->has_before = kvo_value_snapshot(&record->before) == KVO_OK;
   if (record->has_before && options & KVO_OLD && tells_old(record))
-    record->has_old = predict_old(record);
+    record->has_predicted = predict(record);
 }
 
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
   if (record->set_mutation) read_set_before(record, object, id, options);
   else if (options & KVO_OLD && tells_old(record) && record->indexes)
-    record->has_old = pick(object, id, record->indexes, &record->old_value);
+    record->has_predicted = pick(object, id, record->indexes, &record->predicted);
 }
 
 static void read_set_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id) {
   if (!record->has_before) return;
   kvo_value after;
   read_key(object, id, &after);
-  if (record->has_old) kvo_value_destroy(&record->old_value);
-  record->has_old = record->has_old &&
+  record->has_old = record->has_predicted &&
                     kvo_value_difference(&record->before, &after, &record->old_value) == KVO_OK;
   record->has_new = tells_new(record) &&
                     kvo_value_difference(&after, &record->before, &record->new_value) == KVO_OK;
@@ -83,7 +83,12 @@ static void read_set_after(kvo_mutation_record *record, kvo_object *object, uint
 
 void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
-  if (record->set_mutation) read_set_after(record, object, id);
-  else if (options & KVO_NEW && tells_new(record) && record->indexes)
+  if (record->set_mutation) {
+    read_set_after(record, object, id);
+    return;
+  }
+  record->has_old =
+      record->has_predicted && kvo_value_copy(&record->old_value, &record->predicted) == KVO_OK;
+  if (options & KVO_NEW && tells_new(record) && record->indexes)
     record->has_new = pick(object, id, record->indexes, &record->new_value);
 }

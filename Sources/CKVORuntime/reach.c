@@ -15,10 +15,14 @@
 // MARK: Memory
 
 static kvo_reach *make(void) {
-  kvo_reach *reach = kvo_alloc_zeroed(sizeof *reach);
+  kvo_reach *reach = kvo_alloc(sizeof *reach);
   if (!reach) return NULL;
   reach->references = 1;
-  reach->mutation.kind = KVO_SETTING;
+  reach->has_before = false;
+  reach->mutation = (kvo_mutation_record){.kind = KVO_SETTING};
+  reach->links = (kvo_links){0};
+  kvo_audience_init(&reach->before);
+  kvo_audience_init(&reach->after);
   return reach;
 }
 
@@ -128,11 +132,21 @@ static void call(const kvo_frame *frame, const kvo_audience *audience, const kvo
   kvo_frame_pop(guard);
 }
 
-static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options, bool prior) {
+static kvo_change describe_prior(const kvo_mutation_record *mutation, uint32_t options) {
+  bool old = options & KVO_OLD && mutation->has_predicted;
+  return (kvo_change){.kind = mutation->kind,
+      .is_prior = true,
+      .old_value = old ? &mutation->predicted : NULL,
+      .indexes = mutation->indexes};
+}
+
+static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options) {
   bool old = options & KVO_OLD && mutation->has_old;
-  bool new = options & KVO_NEW && mutation->has_new && !prior;
-  return (kvo_change){mutation->kind, prior, old ? &mutation->old_value : NULL,
-      new ? &mutation->new_value : NULL, mutation->indexes};
+  bool new = options & KVO_NEW && mutation->has_new;
+  return (kvo_change){.kind = mutation->kind,
+      .old_value = old ? &mutation->old_value : NULL,
+      .new_value = new ? &mutation->new_value : NULL,
+      .indexes = mutation->indexes};
 }
 
 static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
@@ -140,7 +154,7 @@ static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo
   if (!(options & KVO_PRIOR)) return;
   const kvo_value *old = options & KVO_OLD ? value_of(&reach->before, member) : NULL;
   kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
-  if (is_detailed(reach, member)) change = describe(&reach->mutation, options, true);
+  if (is_detailed(reach, member)) change = describe_prior(&reach->mutation, options);
   call(frame, &reach->before, member, &change);
 }
 
@@ -173,7 +187,7 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
   kvo_change change = {.kind = KVO_SETTING,
       .old_value = options & KVO_OLD ? old : NULL,
       .new_value = options & KVO_NEW ? new : NULL};
-  if (is_detailed(reach, member)) change = describe(&reach->mutation, options, false);
+  if (is_detailed(reach, member)) change = describe(&reach->mutation, options);
   else if (options & KVO_DISTINCT && old && new && kvo_value_equal(old, new)) return;
   call(frame, &reach->after, member, &change);
 }

@@ -26,8 +26,6 @@ typedef struct request {
   void (*ended)(void *context);
 } request;
 
-enum { KVO_ALL_OPTIONS = KVO_NEW | KVO_OLD | KVO_INITIAL | KVO_PRIOR | KVO_DISTINCT };
-
 static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
       cls->name);
@@ -101,6 +99,8 @@ static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_e
     return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
   }
   kvo_wire(link, stand->derivation);
+  stand->derivation = NULL;
+  kvo_stand_settle(stand);
   if (link) kvo_registration_let_go(registration);
   return KVO_OK;
 }

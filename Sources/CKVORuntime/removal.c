@@ -249,9 +249,14 @@ static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_
   }
 }
 
-static bool is_in_graph(const kvo_object *object) {
+// False, with nothing changed, if links stand there or keys are derived: then the graph lock has to
+// be taken first.
+static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
+  kvo_derivation *none = NULL;
   KVO_LOCKED_OBJECTS(object, NULL);
-  return object->observations && object->observations->linked;
+  if (object->observations && object->observations->linked) return false;
+  *chain = end_all_locked(object, &none, retired);
+  return true;
 }
 
 static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
@@ -273,13 +278,9 @@ static void unlink_from_observer(kvo_registration *registration) {
   kvo_retire(table);
 }
 
-// The table is emptied under the object's lock at once; the observers' lists follow one by one,
-// before anything is retired.
-void kvo_registrations_end_with(kvo_object *object) {
-  kvo_derivation *none = NULL;
-  kvo_retired *retired = NULL;
-  kvo_retired *chain =
-      is_in_graph(object) ? end_all_in_graph(object, &retired) : end_all(object, &none, &retired);
+// The table has been emptied under the object's lock at once; the observers' lists follow one by
+// one, before anything is retired.
+static void retire_all(kvo_retired *chain, kvo_retired *retired) {
   for (kvo_retired *link = chain; link; link = link->next) {
     kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
@@ -287,6 +288,12 @@ void kvo_registrations_end_with(kvo_object *object) {
   }
   kvo_retire(chain);
   kvo_retire(retired);
+}
+
+void kvo_registrations_end_with(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
+  retire_all(chain, retired);
 }
 
 typedef struct {
@@ -317,8 +324,9 @@ static held_registrations hold_users(kvo_object *object) {
 
 // Links that stand here for registrations with other objects stay.
 void kvo_remove_all_observers(kvo_object *object) {
-  if (!is_in_graph(object)) {
-    kvo_registrations_end_with(object);
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (end_all_plain(object, &chain, &retired)) {
+    retire_all(chain, retired);
     return;
   }
   held_registrations held = hold_users(object);

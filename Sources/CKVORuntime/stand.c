@@ -78,6 +78,14 @@ void kvo_stand_discard(kvo_stand *stand) {
   stand->derivation = NULL;
 }
 
+// Whoever declares a dependency raises the class's generation before looking through the tables: he
+// finds the entry, or this finds the generation raised.
+void kvo_stand_settle(kvo_stand *stand) {
+  kvo_stand_discard(stand);
+  if (kvo_accessors_current(stand->accessors) != stand->accessors)
+    kvo_object_refresh_derivations(stand->object);
+}
+
 static void link_to_observer_locked(kvo_registration *registration, kvo_table *observers_table) {
   registration->operations->unowned_retain(registration->observer);
   registration->next_watched = observers_table->watched;
@@ -91,8 +99,12 @@ static void link_to_observer_locked(kvo_registration *registration, kvo_table *o
 static void install_derivation_locked(kvo_table *table, kvo_stand *stand) {
   if (!stand->derivation) return;
   kvo_cell *cell = kvo_table_find(table, stand->accessors->id);
-  if (cell->derivation) kvo_stand_discard(stand);
-  else kvo_derivation_install_locked(stand->derivation, table, cell);
+  if (!cell->derivation) {
+    kvo_derivation_install_locked(stand->derivation, table, cell);
+    return;
+  }
+  kvo_stand_discard(stand);
+  stand->derivation = kvo_derivation_retain(cell->derivation);
 }
 
 // An object may observe itself: its table is then reserved twice, which is harmless.

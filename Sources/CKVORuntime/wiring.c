@@ -3,9 +3,10 @@
 // Where a link leads is found by reading its key, which is the user's code and runs without a
 // lock; what is read is installed under the graph lock afterwards. Two threads may follow one link
 // at once: each takes a ticket before it reads, and what was read by a later ticket is not replaced
-// by what an earlier one read. What is found may be derived, or lead on; that is put on a stack of
+// by what an earlier one read, who then reads once more. What is found may be derived, or lead on; that is put on a stack of
 // tasks rather than recursed into, so that a path or a chain of derived keys may be as long as
-// memory allows. The stack works off what a recursion would do, in its order: a key's derivation
+// memory allows. A derivation that another thread is still wiring is gone through once more by
+// whoever needs it. The stack works off what a recursion would do, in its order: a key's derivation
 // first, then what the key leads to.
 #include "kvo_collection_internal.h"
 #include "kvo_graph.h"
@@ -41,7 +42,8 @@ static void free_link(kvo_link *link) {
 // MARK: Tasks
 
 typedef struct task {
-  enum { WIRE_CHAIN, FOLLOW_LINK, STAND } kind;
+  enum { WIRE_CHAIN, FOLLOW_LINK, ENSURE_LINK, STAND } kind;
+  bool thorough;      // what stands further along already is gone through as well
   kvo_chain *chain;   // to be wired; a reference
   kvo_link *link;     // to be followed, or the parent of what is to stand; held
   kvo_object *object; // the chain's root, or where to stand; a reference
@@ -53,6 +55,9 @@ typedef struct {
   size_t count, capacity;
   task current;
   kvo_retired *retired;
+  kvo_derivation *own;      // those that this one has begun to wire, by `next_own`; references
+  kvo_derivation **foreign; // those that another thread is at, gone through here; references
+  size_t foreign_count, foreign_capacity;
 } wiring;
 
 static bool make_room(wiring *wiring, size_t more) {
@@ -68,17 +73,41 @@ static bool make_room(wiring *wiring, size_t more) {
   return true;
 }
 
-static void push_follow(wiring *wiring, kvo_link *link) {
+static void push_follow(wiring *wiring, kvo_link *link, bool thorough) {
   if (kvo_link_is_last(link) || !make_room(wiring, 1)) return;
   kvo_registration_hold(&link->entry);
-  wiring->tasks[wiring->count++] = (task){.kind = FOLLOW_LINK, .link = link};
+  wiring->tasks[wiring->count++] = (task){.kind = FOLLOW_LINK, .link = link, .thorough = thorough};
 }
 
-static bool starts_wiring(kvo_derivation *derivation) {
+// Whoever comes upon a derivation that another thread is wiring goes through all of it as well, so
+// that no change is missed once he returns: it does no harm twice. Once for each, since derived keys
+// may depend on one another in a circle.
+static bool goes_through_foreign_locked(wiring *wiring, kvo_derivation *derivation) {
+  for (size_t i = 0; i < wiring->foreign_count; i++)
+    if (wiring->foreign[i] == derivation) return false;
+  if (wiring->foreign_count == wiring->foreign_capacity) {
+    size_t capacity = wiring->foreign_capacity * 2 + 4;
+    kvo_derivation **larger = kvo_alloc(capacity * sizeof *larger);
+    if (!larger) return false;
+    if (wiring->foreign_count)
+      memcpy(larger, wiring->foreign, wiring->foreign_count * sizeof *larger);
+    kvo_free(wiring->foreign);
+    wiring->foreign = larger;
+    wiring->foreign_capacity = capacity;
+  }
+  wiring->foreign[wiring->foreign_count++] = kvo_derivation_retain(derivation);
+  return true;
+}
+
+static bool starts_wiring(wiring *wiring, kvo_derivation *derivation) {
   KVO_LOCKED(&kvo_graph_lock);
-  bool starts = !derivation->wired;
-  derivation->wired = true;
-  return starts;
+  if (derivation->state == KVO_WIRED || derivation->wirer == wiring) return false;
+  if (derivation->state == KVO_BEING_WIRED) return goes_through_foreign_locked(wiring, derivation);
+  derivation->state = KVO_BEING_WIRED;
+  derivation->wirer = wiring;
+  derivation->next_own = wiring->own;
+  wiring->own = kvo_derivation_retain(derivation);
+  return true;
 }
 
 static void push_chains(wiring *wiring, kvo_derivation *derivation) {
@@ -94,10 +123,27 @@ static void push_chains(wiring *wiring, kvo_derivation *derivation) {
 // What follows from standing at a key: pushed in the reverse of the order in which it is done. Ends
 // the maker's reference.
 static void push_consequences(wiring *wiring, kvo_link *link, kvo_stand *stand) {
-  push_follow(wiring, link);
-  if (stand->derivation && starts_wiring(stand->derivation)) push_chains(wiring, stand->derivation);
-  kvo_stand_discard(stand);
+  push_follow(wiring, link, false);
+  if (stand->derivation && starts_wiring(wiring, stand->derivation))
+    push_chains(wiring, stand->derivation);
+  kvo_stand_settle(stand);
   kvo_registration_let_go(&link->entry);
+}
+
+// The derivation of the key where a link stands.
+static kvo_derivation *derivation_at(const kvo_link *link) {
+  KVO_LOCKED(&kvo_graph_lock);
+  KVO_LOCKED_OBJECTS(link->entry.object, NULL);
+  kvo_table *table = link->entry.state == KVO_LIVE ? link->entry.object->observations : NULL;
+  kvo_cell *cell = table ? kvo_table_find(table, link->entry.id) : NULL;
+  return cell && cell->derivation ? kvo_derivation_retain(cell->derivation) : NULL;
+}
+
+static void ensure(wiring *wiring, kvo_link *link) {
+  push_follow(wiring, link, true);
+  kvo_derivation *derivation = derivation_at(link);
+  if (derivation && starts_wiring(wiring, derivation)) push_chains(wiring, derivation);
+  kvo_derivation_release(derivation);
 }
 
 static void end_task(task *task) {
@@ -109,8 +155,10 @@ static void end_task(task *task) {
 
 // MARK: Standing
 
-// What can't be followed is told to the developer; the path counts as broken there.
-static void report(const kvo_chain *chain, const kvo_error *error) {
+// What can't be followed is told to the developer, once for each chain; the path counts as broken
+// there.
+static void report(kvo_chain *chain, const kvo_error *error) {
+  if (__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED)) return;
   if (chain->derivation)
     kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
         chain->accessors->cls->name, chain->path->text, error->message);
@@ -119,7 +167,7 @@ static void report(const kvo_chain *chain, const kvo_error *error) {
         chain->accessors->cls->name, error->message);
 }
 
-static bool prepare(const kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_stand *stand) {
+static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_stand *stand) {
   kvo_error error;
   if (!kvo_stand_prepare(object, chain->path->components[depth].key, stand, &error)) return true;
   report(chain, &error);
@@ -135,7 +183,19 @@ static bool place_first(kvo_chain *chain, kvo_link *link, kvo_stand *stand, kvo_
   return true;
 }
 
+static kvo_link *hold_first(kvo_chain *chain) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (chain->first) kvo_registration_hold(&chain->first->entry);
+  return chain->first;
+}
+
 static void wire_chain(wiring *wiring, kvo_chain *chain, kvo_object *root) {
+  kvo_link *first = hold_first(chain);
+  if (first) {
+    ensure(wiring, first);
+    kvo_registration_let_go(&first->entry);
+    return;
+  }
   kvo_stand stand;
   uint32_t depth = first_key(chain->path);
   if (depth == chain->path->count || !prepare(chain, root, depth, &stand)) return;
@@ -148,11 +208,20 @@ static void wire_chain(wiring *wiring, kvo_chain *chain, kvo_object *root) {
   kvo_stand_discard(&stand);
 }
 
-static bool place_child(kvo_link *parent, uint64_t ticket, kvo_link *child, kvo_stand *stand,
-    kvo_retired **retired) {
+// Another thread read the link later, but may not be done yet: this one follows it once more itself,
+// so that nothing is missed once it returns.
+static bool is_superseded_locked(wiring *wiring, kvo_link *link, bool is_newer) {
+  if (is_newer) push_follow(wiring, link, false);
+  return is_newer;
+}
+
+static bool place_child(wiring *wiring, kvo_link *parent, uint64_t ticket, kvo_link *child,
+    kvo_stand *stand) {
   KVO_LOCKED(&kvo_graph_lock);
-  if (parent->entry.state != KVO_LIVE || parent->installed != ticket) return false;
-  if (!kvo_registration_place(&child->entry, stand, retired)) return false;
+  if (parent->entry.state != KVO_LIVE) return false;
+  if (is_superseded_locked(wiring, parent, parent->installed != ticket)) return false;
+  child->parent = parent; // before the entry can be seen: it tells whose it is
+  if (!kvo_registration_place(&child->entry, stand, &wiring->retired)) return false;
   kvo_link_add_child_locked(parent, child);
   return true;
 }
@@ -162,7 +231,7 @@ static void stand_at(wiring *wiring, kvo_link *parent, uint64_t ticket, kvo_obje
   uint32_t depth = kvo_key_path_next_key(parent->chain->path, parent->depth);
   if (!prepare(parent->chain, object, depth, &stand)) return;
   kvo_link *child = make_link(parent->chain, depth, &stand);
-  if (child && place_child(parent, ticket, child, &stand, &wiring->retired)) {
+  if (child && place_child(wiring, parent, ticket, child, &stand)) {
     push_consequences(wiring, child, &stand);
     return;
   }
@@ -188,16 +257,26 @@ static bool make_targets(targets *found, size_t count) {
   return found->objects;
 }
 
-static targets elements_of(const kvo_value *collection) {
-  targets found;
-  size_t count = kvo_value_count(collection);
-  if (!make_targets(&found, count)) return found;
-  for (size_t i = 0; i < count; i++) {
-    kvo_value element;
-    if (kvo_value_element(collection, i, &element) != KVO_OK) break;
-    add_target(&found, kvo_value_get_object(&element));
-    kvo_value_destroy(&element);
+// What stands in for a collection among the elements is its own elements, behind the others.
+static void flatten(kvo_elements *elements) {
+  for (size_t i = 0; i < elements->count; i++) {
+    kvo_value inner = elements->values[i];
+    if (!kvo_value_is_collection(&inner, NULL)) continue;
+    elements->values[i] = KVO_VALUE_NIL;
+    kvo_value_elements(&inner, NULL, elements, NULL);
+    kvo_value_destroy(&inner);
   }
+}
+
+static targets elements_of(const kvo_value *collection) {
+  targets found = {0};
+  kvo_elements elements = {0};
+  kvo_value_elements(collection, NULL, &elements, NULL);
+  flatten(&elements);
+  if (make_targets(&found, elements.count))
+    for (size_t i = 0; i < elements.count; i++)
+      add_target(&found, kvo_value_get_object(&elements.values[i]));
+  kvo_elements_destroy(&elements);
   return found;
 }
 
@@ -209,9 +288,9 @@ static void report_collection(const kvo_link *link) {
 }
 
 static targets targets_of(const kvo_link *link, const kvo_value *value) {
-  const kvo_component *following = &link->chain->path->components[link->depth + 1];
   bool is_collection = kvo_value_is_collection(value, NULL);
-  if (is_collection && kvo_operator_is_collective(following->op)) return elements_of(value);
+  if (is_collection && kvo_key_path_operates(link->chain->path, link->depth))
+    return elements_of(value);
   targets found;
   if (is_collection) report_collection(link);
   if (make_targets(&found, 1) && !is_collection) add_target(&found, kvo_value_get_object(value));
@@ -273,12 +352,22 @@ static void keep_children_locked(kvo_link *link, uintptr_t *sorted, size_t count
   }
 }
 
-static bool install(kvo_link *link, uint64_t ticket, uintptr_t *sorted, size_t count,
-    kvo_retired **retired) {
+static void push_children_locked(wiring *wiring, kvo_link *link) {
+  for (kvo_link *child = link->children; child; child = child->next) {
+    if (!make_room(wiring, 1)) return;
+    kvo_registration_hold(&child->entry);
+    wiring->tasks[wiring->count++] = (task){.kind = ENSURE_LINK, .link = child};
+  }
+}
+
+static bool install(wiring *wiring, kvo_link *link, uint64_t ticket, uintptr_t *sorted,
+    size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
-  if (link->entry.state != KVO_LIVE || ticket <= link->installed) return false;
+  if (link->entry.state != KVO_LIVE) return false;
+  if (is_superseded_locked(wiring, link, ticket <= link->installed)) return false;
   link->installed = ticket;
-  keep_children_locked(link, sorted, count, retired);
+  keep_children_locked(link, sorted, count, &wiring->retired);
+  if (thorough) push_children_locked(wiring, link);
   return true;
 }
 
@@ -316,14 +405,14 @@ static targets read_held(const kvo_link *link, kvo_object *object) {
   return found;
 }
 
-static void follow(wiring *wiring, kvo_link *link) {
+static void follow(wiring *wiring, kvo_link *link, bool thorough) {
   uint64_t ticket;
   kvo_object *object = begin_following(link, &ticket);
   if (!object) return;
   targets found = read_held(link, object);
   uintptr_t *sorted = kvo_alloc(found.count * sizeof *sorted + 1);
   size_t count = sorted ? sort_once(sorted, &found) : 0;
-  if (sorted && install(link, ticket, sorted, count, &wiring->retired))
+  if (sorted && install(wiring, link, ticket, sorted, count, thorough))
     push_missing(wiring, link, ticket, &found, sorted, count);
   kvo_free(sorted);
   for (size_t i = 0; i < found.count; i++) kvo_object_release(found.objects[i]);
@@ -333,7 +422,8 @@ static void follow(wiring *wiring, kvo_link *link) {
 static void run_task(wiring *wiring, const task *task) {
   switch (task->kind) {
   case WIRE_CHAIN: wire_chain(wiring, task->chain, task->object); break;
-  case FOLLOW_LINK: follow(wiring, task->link); break;
+  case FOLLOW_LINK: follow(wiring, task->link, task->thorough); break;
+  case ENSURE_LINK: ensure(wiring, task->link); break;
   case STAND: stand_at(wiring, task->link, task->ticket, task->object); break;
   }
 }
@@ -347,12 +437,29 @@ static void run_tasks(void *opaque) {
   }
 }
 
+static kvo_derivation *take_own(wiring *wiring) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_derivation *own = wiring->own;
+  if (!own) return NULL;
+  wiring->own = own->next_own;
+  own->state = KVO_WIRED;
+  own->wirer = NULL;
+  return own;
+}
+
+static void end_derivations(wiring *wiring) {
+  for (kvo_derivation *own; (own = take_own(wiring));) kvo_derivation_release(own);
+  for (size_t i = 0; i < wiring->foreign_count; i++) kvo_derivation_release(wiring->foreign[i]);
+  kvo_free(wiring->foreign);
+}
+
 // Also where a getter or hook throws.
 static void end_wiring(void *opaque) {
   wiring *wiring = opaque;
   end_task(&wiring->current);
   while (wiring->count) end_task(&wiring->tasks[--wiring->count]);
   kvo_free(wiring->tasks);
+  end_derivations(wiring);
   kvo_retire(wiring->retired);
 }
 
@@ -363,14 +470,14 @@ static void work_off(wiring *wiring) {
 
 void kvo_wire(kvo_link *first, kvo_derivation *derivation) {
   wiring wiring = {0};
-  if (first) push_follow(&wiring, first);
-  if (derivation && starts_wiring(derivation)) push_chains(&wiring, derivation);
+  if (first) push_follow(&wiring, first, false);
+  if (derivation && starts_wiring(&wiring, derivation)) push_chains(&wiring, derivation);
   kvo_derivation_release(derivation);
   work_off(&wiring);
 }
 
 void kvo_link_follow(kvo_link *link) {
   wiring wiring = {0};
-  push_follow(&wiring, link);
+  push_follow(&wiring, link, false);
   work_off(&wiring);
 }

@@ -194,6 +194,22 @@ import Testing
     end()
   }
 
+  @Test("D9: a will whose pair the prior call has ended already is not taken back once more")
+  func endedByHandThenThrown() {
+    let log = Recorder()
+    log.observe(object.object, "reading", [.KVO_PRIOR, .KVO_NEW]) { [object] call in
+      if call.isPrior { kvo_did_change(object.object, "reading") }
+    }
+    let handle = observe("reading", .KVO_PRIOR)
+    trap.pointee.prior = 7
+    #expect(thrown_by_will_change(object.object, "reading") == 7)
+    #expect(log.take() == ["a: prior reading", "a: reading new 0.0"])
+    #expect(!dump(object.object).contains("open"))
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
   @Test("D9: an exception through nested changes closes all of them", arguments: [1, 15, 16, 40])
   func nested(_ depth: Int32) {
     let log = Recorder()

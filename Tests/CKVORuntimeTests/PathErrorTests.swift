@@ -68,6 +68,23 @@ import Testing
       ])
   }
 
+  @Test("C8: a path of very many components may be observed and let go")
+  func longPath() {
+    let nodes = (0..<2).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    graph_node_setNext(nodes[0], nodes[1])
+    graph_node_setNext(nodes[1], nodes[0])
+    let path = String(repeating: "next.", count: 20_000) + "value"
+    let log = Recorder()
+    #expect(log.observe(nodes[0].object, path).outcome.status == .KVO_OK)
+    graph_node_setValue(nodes[0], 1)
+    #expect(log.take().count == 1)
+    log.end()
+    #expect(nodes.allSatisfy { !isSwapped($0.object) })
+    graph_node_setNext(nodes[0], nil)
+    graph_node_setNext(nodes[1], nil)
+  }
+
   @Test("C9: a collection can't be observed; a proxy names the property to observe")
   func collections() throws {
     let node = make(graph_node.self)
@@ -106,6 +123,7 @@ import Testing
       }
       log.end()
       #expect(!isSwapped(node))
+      kvo_object_release(node)
     }
   }
 
@@ -127,6 +145,7 @@ import Testing
       }
       log.end()
       #expect(nodes.allSatisfy { !isSwapped($0) })
+      for node in nodes { kvo_object_release(node) }
     }
   }
 }

@@ -67,7 +67,9 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
 kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_error *KVO_NULLABLE error);
 
-/// Declares an instance variable, for key-value coding. Statuses as `kvo_class_add_method`, and
+/// Declares an instance variable, for key-value coding. What that stores in one without a setter is
+/// the ivar's: a string made by malloc, an object retained; the class's `dealloc` gives it back.
+/// Statuses as `kvo_class_add_method`, and
 /// KVO_INVALID_ARGUMENT if it lies outside the instance.
 kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout layout,
     kvo_error *KVO_NULLABLE error);

@@ -96,8 +96,9 @@ kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_valu
 /// caller's to destroy, else all are nil. Statuses as `kvo_value_for_key`.
 kvo_status kvo_values_for_keys(kvo_object *object, const char *KVO_NONNULL const *KVO_NONNULL keys,
     size_t count, kvo_value *values, kvo_error *KVO_NULLABLE error);
-/// Sets `count` keys in their order, as far as the first error: those before it are set. Statuses as
-/// `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
+/// Sets `count` keys in their order. An error that the class tells beforehand (an unknown or
+/// read-only key, a value of the wrong type) leaves all as they were; where a hook of the class
+/// refuses only when it is asked, those before it are set. Statuses as `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
 kvo_status kvo_set_values_for_keys(kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, const kvo_value *values,
     kvo_error *KVO_NULLABLE error);

@@ -42,7 +42,7 @@ kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 kvo_object *kvo_object_retain(kvo_object *object);
 
 /// Gives a reference back. The last one calls the `dealloc` methods of the classes, subclass
-/// first, releases the properties declared `KVO_RETAIN` and `KVO_COPY`, ends the registrations
+/// first, releases the properties of the policies RETAIN and COPY, ends the registrations
 /// that the object made or that others made with it, and frees it. NULL is ignored. Any thread.
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
 

@@ -24,6 +24,10 @@
 /// | RETAIN | pointer to an object, borrowed | retains the new one, then releases the old one |
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
+/// A string that key-value coding sets is a copy that ends when the setter has returned: a string
+/// property wants COPY, not ASSIGN. An object property with ASSIGN needs the encoding "@" to be one,
+/// and its author sees to it that it does not outlive what it points at.
+///
 /// There are no other policies: a misspelled one shows as an undeclared KVO_P_… macro. Structs
 /// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it is
 /// compared with `sizeof` and `_Alignof`. In a header with nullability annotations the interface

@@ -42,6 +42,8 @@ kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t i
     const kvo_mutation *KVO_NULLABLE mutation);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
+/// Closes one that came to nothing: final calls are not made.
+void kvo_change_cancel(kvo_frame *frame);
 
 /// The cell of a key of a guarded object, NULL if nobody observes it.
 kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);

@@ -30,6 +30,7 @@ typedef struct kvo_derivation kvo_derivation;
 typedef struct kvo_chain {
   uint32_t references; ///< its links, and its derivation
   bool ended;
+  bool is_reported; ///< that it can't be followed; atomic
   const kvo_key_path *path;
   const kvo_accessors *accessors; ///< of the root's key: the derived one, or the path's first
   kvo_object *root;               ///< an unowned reference
@@ -52,11 +53,14 @@ struct kvo_link {
 };
 
 struct kvo_derivation {
-  uint32_t references;                     ///< its cell, whoever wires it
-  bool wired;                              ///< somebody is at it or has done it
-  kvo_derivation *KVO_NULLABLE next;       ///< of those that end with their object
-  kvo_derivation *KVO_NULLABLE next_found; ///< of those that a search has found
-  kvo_object *object;                      ///< kept by the chains' references
+  uint32_t references; ///< its cell, whoever wires it
+  enum { KVO_UNWIRED, KVO_BEING_WIRED, KVO_WIRED } state;
+  const void *KVO_NULLABLE wirer;        ///< who is wiring it
+  kvo_derivation *KVO_NULLABLE next_own; ///< of those that the same one is wiring
+  kvo_derivation *KVO_NULLABLE next;     ///< of those that end with their object
+  kvo_derivation *KVO_NULLABLE below;    ///< on a search's stack
+  uint32_t low, high;                    ///< what that search has yet to look at of its observers
+  kvo_object *object;                    ///< kept by the chains' references
   const kvo_class_operations *operations;
   const kvo_accessors *accessors;
   const kvo_dependencies *dependencies;
@@ -78,6 +82,8 @@ KVO_INLINE bool kvo_registration_is_users(const kvo_registration *entry) {
 
 /// The component after `depth` that is a key, or the path's count if there is none.
 uint32_t kvo_key_path_next_key(const kvo_key_path *path, uint32_t depth);
+/// Whether an operator comes behind the key at `depth`, `self` aside.
+bool kvo_key_path_operates(const kvo_key_path *path, uint32_t depth);
 /// Fills in the error for a path that goes on through a plain collection.
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
     const kvo_class *cls, kvo_error *KVO_NULLABLE error);
@@ -119,6 +125,7 @@ void kvo_derivation_end_locked(kvo_derivation *derivation,
 /// derived. Asks the class; no lock held. False if memory is out.
 bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_derivation *KVO_NULLABLE *KVO_NONNULL made);
+kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation);
 void kvo_derivation_release(kvo_derivation *KVO_NULLABLE derivation);
 /// Puts it into its cell, which has observers. Graph and object lock held.
 void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell);
@@ -133,6 +140,8 @@ bool kvo_derivation_leave_locked(kvo_derivation *derivation);
 /// For marking what a search has found; graph lock held.
 uint64_t kvo_graph_next_stamp_locked(void);
 
+/// The same for one object that is held.
+void kvo_object_refresh_derivations(kvo_object *object);
 /// Looks again what the observed keys of the class's objects are derived from. No lock held.
 void kvo_derivations_refresh(const kvo_class *cls);
 

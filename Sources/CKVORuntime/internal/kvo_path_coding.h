@@ -38,6 +38,11 @@ kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value
 kvo_status kvo_value_set_each(const kvo_value *collection, const char *key,
     const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
 
+/// Whether setting the key would fail, as far as the class tells: an overridden hook may still
+/// refuse. Sets nothing. Statuses as `kvo_set_value_for_key`.
+kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

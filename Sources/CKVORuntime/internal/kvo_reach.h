@@ -32,12 +32,17 @@ typedef struct kvo_member {
 
 enum { KVO_NO_PLACE = UINT32_MAX };
 
-/// Who is to be told of a change, in order.
+/// Who is to be told of a change, in order. Few have room in place; it must not be moved.
 typedef struct kvo_audience {
-  kvo_affected *KVO_NULLABLE affected;
-  kvo_member *KVO_NULLABLE members;
+  kvo_affected *affected;
+  kvo_member *members;
   uint32_t affected_count, affected_capacity, member_count, member_capacity;
+  kvo_affected few_affected[2];
+  kvo_member few_members[3];
 } kvo_audience;
+
+/// An empty one.
+void kvo_audience_init(kvo_audience *audience);
 
 /// Links that lead on from what a change affects, each held.
 typedef struct kvo_links {
@@ -58,9 +63,11 @@ typedef struct kvo_mutation_record {
   kvo_set_mutation set_mutation;
   kvo_index_set *KVO_NULLABLE indexes;
   kvo_collection *KVO_NULLABLE objects; ///< a reference
-  bool has_old, has_new, has_before;
-  kvo_value old_value, new_value;
-  kvo_value before; ///< all of a set
+  bool has_predicted, has_old, has_new, has_before;
+  kvo_value
+      predicted; ///< what will go, for prior calls, which may go on when the did has been made
+  kvo_value old_value, new_value; ///< what went and what came
+  kvo_value before;               ///< all of a set
 } kvo_mutation_record;
 
 /// Copies what is kept. False if memory is out.

@@ -31,6 +31,9 @@ kvo_status kvo_collection_refuse_observing(kvo_object *collection, const char *k
 kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,
     kvo_error *KVO_NULLABLE error);
 void kvo_stand_discard(kvo_stand *stand);
+/// The same for one that has been used: if the class has changed since it was asked, the object's
+/// derived keys are looked at again. No lock held.
+void kvo_stand_settle(kvo_stand *stand);
 
 /// Puts an entry among its key's observers, and its object's isa in its place. Takes the object's
 /// and the observer's lock; under the graph lock if the entry is linked or the key derived. False,

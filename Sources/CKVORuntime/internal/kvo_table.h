@@ -12,7 +12,7 @@ enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
 
 /// Among the options of a registration: it is part of a kvo_link (kvo_graph.h), so a change that
 /// meets it reaches further than this key.
-enum { KVO_LINKED = 32, KVO_OPTION_COUNT = 6 };
+enum { KVO_LINKED = 32, KVO_OPTION_COUNT = 6, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
 
 /// One registration, or what stands for one at a key further along its path. Immutable while it is
 /// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with

@@ -43,7 +43,11 @@ size_t graph_list_find(const graph_list *list, const graph_node *node) {
 }
 
 void graph_list_add_new(graph_list *list, graph_node *node) {
-  if (graph_list_find(list, node) == list->count) graph_list_insert(list, node, list->count);
+  if (graph_list_find(list, node) < list->count) return;
+  size_t index = 0;
+  int mark = node->watcher.tracked.mark;
+  while (index < list->count && list->nodes[index]->watcher.tracked.mark < mark) index++;
+  graph_list_insert(list, node, index);
 }
 
 void graph_list_assign(graph_list *list, graph_node *const *nodes, size_t count) {

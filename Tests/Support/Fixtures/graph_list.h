@@ -11,6 +11,7 @@ void graph_list_replace(graph_list *list, graph_node *node, size_t index);
 
 /// The index, or the count if the node is not in the list.
 size_t graph_list_find(const graph_list *list, const graph_node *node);
+/// Keeps a list without equals in the order of the nodes' marks, so that a set's order is known.
 void graph_list_add_new(graph_list *list, graph_node *node);
 
 /// What is stored here is released when what comes has been retained.

@@ -8,6 +8,12 @@ static void thrower_setup(kvo_class *cls);
 
 KVO_CLASS_IMPLEMENTATION(thrower, "CThrower", tracked_class, THROWER_PROPERTIES, thrower_setup)
 
+static void take_last_step(const thrower *self) {
+  int number = self->setter_throws;
+  if (self->last_step) self->last_step(self->last_step_context);
+  fixture_throw(number);
+}
+
 #define MAY_THROW(type, key, Key)                                                            \
   static type thrower_##key##_imp(kvo_object *self, const kvo_method *_cmd) {                \
     (void)_cmd;                                                                              \
@@ -17,7 +23,7 @@ KVO_CLASS_IMPLEMENTATION(thrower, "CThrower", tracked_class, THROWER_PROPERTIES,
   static void thrower_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value) { \
     (void)_cmd;                                                                              \
     ((thrower *)self)->key = value;                                                          \
-    fixture_throw(((thrower *)self)->setter_throws);                                         \
+    take_last_step((thrower *)self);                                                         \
   }
 MAY_THROW(double, reading, Reading)
 MAY_THROW(extent, extent, Extent)

@@ -58,14 +58,22 @@ extension ObservationModel {
     }
   }
 
-  /// Without accessors, the proxy hands the setter a list that it has made before anybody is told.
   private func throughProxy(_ mutation: Mutation, _ node: Node) {
     let value = read(node.object, node.key)
     guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
-    let hasAccessors = GraphClass.keys[node.key].hasAccessors
-    automatic(node, mutation) {
-      if hasAccessors { apply(mutation, node) } else { store(mutation.applied(to: value), node) }
+    if GraphClass.keys[node.key].hasAccessors {
+      automatic(node, mutation) { apply(mutation, node) }
+    } else {
+      replace(value, by: mutation, node)
     }
+  }
+
+  /// Without accessors, the proxy hands the setter a list that it has made before anybody is told,
+  /// and keeps what it made it of until all have been.
+  private func replace(_ value: GraphValue, by mutation: Mutation, _ node: Node) {
+    for object in value.objects { retain(object) }
+    automatic(node, mutation) { store(mutation.applied(to: value), node) }
+    for object in value.objects { release(object) }
   }
 
   package func willChange(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {

@@ -17,6 +17,9 @@ typedef struct thrower {
   tracked base;
   int getter_throws;
   int setter_throws; ///< after it has stored
+  /// What setters do once they have stored; they don't touch the object afterwards.
+  void (*KVO_NULLABLE last_step)(void *KVO_NULLABLE context);
+  void *KVO_NULLABLE last_step_context;
   double reading;
   extent extent;
   const char *note; ///< an ivar; there is no setter
