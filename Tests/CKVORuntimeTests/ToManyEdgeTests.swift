@@ -1,0 +1,100 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// To-many keys where changes cross, collections hold collections, and several threads take part.
+@Suite(.recording) struct ToManyEdgeTests {
+  @Test("D5 H4: a did inside a prior call leaves what that call and the next priors are shown")
+  func didInPrior() {
+    let nodes = (0..<3).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    graph_node_addTag(nodes[0], nodes[1])
+    let other = collected(.KVO_SET, [nodes[1].object])
+    let log = Recorder()
+    var before: String?
+    log.observe(nodes[0].object, "tags", [.KVO_PRIOR, .KVO_OLD], as: "a") { call in
+      guard call.isPrior, before == nil else { return }
+      before = call.old
+      other.lend { kvo_did_change_set(nodes[0].object, .KVO_MINUS, $0, "tags") }
+      #expect(call.old == before)
+    }
+    log.observe(nodes[0].object, "tags", [.KVO_PRIOR, .KVO_OLD], as: "b") { call in
+      if call.isPrior { #expect(call.old == before) }
+    }
+    other.lend { kvo_will_change_set(nodes[0].object, .KVO_MINUS, $0, "tags") }
+    #expect(before != nil)
+    #expect(log.take().count == 4)
+    graph_node_removeTag(nodes[0], nodes[1])
+  }
+
+  @Test(
+    "C6: the elements of collections in a collection are followed",
+    arguments: ["wares.@unionOfArrays.value", "wares.@distinctUnionOfArrays.value"])
+  func nested(_ path: String) {
+    let nodes = (0..<3).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    let inner = nodes.dropFirst().map { collected(.KVO_ARRAY, [$0.object]) }
+    let outer = collected(.KVO_ARRAY, inner.map { $0.object })
+    outer.lend { graph_node_setWares(nodes[0], $0) }
+    let log = Recorder()
+    let registration = log.observe(nodes[0].object, path)
+    #expect(registration.outcome.status == .KVO_OK)
+    for node in nodes.dropFirst() { graph_node_setValue(node, 1) }
+    #expect(log.take() == ["a: \(path)", "a: \(path)"])
+    graph_node_setWares(nodes[0], nil)
+    #expect(log.take() == ["a: \(path)"])
+    for node in nodes.dropFirst() { graph_node_setValue(node, 2) }
+    #expect(log.take() == [])
+    log.end()
+    #expect(nodes.allSatisfy { !isSwapped($0.object) })
+  }
+
+  @Test("I1: observers of an object are all removed while paths are registered with it")
+  func removeAllAgainstPaths() {
+    let nodes = [make(weave_class()), make(weave_class())]
+    weave_set_next(nodes[0], nodes[1])
+    let shared = Shared(nodes)
+    let tally = Tally()
+    onThreads(3) { thread in
+      for _ in 0..<400 {
+        if thread == 0 {
+          kvo_remove_all_observers(shared.value[0])
+        } else {
+          let handle = tally.make(shared.value[0], thread == 1 ? "next.value" : "nextTwice", .KVO_NEW)
+          kvo_handle_release(handle)
+        }
+      }
+    }
+    #expect(tally.isSettled)
+    #expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("F1: dependencies that several threads declare at once are all kept")
+  func declaredAtOnce() {
+    for round in 0..<20 {
+      let cls = extended_class("CDeclaredAtOnce\(round)")
+      let node = make(cls)
+      let log = Recorder()
+      log.observe(node, "sum", .KVO_NEW)
+      let shared = Shared((cls, node))
+      onThreads(2) { thread in
+        let status = kvo_class_add_dependency(shared.value.0, "sum", thread == 0 ? "a" : "b", nil)
+        #expect(status == .KVO_OK)
+      }
+      let extended = UnsafeMutableRawPointer(node).assumingMemoryBound(to: extended.self)
+      extended_setA(extended, 1)
+      extended_setB(extended, 2)
+      #expect(log.take() == ["a: sum new 1.0", "a: sum new 3.0"])
+      log.end()
+      kvo_object_release(node)
+    }
+  }
+}
+
+private func collected(_ kind: kvo_collection_kind, _ objects: [CObject]) -> Many {
+  var values = objects.map { kvo_value_object($0) }
+  defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
+  return Many(kind, elements: values)
+}
