@@ -61,7 +61,8 @@ import Testing
         if thread == 0 {
           kvo_remove_all_observers(shared.value[0])
         } else {
-          let handle = tally.make(shared.value[0], thread == 1 ? "next.value" : "nextTwice", .KVO_NEW)
+          let handle = tally.make(
+            shared.value[0], thread == 1 ? "next.value" : "nextTwice", .KVO_NEW)
           kvo_handle_release(handle)
         }
       }

@@ -14,9 +14,10 @@ func isa(of object: KVOObject) -> OpaquePointer? {
   withExtendedLifetime(object) { kvo_isa(header(of: object)) }
 }
 
-/// The class that the C runtime says the object has.
+/// The class that the C runtime says the object has, once it has heard of Swift.
 func coreClass(of object: KVOObject) -> OpaquePointer {
-  withExtendedLifetime(object) { kvo_class_of(header(of: object)) }
+  _ = try? object.value(forKey: "no key at all")
+  return withExtendedLifetime(object) { kvo_class_of(header(of: object)) }
 }
 
 func name(of cls: OpaquePointer) -> String { String(cString: kvo_class_name(cls)) }
