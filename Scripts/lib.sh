@@ -61,6 +61,11 @@ require_python() {
     install_packages "python3 (for the checks alone)" python3 python3-venv
 }
 
+require_valgrind() {
+  [ -e /usr/include/valgrind/callgrind.h ] ||
+    install_packages "valgrind (for the checks alone)" valgrind
+}
+
 # files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:
 # tracked, or new and not ignored.
 files() {

@@ -206,8 +206,6 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
   kvo_unwinding(will_change, take_back, &half);
 }
 
-void kvo_will_change_key(kvo_object *object, const char *key) { will_change_by(object, key, NULL); }
-
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   frame->serial = pair->serial;
   if (pair->has_old) {
@@ -252,11 +250,6 @@ static void did_change(void *opaque) {
   kvo_frame_pop(frame);
 }
 
-void kvo_did_change_key(kvo_object *object, const char *key) {
-  half half = {object, key, NULL, NULL};
-  kvo_unwinding(did_change, NULL, &half);
-}
-
 // MARK: By name
 
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
@@ -267,8 +260,8 @@ static void will_change_named(kvo_object *object, const char *key, const kvo_mut
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 void kvo_did_change(kvo_object *object, const char *key) {
-  const char *interned = kvo_key_intern(key);
-  if (interned) kvo_did_change_key(object, interned);
+  half half = {object, kvo_key_intern(key), NULL, NULL};
+  if (half.key) kvo_unwinding(did_change, NULL, &half);
 }
 
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,

@@ -119,6 +119,8 @@ static bool matches(const kvo_registration *registration, const match *wanted) {
 
 // The most recent one of several. It is in the key's list and in the observer's, either of which
 // may be long: the search goes through both at once, newest first, and ends with the shorter one.
+// Linear only where one observer registered very often for one key of one object, with a context
+// each, and removes the oldest first: a handle for each costs nothing to find.
 static kvo_registration *find_in_list_locked(kvo_list *list, kvo_object *object, uintptr_t id,
     const match *wanted) {
   kvo_table *table = wanted->observer->observations;

@@ -54,13 +54,6 @@ void *kvo_value_room(kvo_value *value, const kvo_type *type) {
   return NULL;
 }
 
-void kvo_value_own(kvo_value *value) {
-  void *place = place_of(value);
-  if (!value->type->copy) return;
-  bool is_nil = kvo_type_stands_for_nil(value->type, place);
-  if (is_nil || !kvo_type_copy(value->type, place, place)) kvo_value_give_up(value);
-}
-
 // Of the sizes that fit inline, one is by far the most frequent, and worth no call.
 static void copy_small(void *target, const void *source, size_t size) {
   if (size == sizeof(uint64_t)) memcpy(target, source, sizeof(uint64_t));

@@ -50,6 +50,35 @@ import Testing
     #expect(nodes.allSatisfy { !isSwapped($0.object) })
   }
 
+  @Test("B9: what a class refuses is an error of the proxy, and no final call is made")
+  func refusedEdit() {
+    let size = MemoryLayout<graph_node>.size
+    let cls = kvo_class_create("CRefusesWares", graph_node_class(), size, nil)!
+    #expect(kvo_class_register(cls, nil) == .KVO_OK)
+    let hook:
+      @convention(c) (
+        CObject?, OpaquePointer?, UnsafePointer<kvo_value>?, UnsafePointer<CChar>?,
+        UnsafeMutablePointer<kvo_error>?
+      ) -> kvo_status = { _, _, _, _, _ in .KVO_VALIDATION_FAILED }
+    let added = kvo_class_add_method(
+      cls, "setValue:forKey:", unsafeBitCast(hook, to: kvo_imp.self),
+      signature(.KVO_FORM_HOOK, layout("")), nil, nil)
+    #expect(added == .KVO_OK)
+    let node = make(cls)
+    defer { kvo_object_release(node) }
+    let log = Recorder()
+    log.observe(node, "wares")
+    var proxy: OpaquePointer?
+    #expect(kvo_mutable_array(node, "wares", &proxy, nil) == .KVO_OK)
+    let wares = Many(taking: proxy!)
+    var element = kvo_value_object(node)
+    defer { kvo_value_destroy(&element) }
+    #expect(wares.lend { kvo_collection_append($0, &element, nil) } == .KVO_VALIDATION_FAILED)
+    #expect(log.take() == [])
+    graph_node_setWares(UnsafeMutableRawPointer(node).assumingMemoryBound(to: graph_node.self), nil)
+    #expect(log.take() == ["a: wares"])
+  }
+
   @Test("I1: observers of an object are all removed while paths are registered with it")
   func removeAllAgainstPaths() {
     let nodes = [make(weave_class()), make(weave_class())]

@@ -95,10 +95,6 @@ const char *KVO_NULLABLE kvo_key_intern(const char *key);
 const void *KVO_NULLABLE kvo_key_cookie(const char *interned_key);
 const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
 
-/// Pairs by hand by interned key, without the look-up of `kvo_will_change`.
-void kvo_will_change_key(kvo_object *object, const char *interned_key);
-void kvo_did_change_key(kvo_object *object, const char *interned_key);
-
 /// The binding's recorder of reads on this thread, NULL when none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
 

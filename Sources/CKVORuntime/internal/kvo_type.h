@@ -26,9 +26,6 @@ bool kvo_type_stands_for_nil(const kvo_type *type, const void *bytes);
 /// Makes an uninitialised value one of the type whose bytes the caller is about to write at the
 /// returned place; NULL, and the value nil, if memory is out.
 void *KVO_NULLABLE kvo_value_room(kvo_value *value, const kvo_type *type);
-/// The bytes that were written there are somebody else's (a getter's result): makes the value own
-/// what they stand for. The value becomes nil for a NULL string or object, and if memory is out.
-void kvo_value_own(kvo_value *value);
 /// An object as a value that does not retain it, and must not be destroyed.
 KVO_INLINE kvo_value kvo_value_borrowing(kvo_object *object) {
   return (kvo_value){

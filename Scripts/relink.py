@@ -1,0 +1,64 @@
+"""Test programs of which the C library is compiled otherwise than the package manager does.
+
+What is to be linked is read from the package manager's build of the tests. So one build of the
+Swift code serves all of them, and neither that build nor the tree is touched.
+"""
+
+import pathlib
+import subprocess
+
+LIBRARY = pathlib.Path("Sources/CKVORuntime")
+FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-fPIC", "-w", "-c"]  # as in Package.swift
+
+
+class CommandFailed(Exception):
+    pass
+
+
+def run(command, **options):
+    result = subprocess.run(command, text=True, capture_output=True, **options)
+    if result.returncode:
+        raise CommandFailed(f"{command[0]} fails:\n{(result.stderr or result.stdout)[-2000:]}")
+    return result.stdout
+
+
+def sources(library=LIBRARY):
+    return [*sorted(library.glob("*.c")), *sorted(library.glob("*.cpp"))]
+
+
+def compile_source(source, into, *options, library=LIBRARY):
+    """The object of one source file, made with the headers of that library."""
+    target = into / (source.name + ".o")
+    language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
+    includes = [f"-I{library}/include", f"-I{library}/internal"]
+    run([*language, *FLAGS, *includes, *options, str(source), "-o", str(target)])
+    return target
+
+
+class Build:
+    """The package manager's build of the tests."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        (self.program,) = self.folder.glob("*PackageTests.xctest")
+        links = self.folder / (self.program.stem + ".product") / "Objects.LinkFileList"
+        self.objects = [line.strip().strip("'") for line in links.read_text().splitlines()]
+
+    def link(self, objects, folder, *options):
+        """Links the tests with these objects, by the names of their sources, in place of the
+        build's."""
+        listed = folder / "objects"
+        listed.write_text("".join(f"{self.chosen(path, objects)}\n" for path in self.objects))
+        program = folder / self.program.name
+        run(
+            ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
+            + ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
+            + [f"@{listed}", "-o", str(program)]
+        )
+        return program
+
+    @staticmethod
+    def chosen(path, objects):
+        path = pathlib.Path(path)
+        is_library = path.parent.name == "CKVORuntime.build"
+        return objects.get(path.name.removesuffix(".o"), path) if is_library else path

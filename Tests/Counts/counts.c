@@ -1,0 +1,239 @@
+/// Work to be counted: what finding observers costs beside many others, what removing many costs.
+/// Run by Scripts/counts.py under callgrind, which counts instructions between `begin` and `end`.
+#include <stdio.h>
+#include <stdlib.h>
+#include <valgrind/callgrind.h>
+
+#include "CKVORuntime.h"
+#include "keyed_class.h"
+#include "support.h"
+
+// MARK: Counting
+
+static void begin(void) {
+  CALLGRIND_START_INSTRUMENTATION;
+  CALLGRIND_ZERO_STATS;
+}
+
+/// - what: with the size, the figure's name.
+/// - count: how often the work was done.
+static void end(const char *what, size_t size, size_t count) {
+  char name[128];
+  snprintf(name, sizeof name, "%s, %zu/%zu", what, size, count);
+  CALLGRIND_DUMP_STATS_AT(name);
+  CALLGRIND_STOP_INSTRUMENTATION;
+}
+
+// MARK: What is observed
+
+/// One of many: observed, observing, and linked to others.
+typedef struct member {
+  kvo_object object;
+  double value;
+  struct member *next;
+  double sum; ///< derived from the two values
+} member;
+
+#define MEMBER_PROPERTIES(PROPERTY)              \
+  PROPERTY(member, double, value, Value, ASSIGN) \
+  PROPERTY(member, member *, next, Next, RETAIN) \
+  PROPERTY(member, double, sum, Sum, READONLY)
+KVO_CLASS_INTERFACE(member, MEMBER_PROPERTIES)
+
+static uint64_t told;
+
+static void observe(kvo_object *self, const kvo_method *_cmd, const char *key_path,
+    kvo_object *object, const kvo_change *change, void *context) {
+  (void)self, (void)_cmd, (void)key_path, (void)object, (void)change, (void)context;
+  told++;
+}
+
+static void member_setup(kvo_class *cls) {
+  kvo_error error;
+  kvo_status status = kvo_class_add_method(cls,
+      "observeValueForKeyPath:ofObject:change:context:", (kvo_imp)observe, KVO_HOOK, NULL, &error);
+  bench_require_ok(status, &error);
+  bench_require_ok(kvo_class_add_dependency(cls, "sum", "value", &error), &error);
+  bench_require_ok(kvo_class_add_dependency(cls, "sum", "next.value", &error), &error);
+}
+
+KVO_CLASS_IMPLEMENTATION(member, "Member", kvo_root_class, MEMBER_PROPERTIES, member_setup)
+
+static member **make_members(size_t count) {
+  member **members = bench_allocate(count, sizeof *members);
+  for (size_t i = 0; i < count; i++) {
+    members[i] = (member *)kvo_object_create(member_class());
+    bench_require(members[i] != NULL, "no memory for a member");
+  }
+  return members;
+}
+
+static void release_members(member **members, size_t count) {
+  for (size_t i = 0; i < count; i++) kvo_object_release(&members[i]->object);
+  free(members);
+}
+
+// MARK: Finding
+
+enum { SETS = 1000 };
+
+/// Sets keys of one object, of which `count` are observed.
+/// - class_name: lives for ever.
+static void find_among_keys(const char *class_name, size_t count) {
+  const bench_keyed_class *keyed = bench_keyed_class_make(class_name, count);
+  kvo_object *object = bench_keyed_object_create(keyed);
+  uint64_t deliveries = 0;
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(object, keyed->keys[i].name, 0, &deliveries);
+  size_t step = count / SETS ? count / SETS : 1;
+  bench_keyed_object_set(object, keyed->keys[0].setter, 0);
+  begin();
+  for (size_t i = 0; i < SETS; i++)
+    bench_keyed_object_set(object, keyed->keys[i * step % count].setter, (double)i);
+  end("a set beside other observed keys of the object", count, SETS);
+  bench_require(deliveries == SETS + 1, "a set was not told");
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  kvo_object_release(object);
+}
+
+/// Sets the key of some of `count` observed objects.
+static void find_among_objects(size_t count) {
+  member **members = make_members(count);
+  uint64_t deliveries = 0;
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&members[i]->object, "value", 0, &deliveries);
+  size_t step = count / SETS ? count / SETS : 1;
+  member_setValue(members[0], 0);
+  begin();
+  for (size_t i = 0; i < SETS; i++) member_setValue(members[i * step % count], (double)i);
+  end("a set beside other observed objects", count, SETS);
+  bench_require(deliveries == SETS + 1, "a set was not told");
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  release_members(members, count);
+}
+
+// MARK: Removing
+
+/// The orders in which as many are removed as were added.
+typedef enum order { OLDEST_FIRST, NEWEST_FIRST } order;
+static const char *const order_names[] = {"oldest first", "newest first"};
+
+static size_t place(order order, size_t i, size_t count) {
+  return order == OLDEST_FIRST ? i : count - 1 - i;
+}
+
+static void end_in_order(const char *what, order order, size_t count) {
+  char name[96];
+  snprintf(name, sizeof name, "removing %s, %s", what, order_names[order]);
+  end(name, count, count);
+}
+
+/// Callbacks for a key path of the first of two linked objects.
+static void remove_callbacks(const char *what, const char *key_path, order order, size_t count) {
+  member **members = make_members(2);
+  member_setNext(members[0], members[1]);
+  uint64_t deliveries = 0;
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&members[0]->object, key_path, 0, &deliveries);
+  begin();
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[place(order, i, count)]);
+  end_in_order(what, order, count);
+  free(handles);
+  release_members(members, 2);
+}
+
+/// A callback with each of many objects, for what leads them all to one.
+static void remove_from_roots(const char *what, const char *key_path, order order, size_t count) {
+  member **members = make_members(count + 1);
+  uint64_t deliveries = 0;
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  for (size_t i = 0; i < count; i++) member_setNext(members[i], members[count]);
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&members[i]->object, key_path, 0, &deliveries);
+  begin();
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[place(order, i, count)]);
+  end_in_order(what, order, count);
+  free(handles);
+  release_members(members, count + 1);
+}
+
+static void add_observer(member *object, member *observer, void *context) {
+  kvo_error error;
+  bench_require_ok(kvo_add_observer(&object->object, &observer->object, "value", 0, context,
+                       &error),
+      &error);
+}
+
+static void remove_observer(member *object, member *observer, void *context) {
+  kvo_error error;
+  bench_require_ok(kvo_remove_observer_with_context(&object->object, &observer->object, "value",
+                       context, &error),
+      &error);
+}
+
+/// Many observers of one object.
+static void remove_observers(order order, size_t count) {
+  member **members = make_members(count + 1);
+  for (size_t i = 0; i < count; i++) add_observer(members[count], members[i], NULL);
+  begin();
+  for (size_t i = 0; i < count; i++)
+    remove_observer(members[count], members[place(order, i, count)], NULL);
+  end_in_order("observers of one object", order, count);
+  release_members(members, count + 1);
+}
+
+/// One observer of many objects.
+static void remove_from_objects(order order, size_t count) {
+  member **members = make_members(count + 1);
+  for (size_t i = 0; i < count; i++) add_observer(members[i], members[count], NULL);
+  begin();
+  for (size_t i = 0; i < count; i++)
+    remove_observer(members[place(order, i, count)], members[count], NULL);
+  end_in_order("an observer from many objects", order, count);
+  release_members(members, count + 1);
+}
+
+/// One observer of one object, with a context for each registration.
+static void remove_contexts(order order, size_t count) {
+  member **members = make_members(2);
+  char *contexts = bench_allocate(count, 1);
+  for (size_t i = 0; i < count; i++) add_observer(members[0], members[1], &contexts[i]);
+  begin();
+  for (size_t i = 0; i < count; i++)
+    remove_observer(members[0], members[1], &contexts[place(order, i, count)]);
+  end_in_order("contexts of one observer", order, count);
+  free(contexts);
+  release_members(members, 2);
+}
+
+static void remove_all(order order, size_t count) {
+  remove_callbacks("callbacks of one key", "value", order, count);
+  remove_callbacks("callbacks of one key path", "next.value", order, count);
+  remove_callbacks("callbacks of a derived key", "sum", order, count);
+  remove_from_roots("key paths that meet in one object", "next.value", order, count);
+  remove_from_roots("derived keys that meet in one object", "sum", order, count);
+  remove_observers(order, count);
+  remove_from_objects(order, count);
+  // Oldest first, the search of removal.c goes through all that this observer has registered since.
+  if (order == NEWEST_FIRST) remove_contexts(order, count);
+}
+
+// An argument is the largest size, instead of 100,000.
+int main(int argc, char **argv) {
+  size_t largest = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
+  find_among_keys("OneKey", 1);
+  find_among_keys("ManyKeys", 10000);
+  find_among_objects(1);
+  find_among_objects(100000);
+  // Size by size: what is not linear shows before the largest.
+  for (size_t count = 1000; count <= largest; count *= 10) {
+    remove_all(OLDEST_FIRST, count);
+    remove_all(NEWEST_FIRST, count);
+  }
+  return 0;
+}
