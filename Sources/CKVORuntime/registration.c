@@ -157,7 +157,8 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
   if (kvo_class_is_collection(cls))
     return kvo_collection_refuse_observing(request->object, request->key_path, error);
-  kvo_error cause = {0};
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
   request->path = kvo_key_path_parse(request->key_path, cls, &cause);
   kvo_stand stand = {0};
   kvo_status status = request->path ? check_path(request, cls, &cause) : cause.status;

@@ -33,7 +33,8 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
 const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  kvo_error cause = {0};
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, &cause);
   if (accessors && accessors->getter) return accessors;
   bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
@@ -58,7 +59,8 @@ kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, 
 kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  kvo_error cause = {0};
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
   *stand = (kvo_stand){.object = object};
   if (kvo_class_is_collection(cls)) return kvo_collection_refuse_observing(object, key, error);
   stand->accessors = kvo_observable_accessors(object, key, &cause);
