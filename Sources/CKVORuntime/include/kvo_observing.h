@@ -82,7 +82,7 @@ typedef struct kvo_handle kvo_handle;
 ///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
 ///   object's death. On the thread that ended it or on the one whose call was the last. Not
 ///   called if registration fails.
-/// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
+/// - handle: set before the initial call, and valid also if that throws. Release it with `kvo_handle_release`, which ends the
 ///   registration too.
 /// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
 /// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
