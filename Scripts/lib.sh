@@ -16,7 +16,7 @@ fail() {
 # complain MESSAGE: what a check has found wrong. It looks further, and ends with `finish SUMMARY`.
 findings=0
 complain() {
-  echo "$1"
+  echo "wrong: $1"
   findings=$((findings + 1))
 }
 
