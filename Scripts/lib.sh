@@ -25,6 +25,11 @@ finish() {
   exit $((findings > 0))
 }
 
+# tell_failures LOG LINES FRAMES: the lines of a log that tell failures, at most so many.
+tell_failures() {
+  awk -f Scripts/failures.awk -v most="$2" -v frames="$3" "$1" | sed 's/^/    /'
+}
+
 # Puts the toolchain's other programs (clang, llvm-nm …) into reach and ahead of the system's.
 use_toolchain() {
   command -v swiftc >/dev/null || fail "there is no Swift in PATH: install a toolchain, 6.2 or newer"
