@@ -1,4 +1,4 @@
-// Registrations are made here. They end (removal.c) by whichever comes first of removal,
+// Registrations are made here. They end (ending.c) by whichever comes first of removal,
 // invalidation, the death of the observed object, the death of the observer.
 //
 // A registration with an observer object is linked in two places: the table of the observed
@@ -98,7 +98,7 @@ static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_e
     kvo_stand_discard(stand);
     return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
   }
-  kvo_wire(link, stand->derivation);
+  if (in_graph) kvo_wire(link, stand->derivation);
   stand->derivation = NULL;
   kvo_stand_settle(stand);
   if (link) kvo_registration_let_go(registration);

@@ -1,108 +1,19 @@
-// The ends of registrations.
+// Removal by observer: which registration is meant.
 //
-// Whoever turns a registration's state from live to ended, under the observed object's lock,
-// unlinks it and retires it; the others find it ended and leave it alone. It is freed, `ended`
-// having been called, when no delivery of the object can be reading it and its handle has been
-// released.
-#include "kvo_registration.h"
-
+// It is the most recent one of those that match. The few observers that most keys have are looked
+// through from the end. A longer list is given an index when somebody first removes from it by
+// observer: two chained hash tables of places in the list, one by observer and key path, one by
+// context as well. A chain goes from newer places to older ones. New places are taken in at the
+// next removal; a place whose registration has ended leaves its chain when a search comes by. Each
+// place is entered once and left once, so that n removals cost O(n) in any order. The index belongs
+// to its list and goes with it. All of it under the object's lock.
+#include "kvo_diagnostics.h"
 #include "kvo_fail.h"
-#include "kvo_graph.h"
 #include "kvo_intern.h"
+#include "kvo_key_path.h"
 #include "kvo_lock.h"
-#include "kvo_log.h"
 #include "kvo_memory.h"
-#include "kvo_swizzle.h"
-
-void kvo_registration_hold(kvo_registration *registration) {
-  __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
-}
-
-void kvo_registration_let_go(kvo_registration *registration) {
-  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
-  kvo_link *link = kvo_link_of(registration);
-  if (link) kvo_chain_release(link->chain);
-  kvo_free(registration);
-}
-
-static void reclaim(kvo_retired *retired) {
-  kvo_registration *registration = kvo_retired_registration(retired);
-  if (registration->ended) registration->ended(registration->context);
-  if (registration->observer) registration->operations->unowned_release(registration->observer);
-  kvo_registration_let_go(registration);
-}
-
-static void unlink_from_observer_locked(kvo_registration *registration) {
-  if (!registration->link_watched) return;
-  *registration->link_watched = registration->next_watched;
-  if (registration->next_watched)
-    registration->next_watched->link_watched = registration->link_watched;
-  registration->link_watched = NULL;
-}
-
-// What ends one registration, with its locks held; the caller retires the chain afterwards.
-static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
-  kvo_object *object = registration->object;
-  kvo_table *table = object->observations;
-  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
-  kvo_cell *cell = kvo_table_remove_locked(table, registration, retired);
-  kvo_aftermath aftermath = {0};
-  if (cell->observers) aftermath.suspect = cell->derivation;
-  else aftermath.orphan = kvo_derivation_remove_locked(table, cell);
-  unlink_from_observer_locked(registration);
-  if (!table->live) kvo_swizzle_out_locked(object);
-  kvo_table_trim_locked(object, retired);
-  if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
-  kvo_retire_add(retired, &registration->retired, object, reclaim);
-  return aftermath;
-}
-
-// Whether more would end than the entry: then the graph lock is needed.
-static bool reaches_further_locked(const kvo_registration *registration) {
-  if (registration->options & KVO_LINKED) return true;
-  kvo_table *table = registration->object->observations;
-  return table->linked && kvo_table_find(table, registration->id)->derivation;
-}
-
-bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
-    kvo_retired **retired) {
-  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
-  if (registration->state != KVO_LIVE) return true;
-  if (!aftermath && reaches_further_locked(registration)) return false;
-  kvo_aftermath left = end_locked(registration, retired);
-  if (aftermath) *aftermath = left;
-  return true;
-}
-
-static void end_in_graph(kvo_registration *registration, kvo_retired **retired) {
-  KVO_LOCKED(&kvo_graph_lock);
-  kvo_entry_end_locked(registration, retired);
-}
-
-bool kvo_registration_end(kvo_registration *registration) {
-  kvo_retired *retired = NULL;
-  if (!kvo_handle_is_valid(registration)) return false;
-  kvo_registration_hold(registration);
-  if (!kvo_registration_take_out(registration, NULL, &retired))
-    end_in_graph(registration, &retired);
-  bool ended = retired != NULL;
-  if (ended) kvo_log_registration(registration, "ended");
-  kvo_retire(retired);
-  kvo_registration_let_go(registration);
-  return ended;
-}
-
-void kvo_handle_invalidate(kvo_handle *handle) { kvo_registration_end(handle); }
-
-bool kvo_handle_is_valid(const kvo_handle *handle) {
-  return __atomic_load_n(&handle->state, __ATOMIC_ACQUIRE) == KVO_LIVE;
-}
-
-void kvo_handle_release(kvo_handle *handle) {
-  if (!handle) return;
-  kvo_registration_end(handle);
-  kvo_registration_let_go(handle);
-}
+#include "kvo_registration.h"
 
 typedef struct match {
   const char *key; // interned: keys of a binding that share a storage share an id, too
@@ -117,18 +28,89 @@ static bool matches(const kvo_registration *registration, const match *wanted) {
          (wanted->any_context || registration->context == wanted->context);
 }
 
-// The most recent one of several. It is in the key's list and in the observer's, either of which
-// may be long: the search goes through both at once, newest first, and ends with the shorter one.
-// Linear only where one observer registered very often for one key of one object, with a context
-// each, and removes the oldest first: a handle for each costs nothing to find.
-static kvo_registration *find_in_list_locked(kvo_list *list, kvo_object *object, uintptr_t id,
-    const match *wanted) {
-  kvo_table *table = wanted->observer->observations;
-  kvo_registration *watched = table ? table->watched : NULL;
-  for (uint32_t i = list->count; i-- > 0 && watched; watched = watched->next_watched) {
-    if (matches(list->items[i], wanted)) return list->items[i];
-    if (watched->object == object && watched->id == id && matches(watched, wanted)) return watched;
+// MARK: The index
+
+enum { FEW = 16 };
+static const uint32_t NOWHERE = UINT32_MAX;
+
+// Places are the list's. `newest` has a head for each bucket, `older` a place for each place.
+typedef struct {
+  uint32_t *newest;
+  uint32_t *older;
+} chains;
+
+struct kvo_list_index {
+  uint32_t known; // places of the list that have been taken in
+  uint32_t mask;  // of the buckets, a power of two less one
+  chains by_observer, by_context;
+  uint32_t places[];
+};
+
+static kvo_list_index *make_index(uint32_t capacity) {
+  uint32_t buckets = FEW;
+  while (buckets < capacity) buckets *= 2;
+  size_t of_one = (size_t)buckets + capacity;
+  kvo_list_index *index = kvo_alloc(sizeof *index + 2 * of_one * sizeof *index->places);
+  if (!index) return NULL;
+  uint32_t *first = index->places, *second = first + of_one;
+  index->known = 0;
+  index->mask = buckets - 1;
+  index->by_observer = (chains){first, first + buckets};
+  index->by_context = (chains){second, second + buckets};
+  for (size_t i = 0; i < 2 * of_one; i++) index->places[i] = NOWHERE;
+  return index;
+}
+
+static uint64_t mixed(uint64_t hash, const void *pointer) {
+  return (hash ^ (uintptr_t)pointer) * 0x9E3779B97F4A7C15u;
+}
+
+static uint32_t *bucket(const kvo_list_index *index, const match *wanted) {
+  uint64_t hash = mixed(mixed(0, wanted->observer) >> 16, wanted->key);
+  if (!wanted->any_context) hash = mixed(hash >> 16, wanted->context);
+  const chains *chains = wanted->any_context ? &index->by_observer : &index->by_context;
+  return &chains->newest[(hash >> 32) & index->mask];
+}
+
+static void enter(uint32_t *newest, const chains *chains, uint32_t place) {
+  chains->older[place] = *newest;
+  *newest = place;
+}
+
+static void take_in(kvo_list_index *index, const kvo_list *list) {
+  for (; index->known < list->count; index->known++) {
+    const kvo_registration *registration = list->items[index->known];
+    if (!registration || !registration->observer) continue;
+    match match = {.key = registration->key_path,
+        .observer = registration->observer,
+        .context = registration->context};
+    enter(bucket(index, &match), &index->by_context, index->known);
+    match.any_context = true;
+    enter(bucket(index, &match), &index->by_observer, index->known);
   }
+}
+
+static kvo_registration *find_in_index(kvo_list_index *index, const kvo_list *list,
+    const match *wanted) {
+  take_in(index, list);
+  uint32_t *older = (wanted->any_context ? index->by_observer : index->by_context).older;
+  uint32_t *link = bucket(index, wanted);
+  while (*link != NOWHERE) {
+    kvo_registration *registration = list->items[*link];
+    if (matches(registration, wanted)) return registration;
+    if (registration) link = &older[*link];
+    else *link = older[*link];
+  }
+  return NULL;
+}
+
+// MARK: Finding
+
+static kvo_registration *find_in_list_locked(kvo_list *list, const match *wanted) {
+  if (list->count > FEW && !list->index) list->index = make_index(list->capacity);
+  if (list->index) return find_in_index(list->index, list, wanted);
+  for (uint32_t i = list->count; i-- > 0;) // few, or no memory for an index
+    if (matches(list->items[i], wanted)) return list->items[i];
   return NULL;
 }
 
@@ -137,22 +119,23 @@ static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const mat
   kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
   if (!cell || !cell->observers) return NULL;
   if (kvo_observers_is_list(cell->observers))
-    return find_in_list_locked(kvo_observers_list(cell->observers), object, id, wanted);
+    return find_in_list_locked(kvo_observers_list(cell->observers), wanted);
   kvo_registration *single = kvo_observers_single(cell->observers);
   return matches(single, wanted) ? single : NULL;
 }
 
 // The id of the key that a path begins with; 0 if nothing can be registered under it.
-static uintptr_t first_id(const kvo_class *cls, const char *key_path) {
-  if (!kvo_key_find(key_path)) return 0;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, NULL);
-  uint32_t first = path ? 0 : 1;
+static uintptr_t first_id(const kvo_class *cls, const char *interned) {
+  const kvo_key_path *path = interned ? kvo_key_path_parse(interned, cls, NULL) : NULL;
+  uint32_t first = 0;
   while (path && first < path->count && path->components[first].op != KVO_OP_NONE) first++;
   return path && first < path->count ? kvo_class_key_id(cls, path->components[first].key) : 0;
 }
 
+// MARK: Removing
+
 static kvo_registration *find_and_hold(kvo_object *object, uintptr_t id, const match *wanted) {
-  KVO_LOCKED_OBJECTS(object, wanted->observer);
+  KVO_LOCKED_OBJECTS(object, NULL);
   kvo_registration *found = find_locked(object, id, wanted);
   if (found) kvo_registration_hold(found);
   return found;
@@ -173,7 +156,7 @@ static kvo_status remove_matching(kvo_object *object, const char *key_path, matc
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   wanted->key = kvo_key_find(key_path);
-  uintptr_t id = first_id(cls, key_path);
+  uintptr_t id = first_id(cls, wanted->key);
   if (id && end_matching(object, id, wanted)) return KVO_OK;
   char observer[128];
   kvo_object_describe(wanted->observer, observer, sizeof observer);
@@ -192,169 +175,4 @@ kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *obse
     const char *key_path, void *context, kvo_error *error) {
   return remove_matching(object, key_path, &(match){.observer = observer, .context = context},
       error);
-}
-
-// MARK: Ending many
-
-static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
-  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
-  kvo_retire_add(chain, &registration->retired, registration->object, reclaim);
-}
-
-static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
-    kvo_retired **retired) {
-  kvo_observers observers = cell->observers;
-  if (!observers) return;
-  __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
-  if (!kvo_observers_is_list(observers)) {
-    end_for_chain_locked(kvo_observers_single(observers), chain);
-    return;
-  }
-  kvo_list *list = kvo_observers_list(observers);
-  for (uint32_t i = list->count; i-- > 0;)
-    if (list->items[i]) end_for_chain_locked(list->items[i], chain);
-  kvo_retire_add(retired, &list->retired, object, kvo_free_retired);
-}
-
-// Empties the whole table under the object's lock at once. Derivations are linked by `next`.
-static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
-    kvo_retired **retired) {
-  kvo_retired *chain = NULL;
-  kvo_table *table = object->observations;
-  for (uint32_t i = 0; table && i <= table->mask; i++) {
-    empty_cell_locked(object, &table->cells[i], &chain, retired);
-    kvo_derivation *orphan = kvo_derivation_remove_locked(table, &table->cells[i]);
-    if (!orphan) continue;
-    orphan->next = *orphans;
-    *orphans = orphan;
-  }
-  if (table) table->live = table->linked = 0;
-  kvo_swizzle_out_locked(object);
-  kvo_table_trim_locked(object, retired);
-  return chain;
-}
-
-static kvo_retired *end_all(kvo_object *object, kvo_derivation **orphans, kvo_retired **retired) {
-  KVO_LOCKED_OBJECTS(object, NULL);
-  return end_all_locked(object, orphans, retired);
-}
-
-// What stood further along for those that have ended.
-static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_retired **retired) {
-  for (kvo_retired *one = ended; one; one = one->next) {
-    kvo_registration *entry = kvo_retired_registration(one);
-    if (kvo_link_of(entry)) kvo_entry_end_locked(entry, retired);
-  }
-  for (kvo_derivation *next; orphans; orphans = next) {
-    next = orphans->next;
-    kvo_derivation_end_locked(orphans, retired);
-  }
-}
-
-// False, with nothing changed, if links stand there or keys are derived: then the graph lock has to
-// be taken first.
-static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
-  kvo_derivation *none = NULL;
-  KVO_LOCKED_OBJECTS(object, NULL);
-  if (object->observations && object->observations->linked) return false;
-  *chain = end_all_locked(object, &none, retired);
-  return true;
-}
-
-static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
-  kvo_derivation *orphans = NULL;
-  KVO_LOCKED(&kvo_graph_lock);
-  kvo_retired *chain = end_all(object, &orphans, retired);
-  end_orphans_locked(chain, orphans, retired);
-  return chain;
-}
-
-static void unlink_from_observer(kvo_registration *registration) {
-  kvo_retired *table = NULL;
-  {
-    KVO_LOCKED_OBJECTS(registration->observer, NULL);
-    bool linked = registration->link_watched != NULL;
-    unlink_from_observer_locked(registration);
-    if (linked) kvo_table_trim_locked(registration->observer, &table);
-  }
-  kvo_retire(table);
-}
-
-// The table has been emptied under the object's lock at once; the observers' lists follow one by
-// one, before anything is retired.
-static void retire_all(kvo_retired *chain, kvo_retired *retired) {
-  for (kvo_retired *link = chain; link; link = link->next) {
-    kvo_registration *registration = kvo_retired_registration(link);
-    kvo_log_registration(registration, "ended");
-    if (registration->observer) unlink_from_observer(registration);
-  }
-  kvo_retire(chain);
-  kvo_retire(retired);
-}
-
-void kvo_registrations_end_with(kvo_object *object) {
-  kvo_retired *retired = NULL, *chain = NULL;
-  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
-  retire_all(chain, retired);
-}
-
-typedef struct {
-  kvo_registration **items; // held
-  size_t count;
-} held_registrations;
-
-static void hold_if_users(held_registrations *held, kvo_registration *registration) {
-  if (!registration || !kvo_registration_is_users(registration)) return;
-  kvo_registration_hold(registration);
-  held->items[held->count++] = registration;
-}
-
-static held_registrations hold_users(kvo_object *object) {
-  held_registrations held = {0};
-  KVO_LOCKED_OBJECTS(object, NULL);
-  const kvo_table *table = object->observations;
-  if (table) held.items = kvo_alloc(table->live * sizeof *held.items + 1);
-  for (uint32_t i = 0; held.items && i <= table->mask; i++) {
-    kvo_observers observers = table->cells[i].observers;
-    if (observers && !kvo_observers_is_list(observers))
-      hold_if_users(&held, kvo_observers_single(observers));
-    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
-    for (uint32_t j = 0; list && j < list->count; j++) hold_if_users(&held, list->items[j]);
-  }
-  return held;
-}
-
-// Links that stand here for registrations with other objects stay.
-void kvo_remove_all_observers(kvo_object *object) {
-  kvo_retired *retired = NULL, *chain = NULL;
-  if (end_all_plain(object, &chain, &retired)) {
-    retire_all(chain, retired);
-    return;
-  }
-  held_registrations held = hold_users(object);
-  for (size_t i = 0; i < held.count; i++) {
-    kvo_registration_end(held.items[i]);
-    kvo_registration_let_go(held.items[i]);
-  }
-  kvo_free(held.items);
-}
-
-// MARK: Ending what an observer registered
-
-static kvo_registration *hold_first_watched(kvo_object *observer) {
-  KVO_LOCKED_OBJECTS(observer, NULL);
-  kvo_table *table = observer->observations;
-  kvo_registration *first = table ? table->watched : NULL;
-  if (first) kvo_registration_hold(first);
-  return first;
-}
-
-// If the observed object is dying on another thread, it has ended the registration and will unlink
-// it, too.
-void kvo_registrations_end_by(kvo_object *observer) {
-  kvo_registration *first;
-  while ((first = hold_first_watched(observer))) {
-    if (!kvo_registration_end(first)) unlink_from_observer(first);
-    kvo_registration_let_go(first);
-  }
 }

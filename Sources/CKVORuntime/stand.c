@@ -33,9 +33,11 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
 const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
+  if (KVO_LIKELY(accessors && accessors->getter)) return accessors;
   kvo_error cause; // filled in as a whole where something fails
   cause.status = KVO_OK;
-  const kvo_accessors *accessors = kvo_class_accessors(cls, key, &cause);
+  accessors = kvo_class_accessors(cls, key, &cause);
   if (accessors && accessors->getter) return accessors;
   bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
   const char *interned = answers ? kvo_key_intern(key) : NULL;

@@ -119,6 +119,12 @@ static kvo_list *make_list(uint32_t capacity) {
   return list;
 }
 
+void kvo_list_retire_locked(kvo_list *list, const kvo_object *object, kvo_retired **retired) {
+  kvo_free(list->index);
+  list->index = NULL;
+  kvo_retire_add(retired, &list->retired, object, kvo_free_retired);
+}
+
 static void append(kvo_list *list, kvo_registration *registration) {
   registration->index = list->count;
   __atomic_store_n(&list->items[list->count], registration, __ATOMIC_RELEASE);
@@ -149,7 +155,7 @@ static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_re
   if (old && old->count < old->capacity) return old;
   kvo_list *list = old ? copy_list(old) : make_list(FIRST_LIST);
   if (!list) return NULL;
-  if (old) kvo_retire_add(retired, &old->retired, object, kvo_free_retired);
+  if (old) kvo_list_retire_locked(old, object, retired);
   else append(list, kvo_observers_single(cell->observers));
   return list;
 }
@@ -189,7 +195,7 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   kvo_list *smaller = list->live ? copy_list(list) : NULL;
   if (list->live && !smaller) return; // the holes stay: no harm but their room
   set_observers(cell, smaller ? tagged(smaller) : 0);
-  kvo_retire_add(retired, &list->retired, registration->object, kvo_free_retired);
+  kvo_list_retire_locked(list, registration->object, retired);
 }
 
 kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,

@@ -134,6 +134,10 @@ import Testing
       account_setBranch(object, branch)
       tracked_setMark(branch, 3)
       #expect(log.take().last == "a: branch.mark new 3")
+      log.end()
+      object.release()
+      branch.release()
+      stranger.release()
     }
   }
 
@@ -157,6 +161,8 @@ import Testing
       for word in ["balance", "CMuddled", "frozen.."] { #expect(messages[0].contains(word)) }
       set(object, "frozen", .bool(true))
       #expect(log.take() == ["a: balance"])
+      log.end()
+      kvo_object_release(object)
     }
   }
 
@@ -174,6 +180,8 @@ import Testing
       #expect(outcome.status == .KVO_INVALID_ARGUMENT)
       #expect(outcome.message.contains("balance"))
       #expect(!kvo_is_observed(object.object, "balance"))
+      object.release()
+      lodgers.deallocate()
     }
   }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// C1 and C2: what several registrations of one observer are, and what a removal takes away.
@@ -67,6 +68,42 @@ import Testing
       #expect(outcome.status == .KVO_OK)
       account_setBalance(object, 1)
       #expect(log.take() == lines)
+    }
+  }
+
+  @Test("C1: random removals among many observers and contexts take what a plain list takes")
+  func removalsAmongMany() {
+    let object = make(account.self)
+    let observers = (0..<3).map { _ in make(watcher.self) }
+    defer {
+      object.release()
+      for observer in observers { observer.release() }
+    }
+    let log = Recorder()
+    for (i, observer) in observers.enumerated() { log.listen(to: observer, as: "w\(i)") }
+    var random = Random(seed: 7)
+    var expected: [(observer: Int, context: Int)] = []
+    for step in 0..<800 {
+      let entry = (observer: random.next(3), context: 1 + random.next(4))
+      let observer = observers[entry.observer]
+      let grows = random.next(10) < (step % 200 < 120 ? 7 : 2)  // to some sixty, and down
+      let anyContext = random.next(2) == 0
+      if grows {
+        expected.append(entry)
+        add(observer, to: object.object, "balance", context: address(entry.context))
+      } else {
+        let outcome =
+          anyContext
+          ? remove(observer, from: object.object, "balance")
+          : remove(observer, from: object.object, "balance", context: address(entry.context))
+        let place = expected.lastIndex {
+          $0.observer == entry.observer && (anyContext || $0.context == entry.context)
+        }
+        #expect(outcome.status == (place == nil ? .KVO_NOT_REGISTERED : .KVO_OK))
+        if let place { expected.remove(at: place) }
+      }
+      account_setBalance(object, 1)
+      #expect(log.take() == expected.map { "w\($0.observer)[\($0.context)]: balance" })
     }
   }
 

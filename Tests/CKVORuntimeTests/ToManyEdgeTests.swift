@@ -35,7 +35,7 @@ import Testing
     let nodes = (0..<3).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
     let inner = nodes.dropFirst().map { collected(.KVO_ARRAY, [$0.object]) }
-    let outer = collected(.KVO_ARRAY, inner.map { $0.object })
+    let outer = withExtendedLifetime(inner) { collected(.KVO_ARRAY, inner.map { $0.object }) }
     outer.lend { graph_node_setWares(nodes[0], $0) }
     let log = Recorder()
     let registration = log.observe(nodes[0].object, path)

@@ -219,8 +219,7 @@ static void remove_all(order order, size_t count) {
   remove_from_roots("derived keys that meet in one object", "sum", order, count);
   remove_observers(order, count);
   remove_from_objects(order, count);
-  // Oldest first, the search of removal.c goes through all that this observer has registered since.
-  if (order == NEWEST_FIRST) remove_contexts(order, count);
+  remove_contexts(order, count);
 }
 
 // An argument is the largest size, instead of 100,000.

@@ -18,7 +18,7 @@ typedef struct kvo_stand {
   struct kvo_derivation *KVO_NULLABLE derivation;
 } kvo_stand;
 
-/// The accessors of a key that can be observed, because it can be read. NULL with
+/// The accessors of an interned key that can be observed, because it can be read. NULL with
 /// KVO_UNDEFINED_KEY or KVO_NO_MEMORY. May call `valueForUndefinedKey:`.
 const kvo_accessors *KVO_NULLABLE kvo_observable_accessors(kvo_object *object, const char *key,
     kvo_error *KVO_NULLABLE error);

@@ -53,6 +53,7 @@ KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
 /// and published by the count; a removed one leaves a hole, which a reader skips. The list is
 /// replaced only when it is full or mostly holes, so N registrations and N removals cost O(N) in
 /// any order.
+typedef struct kvo_list_index kvo_list_index; // removal.c
 typedef struct kvo_list {
   kvo_retired retired;
   uint32_t capacity;
@@ -61,6 +62,7 @@ typedef struct kvo_list {
   uint32_t
       wanting[KVO_OPTION_COUNT]; ///< how many live ones have each option; for readers, `options`
   uint32_t options;              ///< atomic: the union
+  kvo_list_index *KVO_NULLABLE index;     ///< by observer; object lock
   kvo_registration *KVO_NULLABLE items[]; ///< atomic
 } kvo_list;
 
@@ -171,6 +173,10 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
 /// Takes it out and returns its key's cell. What no reader needs any more is added to `retired`, the
 /// registration not.
 kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// Lets go of a list that its cell has let go of.
+void kvo_list_retire_locked(kvo_list *list, const kvo_object *object,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 #pragma GCC visibility pop

@@ -1,0 +1,266 @@
+// The ends of registrations; which one an observer means that removes itself is removal.c's.
+//
+// Whoever turns a registration's state from live to ended, under the observed object's lock,
+// unlinks it and retires it; the others find it ended and leave it alone. It is freed, `ended`
+// having been called, when no delivery of the object can be reading it and its handle has been
+// released.
+#include "kvo_registration.h"
+
+#include "kvo_graph.h"
+#include "kvo_lock.h"
+#include "kvo_log.h"
+#include "kvo_memory.h"
+#include "kvo_swizzle.h"
+
+void kvo_registration_hold(kvo_registration *registration) {
+  __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
+}
+
+void kvo_registration_let_go(kvo_registration *registration) {
+  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  kvo_link *link = kvo_link_of(registration);
+  if (link) kvo_chain_release(link->chain);
+  kvo_free(registration);
+}
+
+static void reclaim(kvo_retired *retired) {
+  kvo_registration *registration = kvo_retired_registration(retired);
+  if (registration->ended) registration->ended(registration->context);
+  if (registration->observer) registration->operations->unowned_release(registration->observer);
+  kvo_registration_let_go(registration);
+}
+
+static void unlink_from_observer_locked(kvo_registration *registration) {
+  if (!registration->link_watched) return;
+  *registration->link_watched = registration->next_watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = registration->link_watched;
+  registration->link_watched = NULL;
+}
+
+// What ends one registration, with its locks held; the caller retires the chain afterwards.
+static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_table *table = object->observations;
+  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
+  kvo_cell *cell = kvo_table_remove_locked(table, registration, retired);
+  kvo_aftermath aftermath = {0};
+  if (cell->observers) aftermath.suspect = cell->derivation;
+  else aftermath.orphan = kvo_derivation_remove_locked(table, cell);
+  unlink_from_observer_locked(registration);
+  if (!table->live) kvo_swizzle_out_locked(object);
+  kvo_table_trim_locked(object, retired);
+  if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
+  kvo_retire_add(retired, &registration->retired, object, reclaim);
+  return aftermath;
+}
+
+// Whether more would end than the entry: then the graph lock is needed.
+static bool reaches_further_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_LINKED) return true;
+  kvo_table *table = registration->object->observations;
+  return table->linked && kvo_table_find(table, registration->id)->derivation;
+}
+
+bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  if (registration->state != KVO_LIVE) return true;
+  if (!aftermath && reaches_further_locked(registration)) return false;
+  kvo_aftermath left = end_locked(registration, retired);
+  if (aftermath) *aftermath = left;
+  return true;
+}
+
+static void end_in_graph(kvo_registration *registration, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_entry_end_locked(registration, retired);
+}
+
+bool kvo_registration_end(kvo_registration *registration) {
+  kvo_retired *retired = NULL;
+  if (!kvo_handle_is_valid(registration)) return false;
+  if (!kvo_registration_take_out(registration, NULL, &retired))
+    end_in_graph(registration, &retired);
+  bool ended = retired != NULL;
+  if (ended) kvo_log_registration(registration, "ended");
+  kvo_retire(retired);
+  return ended;
+}
+
+void kvo_handle_invalidate(kvo_handle *handle) { kvo_registration_end(handle); }
+
+bool kvo_handle_is_valid(const kvo_handle *handle) {
+  return __atomic_load_n(&handle->state, __ATOMIC_ACQUIRE) == KVO_LIVE;
+}
+
+void kvo_handle_release(kvo_handle *handle) {
+  if (!handle) return;
+  kvo_registration_end(handle);
+  kvo_registration_let_go(handle);
+}
+
+// MARK: Ending many
+
+static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
+  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
+  kvo_retire_add(chain, &registration->retired, registration->object, reclaim);
+}
+
+static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
+    kvo_retired **retired) {
+  kvo_observers observers = cell->observers;
+  if (!observers) return;
+  __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
+  if (!kvo_observers_is_list(observers)) {
+    end_for_chain_locked(kvo_observers_single(observers), chain);
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  for (uint32_t i = list->count; i-- > 0;)
+    if (list->items[i]) end_for_chain_locked(list->items[i], chain);
+  kvo_list_retire_locked(list, object, retired);
+}
+
+// Empties the whole table under the object's lock at once. Derivations are linked by `next`.
+static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
+    kvo_retired **retired) {
+  kvo_retired *chain = NULL;
+  kvo_table *table = object->observations;
+  for (uint32_t i = 0; table && i <= table->mask; i++) {
+    empty_cell_locked(object, &table->cells[i], &chain, retired);
+    kvo_derivation *orphan = kvo_derivation_remove_locked(table, &table->cells[i]);
+    if (!orphan) continue;
+    orphan->next = *orphans;
+    *orphans = orphan;
+  }
+  if (table) table->live = table->linked = 0;
+  kvo_swizzle_out_locked(object);
+  kvo_table_trim_locked(object, retired);
+  return chain;
+}
+
+static kvo_retired *end_all(kvo_object *object, kvo_derivation **orphans, kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return end_all_locked(object, orphans, retired);
+}
+
+// What stood further along for those that have ended.
+static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_retired **retired) {
+  for (kvo_retired *one = ended; one; one = one->next) {
+    kvo_registration *entry = kvo_retired_registration(one);
+    if (kvo_link_of(entry)) kvo_entry_end_locked(entry, retired);
+  }
+  for (kvo_derivation *next; orphans; orphans = next) {
+    next = orphans->next;
+    kvo_derivation_end_locked(orphans, retired);
+  }
+}
+
+// False, with nothing changed, if links stand there or keys are derived: then the graph lock has to
+// be taken first.
+static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
+  kvo_derivation *none = NULL;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  if (object->observations && object->observations->linked) return false;
+  *chain = end_all_locked(object, &none, retired);
+  return true;
+}
+
+static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
+  kvo_derivation *orphans = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_retired *chain = end_all(object, &orphans, retired);
+  end_orphans_locked(chain, orphans, retired);
+  return chain;
+}
+
+static void unlink_from_observer(kvo_registration *registration) {
+  kvo_retired *table = NULL;
+  {
+    KVO_LOCKED_OBJECTS(registration->observer, NULL);
+    bool linked = registration->link_watched != NULL;
+    unlink_from_observer_locked(registration);
+    if (linked) kvo_table_trim_locked(registration->observer, &table);
+  }
+  kvo_retire(table);
+}
+
+// The table has been emptied under the object's lock at once; the observers' lists follow one by
+// one, before anything is retired.
+static void retire_all(kvo_retired *chain, kvo_retired *retired) {
+  for (kvo_retired *link = chain; link; link = link->next) {
+    kvo_registration *registration = kvo_retired_registration(link);
+    kvo_log_registration(registration, "ended");
+    if (registration->observer) unlink_from_observer(registration);
+  }
+  kvo_retire(chain);
+  kvo_retire(retired);
+}
+
+void kvo_registrations_end_with(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
+  retire_all(chain, retired);
+}
+
+typedef struct {
+  kvo_registration **items; // held
+  size_t count;
+} held_registrations;
+
+static void hold_if_users(held_registrations *held, kvo_registration *registration) {
+  if (!registration || !kvo_registration_is_users(registration)) return;
+  kvo_registration_hold(registration);
+  held->items[held->count++] = registration;
+}
+
+static held_registrations hold_users(kvo_object *object) {
+  held_registrations held = {0};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = object->observations;
+  if (table) held.items = kvo_alloc(table->live * sizeof *held.items + 1);
+  for (uint32_t i = 0; held.items && i <= table->mask; i++) {
+    kvo_observers observers = table->cells[i].observers;
+    if (observers && !kvo_observers_is_list(observers))
+      hold_if_users(&held, kvo_observers_single(observers));
+    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
+    for (uint32_t j = 0; list && j < list->count; j++) hold_if_users(&held, list->items[j]);
+  }
+  return held;
+}
+
+// Links that stand here for registrations with other objects stay.
+void kvo_remove_all_observers(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (end_all_plain(object, &chain, &retired)) {
+    retire_all(chain, retired);
+    return;
+  }
+  held_registrations held = hold_users(object);
+  for (size_t i = 0; i < held.count; i++) {
+    kvo_registration_end(held.items[i]);
+    kvo_registration_let_go(held.items[i]);
+  }
+  kvo_free(held.items);
+}
+
+// MARK: Ending what an observer registered
+
+static kvo_registration *hold_first_watched(kvo_object *observer) {
+  KVO_LOCKED_OBJECTS(observer, NULL);
+  kvo_table *table = observer->observations;
+  kvo_registration *first = table ? table->watched : NULL;
+  if (first) kvo_registration_hold(first);
+  return first;
+}
+
+// If the observed object is dying on another thread, it has ended the registration and will unlink
+// it, too.
+void kvo_registrations_end_by(kvo_object *observer) {
+  kvo_registration *first;
+  while ((first = hold_first_watched(observer))) {
+    if (!kvo_registration_end(first)) unlink_from_observer(first);
+    kvo_registration_let_go(first);
+  }
+}
