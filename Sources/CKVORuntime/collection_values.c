@@ -5,6 +5,7 @@
 #include "kvo_class_internal.h"
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
+#include "kvo_type.h"
 
 static const kvo_collection_operations *operations_of(const kvo_value *value) {
   const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
@@ -53,6 +54,15 @@ kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *el
 
 // MARK: Lists of elements
 
+static kvo_status take(void *elements, kvo_value element) {
+  return kvo_elements_take(elements, element);
+}
+
+static kvo_status add_all(const kvo_value *value, kvo_elements *elements) {
+  const kvo_collection_operations *operations = operations_of(value);
+  return operations->each(value->type, kvo_value_bytes(value), take, elements);
+}
+
 static kvo_status add_range(const kvo_value *value, kvo_range range, kvo_elements *elements) {
   const kvo_collection_operations *operations = operations_of(value);
   const void *bytes = kvo_value_bytes(value);
@@ -66,18 +76,26 @@ static kvo_status add_range(const kvo_value *value, kvo_range range, kvo_element
   return KVO_OK;
 }
 
+static kvo_status fail_elements(kvo_status status, kvo_error *error) {
+  return kvo_fail(error, status, NULL, NULL, "No memory for a collection's elements.");
+}
+
 kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (collection) return collection->methods->pick(collection, indexes, elements, error);
-  if (!operations_of(value)) return no_collection(value, error);
+  const kvo_collection_operations *operations = operations_of(value);
+  if (!operations) return no_collection(value, error);
+  if (!indexes && operations->each) {
+    kvo_status status = add_all(value, elements);
+    return status ? fail_elements(status, error) : KVO_OK;
+  }
   size_t ranges = indexes ? kvo_index_set_range_count(indexes) : 1;
   for (size_t i = 0; i < ranges; i++) {
     kvo_range range =
         indexes ? kvo_index_set_range(indexes, i) : (kvo_range){0, kvo_value_count(value)};
     kvo_status status = add_range(value, range, elements);
-    if (status)
-      return kvo_fail(error, status, NULL, NULL, "No memory for a collection's elements.");
+    if (status) return fail_elements(status, error);
   }
   return KVO_OK;
 }
@@ -106,8 +124,26 @@ kvo_status kvo_value_snapshot(kvo_value *value) {
   return KVO_OK;
 }
 
+// What a binding's type itself can make of its values, nil ones too; NULL for other types.
+static const kvo_collection_operations *own_operations(const kvo_value *value) {
+  return value->type && value->type->operations ? value->type->operations->collection : NULL;
+}
+
+static kvo_status pick_own(const kvo_value *collection, const kvo_index_set *indexes,
+    kvo_value *picked) {
+  const kvo_type *type = collection->type;
+  void *room = kvo_value_room(picked, type);
+  if (!room) return KVO_NO_MEMORY;
+  kvo_status status =
+      own_operations(collection)->pick(type, kvo_value_bytes(collection), indexes, room);
+  if (status) kvo_value_give_up(picked);
+  return status;
+}
+
 kvo_status kvo_value_pick(const kvo_value *collection, const kvo_index_set *indexes,
     kvo_value *picked) {
+  const kvo_collection_operations *own = own_operations(collection);
+  if (own && own->pick) return pick_own(collection, indexes, picked);
   kvo_elements elements = {0};
   kvo_status status = kvo_value_elements(collection, indexes, &elements, NULL);
   if (!status || status == KVO_TYPE_MISMATCH)
@@ -144,8 +180,19 @@ static kvo_status filter(kvo_collection *a, kvo_collection *b, bool wanted, kvo_
   return kvo_value_from_elements(set, KVO_SET, &kept);
 }
 
+static kvo_status filter_own(const kvo_value *a, const kvo_value *b, bool wanted, kvo_value *set) {
+  void *room = kvo_value_room(set, a->type);
+  if (!room) return KVO_NO_MEMORY;
+  kvo_status status =
+      own_operations(a)->filter(a->type, kvo_value_bytes(a), kvo_value_bytes(b), wanted, room);
+  if (status) kvo_value_give_up(set);
+  return status;
+}
+
 static kvo_status compare_sets(const kvo_value *a, const kvo_value *b, bool wanted,
     kvo_value *set) {
+  const kvo_collection_operations *own = own_operations(a);
+  if (own && own->filter && a->type == b->type) return filter_own(a, b, wanted, set);
   kvo_collection *first = set_of(a), *second = first ? set_of(b) : NULL;
   *set = KVO_VALUE_NIL;
   kvo_status status = second ? filter(first, second, wanted, set) : KVO_NO_MEMORY;

@@ -284,6 +284,14 @@ void kvo_will_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_
   will_change_named(object, key, &mutation);
 }
 
+void kvo_will_change_members(kvo_object *object, kvo_set_mutation set_mutation,
+    const kvo_value *members, const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .members = members};
+  will_change_named(object, key, &mutation);
+}
+
 void kvo_did_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
     const char *key) {
   (void)set_mutation, (void)objects;

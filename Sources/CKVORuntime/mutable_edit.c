@@ -38,8 +38,10 @@ static kvo_change_kind kind_of(const kvo_edit *edit) {
 }
 
 kvo_frame *kvo_edit_open(kvo_edit *edit) {
-  const kvo_mutation mutation = {
-      kind_of(edit), edit->indexes, edit->set_mutation, edit->set_mutation ? edit->objects : NULL};
+  const kvo_mutation mutation = {.kind = kind_of(edit),
+      .indexes = edit->indexes,
+      .set_mutation = edit->set_mutation,
+      .objects = edit->set_mutation ? edit->objects : NULL};
   return edit->accessors ? kvo_change_open_mutation(kvo_edit_owner(edit), edit->accessors->id,
                                edit->kind == KVO_SETTING && !edit->set_mutation ? NULL : &mutation)
                          : NULL;

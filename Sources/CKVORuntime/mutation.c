@@ -7,12 +7,26 @@
 
 #include "kvo_collection_internal.h"
 
+static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  if (mutation->members) return kvo_value_copy(&record->objects, mutation->members) == KVO_OK;
+  record->objects = kvo_value_object((kvo_object *)mutation->objects);
+  return true;
+}
+
+static bool copy_told(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  record->is_told = mutation->goes || mutation->comes;
+  record->has_predicted =
+      mutation->goes && kvo_value_copy(&record->predicted, mutation->goes) == KVO_OK;
+  record->has_new =
+      mutation->comes && kvo_value_copy(&record->new_value, mutation->comes) == KVO_OK;
+  return (!mutation->goes || record->has_predicted) && (!mutation->comes || record->has_new);
+}
+
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation) {
-  *record = (kvo_mutation_record){
-      .kind = mutation->kind, .set_mutation = mutation->set_mutation, .objects = mutation->objects};
-  if (record->objects) kvo_object_retain(&record->objects->object);
+  *record = (kvo_mutation_record){.kind = mutation->kind, .set_mutation = mutation->set_mutation};
   if (mutation->indexes) record->indexes = kvo_index_set_copy(mutation->indexes);
-  return !mutation->indexes || record->indexes;
+  if (mutation->indexes && !record->indexes) return false;
+  return copy_objects(record, mutation) && copy_told(record, mutation);
 }
 
 void kvo_mutation_destroy(kvo_mutation_record *record) {
@@ -20,7 +34,7 @@ void kvo_mutation_destroy(kvo_mutation_record *record) {
   if (record->has_old) kvo_value_destroy(&record->old_value);
   if (record->has_new) kvo_value_destroy(&record->new_value);
   if (record->has_before) kvo_value_destroy(&record->before);
-  if (record->objects) kvo_object_release(&record->objects->object);
+  kvo_value_destroy(&record->objects);
   kvo_index_set_destroy(record->indexes);
   *record = (kvo_mutation_record){0};
 }
@@ -46,11 +60,10 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
 // What a set loses, as far as can be told before: minus takes away what it has, the others leave
 // only what they were given.
 static bool predict(kvo_mutation_record *record) {
-  kvo_value objects = kvo_value_object((kvo_object *)record->objects);
-  kvo_status status = record->set_mutation == KVO_MINUS
-                          ? kvo_value_intersection(&record->before, &objects, &record->predicted)
-                          : kvo_value_difference(&record->before, &objects, &record->predicted);
-  kvo_value_destroy(&objects);
+  kvo_status status =
+      record->set_mutation == KVO_MINUS
+          ? kvo_value_intersection(&record->before, &record->objects, &record->predicted)
+          : kvo_value_difference(&record->before, &record->objects, &record->predicted);
   return status == KVO_OK;
 }
 
@@ -65,6 +78,7 @@ static void read_set_before(kvo_mutation_record *record, kvo_object *object, uin
 
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
+  if (record->is_told) return;
   if (record->set_mutation) read_set_before(record, object, id, options);
   else if (options & KVO_OLD && tells_old(record) && record->indexes)
     record->has_predicted = pick(object, id, record->indexes, &record->predicted);
@@ -83,12 +97,12 @@ static void read_set_after(kvo_mutation_record *record, kvo_object *object, uint
 
 void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
-  if (record->set_mutation) {
+  if (record->set_mutation && !record->is_told) {
     read_set_after(record, object, id);
     return;
   }
   record->has_old =
       record->has_predicted && kvo_value_copy(&record->old_value, &record->predicted) == KVO_OK;
-  if (options & KVO_NEW && tells_new(record) && record->indexes)
+  if (options & KVO_NEW && tells_new(record) && record->indexes && !record->is_told)
     record->has_new = pick(object, id, record->indexes, &record->new_value);
 }

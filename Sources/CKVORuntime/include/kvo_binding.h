@@ -87,6 +87,25 @@ void kvo_uniform_did(kvo_frame *frame);
 /// The same for a key without storage of its own, by interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
 
+/// A change of some elements of a to-many key.
+typedef struct kvo_part {
+  kvo_change_kind kind; ///< insertion, removal or replacement
+  /// Where, in an ordered key. Observers are told what the key has at them before and after.
+  const kvo_index_set *KVO_NULLABLE indexes;
+  /// Of an unordered key: which elements go and which come, each a collection, NULL for what the
+  /// kind of change does not tell. The key is not read then.
+  const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
+} kvo_part;
+
+/// `kvo_uniform_will_key` for a change of some elements, stored or not. The indexes and values, which
+/// are copied, must be those of what is done before `kvo_uniform_did`.
+kvo_frame *KVO_NULLABLE kvo_uniform_will_part(void *header, const char *interned_key,
+    const kvo_part *part);
+
+/// `kvo_will_change_set` with a set of a type of the binding's.
+void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
+    const kvo_value *members, const char *key);
+
 /// The one copy of a string used as key or key path. Lives for ever. KVO: out of memory gives NULL.
 const char *KVO_NULLABLE kvo_key_intern(const char *key);
 

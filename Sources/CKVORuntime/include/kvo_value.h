@@ -3,6 +3,7 @@
 #ifndef KVO_VALUE_H
 #define KVO_VALUE_H
 
+#include "kvo_index_set.h"
 #include "kvo_object.h"
 
 KVO_BEGIN_DECLS
@@ -81,6 +82,17 @@ typedef struct kvo_collection_operations {
   /// KVO_TYPE_MISMATCH or KVO_NO_MEMORY leave it uninitialised. NULL: can't be made.
   kvo_status (*KVO_NULLABLE make)(const kvo_type *type, void *target, const kvo_value *elements,
       size_t count, kvo_error *KVO_NULLABLE error);
+  /// Hands a copy of each element to `take`, whose it is then. What `take` answers but KVO_OK ends
+  /// it and is returned, and so does KVO_NO_MEMORY. NULL: `get` is called for each.
+  kvo_status (*KVO_NULLABLE each)(const kvo_type *type, const void *value,
+      kvo_status (*KVO_NONNULL take)(void *context, kvo_value element), void *context);
+  /// Makes the uninitialised `*target` a value of this type with the elements at those indexes that
+  /// there are, none of a nil value. NULL, also of sets: observers are told a `kvo_collection`.
+  kvo_status (*KVO_NULLABLE pick)(const kvo_type *type, const void *value,
+      const kvo_index_set *indexes, void *target);
+  /// The same of a set: those elements of `a` that are, or are not, in `b`, both of this type.
+  kvo_status (*KVO_NULLABLE filter)(const kvo_type *type, const void *a, const void *b, bool wanted,
+      void *target);
 } kvo_collection_operations;
 
 /// What a binding's type can do besides being copied. Each may be NULL; all may be called on any

@@ -23,6 +23,9 @@ typedef struct kvo_mutation {
   const kvo_index_set *KVO_NULLABLE indexes; ///< of an indexed one
   kvo_set_mutation set_mutation;             ///< of an unordered one; 0 for an indexed one
   kvo_collection *KVO_NULLABLE objects;      ///< what the set mutation is made with
+  const kvo_value *KVO_NULLABLE members;     ///< the same as a binding's value
+  /// What goes and comes, where the binding knows it: then nothing is read.
+  const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
 } kvo_mutation;
 
 /// As what a set mutation is told.

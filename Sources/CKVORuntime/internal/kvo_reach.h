@@ -62,12 +62,13 @@ typedef struct kvo_mutation_record {
   kvo_change_kind kind; ///< KVO_SETTING: it is none
   kvo_set_mutation set_mutation;
   kvo_index_set *KVO_NULLABLE indexes;
-  kvo_collection *KVO_NULLABLE objects; ///< a reference
+  kvo_value objects;
   bool has_predicted, has_old, has_new, has_before;
   kvo_value
       predicted; ///< what will go, for prior calls, which may go on when the did has been made
   kvo_value old_value, new_value; ///< what went and what came
   kvo_value before;               ///< all of a set
+  bool is_told;                   ///< the binding has said what goes and comes
 } kvo_mutation_record;
 
 /// Copies what is kept. False if memory is out.

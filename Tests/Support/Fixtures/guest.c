@@ -86,7 +86,7 @@ static kvo_status numbers_make(const kvo_type *type, void *target, const kvo_val
 }
 
 static const kvo_collection_operations numbers_collection = {
-    KVO_ARRAY, numbers_count, numbers_get, numbers_make};
+    .kind = KVO_ARRAY, .count = numbers_count, .get = numbers_get, .make = numbers_make};
 static const kvo_type_operations numbers_operations = {.collection = &numbers_collection};
 
 #define TYPE(c_type, name, ...)      \
