@@ -8,10 +8,12 @@ enum ChangeDictionary {
     let isPrior = kvo_change_is_prior(change)
     let old = kvo_change_get_old(change)
     let new = kvo_change_get_new(change)
-    if old == nil, new == nil { return bare(.init(change), isPrior) }
+    let indexes = kvo_change_get_indexes(change)
+    if old == nil, new == nil, indexes == nil { return bare(.init(change), isPrior) }
     var dictionary = [KeyValueChangeKey: Any](minimumCapacity: 4)
     dictionary[.kindKey] = KeyValueChange(change)
     if isPrior { dictionary[.notificationIsPriorKey] = true }
+    if let indexes { dictionary[.indexesKey] = RangeSet(ranges(of: indexes)) }
     if let old { dictionary[.oldKey] = present(ValueType.any(of: old)) }
     if let new { dictionary[.newKey] = present(ValueType.any(of: new)) }
     return dictionary

@@ -101,9 +101,8 @@ extension KeyValueObservedChange {
   /// With values converted to `Value`; absent where that can't be.
   init(converting change: OpaquePointer) {
     self.init(
-      kind: KeyValueChange(change),
+      change,
       newValue: kvo_change_get_new(change).flatMap { ForeignValue.read($0, as: Value.self) },
-      oldValue: kvo_change_get_old(change).flatMap { ForeignValue.read($0, as: Value.self) },
-      isPrior: kvo_change_is_prior(change))
+      oldValue: kvo_change_get_old(change).flatMap { ForeignValue.read($0, as: Value.self) })
   }
 }

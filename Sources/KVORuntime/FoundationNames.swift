@@ -2,7 +2,6 @@
   // The spellings of Foundation, for code that comes from where it has them.
 
   /// `KeyValueObservation`, as Foundation spells it.
-
   public typealias NSKeyValueObservation = KeyValueObservation
   /// `KeyValueObservingOptions`, as Foundation spells it.
   public typealias NSKeyValueObservingOptions = KeyValueObservingOptions
@@ -12,4 +11,6 @@
   public typealias NSKeyValueChange = KeyValueChange
   /// `KeyValueChangeKey`, as Foundation spells it.
   public typealias NSKeyValueChangeKey = KeyValueChangeKey
+  /// `KeyValueSetMutation`, as Foundation spells it.
+  public typealias NSKeyValueSetMutationKind = KeyValueSetMutation
 #endif

@@ -170,6 +170,52 @@ open class KVOObject: KeyValueObserving, Hashable {
     key.withCString { kvo_did_change(boundHeader, $0) }
   }
 
+  /// Opens a change of some elements of an ordered to-many key: those that will be inserted, removed
+  /// or replaced at the indexes. `didChange(_:valuesAt:forKey:)` with the same closes and delivers
+  /// it. A negative index stops the program with a message.
+  ///
+  /// ```swift
+  /// let indexes = RangeSet(0..<1)
+  /// willChange(.removal, valuesAt: indexes, forKey: "transactions")
+  /// transactions.removeSubranges(indexes)
+  /// didChange(.removal, valuesAt: indexes, forKey: "transactions")
+  /// ```
+  ///
+  /// Observers are told the elements at the indexes before (old) and after (new). Pairs match as
+  /// those of `willChangeValue(forKey:)` do.
+  /// - Complexity: O(*n*) in the number of ranges, and of elements if an observer asks for them.
+  open func willChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) {
+    announce(kind, at: indexes, ofKey: key)
+  }
+
+  /// Closes the change of the key that this thread opened last, and tells the observers. Without
+  /// one it is reported as misuse and ignored.
+  open func didChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) {
+    key.withCString { kvo_did_change(boundHeader, $0) }
+  }
+
+  /// Opens a change of an unordered to-many key: the objects are those that will be added (`union`),
+  /// taken away (`minus`), kept (`intersect`) or put in place (`set`). Observers are told what
+  /// really came and went; to find that out, the set is copied once.
+  /// `didChangeValue(forKey:withSetMutation:using:)` closes and delivers it.
+  open func willChangeValue(
+    forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
+  ) {
+    announce(kind, of: objects, ofKey: key)
+  }
+
+  /// Closes the change of the key that this thread opened last, and tells the observers. Without
+  /// one it is reported as misuse and ignored.
+  open func didChangeValue(
+    forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
+  ) {
+    key.withCString { kvo_did_change(boundHeader, $0) }
+  }
+
   // MARK: Introspection
 
   /// Who is registered with this object. Any thread.

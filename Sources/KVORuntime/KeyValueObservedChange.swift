@@ -24,10 +24,19 @@ public struct KeyValueObservedChange<Value> {
     kind: Kind = .setting, newValue: Value? = nil, oldValue: Value? = nil,
     indexes: RangeSet<Int>? = nil, isPrior: Bool = false
   ) {
+    self.init(
+      kind: kind, newValue: newValue, oldValue: oldValue,
+      ranges: indexes.map { Array($0.ranges) }, isPrior: isPrior)
+  }
+
+  @inlinable
+  init(
+    kind: Kind, newValue: Value?, oldValue: Value?, ranges: [Range<Int>]?, isPrior: Bool
+  ) {
     self.kind = kind
     self.newValue = newValue
     self.oldValue = oldValue
-    ranges = indexes.map { Array($0.ranges) }
+    self.ranges = ranges
     self.isPrior = isPrior
   }
 
@@ -64,12 +73,33 @@ extension KeyValueObservedChange {
   /// `Value` is what the property was registered with; `observe` has checked it.
   @inlinable
   init(_ change: OpaquePointer) {
-    let change = BorrowedChange(change)
-    kind = change.kind
-    newValue = change.newValue?.assumingMemoryBound(to: Value.self).pointee
-    oldValue = change.oldValue?.assumingMemoryBound(to: Value.self).pointee
-    ranges = nil
-    isPrior = change.isPrior
+    let borrowed = BorrowedChange(change)
+    guard borrowed.kind == .setting else {
+      self.init(ofElements: change)
+      return
+    }
+    self.init(
+      kind: borrowed.kind,
+      newValue: borrowed.newValue?.assumingMemoryBound(to: Value.self).pointee,
+      oldValue: borrowed.oldValue?.assumingMemoryBound(to: Value.self).pointee, ranges: nil,
+      isPrior: borrowed.isPrior)
+  }
+
+  /// Of elements that came or went. They are a `Value`, unless such a change was announced by hand
+  /// for a key that holds no collection.
+  @usableFromInline @inline(never)
+  init(ofElements change: OpaquePointer) {
+    self.init(
+      change, newValue: kvo_change_get_new(change).flatMap { ValueType.value(of: $0) },
+      oldValue: kvo_change_get_old(change).flatMap { ValueType.value(of: $0) })
+  }
+
+  /// With values that are read already.
+  init(_ change: OpaquePointer, newValue: Value?, oldValue: Value?) {
+    self.init(
+      kind: KeyValueChange(change), newValue: newValue, oldValue: oldValue,
+      ranges: kvo_change_get_indexes(change).map { KVORuntime.ranges(of: $0) },
+      isPrior: kvo_change_is_prior(change))
   }
 }
 
@@ -77,10 +107,8 @@ extension KeyValueObservedChange<Any> {
   /// With values of whatever type they are; nil ones are there, as `Optional<Any>.none`.
   init(boxing change: OpaquePointer) {
     self.init(
-      kind: KeyValueChange(change),
-      newValue: kvo_change_get_new(change).map { present(ValueType.any(of: $0)) },
-      oldValue: kvo_change_get_old(change).map { present(ValueType.any(of: $0)) },
-      isPrior: kvo_change_is_prior(change))
+      change, newValue: kvo_change_get_new(change).map { present(ValueType.any(of: $0)) },
+      oldValue: kvo_change_get_old(change).map { present(ValueType.any(of: $0)) })
   }
 }
 

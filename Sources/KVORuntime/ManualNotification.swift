@@ -1,3 +1,5 @@
+internal import CKVORuntime
+
 // Changes by hand, by key path and around a body.
 extension KeyValueObserving where Self: KVOObject {
   /// As `willChangeValue(forKey:)` for the key that the key path names. One that names no
@@ -27,5 +29,113 @@ extension KeyValueObserving where Self: KVOObject {
     willChangeValue(forKey: key)
     defer { didChangeValue(forKey: key) }
     return try body()
+  }
+}
+
+// MARK: To-many
+
+extension KeyValueObserving where Self: KVOObject {
+  /// As `willChange(_:valuesAt:forKey:)` for the key that the key path names.
+  public func willChange<Value>(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
+  ) {
+    willChange(kind, valuesAt: indexes, forKey: keyName(of: keyPath).string)
+  }
+
+  /// As `didChange(_:valuesAt:forKey:)` for the key that the key path names.
+  public func didChange<Value>(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
+  ) {
+    didChange(kind, valuesAt: indexes, forKey: keyName(of: keyPath).string)
+  }
+
+  /// As `willChangeValue(forKey:withSetMutation:using:)` for the key that the key path names.
+  public func willChangeValue<Element>(
+    for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
+    using set: Set<Element>
+  ) {
+    let key = keyName(of: keyPath).string
+    willChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
+  }
+
+  /// As `didChangeValue(forKey:withSetMutation:using:)` for the key that the key path names.
+  public func didChangeValue<Element>(
+    for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
+    using set: Set<Element>
+  ) {
+    let key = keyName(of: keyPath).string
+    didChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
+  }
+
+  /// Brackets a body that inserts, removes or replaces elements at the indexes: will, body, did,
+  /// also when the body throws.
+  ///
+  /// ```swift
+  /// shelf.withChange(.insertion, at: RangeSet(0..<1), forKey: "books") {
+  ///   shelf.books.insert(book, at: 0)
+  /// }
+  /// ```
+  public func withChange<R>(
+    _ kind: KeyValueChange, at indexes: RangeSet<Int>, forKey key: String, _ body: () throws -> R
+  ) rethrows -> R {
+    willChange(kind, valuesAt: indexes, forKey: key)
+    defer { didChange(kind, valuesAt: indexes, forKey: key) }
+    return try body()
+  }
+
+  /// Brackets a body that changes a set: will, body, did, also when the body throws.
+  public func withChange<R>(
+    _ kind: KeyValueSetMutation, using objects: Set<AnyHashable>, forKey key: String,
+    _ body: () throws -> R
+  ) rethrows -> R {
+    willChangeValue(forKey: key, withSetMutation: kind, using: objects)
+    defer { didChangeValue(forKey: key, withSetMutation: kind, using: objects) }
+    return try body()
+  }
+}
+
+extension KVOObject {
+  /// Opens a change of elements at indexes.
+  func announce(_ kind: KeyValueChange, at indexes: RangeSet<Int>, ofKey key: String) {
+    if let first = indexes.ranges.first?.lowerBound, first < 0 {
+      KVODiagnostics.stop(
+        """
+        A change of "\(key)" of \(className(of: type(of: self))) was announced at the index \
+        \(first), which no element can have.
+        """)
+    }
+    key.withCString { key in
+      withIndexSet(indexes) { kvo_will_change_indexes(boundHeader, kind.cKind, $0, key) }
+    }
+  }
+
+  /// Opens a change of a set, in terms of the set's own type where the class knows it.
+  func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
+    let shape = KVOClass.of(self).property(key)?.observedType.shape
+    var value = shape?.membersValue(members) ?? .of(members)
+    defer { kvo_value_destroy(&value) }
+    key.withCString { kvo_will_change_members(boundHeader, kind.cMutation, &value, $0) }
+  }
+}
+
+extension KeyValueChange {
+  var cKind: kvo_change_kind {
+    switch self {
+    case .setting: .KVO_SETTING
+    case .insertion: .KVO_INSERTION
+    case .removal: .KVO_REMOVAL
+    case .replacement: .KVO_REPLACEMENT
+    }
+  }
+}
+
+extension KeyValueSetMutation {
+  fileprivate var cMutation: kvo_set_mutation {
+    switch self {
+    case .union: .KVO_UNION
+    case .minus: .KVO_MINUS
+    case .intersect: .KVO_INTERSECT
+    case .set: .KVO_SET_SET
+    }
   }
 }

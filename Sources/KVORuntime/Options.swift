@@ -31,6 +31,18 @@ public enum KeyValueChange: UInt, Sendable {
   case replacement
 }
 
+/// What happens to an unordered to-many property.
+public enum KeyValueSetMutation: UInt, Sendable {
+  /// Members are added: told as an insertion.
+  case union = 1
+  /// Members are taken away: told as a removal.
+  case minus
+  /// All but some members are taken away: told as a removal.
+  case intersect
+  /// Other members take the place of all: told as a replacement.
+  case set
+}
+
 /// The keys of the change dictionaries that `observeValue(forKeyPath:of:change:context:)` is given.
 public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: String

@@ -8,15 +8,33 @@ class ValueType: @unchecked Sendable {
   let swiftType: Any.Type
   /// What takes nil.
   let isOptional: Bool
+  /// Of an array or a set, optional or not.
+  let shape: CollectionShape?
 
-  fileprivate init(_ description: consuming kvo_type, _ swiftType: Any.Type, isOptional: Bool) {
+  fileprivate init(
+    _ description: consuming kvo_type, _ swiftType: Any.Type, isOptional: Bool,
+    shape: CollectionShape?
+  ) {
     let cType = UnsafeMutablePointer<kvo_type>.allocate(capacity: 1)
     cType.initialize(to: description)
+    cType.pointee.operations = Self.makeOperations(shape)
     self.cType = UnsafePointer(cType)
     self.swiftType = swiftType
     self.isOptional = isOptional
+    self.shape = shape
     // This lives for ever: `of` keeps it.
     cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private static func makeOperations(
+    _ shape: CollectionShape?
+  ) -> UnsafePointer<kvo_type_operations>? {
+    guard let shape else { return nil }
+    let operations = UnsafeMutablePointer<kvo_type_operations>.allocate(capacity: 1)
+    operations.initialize(to: kvo_type_operations())
+    operations.pointee.is_nil = shape.isOptional ? isNil : nil
+    operations.pointee.collection = shape.makeOperations()
+    return UnsafePointer(operations)
   }
 
   /// The value at an address; nil for a nil optional, never an optional inside.
@@ -64,12 +82,20 @@ extension ValueType {
   }
 
   private static func make<T>(_ type: T.Type) -> ValueType {
-    (type as? any OptionalValue.Type)?.makeValueType() ?? TypedValueType<T>()
+    if let optional = type as? any OptionalValue.Type { return optional.makeValueType() }
+    let collection = type as? any CollectionValue.Type
+    return TypedValueType<T>(shape: collection?.makeShape(isOptional: false))
   }
 
   /// The description that a `kvo_type` of this binding carries.
   static func of(_ cType: UnsafePointer<kvo_type>) -> ValueType {
     Unmanaged<ValueType>.fromOpaque(cType.pointee.binding!).takeUnretainedValue()
+  }
+
+  /// A core value that is a `T`; nil if it is something else.
+  static func value<T>(of value: UnsafePointer<kvo_value>) -> T? {
+    guard value.pointee.type == of(T.self).cType else { return nil }
+    return kvo_value_bytes(value)?.assumingMemoryBound(to: T.self).pointee
   }
 
   /// A core value as Swift's, nil for a nil one.
@@ -81,8 +107,8 @@ extension ValueType {
 }
 
 private class TypedValueType<T>: ValueType, @unchecked Sendable {
-  init(isOptional: Bool = false) {
-    super.init(Self.description, T.self, isOptional: isOptional)
+  init(isOptional: Bool = false, shape: CollectionShape? = nil) {
+    super.init(Self.description, T.self, isOptional: isOptional, shape: shape)
   }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
@@ -141,7 +167,10 @@ private class TypedValueType<T>: ValueType, @unchecked Sendable {
 private final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sendable {
   private let wrapped = ValueType.of(Wrapped.self)
 
-  init() { super.init(isOptional: true) }
+  init() {
+    let collection = Wrapped.self as? any CollectionValue.Type
+    super.init(isOptional: true, shape: collection?.makeShape(isOptional: true))
+  }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
     guard let value = address.assumingMemoryBound(to: Wrapped?.self).pointee else { return nil }
@@ -194,6 +223,10 @@ private let compareValues:
   @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer) -> Bool = {
     ValueType.of($0).areEqual($1, $2)
   }
+
+private let isNil: @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> Bool = {
+  ValueType.of($0).any(at: $1) == nil
+}
 
 private let describeValue:
   @convention(c) (

@@ -47,7 +47,7 @@ import Testing
     Mutation("index[a, default: 0] += 5", #"index old ["a": 1] new ["a": 6]"#) {
       $0.index["a", default: 0] += 5
     },
-    Mutation("tags.insert(x)", #"tags old [] new ["x"]"#) { $0.tags.insert("x") },
+    Mutation("tags.insert(x)", "tags old {} new {x}") { $0.tags.insert("x") },
     Mutation("pair.0 = 7", #"pair old (1, "a") new (7, "a")"#) { $0.pair.0 = 7 },
     Mutation("pair.1 += b", #"pair old (1, "a") new (1, "ab")"#) { $0.pair.1 += "b" },
     Mutation("place.latitude = 9", "place old (1.0, 2.0) new (9.0, 2.0)") { $0.place.latitude = 9 },

@@ -85,7 +85,7 @@ extension KeyValueObservedChange {
     var words: [String] = []
     if isPrior { words.append("prior") }
     if kind != .setting { words.append("\(kind)") }
-    if indexes != nil { words.append("indexes") }
+    if let indexes { words.append(shown(indexes)) }
     if let oldValue { words += ["old", shown(oldValue)] }
     if let newValue { words += ["new", shown(newValue)] }
     return words
@@ -95,6 +95,23 @@ extension KeyValueObservedChange {
 /// A value as tests read it: "nil" for nil, nothing around what an optional wraps.
 func shown<Value>(_ value: Value) -> String {
   let mirror = Mirror(reflecting: value)
+  if let indexes = value as? RangeSet<Int> { return "at \(spelled(indexes))" }
+  if let members = value as? any SortedForTests { return members.sortedDescription }
   guard mirror.displayStyle == .optional else { return "\(value)" }
   return mirror.children.first.map { shown($0.value) } ?? "nil"
+}
+
+/// The ranges of indexes: `0 2...4`.
+func spelled(_ indexes: RangeSet<Int>) -> String {
+  indexes.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\(ClosedRange($0))" }
+    .joined(separator: " ")
+}
+
+/// Sets have no order of their own that tests could tell beforehand.
+protocol SortedForTests {
+  var sortedDescription: String { get }
+}
+
+extension Set: SortedForTests {
+  var sortedDescription: String { "{" + map { "\($0)" }.sorted().joined(separator: ", ") + "}" }
 }

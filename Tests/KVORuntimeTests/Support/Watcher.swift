@@ -47,7 +47,8 @@ extension Watcher.Call {
       words.append(prior as? Bool == true ? "prior" : "prior is \(prior)")
     }
     let kind = rest.removeValue(forKey: .kindKey)
-    if kind as? KeyValueChange != .setting { words.append("kind \(kind ?? "none")") }
+    if kind as? KeyValueChange != .setting { words.append("\(kind ?? "no kind")") }
+    if let indexes = rest.removeValue(forKey: .indexesKey) { words.append(shown(indexes)) }
     if let old = rest.removeValue(forKey: .oldKey) { words += ["old", shown(old)] }
     if let new = rest.removeValue(forKey: .newKey) { words += ["new", shown(new)] }
     return words + rest.keys.map { "and \($0.rawValue)" }.sorted()

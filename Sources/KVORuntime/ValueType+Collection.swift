@@ -1,0 +1,276 @@
+internal import CKVORuntime
+
+/// What the C core may do with collections of one Swift type: arrays, sets, and optional ones. It
+/// reads elements one by one or all in a row, makes collections of elements, and cuts out of one
+/// what came or went, which is a collection of the same type again: so observers are told values of
+/// the property's own type.
+class CollectionShape: @unchecked Sendable {
+  // Immutable, for ever.
+  let kind: kvo_collection_kind
+  let element: ValueType
+  let isOptional: Bool
+
+  fileprivate init(_ kind: kvo_collection_kind, _ element: ValueType, isOptional: Bool) {
+    self.kind = kind
+    self.element = element
+    self.isOptional = isOptional
+  }
+
+  fileprivate func count(_ value: UnsafeRawPointer) -> Int { 0 }
+  fileprivate func get(
+    _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status { .KVO_INDEX_OUT_OF_BOUNDS }
+  fileprivate func each(
+    _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
+  ) -> kvo_status { .KVO_OK }
+  fileprivate func make(
+    _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
+  ) -> kvo_status { .KVO_TYPE_MISMATCH }
+  fileprivate func pick(
+    _ value: UnsafeRawPointer, _ ranges: [Range<Int>], into target: UnsafeMutableRawPointer
+  ) {}
+  fileprivate func filter(
+    _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, wanted: Bool,
+    into target: UnsafeMutableRawPointer
+  ) {}
+
+  /// A value of this type with those members that are of the element's type; nil for what is no set.
+  func membersValue(_ members: Set<AnyHashable>) -> kvo_value? { nil }
+
+  /// The elements as Swift values; an element of the type that the shape knows.
+  fileprivate func read<Element>(
+    _ value: UnsafePointer<kvo_value>, as type: Element.Type
+  ) -> ValueType.Conversion {
+    if value.pointee.type == element.cType, let bytes = kvo_value_bytes(value) {
+      return .value(.of(bytes.assumingMemoryBound(to: Element.self).pointee))
+    }
+    return element.convert(ValueType.any(of: value))
+  }
+
+  /// The elements of core values, of which each becomes one of the element's type.
+  fileprivate func read<Element>(
+    _ values: UnsafeBufferPointer<kvo_value>, _ take: (Element) -> Void
+  ) -> kvo_status {
+    for index in values.indices {
+      switch read(values.baseAddress! + index, as: Element.self) {
+      case .value(let converted): take(converted.unbox(as: Element.self))
+      case .unexpectedNil: return .KVO_NIL_VALUE
+      case .mismatch: return .KVO_TYPE_MISMATCH
+      }
+    }
+    return .KVO_OK
+  }
+}
+
+private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
+  init(isOptional: Bool) { super.init(.KVO_ARRAY, .of(Element.self), isOptional: isOptional) }
+
+  private func elements(_ value: UnsafeRawPointer) -> [Element] {
+    isOptional
+      ? value.assumingMemoryBound(to: [Element]?.self).pointee ?? []
+      : value.assumingMemoryBound(to: [Element].self).pointee
+  }
+
+  private func write(_ elements: [Element], to target: UnsafeMutableRawPointer) {
+    if isOptional {
+      target.initializeMemory(as: [Element]?.self, to: elements)
+    } else {
+      target.initializeMemory(as: [Element].self, to: elements)
+    }
+  }
+
+  override func count(_ value: UnsafeRawPointer) -> Int { elements(value).count }
+
+  override func get(
+    _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status {
+    withUnsafePointer(to: elements(value)[index]) {
+      kvo_value_init(element, self.element.cType, $0)
+    }
+  }
+
+  override func each(
+    _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
+  ) -> kvo_status {
+    for element in elements(value) {
+      let status = withUnsafePointer(to: element) { take($0) }
+      if status != .KVO_OK { return status }
+    }
+    return .KVO_OK
+  }
+
+  override func make(
+    _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
+  ) -> kvo_status {
+    var made: [Element] = []
+    made.reserveCapacity(elements.count)
+    let status = read(elements) { made.append($0) }
+    if status == .KVO_OK { write(made, to: target) }
+    return status
+  }
+
+  override func pick(
+    _ value: UnsafeRawPointer, _ ranges: [Range<Int>], into target: UnsafeMutableRawPointer
+  ) {
+    let elements = elements(value)
+    var picked: [Element] = []
+    for range in ranges { picked += elements[range.clamped(to: 0..<elements.count)] }
+    write(picked, to: target)
+  }
+}
+
+private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sendable {
+  init(isOptional: Bool) { super.init(.KVO_SET, .of(Element.self), isOptional: isOptional) }
+
+  private func members(_ value: UnsafeRawPointer) -> Set<Element> {
+    isOptional
+      ? value.assumingMemoryBound(to: Set<Element>?.self).pointee ?? []
+      : value.assumingMemoryBound(to: Set<Element>.self).pointee
+  }
+
+  private func write(_ members: Set<Element>, to target: UnsafeMutableRawPointer) {
+    if isOptional {
+      target.initializeMemory(as: Set<Element>?.self, to: members)
+    } else {
+      target.initializeMemory(as: Set<Element>.self, to: members)
+    }
+  }
+
+  override func count(_ value: UnsafeRawPointer) -> Int { members(value).count }
+
+  override func get(
+    _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status {
+    let members = members(value)
+    let member = members[members.index(members.startIndex, offsetBy: index)]
+    return withUnsafePointer(to: member) { kvo_value_init(element, self.element.cType, $0) }
+  }
+
+  override func each(
+    _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
+  ) -> kvo_status {
+    for member in members(value) {
+      let status = withUnsafePointer(to: member) { take($0) }
+      if status != .KVO_OK { return status }
+    }
+    return .KVO_OK
+  }
+
+  override func make(
+    _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
+  ) -> kvo_status {
+    var made = Set<Element>(minimumCapacity: elements.count)
+    let status = read(elements) { made.insert($0) }
+    if status == .KVO_OK { write(made, to: target) }
+    return status
+  }
+
+  override func filter(
+    _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, wanted: Bool,
+    into target: UnsafeMutableRawPointer
+  ) {
+    let a = members(a)
+    let b = members(b)
+    write(wanted ? a.intersection(b) : a.subtracting(b), to: target)
+  }
+
+  override func membersValue(_ members: Set<AnyHashable>) -> kvo_value? {
+    let known = Set(members.lazy.compactMap { $0 as? Element })
+    return isOptional ? .of(Optional(known)) : .of(known)
+  }
+}
+
+// MARK: Types
+
+/// A Swift collection type that key-value coding knows as one.
+protocol CollectionValue {
+  static func makeShape(isOptional: Bool) -> CollectionShape
+}
+
+extension Array: CollectionValue {
+  static func makeShape(isOptional: Bool) -> CollectionShape {
+    ArrayShape<Element>(isOptional: isOptional)
+  }
+}
+
+extension Set: CollectionValue {
+  static func makeShape(isOptional: Bool) -> CollectionShape {
+    SetShape<Element>(isOptional: isOptional)
+  }
+}
+
+extension kvo_value {
+  /// A core value that holds a Swift one; the caller destroys it.
+  static func of<T>(_ value: T) -> kvo_value {
+    var made = kvo_value()
+    // What fails for want of memory is nil, as which it is told.
+    _ = withUnsafePointer(to: value) { kvo_value_init(&made, ValueType.of(T.self).cType, $0) }
+    return made
+  }
+}
+
+// MARK: The functions that the core calls
+
+extension CollectionShape {
+  /// The operations for the core's description of a type with this shape. For ever.
+  func makeOperations() -> UnsafePointer<kvo_collection_operations> {
+    let operations = UnsafeMutablePointer<kvo_collection_operations>.allocate(capacity: 1)
+    operations.initialize(
+      to: kvo_collection_operations(
+        kind: kind, count: countElements, get: getElement, make: makeCollection,
+        each: eachElement, pick: kind == .KVO_ARRAY ? pickElements : nil,
+        filter: kind == .KVO_SET ? filterElements : nil))
+    return UnsafePointer(operations)
+  }
+}
+
+private func shape(_ type: UnsafePointer<kvo_type>) -> CollectionShape {
+  // Only types with a shape have these functions.
+  ValueType.of(type).shape!
+}
+
+private let countElements: @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> Int = {
+  shape($0).count($1)
+}
+
+private let getElement:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, Int, UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status = { shape($0).get($1, $2, into: $3) }
+
+private let makeCollection:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafePointer<kvo_value>, Int,
+    UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status = { type, target, elements, count, _ in
+    shape(type).make(UnsafeBufferPointer(start: elements, count: count), into: target)
+  }
+
+private let eachElement:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer,
+    @convention(c) (UnsafeMutableRawPointer, kvo_value) -> kvo_status, UnsafeMutableRawPointer
+  ) -> kvo_status = { type, value, take, context in
+    let shape = shape(type)
+    return shape.each(value) { element in
+      var copy = kvo_value()
+      let status = kvo_value_init(&copy, shape.element.cType, element)
+      return status == .KVO_OK ? take(context, copy) : status
+    }
+  }
+
+private let pickElements:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, OpaquePointer, UnsafeMutableRawPointer
+  ) -> kvo_status = { type, value, indexes, target in
+    shape(type).pick(value, ranges(of: indexes), into: target)
+    return .KVO_OK
+  }
+
+private let filterElements:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer, Bool, UnsafeMutableRawPointer
+  ) -> kvo_status = { type, a, b, wanted, target in
+    shape(type).filter(a, b, wanted: wanted, into: target)
+    return .KVO_OK
+  }
