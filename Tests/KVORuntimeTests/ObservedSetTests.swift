@@ -1,0 +1,159 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// H4, E4: a set property changed member by member.
+@Suite(.leakFree) struct ObservedSetTests {
+  /// A mutation of the set `a b c`, what it tells, and what it leaves.
+  struct Mutation: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let mutate: @Sendable (ObservedSet<String>) -> Void
+    let lines: [String]
+    let left: Set<String>
+
+    init(
+      _ statement: String, _ lines: [String], left: Set<String>,
+      mutate: @escaping @Sendable (ObservedSet<String>) -> Void
+    ) {
+      testDescription = statement
+      self.mutate = mutate
+      self.lines = lines
+      self.left = left
+    }
+  }
+
+  static let cases: [Mutation] = [
+    Mutation("insert", ["prior insertion", "insertion new {x}"], left: ["a", "b", "c", "x"]) {
+      #expect($0.insert("x"))
+    },
+    Mutation("insert what is there", [], left: ["a", "b", "c"]) { #expect(!$0.insert("a")) },
+    Mutation("remove", ["prior removal old {a}", "removal old {a}"], left: ["b", "c"]) {
+      #expect($0.remove("a") == "a")
+    },
+    Mutation("remove what is not there", [], left: ["a", "b", "c"]) {
+      #expect($0.remove("x") == nil)
+    },
+    Mutation(
+      "formUnion", ["prior insertion", "insertion new {x, y}"],
+      left: ["a", "b", "c", "x", "y"]
+    ) { $0.formUnion(["a", "x", "y"]) },
+    Mutation(
+      "formUnion with nothing new", ["prior insertion", "insertion new {}"],
+      left: ["a", "b", "c"]
+    ) { $0.formUnion(["a"]) },
+    Mutation("subtract", ["prior removal old {a, b}", "removal old {a, b}"], left: ["c"]) {
+      $0.subtract(["a", "b", "x"])
+    },
+    Mutation(
+      "subtract nothing", ["prior removal old {}", "removal old {}"],
+      left: ["a", "b", "c"]
+    ) { $0.subtract(["x"]) },
+    Mutation("formIntersection", ["prior removal old {b, c}", "removal old {b, c}"], left: ["a"]) {
+      $0.formIntersection(["a", "x"])
+    },
+    Mutation(
+      "set", ["prior replacement old {a, b}", "replacement old {a, b} new {x}"],
+      left: ["c", "x"]
+    ) { $0.set(["c", "x"]) },
+    Mutation("removeAll", ["prior removal old {a, b, c}", "removal old {a, b, c}"], left: []) {
+      $0.removeAll()
+    },
+    Mutation("reading", [], left: ["a", "b", "c"]) {
+      #expect($0.count == 3)
+      #expect(!$0.isEmpty)
+      #expect($0.contains("a"))
+      #expect(!$0.contains("x"))
+      #expect(Set($0) == ["a", "b", "c"])
+      #expect($0.sorted() == ["a", "b", "c"])
+    },
+  ]
+
+  @Test("H4: each mutation is one change with what really came and went", arguments: cases)
+  func mutations(_ mutation: Mutation) throws {
+    let shelf = Shelf()
+    shelf.tags = ["a", "b", "c"]
+    let log = Recorder()
+    log.observe(shelf, \.tags, [.prior, .old, .new])
+    let watcher = log.watcher()
+    try shelf.addObserver(watcher, forKeyPath: "tags", options: [.prior, .old, .new])
+    mutation.mutate(shelf.mutableSet(\.tags))
+    #expect(log.take() == mutation.lines.flatMap { ["a \($0)", "w: tags \($0)"] })
+    #expect(shelf.tags == mutation.left)
+  }
+
+  @Test("H4: the same of an optional set, and of one that nobody observes", arguments: cases)
+  func optionalMutations(_ mutation: Mutation) {
+    let shelf = Shelf()
+    shelf.labels = ["a", "b", "c"]
+    mutation.mutate(shelf.mutableSet(\.labels))
+    #expect(shelf.labels == mutation.left)
+    shelf.labels = ["a", "b", "c"]
+    let log = Recorder()
+    log.observe(shelf, \.labels, [.prior, .old, .new])
+    mutation.mutate(shelf.mutableSet(\.labels))
+    #expect(log.take() == mutation.lines.map { "a \($0)" })
+    #expect(shelf.labels == mutation.left)
+  }
+
+  @Test("B9: a set that is nil becomes one at the first insertion")
+  func springsIntoBeing() {
+    let shelf = Shelf()
+    let log = Recorder()
+    log.observe(shelf, \.labels, [.old, .new])
+    let labels = shelf.mutableSet(\.labels)
+    labels.subtract(["a"])
+    labels.remove("a")
+    #expect(shelf.labels == nil)
+    labels.insert("a")
+    #expect(shelf.labels == ["a"])
+    #expect(log.take() == ["a removal old {}", "a insertion new {a}"])
+  }
+
+  @Test("H4: a declared key that is stored plainly")
+  func declaredStored() {
+    let shelf = Shelf()
+    let log = Recorder()
+    log.observe(shelf, \.marks, [.old, .new])
+    shelf.mutableSet(\.marks).formUnion([1, 2])
+    shelf.mutableSet(\.marks).remove(1)
+    #expect(shelf.marks == [2])
+    #expect(log.take() == ["a insertion new {1, 2}", "a removal old {1}"])
+  }
+
+  @Test("E4: an observed set is not copied to tell what came")
+  func inPlace() {
+    let shelf = Shelf()
+    shelf.marks = Set(0..<1000)
+    shelf.marks.reserveCapacity(4000)
+    let capacity = shelf.marks.capacity
+    var told = 0
+    let token = shelf.observe(\.marks, options: [.prior, .old, .new]) { _, change in
+      told += change.newValue?.count ?? 0
+    }
+    for number in 1000..<2000 { shelf.mutableSet(\.marks).insert(number) }
+    // A copy would have no more room than it needs.
+    #expect(shelf.marks.capacity == capacity)
+    #expect(told == 1000)
+    token.invalidate()
+  }
+
+  @Test("H4: members live no longer than the set has them")
+  func lifetimes() {
+    let library = Library()
+    let log = Recorder()
+    log.observe(library, \.books, [.prior, .old, .new])
+    let books = library.mutableSet(\.books)
+    books.insert(Book("a"))
+    books.formUnion([Book("b"), Book("c")])
+    weak let one = library.books.first
+    books.formIntersection([Book("c")])
+    books.set([Book("d")])
+    #expect(one == nil)
+    #expect(log.take().last == "a replacement old {c} new {d}")
+  }
+}
+
+private class Library: Tracked {
+  @Observed var books: Set<Book> = []
+}
