@@ -73,6 +73,10 @@ let package = Package(
       name: "KVORuntimeTests",
       dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       swiftSettings: strictSwift),
+    // Code from Apple's platforms, moved here. The originals can't be compiled but there.
+    .testTarget(
+      name: "MigrationTests", dependencies: ["KVORuntime", "TestSupport"], path: "Tests/Migration",
+      exclude: ["Originals", "Expected"], swiftSettings: strictSwift),
 
     // Examples
     .target(

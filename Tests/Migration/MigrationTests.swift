@@ -1,0 +1,44 @@
+import Glibc
+import KVORuntime
+import Testing
+
+/// Code as it stands in projects on Apple's platforms (Originals), moved here by the edits that
+/// Documentation/MovingOver.md lists and no other (Moved; `Scripts/check migration` compares the
+/// two), writes what it writes there (Expected).
+struct MigrationTests {
+  struct Program: Sendable, CustomTestStringConvertible {
+    let name: String
+    let run: @Sendable (Journal) -> Void
+
+    var testDescription: String { name }
+  }
+
+  static let programs = [
+    Program(name: "Contexts", run: contexts),
+    Program(name: "AutomaticOff", run: automaticOff),
+    Program(name: "ManualPairs", run: manualPairs),
+  ]
+
+  @Test(
+    "C3 D4 D5 D10 D11 E1 E3 H1 H4: moved code tells what it told", arguments: programs)
+  func moved(_ program: Program) throws {
+    let journal = Journal()
+    program.run(journal)
+    let expected = try expectedLines(of: program.name)
+    #expect(journal.lines == expected)
+  }
+
+  private func expectedLines(of name: String) throws -> [String] {
+    let folder = #filePath.prefix(upTo: #filePath.lastIndex(of: "/")!)
+    let file = try #require(fopen("\(folder)/Expected/\(name).txt", "r"))
+    defer { fclose(file) }
+    var lines: [String] = []
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    while getline(&line, &capacity, file) > 0, let line {
+      lines.append(String(String(cString: line).dropLast()))
+    }
+    return lines
+  }
+}

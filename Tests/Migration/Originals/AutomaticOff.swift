@@ -1,0 +1,60 @@
+// Automatic notification turned off: for all keys by name, and by a class method for one key.
+import Foundation
+
+class Thermostat: NSObject {
+  @objc dynamic var target = 20.0
+  @objc dynamic var reading = 18.0
+  @objc dynamic var mode = "eco"
+
+  override class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+    if key == #keyPath(Thermostat.reading) { return false }
+    return super.automaticallyNotifiesObservers(forKey: key)
+  }
+
+  /// Takes a reading, and tells of it unless it is the same.
+  func measure(_ value: Double) {
+    guard value != reading else { return }
+    willChangeValue(forKey: "reading")
+    reading = value
+    didChangeValue(forKey: "reading")
+  }
+}
+
+final class SilentThermostat: Thermostat {
+  @objc dynamic var fan = 0
+
+  @objc class func automaticallyNotifiesObserversOfFan() -> Bool {
+    false
+  }
+
+  func blow(_ speed: Int) {
+    willChangeValue(for: \.fan)
+    fan = speed
+    didChangeValue(for: \.fan)
+  }
+}
+
+func automaticOff(_ journal: Journal) {
+  let thermostat = SilentThermostat()
+  let tokens = [
+    thermostat.observe(\.target, options: [.new]) { _, change in
+      journal.write("target \(change.newValue!)")
+    },
+    thermostat.observe(\.reading, options: [.old, .new]) { _, change in
+      journal.write("reading \(change.oldValue!) -> \(change.newValue!)")
+    },
+    thermostat.observe(\.fan, options: [.old, .new]) { _, change in
+      journal.write("fan \(change.oldValue!) -> \(change.newValue!)")
+    },
+  ]
+
+  thermostat.target = 21
+  thermostat.reading = 18.5
+  thermostat.measure(18.5)
+  thermostat.measure(19)
+  thermostat.setValue(19.5, forKey: "reading")
+  thermostat.setValue(22, forKey: "target")
+  thermostat.fan = 1
+  thermostat.blow(2)
+  withExtendedLifetime(tokens) {}
+}

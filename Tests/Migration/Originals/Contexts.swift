@@ -1,0 +1,144 @@
+// Observing by string: one context for each key, one for a class, none; superclass and subclass
+// observe the same key of the same object.
+import Foundation
+
+class Account: NSObject {
+  @objc dynamic var balance = 0.0
+  @objc dynamic var interestRate = 0.01
+  @objc dynamic var owner: String?
+}
+
+// A context for each key.
+nonisolated(unsafe) private var balanceContext = 0
+nonisolated(unsafe) private var interestRateContext = 0
+
+class Clerk: NSObject {
+  let journal: Journal
+
+  init(_ journal: Journal) {
+    self.journal = journal
+    super.init()
+  }
+
+  func watch(_ account: Account) {
+    account.addObserver(
+      self, forKeyPath: #keyPath(Account.balance), options: [.old, .new], context: &balanceContext)
+    account.addObserver(
+      self, forKeyPath: #keyPath(Account.interestRate), options: .new, context: &interestRateContext
+    )
+  }
+
+  func stopWatching(_ account: Account) {
+    account.removeObserver(self, forKeyPath: #keyPath(Account.balance), context: &balanceContext)
+    account.removeObserver(
+      self, forKeyPath: #keyPath(Account.interestRate), context: &interestRateContext)
+  }
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    if context == &balanceContext {
+      let old = change?[.oldKey] as? Double
+      let new = change?[.newKey] as? Double
+      journal.write("clerk: balance \(old!) -> \(new!)")
+    } else if context == &interestRateContext {
+      let new = change?[.newKey] as? Double
+      journal.write("clerk: interest rate \(new!)")
+    } else {
+      super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
+    }
+  }
+}
+
+/// Watches what a clerk watches, for reasons of its own, under one context for all its keys.
+final class Auditor: Clerk {
+  nonisolated(unsafe) private static var context = 0
+
+  override func watch(_ account: Account) {
+    super.watch(account)
+    for keyPath in [#keyPath(Account.balance), #keyPath(Account.owner)] {
+      account.addObserver(
+        self, forKeyPath: keyPath, options: [.old, .prior], context: &Self.context)
+    }
+  }
+
+  override func stopWatching(_ account: Account) {
+    for keyPath in [#keyPath(Account.balance), #keyPath(Account.owner)] {
+      account.removeObserver(self, forKeyPath: keyPath, context: &Self.context)
+    }
+    super.stopWatching(account)
+  }
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    guard context == &Self.context, let keyPath, let change else {
+      super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
+      return
+    }
+    let when = change[.notificationIsPriorKey] as? Bool == true ? "before" : "after"
+    journal.write("auditor: \(keyPath) \(when), was \(described(change[.oldKey]!))")
+  }
+
+  private func described(_ value: Any) -> String {
+    switch value {
+    case is NSNull: "nothing"
+    case let name as String: name
+    default: "a number"
+    }
+  }
+}
+
+/// Tells its keys by their names; without a context, since nothing else observes here.
+final class Doorman: NSObject {
+  private let account: Account
+  private let journal: Journal
+
+  init(_ account: Account, _ journal: Journal) {
+    self.account = account
+    self.journal = journal
+    super.init()
+    account.addObserver(self, forKeyPath: "owner", options: .initial, context: nil)
+  }
+
+  deinit {
+    account.removeObserver(self, forKeyPath: "owner")
+  }
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    if keyPath == #keyPath(Account.owner), let account = object as? Account {
+      journal.write("doorman: \(account.owner ?? "nobody")")
+    } else {
+      super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
+    }
+  }
+}
+
+func contexts(_ journal: Journal) {
+  let account = Account()
+  let clerk = Clerk(journal)
+  clerk.watch(account)
+  account.balance = 10
+  account.interestRate = 0.02
+  clerk.stopWatching(account)
+  account.balance = 20
+
+  let auditor = Auditor(journal)
+  auditor.watch(account)
+  account.balance = 30
+  account.owner = "Ada"
+  account.owner = "Grace"
+  auditor.stopWatching(account)
+  account.owner = "Mary"
+
+  var doorman: Doorman? = Doorman(account, journal)
+  account.owner = nil
+  withExtendedLifetime(doorman) {}
+  doorman = nil
+  account.owner = "Ada"
+}
