@@ -1,0 +1,54 @@
+// The old and the new value, for those who ask: of a number, of an optional, of what its setter
+// corrects.
+import KVORuntime
+
+final class Room: KVOObject {
+  @Observed var temperature = 20
+  @Observed var guest: String?
+  private var volumeField = 3
+
+  // What observers are told is what the getter answers, not what the setter was given.
+  var volume: Int {
+    get { volumeField }
+    set { volumeField = min(max(newValue, 0), 10) }
+  }
+
+  override class func registerKeys() {
+    declareKeys { $0.accessors("volume", \.volume, get: \.volume) { $0.volume = $1 } }
+  }
+}
+
+final class Logbook: KVOObject {
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    print("\(keyPath!): \(words(change![.oldKey]!)) -> \(words(change![.newKey]!))")
+  }
+
+  private func words(_ value: Any) -> String {
+    switch value {
+    case Optional<Any>.none: "nobody"
+    case let name as String: name
+    default: "\(value)"
+    }
+  }
+}
+
+let room = Room()
+let logbook = Logbook()
+for key in ["temperature", "guest", "volume"] {
+  try room.addObserver(logbook, forKeyPath: key, options: [.old, .new])
+}
+room.temperature += 1
+room.guest = "Ada"
+room.guest = nil
+try room.setValue(50, forKey: "volume")
+
+// Typed: an optional's nil is a value like others.
+let token = room.observe(\.guest, options: [.old, .new]) { _, change in
+  if case .some(let guest) = change.newValue { print("the guest is \(guest ?? "nobody")") }
+}
+try room.removeObserver(logbook, forKeyPath: "guest")
+room.guest = "Grace"
+room.guest = nil
