@@ -5,7 +5,8 @@
 // they came to be watched; the observers of one key in the order of registration, links in the
 // order of the registrations that they serve. A key and a registration is found once, by the stamp
 // of this search. The graph lock is held throughout, and each object's lock while its observers are
-// looked at: nothing is read from objects here.
+// looked at: nothing is read from objects here. The observers of a tracked path stand among those
+// of the property that changed, as those of a path of keys do.
 #include "kvo_reach.h"
 
 #include "kvo_lock.h"
@@ -55,7 +56,20 @@ static bool add_member(kvo_audience *audience, kvo_member member) {
     audience->member_capacity = count * 2;
   }
   kvo_registration_hold(member.registration);
+  if (member.path) kvo_derivation_retain(member.path);
   audience->members[audience->member_count++] = member;
+  return true;
+}
+
+static bool add_tracked(kvo_links *links, kvo_derivation *derivation) {
+  if (links->tracked_count == links->tracked_capacity) {
+    size_t count = links->tracked_count;
+    kvo_derivation **larger = grown(links->tracked, NULL, count, sizeof *larger);
+    if (!larger) return false;
+    links->tracked = larger;
+    links->tracked_capacity = count ? count * 2 : 4;
+  }
+  links->tracked[links->tracked_count++] = kvo_derivation_retain(derivation);
   return true;
 }
 
@@ -88,6 +102,7 @@ void kvo_audience_destroy(kvo_audience *audience) {
   for (uint32_t i = 0; i < audience->member_count; i++) {
     kvo_member *member = &audience->members[i];
     if (member->is_read) kvo_value_destroy(&member->value);
+    kvo_derivation_release(member->path);
     kvo_registration_let_go(member->registration);
   }
   if (audience->affected != audience->few_affected) kvo_free(audience->affected);
@@ -97,7 +112,9 @@ void kvo_audience_destroy(kvo_audience *audience) {
 
 void kvo_links_destroy(kvo_links *links) {
   for (size_t i = 0; i < links->count; i++) kvo_registration_let_go(&links->items[i]->entry);
+  for (size_t i = 0; i < links->tracked_count; i++) kvo_derivation_release(links->tracked[i]);
   kvo_free(links->items);
+  kvo_free(links->tracked);
   *links = (kvo_links){0};
 }
 
@@ -108,7 +125,9 @@ typedef struct {
   const kvo_audience *before; // whose members have the stamp `was`
   kvo_links *links;
   uint64_t was, stamp;
-  uint32_t index; // of the affected key that is looked at
+  uint32_t index;          // of the affected key that is looked at
+  kvo_derivation *path;    // whose observers are looked at instead
+  kvo_derivation *pending; // tracked paths that were met there, by `pending`
   bool ok;
 } search;
 
@@ -120,8 +139,9 @@ static void find_member(search *search, kvo_registration *registration, bool is_
   }
   bool was = search->before && registration->stamp == search->was;
   kvo_member member = {.registration = registration,
+      .path = search->path,
       .affected = search->index,
-      .is_whole = is_whole || search->index > 0,
+      .is_whole = is_whole || search->index > 0 || search->path,
       .was_place = was ? registration->place : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->audience, member);
   if (!search->ok) return;
@@ -129,9 +149,20 @@ static void find_member(search *search, kvo_registration *registration, bool is_
   registration->place = search->audience->member_count - 1;
 }
 
+static void find_tracked(search *search, kvo_derivation *derivation) {
+  if (search->links && derivation->is_tracked)
+    search->ok = search->ok && add_tracked(search->links, derivation);
+}
+
 static void find_derived(search *search, kvo_derivation *derivation) {
   if (derivation->stamp == search->stamp) return;
   derivation->stamp = search->stamp;
+  find_tracked(search, derivation);
+  if (derivation->is_tracked && derivation->accessors->property->is_path) {
+    derivation->pending = search->pending;
+    search->pending = derivation;
+    return;
+  }
   kvo_affected affected = {.object = derivation->object,
       .operations = derivation->operations,
       .id = derivation->accessors->id,
@@ -162,7 +193,10 @@ static void find_entry(search *search, kvo_registration *entry) {
 }
 
 static void look_at_locked(search *search, kvo_cell *cell) {
-  if (cell->derivation) cell->derivation->stamp = search->stamp;
+  if (cell->derivation && cell->derivation->stamp != search->stamp) {
+    cell->derivation->stamp = search->stamp;
+    find_tracked(search, cell->derivation);
+  }
   if (!kvo_observers_is_list(cell->observers)) {
     if (cell->observers) find_entry(search, kvo_observers_single(cell->observers));
     return;
@@ -195,16 +229,29 @@ static void sort_members(kvo_audience *audience, uint32_t start) {
     audience->members[i].registration->place = i;
 }
 
+static void look_at_key(search *search, kvo_object *object, uintptr_t id) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_table *table = object->observations;
+  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+  if (cell) look_at_locked(search, cell);
+}
+
+// What hangs on a path is found at once; what is derived from it comes with the next level.
+static void look_at_paths(search *search) {
+  while (search->pending) {
+    search->path = search->pending;
+    search->pending = search->path->pending;
+    look_at_key(search, search->path->object, search->path->accessors->id);
+  }
+  search->path = NULL;
+}
+
 static void look_at(search *search, uint32_t index) {
   const kvo_affected affected = search->audience->affected[index];
   uint32_t start = search->audience->member_count;
   search->index = index;
-  {
-    KVO_LOCKED_OBJECTS(affected.object, NULL);
-    kvo_table *table = affected.object->observations;
-    kvo_cell *cell = table ? kvo_table_find(table, affected.id) : NULL;
-    if (cell) look_at_locked(search, cell);
-  }
+  look_at_key(search, affected.object, affected.id);
+  look_at_paths(search);
   sort_members(search->audience, start);
 }
 

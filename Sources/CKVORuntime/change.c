@@ -17,6 +17,7 @@
 // reach.c's.
 #include "kvo_delivery.h"
 
+#include "kvo_binding.h"
 #include "kvo_collection_internal.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
@@ -59,12 +60,20 @@ static void call_living_object(kvo_frame *frame, kvo_registration *registration,
   operations->release(observer);
 }
 
-void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
+static void call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
   if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
   if (KVO_LIKELY(registration->callback != NULL))
     registration->callback(registration->context, registration->object, registration->key_path,
         change);
   else call_living_object(frame, registration, change);
+}
+
+// A getter that sets something while its reads are recorded does not read what observers read.
+void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
+  void *recorder = kvo_recorder;
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = NULL;
+  call(frame, registration, change);
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
 }
 
 static bool is_unchanged(kvo_frame *frame) {

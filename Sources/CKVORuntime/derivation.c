@@ -15,34 +15,47 @@ static uint64_t watched_keys; // graph lock
 
 static void release_chains(kvo_derivation *derivation) {
   for (uint32_t i = 0; i < derivation->count; i++) kvo_chain_release(derivation->chains[i]);
+  kvo_free(derivation->chains);
+}
+
+static bool make_chains(kvo_derivation *derivation, const kvo_dependencies *dependencies) {
+  derivation->chains = kvo_alloc(dependencies->count * sizeof *derivation->chains + 1);
+  if (!derivation->chains) return false;
+  for (; derivation->count < dependencies->count; derivation->count++) {
+    kvo_chain *chain = kvo_chain_make(derivation->object, dependencies->paths[derivation->count],
+        derivation->accessors, derivation);
+    if (!chain) return false;
+    derivation->chains[derivation->count] = chain;
+  }
+  return true;
+}
+
+// A class that says what affects the key is believed.
+static bool is_tracked(const kvo_accessors *accessors, const kvo_dependencies *dependencies) {
+  return !dependencies->count && accessors->property && accessors->property->track;
 }
 
 static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,
     const kvo_dependencies *dependencies) {
-  kvo_derivation *made =
-      kvo_alloc_zeroed(sizeof *made + dependencies->count * sizeof *made->chains);
+  kvo_derivation *made = kvo_alloc_zeroed(sizeof *made);
   if (!made) return NULL;
   made->references = 1;
   made->object = object;
   made->operations = kvo_class_of(object)->operations;
   made->accessors = accessors;
   made->dependencies = dependencies;
-  for (; made->count < dependencies->count; made->count++) {
-    kvo_chain *chain = kvo_chain_make(object, dependencies->paths[made->count], accessors, made);
-    if (!chain) {
-      kvo_derivation_release(made);
-      return NULL;
-    }
-    made->chains[made->count] = chain;
-  }
-  return made;
+  made->is_tracked = is_tracked(accessors, dependencies);
+  if (make_chains(made, dependencies)) return made;
+  kvo_derivation_release(made);
+  return NULL;
 }
 
 bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_derivation **made) {
   const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors);
-  *made = dependencies->count ? make(object, accessors, dependencies) : NULL;
-  return *made || !dependencies->count;
+  bool is_derived = dependencies->count || is_tracked(accessors, dependencies);
+  *made = is_derived ? make(object, accessors, dependencies) : NULL;
+  return *made || !is_derived;
 }
 
 kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation) {
@@ -66,6 +79,7 @@ kvo_derivation *kvo_derivation_remove_locked(kvo_table *table, kvo_cell *cell) {
   kvo_derivation *derivation = cell->derivation;
   if (!derivation) return NULL;
   cell->derivation = NULL;
+  derivation->ended = true;
   table->linked--;
   for (uint32_t i = 0; i < derivation->count; i++) derivation->chains[i]->ended = true;
   return derivation;

@@ -18,6 +18,10 @@ void kvo_registration_hold(kvo_registration *registration) {
 
 void kvo_registration_let_go(kvo_registration *registration) {
   if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (registration->options & KVO_GROUPED) {
+    kvo_group_member_free(registration);
+    return;
+  }
   kvo_link *link = kvo_link_of(registration);
   if (link) kvo_chain_release(link->chain);
   kvo_free(registration);
@@ -26,6 +30,7 @@ void kvo_registration_let_go(kvo_registration *registration) {
 static void reclaim(kvo_retired *retired) {
   kvo_registration *registration = kvo_retired_registration(retired);
   if (registration->ended) registration->ended(registration->context);
+  if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
   if (registration->observer) registration->operations->unowned_release(registration->observer);
   kvo_registration_let_go(registration);
 }
@@ -88,7 +93,10 @@ bool kvo_registration_end(kvo_registration *registration) {
   return ended;
 }
 
-void kvo_handle_invalidate(kvo_handle *handle) { kvo_registration_end(handle); }
+void kvo_handle_invalidate(kvo_handle *handle) {
+  if (handle->options & KVO_GROUPED) kvo_group_end(handle->group);
+  else kvo_registration_end(handle);
+}
 
 bool kvo_handle_is_valid(const kvo_handle *handle) {
   return __atomic_load_n(&handle->state, __ATOMIC_ACQUIRE) == KVO_LIVE;
@@ -96,7 +104,7 @@ bool kvo_handle_is_valid(const kvo_handle *handle) {
 
 void kvo_handle_release(kvo_handle *handle) {
   if (!handle) return;
-  kvo_registration_end(handle);
+  kvo_handle_invalidate(handle);
   kvo_registration_let_go(handle);
 }
 

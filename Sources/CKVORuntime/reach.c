@@ -82,6 +82,15 @@ static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   kvo_frame_pop(guard);
 }
 
+static void read_tracked(const kvo_frame *frame, kvo_member *member) {
+  const kvo_derivation *path = member->path;
+  kvo_frame *guard = visit(frame, path->object, path->operations);
+  if (!guard) return;
+  kvo_change_read(kvo_accessors_current(path->accessors), path->object, &member->value);
+  member->is_read = true;
+  kvo_frame_pop(guard);
+}
+
 static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member *member) {
   kvo_frame *guard = visit(frame, chain->root, chain->operations);
   if (!guard) return;
@@ -98,6 +107,7 @@ static void read_all(const kvo_frame *frame, const kvo_reach *reach, kvo_audienc
     const kvo_chain *chain = chain_of(member);
     if (!(member->registration->options & wanted) || is_detailed(reach, member)) continue;
     if (chain) read_path(frame, chain, member);
+    else if (member->path) read_tracked(frame, member);
     else if (!audience->affected[member->affected].is_read)
       read_affected(frame, &audience->affected[member->affected]);
   }
@@ -113,20 +123,25 @@ static uint32_t options_of_detailed(const kvo_reach *reach, const kvo_audience *
 
 // What was read for a member, or NULL.
 static const kvo_value *value_of(const kvo_audience *audience, const kvo_member *member) {
-  if (chain_of(member)) return member->is_read ? &member->value : NULL;
+  if (chain_of(member) || member->path) return member->is_read ? &member->value : NULL;
   const kvo_affected *affected = &audience->affected[member->affected];
   return affected->is_read ? &affected->value : NULL;
 }
 
 // MARK: Calling
 
+static const kvo_class_operations *operations_of(const kvo_audience *audience,
+    const kvo_member *member) {
+  const kvo_chain *chain = chain_of(member);
+  if (chain) return chain->operations;
+  return member->path ? member->path->operations : audience->affected[member->affected].operations;
+}
+
 static void call(const kvo_frame *frame, const kvo_audience *audience, const kvo_member *member,
     const kvo_change *change) {
   kvo_registration *registration = member->registration;
   if (!kvo_handle_is_valid(registration)) return;
-  const kvo_chain *chain = chain_of(member);
-  kvo_frame *guard = visit(frame, registration->object,
-      chain ? chain->operations : audience->affected[member->affected].operations);
+  kvo_frame *guard = visit(frame, registration->object, operations_of(audience, member));
   if (!guard) return;
   if (kvo_handle_is_valid(registration)) kvo_change_call(guard, registration, change);
   kvo_frame_pop(guard);
@@ -161,7 +176,7 @@ static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo
 // Where nothing led on at will, the plain observers of the changed key are those that were
 // registered then, and old is the frame's.
 static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
-  return !reach->has_before && !chain_of(member) && member->affected == 0 &&
+  return !reach->has_before && !chain_of(member) && !member->path && member->affected == 0 &&
          member->registration->serial <= frame->serial;
 }
 
@@ -228,11 +243,13 @@ static void find_after(kvo_frame *frame, kvo_reach *reach, kvo_links *links) {
       frame->id, links);
 }
 
-// Follows the links that lead on from what is affected. False if there are none.
+// Follows the links that lead on from what is affected, and what tracked keys read now. False if
+// there are none.
 static bool follow(kvo_reach *reach) {
-  if (!reach->links.count) return false;
-  for (size_t i = 0; i < reach->links.count; i++) kvo_link_follow(reach->links.items[i]);
-  return true;
+  const kvo_links *links = &reach->links;
+  for (size_t i = 0; i < links->count; i++) kvo_link_follow(links->items[i]);
+  for (size_t i = 0; i < links->tracked_count; i++) kvo_derivation_follow(links->tracked[i]);
+  return links->count || links->tracked_count;
 }
 
 static void read_new(kvo_frame *frame, kvo_reach *reach) {

@@ -98,8 +98,10 @@ static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_e
     kvo_stand_discard(stand);
     return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
   }
-  if (in_graph) kvo_wire(link, stand->derivation);
-  stand->derivation = NULL;
+  if (in_graph && kvo_registration_state(registration) != KVO_UNPLACED) {
+    kvo_wire(link, stand->derivation);
+    stand->derivation = NULL;
+  }
   kvo_stand_settle(stand);
   if (link) kvo_registration_let_go(registration);
   return KVO_OK;
@@ -119,7 +121,7 @@ static void tell_initial(void *opaque) {
 static void pop_initial(void *opaque) { kvo_frame_pop(((initial *)opaque)->frame); }
 
 // The registration may end during the initial call, or on another thread: a frame guards it.
-static kvo_status insert_and_tell(kvo_registration *registration, kvo_stand *stand,
+kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *stand,
     kvo_handle **handle, kvo_error *error) {
   const kvo_accessors *accessors = stand->accessors;
   kvo_frame *frame = NULL;
@@ -174,7 +176,7 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
     kvo_stand_discard(&stand);
     return out_of_memory(cls, request->key_path, error);
   }
-  status = insert_and_tell(made, &stand, handle, error);
+  status = kvo_registration_insert(made, &stand, handle, error);
   if (status) discard(made);
   return status;
 }

@@ -128,7 +128,10 @@ static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_r
 bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  if (registration->options & KVO_GROUPED && !kvo_group_member_begin_locked(registration))
+    return true;
   if (place_locked(registration, stand, retired)) return true;
+  if (registration->options & KVO_GROUPED) kvo_registration_set_state(registration, KVO_UNPLACED);
   kvo_table_trim_locked(registration->object, retired);
   if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
   return false;

@@ -7,7 +7,8 @@
 // tasks rather than recursed into, so that a path or a chain of derived keys may be as long as
 // memory allows. A derivation that another thread is still wiring is gone through once more by
 // whoever needs it. The stack works off what a recursion would do, in its order: a key's derivation
-// first, then what the key leads to.
+// first, then what the key leads to. A tracked key is read as well (tracking.c), and stands at what
+// it read.
 #include "kvo_collection_internal.h"
 #include "kvo_graph.h"
 #include "kvo_lock.h"
@@ -42,18 +43,20 @@ static void free_link(kvo_link *link) {
 // MARK: Tasks
 
 typedef struct task {
-  enum { WIRE_CHAIN, FOLLOW_LINK, ENSURE_LINK, STAND } kind;
-  bool thorough;      // what stands further along already is gone through as well
-  kvo_chain *chain;   // to be wired; a reference
-  kvo_link *link;     // to be followed, or the parent of what is to stand; held
-  kvo_object *object; // the chain's root, or where to stand; a reference
-  uint64_t ticket;    // by which it was found where to stand
+  enum { WIRE_CHAIN, FOLLOW_LINK, ENSURE_LINK, STAND, TRACK } kind;
+  bool thorough;              // what stands further along already is gone through as well
+  kvo_chain *chain;           // to be wired; a reference
+  kvo_link *link;             // to be followed, or the parent of what is to stand; held
+  kvo_object *object;         // the chain's root, or where to stand; a reference
+  kvo_derivation *derivation; // to be tracked; a reference
+  uint64_t ticket;            // by which it was found where to stand
 } task;
 
 typedef struct {
   task *tasks;
   size_t count, capacity;
   task current;
+  kvo_reads reads; // of the key that is being tracked
   kvo_retired *retired;
   kvo_derivation *own;      // those that this one has begun to wire, by `next_own`; references
   kvo_derivation **foreign; // those that another thread is at, gone through here; references
@@ -110,7 +113,17 @@ static bool starts_wiring(wiring *wiring, kvo_derivation *derivation) {
   return true;
 }
 
+static void push_track(wiring *wiring, kvo_derivation *derivation) {
+  if (!make_room(wiring, 1)) return;
+  wiring->tasks[wiring->count++] =
+      (task){.kind = TRACK, .derivation = kvo_derivation_retain(derivation)};
+}
+
 static void push_chains(wiring *wiring, kvo_derivation *derivation) {
+  if (derivation->is_tracked) {
+    push_track(wiring, derivation);
+    return;
+  }
   if (!make_room(wiring, derivation->count)) return;
   for (uint32_t i = derivation->count; i-- > 0;) {
     kvo_chain_retain(derivation->chains[i]);
@@ -149,7 +162,8 @@ static void ensure(wiring *wiring, kvo_link *link) {
 static void end_task(task *task) {
   if (task->chain) kvo_chain_release(task->chain);
   if (task->link) kvo_registration_let_go(&task->link->entry);
-  kvo_object_release(task->object);
+  if (task->object) kvo_object_release(task->object);
+  kvo_derivation_release(task->derivation);
   *task = (struct task){0};
 }
 
@@ -419,12 +433,35 @@ static void follow(wiring *wiring, kvo_link *link, bool thorough) {
   kvo_free(found.objects);
 }
 
+// MARK: Tracking
+
+// Where there is no link yet: another thread may have got no further.
+static void push_unwired(wiring *wiring, kvo_derivation *derivation) {
+  KVO_LOCKED(&kvo_graph_lock);
+  for (uint32_t i = 0; i < derivation->count; i++) {
+    kvo_chain *chain = derivation->chains[i];
+    if (chain->first || chain->ended) continue;
+    if (!make_room(wiring, 1) || !chain->operations->try_retain(chain->root)) continue;
+    kvo_chain_retain(chain);
+    wiring->tasks[wiring->count++] =
+        (task){.kind = WIRE_CHAIN, .chain = chain, .object = chain->root};
+  }
+}
+
+static void track(wiring *wiring, kvo_derivation *derivation) {
+  kvo_tracked result = kvo_derivation_track(derivation, &wiring->reads, &wiring->retired);
+  if (result == KVO_TRACKED) push_unwired(wiring, derivation);
+  else if (result == KVO_TRACKED_LATE) push_track(wiring, derivation);
+  kvo_reads_destroy(&wiring->reads);
+}
+
 static void run_task(wiring *wiring, const task *task) {
   switch (task->kind) {
   case WIRE_CHAIN: wire_chain(wiring, task->chain, task->object); break;
   case FOLLOW_LINK: follow(wiring, task->link, task->thorough); break;
   case ENSURE_LINK: ensure(wiring, task->link); break;
   case STAND: stand_at(wiring, task->link, task->ticket, task->object); break;
+  case TRACK: track(wiring, task->derivation); break;
   }
 }
 
@@ -459,6 +496,7 @@ static void end_wiring(void *opaque) {
   end_task(&wiring->current);
   while (wiring->count) end_task(&wiring->tasks[--wiring->count]);
   kvo_free(wiring->tasks);
+  kvo_reads_destroy(&wiring->reads);
   end_derivations(wiring);
   kvo_retire(wiring->retired);
 }
@@ -479,5 +517,11 @@ void kvo_wire(kvo_link *first, kvo_derivation *derivation) {
 void kvo_link_follow(kvo_link *link) {
   wiring wiring = {0};
   push_follow(&wiring, link, false);
+  work_off(&wiring);
+}
+
+void kvo_derivation_follow(kvo_derivation *derivation) {
+  wiring wiring = {0};
+  push_track(&wiring, derivation);
   work_off(&wiring);
 }

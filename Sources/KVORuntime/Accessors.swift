@@ -12,6 +12,12 @@ class Accessors {
   }
 
   var isWritable: Bool { false }
+  /// Whether the key is affected by whatever the getter reads.
+  var isTracked: Bool { false }
+  /// Of a tracked key: whether it stands for a path along other properties.
+  var isPath: Bool { false }
+  /// Reads the value, for what the getter reads.
+  func evaluate(_ object: KVOObject) {}
   func value(of object: KVOObject) throws -> Any { Any?.none as Any }
   /// - Parameter value: of the accessors' type.
   func set(_ value: ConvertedValue, of object: KVOObject) throws {}
@@ -53,11 +59,19 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
 // MARK: By key path
 
 extension Accessors {
-  /// The accessors that a key path of a class leads to, for a class that overrides the property.
-  static func keyPath(_ keyPath: AnyKeyPath) -> Accessors? {
+  /// What the key of a key path's accessors is.
+  enum KeyPathUse {
+    /// A stored property that the class overrides.
+    case overridden
+    /// A key of its own, which what it reads affects: a path along properties, or computed.
+    case tracked(isPath: Bool)
+  }
+
+  /// The accessors that a key path of a class leads to.
+  static func keyPath(_ keyPath: AnyKeyPath, _ use: KeyPathUse) -> Accessors? {
     func openRoot<Root>(_ root: Root.Type) -> Accessors? {
       func openValue<Value>(_ value: Value.Type) -> Accessors? {
-        (keyPath as? KeyPath<Root, Value>).map { KeyPathAccessors($0) }
+        (keyPath as? KeyPath<Root, Value>).map { KeyPathAccessors($0, use) }
       }
       return _openExistential(Swift.type(of: keyPath).valueType, do: openValue)
     }
@@ -67,11 +81,18 @@ extension Accessors {
 
 private final class KeyPathAccessors<Root, Value>: Accessors {
   private let read: KeyPath<Root, Value>
+  private let use: KeyPathUse
 
-  init(_ keyPath: KeyPath<Root, Value>) {
+  init(_ keyPath: KeyPath<Root, Value>, _ use: KeyPathUse) {
     read = keyPath
+    self.use = use
     super.init(type: .of(Value.self), keyPath: nil)
   }
+
+  override var isTracked: Bool { if case .tracked = use { true } else { false } }
+  override var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
+
+  override func evaluate(_ object: KVOObject) { _ = root(object)[keyPath: read] }
 
   override var isWritable: Bool { read is ReferenceWritableKeyPath<Root, Value> }
 

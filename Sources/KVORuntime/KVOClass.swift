@@ -10,7 +10,7 @@ internal import CSwiftRuntime
 ///
 /// | state | protection |
 /// |---|---|
-/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `superclass` | immutable |
+/// | `type`, `name`, `cClass`, `fields`, `superclass` | immutable |
 /// | `properties` | its own lock, under which nothing is called |
 /// | `keyPaths` | lock-free, see `KeyPathCache` |
 /// | `preparation`, and which classes are in it | `KVOClass.lock` |
@@ -23,20 +23,20 @@ final class KVOClass: @unchecked Sendable {
   let cClass: OpaquePointer
   /// Its own and its superclasses' stored properties, its own first.
   let fields: [Field]
-  /// Whether the metadata of the class or a superclass doesn't tell of its stored properties.
-  let lacksFields: Bool
   let keyPaths = KeyPathCache()
+  /// The keys of stored properties, by where these lie.
+  private let storedKeys = ForeverMap<KeyName>()
 
   /// The keys known so far.
   private let properties = Locked<[String: Property]>([:])
+  /// How many key paths have keys of their own.
+  private let trackedKeys = Locked(0)
   private var preparation = Preparation()
 
   private struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
     /// What the class has said of automatic notification: it is asked once per key.
     var automatic: [String: Bool] = [:]
-    /// Storage of `@Observed` properties that no metadata tells of.
-    var learned: [String: Field] = [:]
     var accessesFields = true
     var subclasses: [KVOClass] = []
     var isComplete = false
@@ -47,7 +47,6 @@ final class KVOClass: @unchecked Sendable {
     name = className(of: type)
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
-    lacksFields = superclass.map { $0.lacksFields || Field.areMissing(from: type) } ?? false
     cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? Binding.root
   }
 }
@@ -83,6 +82,13 @@ extension KVOClass {
   }
 
   private func prepare() {
+    guard superclass == nil || !Field.areMissing(from: type) else {
+      KVODiagnostics.stop(
+        """
+        \(name) was compiled without reflection metadata, by which its keys are found. \
+        Build its module without -disable-reflection-metadata.
+        """)
+    }
     type.registerKeys()
     preparation.accessesFields = type.accessInstanceVariablesDirectly
     preparation.isComplete = true
@@ -154,7 +160,7 @@ extension KVOClass {
   }
 
   private func observedField(_ key: String) -> Field? {
-    preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
+    fields.first { $0.isObserved && $0.key == key }
   }
 
   private func isAutomatic(_ key: String) -> Bool {
@@ -162,6 +168,51 @@ extension KVOClass {
     let answer = type.automaticallyNotifiesObservers(forKey: key)
     preparation.automatic[key] = answer
     return answer
+  }
+}
+
+// MARK: Tracking
+
+extension KVOClass {
+  /// The key of the `@Observed` property that lies so far behind the header. O(1) after the first
+  /// call. Any thread.
+  func storedKey(at offset: Int) -> KeyName? {
+    guard let address = UnsafeRawPointer(bitPattern: offset + ObjectHeader.offset) else {
+      return nil
+    }
+    return storedKeys[address] ?? findStoredKey(at: address)
+  }
+
+  // Of two properties of one name the subclass's has the key. One that takes no room has no offset
+  // of its own.
+  private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
+    let offset = Int(bitPattern: address)
+    for field in fields where field.isObserved && field.offset == offset {
+      if let property = property(field.key), property.observedStorage?.offset == offset {
+        return storedKeys.insert(property.name, at: address)
+      }
+    }
+    return nil
+  }
+
+  /// Makes a key path a key of its own: computed, and tracked.
+  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> Property {
+    let property = Property(
+      name: nameOfTracked(reads), storage: nil,
+      accessors: .keyPath(keyPath, .tracked(isPath: reads.isPath)), isManual: false)
+    property.add(to: cClass)
+    return property
+  }
+
+  // What it reads is what a dump can say of it. No string names it: a key has no backslash, and this
+  // no dot.
+  private func nameOfTracked(_ reads: KeyPathReads) -> KeyName {
+    let number = trackedKeys.withLock { count in
+      count += 1
+      return count
+    }
+    let owner = String(name.map { $0 == "." ? "/" : $0 })
+    return .of("\\\(owner)#\(number)(\(reads.names.joined(separator: ", ")))")
   }
 }
 
@@ -192,17 +243,6 @@ extension KVOClass {
     KVOClass.lock.withLock {
       if declaredAccessors(key) == nil, let accessors {
         preparation.declared.accessors[key] = accessors
-        refresh([key])
-      }
-      return find(key)
-    }
-  }
-
-  /// Takes where the `@Observed` property of a declared key is stored.
-  func learn(_ storage: Field, of key: String) -> Property? {
-    KVOClass.lock.withLock {
-      if preparation.learned[key] == nil {
-        preparation.learned[key] = storage
         refresh([key])
       }
       return find(key)

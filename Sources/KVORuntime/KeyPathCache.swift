@@ -17,10 +17,17 @@ final class KeyPathCache: Sendable {
     byAddress[address(of: keyPath)] ?? find(keyPath)
   }
 
-  func keep(_ name: KeyName, for keyPath: AnyKeyPath) {
+  /// Keeps a name for a key path that has none yet; the first of several threads makes it.
+  /// - Parameter make: called under the lock.
+  func name(for keyPath: AnyKeyPath, _ make: () -> KeyName) -> KeyName {
     let shared = SharedKeyPath(keyPath: keyPath)
-    byValue.withLock { $0[shared] = name }
+    let name = byValue.withLock { names in
+      let name = names[shared] ?? make()
+      names[shared] = name
+      return name
+    }
     keepAddress(name, of: keyPath)
+    return name
   }
 
   private func find(_ keyPath: AnyKeyPath) -> KeyName? {
@@ -42,8 +49,8 @@ final class KeyPathCache: Sendable {
 }
 
 /// A key path as dictionary key.
-// Key path objects are immutable. Those that can be kept here name a stored or declared property,
-// without subscript arguments that might not be sendable.
+// Key path objects are immutable. One with a subscript argument that is not sendable is evaluated on
+// whichever thread changes what it reads, as a handler is called there.
 private struct SharedKeyPath: Hashable, @unchecked Sendable {
   let keyPath: AnyKeyPath
 }

@@ -13,11 +13,17 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// The handler is called on the thread of the change, before the setter returns, after those that
-  /// were registered earlier. Neither object nor token is kept alive by the registration. A key
-  /// path that names no `@Observed` property and no declared key stops the program with a message.
+  /// were registered earlier. Neither object nor token is kept alive by the registration.
+  ///
+  /// Computed properties, paths over several objects (`\.boss?.name`), parts of a value
+  /// (`\.point.x`, `\.list.count`) need no declaration: what their getters read is observed, of
+  /// whatever objects, and they are evaluated again after each change. Registering evaluates the key
+  /// path. One that reads no `@Observed` property and is no declared key stops the program with a
+  /// message.
   ///
   /// - Returns: a token; dropping it ends the registration.
-  /// - Complexity: O(1) after the first use of the key path with the class.
+  /// - Complexity: O(1) after the first use of the key path with the class; of what is not a
+  ///   property itself as much as its getter, with O(*n* log *n*) for *n* properties that it reads.
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],

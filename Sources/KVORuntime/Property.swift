@@ -112,18 +112,29 @@ extension Property {
   func add(to cClass: OpaquePointer) {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
-      manual: isManual)
+      manual: isManual, track: nil, is_path: false)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere {
       description.get = readHere
       // The core keeps it for ever.
       description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     }
+    if let accessors, accessors.isTracked {
+      description.track = trackHere
+      description.is_path = accessors.isPath
+    }
     if let error = failure({ kvo_class_add_property(cClass, &description, $0) }) {
       KVODiagnostics.stop(error.text)
     }
   }
 }
+
+private let trackHere:
+  @convention(c) (UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, OpaquePointer) -> Void = {
+    header, binding, reads in
+    let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
+    ReadCollector(reads).record { property.accessors?.evaluate(KVOObject.at(header)) }
+  }
 
 private let readHere:
   @convention(c) (

@@ -1,55 +1,119 @@
 internal import CKVORuntime
 @_spi(ObservableRerootKeyPath) internal import Swift
 
-/// Finds the stored property that a key path names: while the key path is evaluated, every read of
-/// an `@Observed` property on this thread passes by here, and the one through an accessor that the
-/// key path names is the one that was meant. Properties that a computed one reads are not.
-final class ReadRecorder {
-  private let header: UnsafeMutableRawPointer
-  private let keyPath: AnyKeyPath
-  private var found: Read?
-
-  /// What a key path was found to read.
-  struct Read {
-    /// Of the property's storage in the object.
-    let storageOffset: Int
-    /// Whether the object's class overrides the property: its getter may answer something else
-    /// than what is stored.
-    let isOverridden: Bool
-  }
-
-  private init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
-    header = headerAddress(of: object)
-    self.keyPath = keyPath
-  }
-
-  /// The property that the key path names; nil if it is none of the object's `@Observed` ones.
-  /// Evaluates the key path once.
-  static func read(of keyPath: AnyKeyPath, in object: KVOObject) -> Read? {
-    let recorder = ReadRecorder(object, keyPath)
+/// Sees what a getter or a key path reads: while it records, every read of an `@Observed` property
+/// on this thread passes by here, of whatever object.
+class ReadRecorder {
+  /// Records what a body reads, and nothing that an outer recorder would have seen.
+  final func record(_ body: () -> Void) {
     // The thread's variable holds the address for as long as this frame does.
-    withExtendedLifetime(recorder) {
+    withExtendedLifetime(self) {
       let outer = kvo_current_recorder()
-      kvo_set_recorder(Unmanaged.passUnretained(recorder).toOpaque())
+      kvo_set_recorder(Unmanaged.passUnretained(self).toOpaque())
       defer { kvo_set_recorder(outer) }
-      _ = object[keyPath: keyPath]
+      body()
     }
-    return recorder.found
   }
 
   fileprivate static var current: ReadRecorder? {
     kvo_current_recorder().map { Unmanaged<ReadRecorder>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  fileprivate func note(
-    _ header: UnsafeMutableRawPointer, _ accessor: AnyKeyPath, _ storage: () -> AnyKeyPath
+  /// - Parameters:
+  ///   - header: of the object whose property is read.
+  ///   - accessor: the key path of the property; made anew where the class is generic.
+  ///   - address: where the property is stored.
+  func note(
+    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+    at address: UnsafeMutableRawPointer
+  ) {}
+}
+
+// MARK: Following what is read
+
+/// Tells the C core what a tracked key reads.
+final class ReadCollector: ReadRecorder {
+  private let reads: OpaquePointer
+
+  /// - Parameter reads: a `kvo_reads *`.
+  init(_ reads: OpaquePointer) { self.reads = reads }
+
+  override func note(
+    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+    at address: UnsafeMutableRawPointer
   ) {
-    guard header == self.header, keyPath.isSame(as: accessor) else { return }
-    let address = StorageKeyPath.address(of: storage(), header)
+    let object = header.assumingMemoryBound(to: kvo_object.self)
+    if let name = KVOClass.of(KVOObject.at(object)).storedKey(at: address - header) {
+      kvo_reads_add(reads, object, name.interned)
+    }
+  }
+}
+
+// MARK: Finding out what a key path is
+
+/// Finds out what a key path of an object names.
+final class KeyPathReads: ReadRecorder {
+  private let header: UnsafeMutableRawPointer
+  private let keyPath: AnyKeyPath
+  /// The property that the key path names itself, read through no getter but its own.
+  private(set) var named: Property?
+  /// The names of the first properties that were read, and the first's own key path, if it is of the
+  /// object.
+  private(set) var names: [String] = []
+  private(set) var first: AnyKeyPath?
+
+  /// A stored property as it was read.
+  struct Property {
+    /// Of the storage, from the header.
+    let storageOffset: Int
+    /// Whether the object's class overrides the property: its getter may answer something else
+    /// than what is stored.
+    let isOverridden: Bool
+  }
+
+  private static let mostNames = 4
+
+  /// Evaluates the key path once.
+  init(of keyPath: AnyKeyPath, in object: KVOObject) {
+    header = headerAddress(of: object)
+    self.keyPath = keyPath
+    super.init()
+    record { _ = object[keyPath: keyPath] }
+  }
+
+  override func note(
+    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+    at address: UnsafeMutableRawPointer
+  ) {
     let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
-    found = Read(
-      storageOffset: address - header + ObjectHeader.offset,
-      isOverridden: accessor.isOverridden(in: type(of: object)))
+    let isOwn = header == self.header
+    if isOwn, names.isEmpty { first = accessor() }
+    if names.count < Self.mostNames, let key = KVOClass.of(object).storedKey(at: address - header) {
+      names.append(key.string)
+    }
+    guard isOwn, keyPath.isSame(as: accessor()) else { return }
+    named = Property(
+      storageOffset: address - header,
+      isOverridden: accessor().isOverridden(in: type(of: object)))
+  }
+
+  /// Whether the key path goes through a stored property of the object first.
+  var isPath: Bool {
+    guard let first else { return false }
+    let whole = keyPath.components
+    let part = first.components
+    // What begins a longer component is no component.
+    return whole.hasPrefix(part) && ".?![".contains(whole.dropFirst(part.count).first ?? "_")
+  }
+}
+
+extension AnyKeyPath {
+  /// Its components as text, without the root's name. Names where the symbols are there, else
+  /// addresses, which are as good for telling components apart.
+  fileprivate var components: Substring {
+    let text = debugDescription
+    let root = "\\" + String(describing: Swift.type(of: self).rootType)
+    return text.hasPrefix(root) ? text.dropFirst(root.count) : text[...]
   }
 }
 
@@ -61,7 +125,9 @@ final class ReadRecorder {
 func recordRead(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath, _ storage: () -> AnyKeyPath
 ) -> Bool {
-  ReadRecorder.current?.note(header, accessor(), storage)
+  if let recorder = ReadRecorder.current {
+    recorder.note(header, accessor, at: StorageKeyPath.address(of: storage(), header))
+  }
   return true
 }
 

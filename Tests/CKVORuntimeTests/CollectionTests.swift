@@ -80,10 +80,14 @@ import Testing
   @Test("B7: a set of collections holds equal ones once")
   func nested() {
     let inner = (0..<30).map { Many(.KVO_SET, ints: [$0 % 10, 100]) }
-    withCollection(.KVO_SET, of: inner.map(\.object)) { #expect(kvo_collection_count($0) == 10) }
+    withExtendedLifetime(inner) {
+      withCollection(.KVO_SET, of: inner.map(\.object)) { #expect(kvo_collection_count($0) == 10) }
+    }
     let boxes = (0..<12).map { Many(.KVO_ARRAY, ints: [$0 / 2]) }
-    withCollection(.KVO_ORDERED_SET, of: boxes.map(\.object)) {
-      #expect(kvo_collection_count($0) == 6)
+    withExtendedLifetime(boxes) {
+      withCollection(.KVO_ORDERED_SET, of: boxes.map(\.object)) {
+        #expect(kvo_collection_count($0) == 6)
+      }
     }
   }
 

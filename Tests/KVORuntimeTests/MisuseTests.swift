@@ -45,18 +45,6 @@ import Testing
     for word in ["Shelf", "self", "@Observed"] { #expect(text.contains(word)) }
   }
 
-  @Test("E2: so does observing a getter that reads an observable property and is not declared")
-  func undeclaredGetter() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let shelf = LabelledShelf()
-      _ = shelf.observe(\.books) { _, _ in }
-      say("observed")
-      shelf.willChangeValue(for: \.volumes)
-    }
-    let text = try #require(result).errors
-    for word in ["observed", "LabelledShelf", "Int", "declareKeys"] { #expect(text.contains(word)) }
-  }
-
   @Test("E2: a property of another module's class is named by its type and the candidates")
   func plainOfOtherModule() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -181,14 +169,6 @@ private class Shelf: KVOObject {
   let maker = "unknown"
   lazy var label = "empty"
   @Observed var books = 0
-}
-
-private final class LabelledShelf: Shelf {
-  override var books: Int { didSet {} }
-  var volumes: Int {
-    get { books }
-    set { books = newValue }
-  }
 }
 
 private func appendTwice(_ list: inout [Int], _ body: () -> Void) {

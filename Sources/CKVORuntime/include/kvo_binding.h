@@ -44,6 +44,11 @@ kvo_status kvo_set_class_of_unobserved(
     const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
     kvo_error *KVO_NULLABLE error);
 
+/// Collects what a computed key's getter reads, while that is tracked.
+typedef struct kvo_reads kvo_reads;
+/// One more property that was read, of whatever object, which is retained for the time being.
+void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key);
+
 /// A key of a binding's class.
 typedef struct kvo_property_description {
   const char *key;
@@ -54,8 +59,16 @@ typedef struct kvo_property_description {
   /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are
   /// copied.
   void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);
-  const void *KVO_NULLABLE binding; ///< handed to `get`; lives for ever
+  const void *KVO_NULLABLE binding; ///< handed to `get` and `track`; lives for ever
   bool manual;                      ///< no automatic notification
+  /// Of a computed key for which the class names no affecting key paths: reads it as `get` does, and
+  /// tells `reads` each property that its getter reads. While the key is observed it is affected by
+  /// those, and read again after each of their changes. Called without a lock; it must not throw.
+  void (*KVO_NULLABLE track)(kvo_object *object, const void *KVO_NULLABLE binding,
+      kvo_reads *reads);
+  /// Of a tracked key that stands for a path along other properties: its observers are called among
+  /// those of the property that changed, in the order of registration, not after them.
+  bool is_path;
 } kvo_property_description;
 
 /// Adds a key to a class or replaces the class's own earlier description; also while objects are
@@ -73,10 +86,6 @@ KVO_INLINE bool kvo_binding_is_observed(const void *header) {
 KVO_INLINE bool kvo_binding_has_observations(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->observations, __ATOMIC_ACQUIRE) != NULL;
 }
-
-/// Whether an address lies in an observed object: what a language hands over as a property's may be
-/// a copy's. True for an object that nobody observes. O(1).
-bool kvo_binding_holds(const void *header, const void *address);
 
 /// An open automatic change. Not to be looked into.
 typedef struct kvo_frame kvo_frame;

@@ -93,6 +93,18 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
     void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
     kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
 
+/// Registers a callback for several keys at once, all of them or none, in one piece of memory and
+/// with one handle, which ends them together.
+/// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
+/// - context: of the first key; the i-th key's callback is handed `context + i * stride`.
+/// - ended: called exactly once, with `context`, when all of them have ended.
+/// Statuses as `kvo_add_callback`, KVO_INVALID_ARGUMENT for no keys. O(count). Any thread.
+kvo_status kvo_add_callback_for_keys(kvo_object *object,
+    const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, kvo_options options,
+    kvo_callback callback, void *KVO_NULLABLE context, size_t stride,
+    void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
+    kvo_handle *KVO_NULLABLE *KVO_NONNULL handle, kvo_error *KVO_NULLABLE error);
+
 /// Ends the registration. When it returns, no new call begins; one in progress on another thread
 /// may finish. Again is harmless, so is after the object's death. Any thread, also inside the
 /// callback.

@@ -54,6 +54,8 @@ struct kvo_link {
 
 struct kvo_derivation {
   uint32_t references; ///< its cell, whoever wires it
+  bool ended;          ///< its cell has let it go
+  bool is_tracked;     ///< its chains go by what the key's getter reads (tracking.c)
   enum { KVO_UNWIRED, KVO_BEING_WIRED, KVO_WIRED } state;
   const void *KVO_NULLABLE wirer;        ///< who is wiring it
   kvo_derivation *KVO_NULLABLE next_own; ///< of those that the same one is wiring
@@ -64,10 +66,12 @@ struct kvo_derivation {
   const kvo_class_operations *operations;
   const kvo_accessors *accessors;
   const kvo_dependencies *dependencies;
-  uint64_t serial; ///< in which order keys came to be watched
-  uint64_t stamp;  ///< of the audience that it was last found for
+  uint64_t serial;                      ///< in which order keys came to be watched
+  uint64_t stamp;                       ///< of the audience that it was last found for
+  kvo_derivation *KVO_NULLABLE pending; ///< of those whose observers that search is to look at next
+  uint64_t issued, installed;           ///< tickets of tracking, as a link's
   uint32_t count;
-  kvo_chain *KVO_NONNULL chains[];
+  kvo_chain *KVO_NONNULL *KVO_NONNULL chains;
 };
 
 KVO_INLINE kvo_link *KVO_NULLABLE kvo_link_of(kvo_registration *entry) {
@@ -113,6 +117,28 @@ void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child);
 void kvo_wire(kvo_link *KVO_NULLABLE first, kvo_derivation *KVO_NULLABLE derivation);
 /// Reads again where a link leads, and moves what stands further along. No lock held.
 void kvo_link_follow(kvo_link *link);
+/// Reads a tracked key again, and follows what it reads now. No lock held.
+void kvo_derivation_follow(kvo_derivation *derivation);
+
+/// What a tracked key's getter read: sorted by object and key, each once, when it has been tracked.
+typedef struct kvo_read {
+  kvo_object *object; ///< a reference
+  const char *key;    ///< interned
+} kvo_read;
+struct kvo_reads {
+  kvo_read *KVO_NULLABLE items;
+  size_t count, capacity;
+};
+void kvo_reads_destroy(kvo_reads *reads);
+
+typedef enum {
+  KVO_TRACKED_NOTHING, ///< it has ended, or memory is out
+  KVO_TRACKED,         ///< there is a chain for each read; those without a link are to be wired
+  KVO_TRACKED_LATE,    ///< another thread began later
+} kvo_tracked;
+/// Reads the key and replaces the derivation's chains. Calls the getter: no lock held.
+kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Takes an entry, and all that stands further along if it is a link, out of the graph, and what was
 /// only there for them. Graph lock held; the entry itself may have ended already.

@@ -23,8 +23,9 @@ typedef struct kvo_affected {
 /// A registration that is to be told, held.
 typedef struct kvo_member {
   kvo_registration *registration;
-  uint32_t affected; ///< of which key it is an observer
-  bool is_whole;     ///< gets whole values, not what came and went
+  kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
+  uint32_t affected;                 ///< else of which key it is an observer
+  bool is_whole;                     ///< gets whole values, not what came and went
   bool is_read;
   kvo_value value;    ///< of a path
   uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE
@@ -44,10 +45,12 @@ typedef struct kvo_audience {
 /// An empty one.
 void kvo_audience_init(kvo_audience *audience);
 
-/// Links that lead on from what a change affects, each held.
+/// Links that lead on from what a change affects, and tracked keys that it affects, each held.
 typedef struct kvo_links {
   kvo_link *KVO_NULLABLE *KVO_NULLABLE items;
   size_t count, capacity;
+  kvo_derivation *KVO_NULLABLE *KVO_NULLABLE tracked;
+  size_t tracked_count, tracked_capacity;
 } kvo_links;
 
 /// Finds who is to be told of a change of the key, and the links that lead on from there, if they

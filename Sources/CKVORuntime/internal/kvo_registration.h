@@ -40,6 +40,11 @@ void kvo_stand_settle(kvo_stand *stand);
 /// with nothing changed, if memory is out.
 bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// Puts a registration in place and follows its path, then makes its initial call. Takes over the
+/// stand. `*handle`, if there is one, is set before the call. KVO_NO_MEMORY: nothing has changed. No
+/// lock held.
+kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *stand,
+    kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
 /// What taking out an observer of a derived key leaves behind.
 typedef struct kvo_aftermath {
   struct kvo_derivation *KVO_NULLABLE orphan;  ///< it was the last one: taken from the cell
@@ -54,6 +59,14 @@ bool kvo_registration_take_out(kvo_registration *registration,
 /// One more reference to its memory, and one less.
 void kvo_registration_hold(kvo_registration *registration);
 void kvo_registration_let_go(kvo_registration *registration);
+
+/// Of a registration of a group: makes it live, unless the group has ended; the object's lock held.
+bool kvo_group_member_begin_locked(kvo_registration *member);
+/// Likewise: tells that it is reclaimed, and that nothing holds it any more.
+void kvo_group_member_ended(kvo_registration *member);
+void kvo_group_member_free(kvo_registration *member);
+/// Ends all of a group; the caller keeps one of them.
+void kvo_group_end(kvo_group *group);
 
 /// Ends a registration that the caller keeps from being freed. False if it had ended.
 bool kvo_registration_end(kvo_registration *registration);

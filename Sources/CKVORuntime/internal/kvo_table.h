@@ -8,18 +8,21 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-enum kvo_registration_state { KVO_LIVE = 0, KVO_ENDED };
+enum { KVO_LIVE = 0, KVO_ENDED, KVO_UNPLACED }; // the state of a registration
 
 /// Among the options of a registration: it is part of a kvo_link (kvo_graph.h), so a change that
 /// meets it reaches further than this key.
 enum { KVO_LINKED = 32, KVO_OPTION_COUNT = 6, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
+/// Likewise: it is part of a kvo_group (group.c).
+enum { KVO_GROUPED = 64 };
+typedef struct kvo_group kvo_group;
 
 /// One registration, or what stands for one at a key further along its path. Immutable while it is
 /// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with
 /// very many keys it is memory that a delivery waits for.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {
-  uint8_t state; ///< enum kvo_registration_state, atomic
+  uint8_t state; ///< KVO_LIVE and so on, atomic
   uint8_t options;
   uint32_t references; ///< atomic: the object's table (or limbo), the handle, audiences
   uint64_t serial;     ///< when it was made, counted over all registrations
@@ -31,7 +34,10 @@ struct kvo_handle {
   const char *key_path;              ///< interned
   kvo_object *KVO_NULLABLE observer; ///< an unowned reference, until this is reclaimed
 
-  const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
+  union {
+    const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
+    kvo_group *KVO_NULLABLE group;                       ///< of one with KVO_GROUPED
+  };
   void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
   uintptr_t id;
   uint32_t index; ///< in its key's list; object lock
@@ -43,6 +49,13 @@ struct kvo_handle {
   kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
   kvo_retired retired;
 };
+
+KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) {
+  return __atomic_load_n(&registration->state, __ATOMIC_ACQUIRE);
+}
+KVO_INLINE void kvo_registration_set_state(kvo_registration *registration, uint8_t state) {
+  __atomic_store_n(&registration->state, state, __ATOMIC_SEQ_CST);
+}
 
 /// The registration that a retired head belongs to.
 KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {

@@ -1,0 +1,178 @@
+// Registrations of several keys that are made and ended together.
+//
+// They lie in one block, which is freed when nothing holds any of them. The first is the handle.
+// Each is otherwise a registration of its own, in its key's list; `ended` is called when the last of
+// them is reclaimed. One that is not in place yet when the group ends never comes there: both are
+// decided under the object's lock.
+#include "kvo_collection_internal.h"
+#include "kvo_fail.h"
+#include "kvo_intern.h"
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_registration.h"
+#include "kvo_thread.h"
+
+#include <string.h>
+
+struct kvo_group {
+  uint32_t count;
+  bool has_ended;       // object lock
+  uint32_t unreclaimed; // of its registrations; atomic
+  uint32_t references;  // registrations that something holds; atomic
+  void (*ended)(void *context);
+  void *context;
+  kvo_registration registrations[];
+};
+
+void kvo_group_member_ended(kvo_registration *member) {
+  kvo_group *group = member->group;
+  if (__atomic_sub_fetch(&group->unreclaimed, 1, __ATOMIC_ACQ_REL)) return;
+  if (group->ended) group->ended(group->context);
+}
+
+void kvo_group_member_free(kvo_registration *member) {
+  kvo_group *group = member->group;
+  if (!__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) kvo_free(group);
+}
+
+bool kvo_group_member_begin_locked(kvo_registration *member) {
+  if (member->group->has_ended) return false;
+  kvo_registration_set_state(member, KVO_LIVE);
+  return true;
+}
+
+static void mark_ended(kvo_group *group) {
+  KVO_LOCKED_OBJECTS(group->registrations[0].object, NULL);
+  group->has_ended = true;
+}
+
+void kvo_group_end(kvo_group *group) {
+  mark_ended(group);
+  for (uint32_t i = 0; i < group->count; i++) kvo_registration_end(&group->registrations[i]);
+}
+
+// MARK: Making
+
+typedef struct {
+  kvo_object *object;
+  const char *const *keys;
+  size_t count;
+  kvo_options options;
+  kvo_callback callback;
+  char *context;
+  size_t stride;
+  void (*ended)(void *context);
+} request;
+
+static kvo_status out_of_memory(const kvo_class *cls, kvo_error *error) {
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, NULL, "No memory to observe keys of %s.",
+      cls->name);
+}
+
+static kvo_status check_key(const kvo_class *cls, const char *key, kvo_error *error) {
+  if (*key && !strpbrk(key, ".@")) return KVO_OK;
+  return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, key,
+      "\"%s\" of %s can't be observed together with other keys: it is no key.", key, cls->name);
+}
+
+// Whatever may be wrong with the keys is found before the first one is observed.
+static kvo_status prepare(const request *request, kvo_stand *stands, size_t *prepared,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(request->object);
+  for (; *prepared < request->count; ++*prepared) {
+    const char *key = request->keys[*prepared];
+    kvo_status status = check_key(cls, key, error);
+    const char *interned = status ? NULL : kvo_key_intern(key);
+    if (!status && !interned) status = out_of_memory(cls, error);
+    if (!status) status = kvo_stand_prepare(request->object, interned, &stands[*prepared], error);
+    if (status) return status;
+  }
+  return KVO_OK;
+}
+
+static kvo_group *make(const request *request, const kvo_stand *stands) {
+  kvo_thread *thread = kvo_thread_current();
+  size_t size = sizeof(kvo_group) + request->count * sizeof(kvo_registration);
+  kvo_group *group = thread ? kvo_alloc(size) : NULL;
+  if (!group) return NULL;
+  uint32_t count = (uint32_t)request->count;
+  *group = (kvo_group){.count = count,
+      .unreclaimed = count,
+      .references = count,
+      .ended = request->ended,
+      .context = request->context};
+  for (uint32_t i = 0; i < count; i++)
+    group->registrations[i] = (kvo_registration){.state = KVO_UNPLACED,
+        .references = i ? 1 : 2, // the first is the handle
+        .options = (uint8_t)((request->options & KVO_ALL_OPTIONS) | KVO_GROUPED),
+        .thread = thread,
+        .object = request->object,
+        .id = stands[i].accessors->id,
+        .key_path = stands[i].accessors->key,
+        .callback = request->callback,
+        .context = request->context ? request->context + i * request->stride : NULL,
+        .group = group};
+  return group;
+}
+
+// Lets go of one that has not come into place.
+static void drop(kvo_registration *member) {
+  kvo_group_member_ended(member);
+  kvo_registration_let_go(member);
+}
+
+// Memory has run out at one of them: it is as if there had been no call.
+static void give_up(kvo_group *group, kvo_stand *stands, uint32_t at, kvo_handle **handle) {
+  kvo_handle *first = &group->registrations[0];
+  group->ended = NULL;
+  kvo_group_end(group);
+  for (uint32_t i = at; i < group->count; i++) drop(&group->registrations[i]);
+  for (uint32_t i = at + 1; i < group->count; i++) kvo_stand_discard(&stands[i]);
+  *handle = NULL;
+  kvo_registration_let_go(first);
+}
+
+// The handle is set before the first initial call, which may end the group.
+static kvo_status insert(kvo_group *group, kvo_stand *stands, kvo_handle **handle,
+    kvo_error *error) {
+  for (uint32_t i = 0; i < group->count; i++) {
+    kvo_registration *member = &group->registrations[i];
+    kvo_status status = kvo_registration_insert(member, &stands[i], i ? NULL : handle, error);
+    if (status) {
+      give_up(group, stands, i, handle);
+      return status;
+    }
+    if (kvo_registration_state(member) == KVO_UNPLACED) drop(member);
+  }
+  return KVO_OK;
+}
+
+static kvo_status add(const request *request, kvo_stand *stands, kvo_handle **handle,
+    kvo_error *error) {
+  size_t prepared = 0;
+  kvo_status status = prepare(request, stands, &prepared, error);
+  kvo_group *group = status ? NULL : make(request, stands);
+  if (!status && !group) status = out_of_memory(kvo_class_of(request->object), error);
+  if (status) {
+    while (prepared-- > 0) kvo_stand_discard(&stands[prepared]);
+    return status;
+  }
+  return insert(group, stands, handle, error);
+}
+
+kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys, size_t count,
+    kvo_options options, kvo_callback callback, void *context, size_t stride,
+    void (*ended)(void *context), kvo_handle **handle, kvo_error *error) {
+  *handle = NULL;
+  const kvo_class *cls = kvo_class_of(object);
+  if (kvo_class_is_collection(cls)) return kvo_collection_refuse_observing(object, "", error);
+  if (!count || count > UINT32_MAX)
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL, "No keys of %s to observe.",
+        cls->name);
+  kvo_stand *stands = kvo_alloc(count * sizeof *stands);
+  if (!stands) return out_of_memory(cls, error);
+  const request request = {object, keys, count, options, callback, context, stride, ended};
+  kvo_status status = add(&request, stands, handle, error);
+  kvo_free(stands);
+  return status;
+}

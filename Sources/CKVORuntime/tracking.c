@@ -1,0 +1,163 @@
+// Tracking: what a computed key of a binding reads is what it is derived from.
+//
+// The derivation of a tracked key has a chain of a single key for each property that its getter
+// read last, of whatever object, sorted by object and key. Tracking reads the key, which is the
+// user's code and runs without a lock, and replaces the chains under the graph lock afterwards:
+// those of what is still read stay, those of what is new are wired by the caller (wiring.c), the
+// others end. Of several threads that track one key the one that began last wins, as with links.
+#include "kvo_graph.h"
+
+#include "kvo_lock.h"
+#include "kvo_memory.h"
+#include "kvo_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: Reads
+
+static bool make_room(kvo_reads *reads) {
+  if (reads->count < reads->capacity) return true;
+  size_t capacity = reads->capacity ? reads->capacity * 2 : 8;
+  kvo_read *items = kvo_alloc(capacity * sizeof *items);
+  if (!items) return false;
+  if (reads->count) memcpy(items, reads->items, reads->count * sizeof *items);
+  kvo_free(reads->items);
+  reads->items = items;
+  reads->capacity = capacity;
+  return true;
+}
+
+void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key) {
+  const kvo_read *last = reads->count ? &reads->items[reads->count - 1] : NULL;
+  if (last && last->object == object && last->key == interned_key) return;
+  if (!make_room(reads)) return;
+  if (kvo_class_of(object)
+          ->operations->try_retain(object)) // else it is dying: it can't change much
+    reads->items[reads->count++] = (kvo_read){object, interned_key};
+}
+
+void kvo_reads_destroy(kvo_reads *reads) {
+  for (size_t i = 0; i < reads->count; i++) kvo_object_release(reads->items[i].object);
+  kvo_free(reads->items);
+  *reads = (kvo_reads){0};
+}
+
+static int compare(const kvo_object *object, const char *key, const kvo_read *read) {
+  uintptr_t left = (uintptr_t)object, right = (uintptr_t)read->object;
+  if (left == right) left = (uintptr_t)key, right = (uintptr_t)read->key;
+  return (left > right) - (left < right);
+}
+
+static int compare_reads(const void *a, const void *b) {
+  const kvo_read *left = a;
+  return compare(left->object, left->key, b);
+}
+
+static void sort_once(kvo_reads *reads) {
+  if (reads->count) qsort(reads->items, reads->count, sizeof *reads->items, compare_reads);
+  size_t count = 0;
+  for (size_t i = 0; i < reads->count; i++) {
+    bool again = count && !compare_reads(&reads->items[count - 1], &reads->items[i]);
+    if (again) kvo_object_release(reads->items[i].object);
+    else reads->items[count++] = reads->items[i];
+  }
+  reads->count = count;
+}
+
+// MARK: Reading
+
+// Holds the derivation's object, if both live, and takes a ticket.
+static kvo_object *begin(kvo_derivation *derivation, uint64_t *ticket) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (derivation->ended || !derivation->operations->try_retain(derivation->object)) return NULL;
+  *ticket = ++derivation->issued;
+  return derivation->object;
+}
+
+// A frame holds the object while the user's code runs: it lets go, should that throw.
+static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads *reads) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_object_release(object);
+    return false;
+  }
+  frame->flags |= KVO_FRAME_RETAINED;
+  const kvo_property_description *property = kvo_accessors_current(derivation->accessors)->property;
+  if (property && property->track) property->track(object, property->binding, reads);
+  kvo_frame_pop(frame);
+  sort_once(reads);
+  return true;
+}
+
+// MARK: Chains
+
+static kvo_chain *make_chain(kvo_derivation *derivation, const kvo_read *read) {
+  const kvo_key_path *path = kvo_key_path_parse(read->key, NULL, NULL);
+  return path ? kvo_chain_make(read->object, path, derivation->accessors, derivation) : NULL;
+}
+
+static const char *key_of(const kvo_chain *chain) { return chain->path->components[0].key; }
+
+// Merges what was read with the chains that there are: those that stay are taken over, and gaps are
+// left where they were. Memory running out, a property is not followed.
+static uint32_t merge_locked(kvo_derivation *derivation, const kvo_reads *reads,
+    kvo_chain **chains) {
+  uint32_t count = 0, old = 0;
+  for (size_t i = 0; i < reads->count; i++) {
+    const kvo_read *read = &reads->items[i];
+    int order = 1;
+    for (; old < derivation->count; old++) {
+      const kvo_chain *known = derivation->chains[old];
+      order = known->ended ? -1 : compare(known->root, key_of(known), read);
+      if (order >= 0) break;
+    }
+    bool stays = old < derivation->count && order == 0;
+    kvo_chain *chain = stays ? derivation->chains[old] : make_chain(derivation, read);
+    if (stays) derivation->chains[old++] = NULL;
+    if (chain) chains[count++] = chain;
+  }
+  return count;
+}
+
+static void end_chain_locked(kvo_chain *chain, kvo_retired **retired) {
+  chain->ended = true;
+  kvo_link *first = chain->first;
+  if (first) kvo_entry_end_locked(&first->entry, retired);
+  kvo_chain_release(chain);
+}
+
+// The new chains are in place before the old ones end, which may end this derivation as well.
+static void replace_locked(kvo_derivation *derivation, const kvo_reads *reads, kvo_chain **chains,
+    kvo_retired **retired) {
+  uint32_t count = merge_locked(derivation, reads, chains), old_count = derivation->count;
+  kvo_chain **old = derivation->chains;
+  derivation->chains = chains;
+  derivation->count = count;
+  for (uint32_t i = 0; i < old_count; i++)
+    if (old[i]) end_chain_locked(old[i], retired);
+  kvo_free(old);
+}
+
+static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, const kvo_reads *reads,
+    kvo_chain **chains, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  bool is_newest = ticket > derivation->installed;
+  if (derivation->ended || !is_newest) {
+    kvo_free(chains);
+    return derivation->ended ? KVO_TRACKED_NOTHING : KVO_TRACKED_LATE;
+  }
+  derivation->installed = ticket;
+  replace_locked(derivation, reads, chains, retired);
+  return KVO_TRACKED;
+}
+
+kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
+    kvo_retired **retired) {
+  uint64_t ticket;
+  kvo_object *object = begin(derivation, &ticket);
+  if (!object || !read(derivation, object, reads)) return KVO_TRACKED_NOTHING;
+  kvo_chain **chains = kvo_alloc(reads->count * sizeof *chains + 1);
+  return chains ? install(derivation, ticket, reads, chains, retired) : KVO_TRACKED_NOTHING;
+}
