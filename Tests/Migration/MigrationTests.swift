@@ -14,13 +14,14 @@ struct MigrationTests {
   }
 
   static let programs = [
+    Program(name: "Observing", run: observing),
     Program(name: "Contexts", run: contexts),
     Program(name: "AutomaticOff", run: automaticOff),
     Program(name: "ManualPairs", run: manualPairs),
   ]
 
   @Test(
-    "C3 D4 D5 D10 D11 E1 E3 H1 H4: moved code tells what it told", arguments: programs)
+    "C3 D4 D5 D10 D11 E1 E3 G1 G2 H1 H4: moved code tells what it told", arguments: programs)
   func moved(_ program: Program) throws {
     let journal = Journal()
     program.run(journal)
