@@ -47,9 +47,15 @@ kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {
 
 kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const kvo_part *part) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
-  const kvo_mutation mutation = {
-      .kind = part->kind, .indexes = part->indexes, .goes = part->goes, .comes = part->comes};
+  const kvo_mutation mutation = {.kind = part->kind,
+      .indexes = part->indexes,
+      .set_mutation = part->set_mutation,
+      .members = part->members,
+      .goes = part->goes,
+      .comes = part->comes};
   return id ? kvo_change_open_mutation(header, id, &mutation) : NULL;
 }
 
 void kvo_uniform_did(kvo_frame *frame) { kvo_change_close(frame); }
+
+void kvo_uniform_cancel(kvo_frame *frame) { kvo_change_cancel(frame); }

@@ -57,6 +57,9 @@ class PropertyCollection<Root: KVOObject, Stored> {
   private let object: Root
   private let keyPath: ReferenceWritableKeyPath<Root, Stored>
   private let name: KeyName
+  /// Whether the key path names a key. Another one, computed or over several objects, is set, and
+  /// whatever that changes is told.
+  private let isKey: Bool
   /// Where it lies in the object, which this keeps alive; nil where accessors stand before it.
   private let storage: UnsafeMutablePointer<Stored>?
 
@@ -64,7 +67,9 @@ class PropertyCollection<Root: KVOObject, Stored> {
     self.object = object
     self.keyPath = keyPath
     name = object.keyName(of: keyPath)
-    storage = object.storage(of: name, as: Stored.self)
+    let property = KVOClass.of(object).property(name.string)
+    isKey = property != nil
+    storage = property?.storage(in: object, as: Stored.self)
   }
 
   final var owner: String { "\"\(name.string)\" of \(className(of: type(of: object)))" }
@@ -79,8 +84,8 @@ class PropertyCollection<Root: KVOObject, Stored> {
   final func change<R>(
     _ part: @autoclosure () -> Part<Stored>, _ body: (inout Stored) -> R
   ) -> R {
-    let isObserved = kvo_binding_is_observed(object.header)
-    let frame = isObserved ? part().announce(object.header, name) : nil
+    let isTold = isKey && kvo_binding_is_observed(object.header)
+    let frame = isTold ? part().announce(object.header, name) : nil
     defer { if let frame { kvo_uniform_did(frame) } }
     return access(body)
   }
@@ -166,13 +171,18 @@ enum Part<Stored> {
     switch self {
     case .elements(let kind, let indexes):
       return withIndexSet(indexes) {
-        var part = kvo_part(kind: kind.cKind, indexes: $0, goes: nil, comes: nil)
+        var part = kvo_part()
+        part.kind = kind.cKind
+        part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
       }
     case .members(let kind, let goes, let comes):
       return withValue(of: goes) { goes in
         withValue(of: comes) { comes in
-          var part = kvo_part(kind: kind.cKind, indexes: nil, goes: goes, comes: comes)
+          var part = kvo_part()
+          part.kind = kind.cKind
+          part.goes = goes
+          part.comes = comes
           return kvo_uniform_will_part(header, name.interned, &part)
         }
       }
@@ -189,14 +199,14 @@ enum Part<Stored> {
   }
 }
 
-extension KVOObject {
-  /// Where a property of that type lies, if nothing else answers for its key than its storage.
+extension Property {
+  /// Where the property of that type lies, if nothing else answers for the key than its storage.
   fileprivate func storage<Stored>(
-    of name: KeyName, as type: Stored.Type
+    in object: KVOObject, as type: Stored.Type
   ) -> UnsafeMutablePointer<Stored>? {
-    guard let property = KVOClass.of(self).property(name.string), property.accessors == nil,
-      let storage = property.observedStorage, storage.type.swiftType == type
-    else { return nil }
-    return (address + storage.offset).assumingMemoryBound(to: type)
+    guard accessors == nil, let observedStorage, observedStorage.type.swiftType == type else {
+      return nil
+    }
+    return (object.address + observedStorage.offset).assumingMemoryBound(to: type)
   }
 }

@@ -10,7 +10,9 @@ enum ForeignValue {
     case .KVO_KIND_DOUBLE, .KVO_KIND_LONG_DOUBLE: kvo_value_get_double(value)
     case .KVO_KIND_UINT64: UInt(bitPattern: Int(kvo_value_get_int(value)))
     case .KVO_KIND_STRING: kvo_value_get_string(value).map { String(cString: $0) }
-    case .KVO_KIND_OBJECT: kvo_value_get_object(value).map { ForeignObject.swiftValue(of: $0) }
+    case .KVO_KIND_OBJECT:
+      kvo_collection_of_value(value).map { ForeignCollection.swiftValue(of: $0) }
+        ?? kvo_value_get_object(value).map { ForeignObject.swiftValue(of: $0) }
     case .KVO_KIND_POINTER, .KVO_KIND_SELECTOR:
       bytes(of: value).flatMap { $0.load(as: UnsafeMutableRawPointer?.self) }
     case .KVO_KIND_STRUCT: bytes(of: value).map { Array($0) }
@@ -29,7 +31,7 @@ enum ForeignValue {
 
   /// A C value as a Swift type; nil if it can't become one.
   static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
-    if let same = bits(of: value, as: type) { return same }
+    if let same = bits(of: value, as: type) ?? elements(of: value, as: type) { return same }
     let conversion = ValueType.of(type).convert(ValueType.any(of: value))
     guard case .value(let converted) = conversion else { return nil }
     return converted.unbox(as: type)
@@ -82,6 +84,18 @@ enum ForeignValue {
   ) -> Value? {
     guard let cType = value.pointee.type, isLaidOut(type, like: cType) else { return nil }
     return kvo_value_bytes(value)?.loadUnaligned(as: type)
+  }
+
+  // Of a Swift collection type, with each element converted.
+  private static func elements<Value>(
+    of value: UnsafePointer<kvo_value>, as type: Value.Type
+  ) -> Value? {
+    let type = ValueType.of(type)
+    guard type.shape != nil, kvo_value_is_collection(value, nil) else { return nil }
+    var converted = kvo_value()
+    defer { kvo_value_destroy(&converted) }
+    guard kvo_value_convert(&converted, type.cType, value) == .KVO_OK else { return nil }
+    return ValueType.value(of: &converted)
   }
 
   // Structs and pointers: what has no references and the same size is taken for the same.

@@ -103,6 +103,7 @@ extension KVOClass {
     keys.formUnion(fields.filter { $0.name.hasPrefix("_") }.map { String($0.name.dropFirst()) })
     for known in sequence(first: self, next: \.superclass) {
       keys.formUnion(known.preparation.declared.accessors.keys)
+      keys.formUnion(known.preparation.declared.toMany.keys)
     }
     return keys
   }
@@ -133,9 +134,11 @@ extension KVOClass {
     if let known = properties.withLock({ $0[key] }) { return known }
     let accessors = declaredAccessors(key)
     let field = field(for: key)
-    guard accessors != nil || field != nil else { return nil }
+    let toMany = declaredToMany(key)
+    guard accessors != nil || field != nil || toMany != nil else { return nil }
     let property = Property(
-      name: .of(key), storage: field, accessors: accessors, isManual: !isAutomatic(key))
+      name: .of(key), storage: field, accessors: accessors, toMany: toMany,
+      isManual: !isAutomatic(key))
     property.add(to: cClass)
     properties.withLock { $0[key] = property }
     return property
@@ -144,6 +147,13 @@ extension KVOClass {
   private func declaredAccessors(_ key: String) -> Accessors? {
     for known in sequence(first: self, next: \.superclass) {
       if let accessors = known.preparation.declared.accessors[key] { return accessors }
+    }
+    return nil
+  }
+
+  private func declaredToMany(_ key: String) -> (any ToManyDeclaration)? {
+    for known in sequence(first: self, next: \.superclass) {
+      if let toMany = known.preparation.declared.toMany[key] { return toMany }
     }
     return nil
   }
@@ -232,8 +242,10 @@ extension KVOClass {
     KVOClass.lock.withLock {
       preparation.declared.accessors.merge(declarations.accessors) { $1 }
       preparation.declared.automatic.merge(declarations.automatic) { $1 }
+      preparation.declared.toMany.merge(declarations.toMany) { $1 }
       forget(declarations.automatic.keys)
-      refresh(Set(declarations.accessors.keys).union(declarations.automatic.keys))
+      let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
+      refresh(keys.union(declarations.toMany.keys))
     }
   }
 

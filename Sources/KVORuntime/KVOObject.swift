@@ -96,6 +96,47 @@ open class KVOObject: KeyValueObserving, Hashable {
     for (key, value) in keyedValues { try setValue(value, forKey: key) }
   }
 
+  /// An ordered to-many key, to be changed element by element.
+  ///
+  /// - Throws: what `value(forUndefinedKey:)` does if there is no such key. Whether it can be
+  ///   changed shows at the first mutation.
+  open func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy {
+    MutableArrayProxy(try orderedContents(forKey: key))
+  }
+
+  /// The same of the object that the key path leads to now, by its last key.
+  ///
+  /// - Throws: `KeyValueError.invalidKeyPath` where the path leads to no object.
+  open func mutableArrayValue(forKeyPath keyPath: String) throws -> MutableArrayProxy {
+    try atEnd(
+      of: keyPath, try mutableArrayValue(forKey: keyPath), { try $0.mutableArrayValue(forKey: $1) })
+  }
+
+  /// An unordered to-many key, to be changed member by member. Throws as
+  /// `mutableArrayValue(forKey:)` does.
+  open func mutableSetValue(forKey key: String) throws -> MutableSetProxy {
+    MutableSetProxy(try memberContents(forKey: key))
+  }
+
+  /// The same of the object that the key path leads to now, by its last key.
+  open func mutableSetValue(forKeyPath keyPath: String) throws -> MutableSetProxy {
+    try atEnd(
+      of: keyPath, try mutableSetValue(forKey: keyPath), { try $0.mutableSetValue(forKey: $1) })
+  }
+
+  /// An ordered to-many key with each element once, to be changed element by element. Throws as
+  /// `mutableArrayValue(forKey:)` does.
+  open func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedSetProxy {
+    MutableOrderedSetProxy(try orderedContents(forKey: key))
+  }
+
+  /// The same of the object that the key path leads to now, by its last key.
+  open func mutableOrderedSetValue(forKeyPath keyPath: String) throws -> MutableOrderedSetProxy {
+    try atEnd(
+      of: keyPath, try mutableOrderedSetValue(forKey: keyPath),
+      { try $0.mutableOrderedSetValue(forKey: $1) })
+  }
+
   // MARK: What a class says of its keys
 
   /// Called once for each class, superclass first, before its keys are first used: the place for

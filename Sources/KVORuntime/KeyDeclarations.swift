@@ -17,6 +17,7 @@
 public struct KeyDeclarations<Root: KVOObject> {
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
+  var toMany: [String: any ToManyDeclaration] = [:]
 
   /// A plain stored property under a key and a key path: it notifies by key-value coding and by
   /// hand.

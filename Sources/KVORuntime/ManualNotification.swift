@@ -130,7 +130,7 @@ extension KeyValueChange {
 }
 
 extension KeyValueSetMutation {
-  fileprivate var cMutation: kvo_set_mutation {
+  var cMutation: kvo_set_mutation {
     switch self {
     case .union: .KVO_UNION
     case .minus: .KVO_MINUS

@@ -11,18 +11,32 @@ final class Property: @unchecked Sendable {
   let storage: Field?
   /// Declared accessors, which come before the storage.
   let accessors: Accessors?
+  /// Declared accessors of a to-many key, which come before plain storage only.
+  let toMany: (any ToManyDeclaration)?
   /// Whether the key's automatic notification is off.
   let isManual: Bool
 
-  init(name: KeyName, storage: Field?, accessors: Accessors?, isManual: Bool) {
+  init(
+    name: KeyName, storage: Field?, accessors: Accessors?, toMany: (any ToManyDeclaration)? = nil,
+    isManual: Bool
+  ) {
     self.name = name
     self.storage = storage
     self.accessors = accessors
+    self.toMany = toMany
     self.isManual = isManual
   }
 
-  /// The type that key-value coding sees.
-  var type: ValueType { (accessors?.type ?? storage?.type)! }
+  /// The type that key-value coding reads.
+  var type: ValueType { (readToMany?.type ?? valueType)! }
+
+  /// The type that is set: of the accessors or the storage; nil for a key that has neither.
+  var valueType: ValueType? { accessors?.type ?? storage?.type }
+
+  /// The accessors of a to-many key where they are what the key is read by.
+  private var readToMany: (any ToManyDeclaration)? {
+    accessors == nil && storage?.isObserved != true ? toMany : nil
+  }
 
   /// The storage by which the C core knows the key: an `@Observed` property's, whose setter announces
   /// changes by the storage's address, unless the type takes no room and so shares the address. Other
@@ -43,8 +57,22 @@ final class Property: @unchecked Sendable {
     return accessors?.type === observedStorage.type
   }
 
+  /// Whether the C core asks here for some elements: of accessors, and of an array in an `Any`, whose
+  /// type tells nothing of elements.
+  private var isPickedHere: Bool { readToMany != nil || observedType.swiftType == Any.self }
+
+  fileprivate func pick(
+    _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
+  ) {
+    if let readToMany { return readToMany.pick(object, ranges, into: value) }
+    let elements = (try? self.value(of: object)) as? [Any] ?? []
+    let picked: Any = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
+    value.initialize(to: .of(picked))
+  }
+
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
     if let accessors { return accessors.read(object, into: value) }
+    if let readToMany { return readToMany.read(object, into: value) }
     let address = address(in: object)
     kvo_swift_check_access(address, false)
     _ = kvo_value_init(value, type.cType, address)
@@ -57,6 +85,7 @@ extension Property {
   /// What the key's accessor or storage has; nil for a nil optional.
   func value(of object: KVOObject) throws -> Any? {
     if let accessors { return flattened(try accessors.value(of: object)) }
+    if let readToMany { return readToMany.value(of: ToManyKey(object: object, name: name)) }
     let address = address(in: object)
     kvo_swift_check_access(address, false)
     return type.any(at: address)
@@ -64,17 +93,17 @@ extension Property {
 
   /// Converts and stores, telling observers once. Nothing is stored on an error.
   func setValue(_ value: Any?, of object: KVOObject) throws {
-    guard isWritable else {
+    guard isWritable, let type = valueType else {
       throw KeyValueError.readOnly(key: name.string, className: owner(object))
     }
     switch type.convert(value) {
     case .value(let converted): try write(converted, to: object)
     case .unexpectedNil: try object.setNilValueForKey(name.string)
-    case .mismatch: throw mismatch(value, object)
+    case .mismatch: throw mismatch(value, object, type)
     }
   }
 
-  private var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
+  var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
 
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
@@ -82,7 +111,7 @@ extension Property {
     if let accessors { return try accessors.set(converted, of: object) }
     let address = address(in: object)
     kvo_swift_check_access(address, true)
-    type.assign(converted, at: address)
+    valueType?.assign(converted, at: address)
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
@@ -95,7 +124,9 @@ extension Property {
     object.address + storage!.offset
   }
 
-  private func mismatch(_ value: Any?, _ object: KVOObject) -> KeyValueError {
+  private func mismatch(
+    _ value: Any?, _ object: KVOObject, _ type: ValueType
+  ) -> KeyValueError {
     let found = value.flatMap(flattened).map { Swift.type(of: $0) }
     return .typeMismatch(
       key: name.string, className: owner(object), expected: className(of: type.swiftType),
@@ -112,10 +143,10 @@ extension Property {
   func add(to cClass: OpaquePointer) {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
-      manual: isManual, track: nil, is_path: false)
+      manual: isManual, track: nil, is_path: false, pick: isPickedHere ? pickHere : nil)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
-    if isReadHere {
-      description.get = readHere
+    if isReadHere { description.get = readHere }
+    if isReadHere || isPickedHere {
       // The core keeps it for ever.
       description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     }
@@ -142,4 +173,13 @@ private let readHere:
   ) -> Void = { header, binding, value in
     let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
     property.read(KVOObject.at(header), into: value)
+  }
+
+private let pickHere:
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, OpaquePointer,
+    UnsafeMutablePointer<kvo_value>
+  ) -> Void = { header, binding, indexes, value in
+    let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
+    property.pick(KVOObject.at(header), ranges(of: indexes), into: value)
   }

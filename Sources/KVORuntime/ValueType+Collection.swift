@@ -37,6 +37,10 @@ class CollectionShape: @unchecked Sendable {
   /// A value of this type with those members that are of the element's type; nil for what is no set.
   func membersValue(_ members: Set<AnyHashable>) -> kvo_value? { nil }
 
+  /// A property of this type as an ordered to-many key, or as an unordered one; nil for another.
+  func ordered(_ place: CollectionPlace) -> (any OrderedReading & OrderedMutation)? { nil }
+  func unordered(_ place: CollectionPlace) -> (any MemberReading & MemberMutation)? { nil }
+
   /// The elements as Swift values; an element of the type that the shape knows.
   fileprivate func read<Element>(
     _ value: UnsafePointer<kvo_value>, as type: Element.Type
@@ -77,6 +81,12 @@ private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
     } else {
       target.initializeMemory(as: [Element].self, to: elements)
     }
+  }
+
+  override func ordered(
+    _ place: CollectionPlace
+  ) -> (any OrderedReading & OrderedMutation)? {
+    ArrayProperty<Element>(place: place, isOptional: isOptional)
   }
 
   override func count(_ value: UnsafeRawPointer) -> Int { elements(value).count }
@@ -134,6 +144,12 @@ private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sen
     } else {
       target.initializeMemory(as: Set<Element>.self, to: members)
     }
+  }
+
+  override func unordered(
+    _ place: CollectionPlace
+  ) -> (any MemberReading & MemberMutation)? {
+    SetProperty<Element>(place: place, isOptional: isOptional)
   }
 
   override func count(_ value: UnsafeRawPointer) -> Int { members(value).count }

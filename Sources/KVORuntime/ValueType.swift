@@ -64,10 +64,16 @@ class ConvertedValue {
   static func of<T>(_ value: T) -> ConvertedValue { Box(value) }
 
   func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
+  /// Where the value is, to be read or overwritten.
+  func withAddress<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R { fatalError("abstract") }
 
   private final class Box<T>: ConvertedValue {
-    let value: T
+    var value: T
     init(_ value: T) { self.value = value }
+
+    override func withAddress<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R {
+      withUnsafeMutablePointer(to: &value) { body(UnsafeMutableRawPointer($0)) }
+    }
   }
 }
 

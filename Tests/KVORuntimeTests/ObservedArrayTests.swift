@@ -289,6 +289,21 @@ import Testing
     #expect(log.take() == ["a insertion at 0 new [5]", "a insertion at 1 new [5]"])
   }
 
+  @Test("F6, H2: through a computed property, or over another object, it is one setting")
+  func throughOthers() {
+    let shelf = MirroredShelf()
+    shelf.next = MirroredShelf()
+    let log = Recorder()
+    log.observe(shelf, \.mirrored, [.old, .new])
+    log.observe(shelf, \.numbers, [.old, .new], as: "b")
+    log.observe(shelf, \.next!.numbers, [.old, .new], as: "c")
+    shelf.mutableArray(\.mirrored).append(1)
+    #expect(Set(log.take()) == ["a old [] new [1]", "b old [] new [1]"])
+    shelf.mutableArray(\.next!.numbers).append(2)
+    #expect(log.take() == ["c old [] new [2]"])
+    #expect(shelf.next?.numbers == [2])
+  }
+
   @Test("E1: where automatic notification is off, nothing is told")
   func manual() {
     let shelf = SilentShelf()
@@ -432,6 +447,14 @@ private class SortedShelf: Shelf {
   override var numbers: [Int] {
     get { super.numbers }
     set { super.numbers = newValue.sorted() }
+  }
+}
+
+private class MirroredShelf: Shelf {
+  @Observed var next: MirroredShelf?
+  var mirrored: [Int] {
+    get { numbers }
+    set { numbers = newValue }
   }
 }
 

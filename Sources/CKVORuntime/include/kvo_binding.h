@@ -59,7 +59,7 @@ typedef struct kvo_property_description {
   /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are
   /// copied.
   void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);
-  const void *KVO_NULLABLE binding; ///< handed to `get` and `track`; lives for ever
+  const void *KVO_NULLABLE binding; ///< handed to the functions; lives for ever
   bool manual;                      ///< no automatic notification
   /// Of a computed key for which the class names no affecting key paths: reads it as `get` does, and
   /// tells `reads` each property that its getter reads. While the key is observed it is affected by
@@ -69,6 +69,10 @@ typedef struct kvo_property_description {
   /// Of a tracked key that stands for a path along other properties: its observers are called among
   /// those of the property that changed, in the order of registration, not after them.
   bool is_path;
+  /// Of an ordered to-many key: reads the elements at those indexes that there are into an
+  /// uninitialised value of the type. NULL: all are read, and the type picks some.
+  void (*KVO_NULLABLE pick)(kvo_object *object, const void *KVO_NULLABLE binding,
+      const kvo_index_set *indexes, kvo_value *value);
 } kvo_property_description;
 
 /// Adds a key to a class or replaces the class's own earlier description; also while objects are
@@ -97,7 +101,9 @@ typedef struct kvo_frame kvo_frame;
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 /// Closes the change and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);
-/// The same for a key without storage of its own, by interned key (`kvo_key_intern`).
+/// Closes a change that came to nothing: no final calls are made.
+void kvo_uniform_cancel(kvo_frame *frame);
+/// `kvo_uniform_will` for a key without storage of its own, by interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
 
 /// A change of some elements of a to-many key.
@@ -108,6 +114,10 @@ typedef struct kvo_part {
   /// Of an unordered key: which elements go and which come, each a collection, NULL for what the
   /// kind of change does not tell. The key is not read then.
   const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
+  /// Of an unordered key of which that is not known: what is done with which elements. The key is
+  /// read before and after. 0 and NULL: `goes` and `comes` say it.
+  kvo_set_mutation set_mutation;
+  const kvo_value *KVO_NULLABLE members;
 } kvo_part;
 
 /// `kvo_uniform_will_key` for a change of some elements, stored or not. The indexes and values, which

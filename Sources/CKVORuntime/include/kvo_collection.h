@@ -49,6 +49,8 @@ kvo_collection *KVO_NULLABLE kvo_collection_create(kvo_collection_kind kind,
 kvo_collection *KVO_NULLABLE kvo_collection_snapshot(kvo_collection *collection,
     kvo_error *KVO_NULLABLE error);
 
+/// Whether it is stored: it never changes.
+bool kvo_collection_is_stored(const kvo_collection *collection);
 /// What the collection is. Never changes.
 kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection);
 /// How many elements there are. O(1) if it is stored; calls the accessor of a proxy.

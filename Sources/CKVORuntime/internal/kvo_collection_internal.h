@@ -60,8 +60,6 @@ kvo_collection *KVO_NULLABLE kvo_collection_make(const kvo_class *cls,
 /// As `kvo_collection_create`, but the elements become the collection's, also where it fails.
 kvo_collection *KVO_NULLABLE kvo_collection_adopt(kvo_collection_kind kind, kvo_elements *elements,
     kvo_error *KVO_NULLABLE error);
-/// Whether it never changes.
-bool kvo_collection_is_stored(const kvo_collection *collection);
 
 /// Of a proxy, the class and key of the property that it shows. False for stored ones.
 bool kvo_collection_property(const kvo_collection *collection,

@@ -1,0 +1,194 @@
+internal import CKVORuntime
+
+/// A collection of the C runtime, read and changed through its own functions: a proxy of a key of a
+/// C object, or a stored one, which can't be changed.
+final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, MemberMutation {
+  private let collection: OpaquePointer
+  /// For errors.
+  private let key: String
+  private let className: String
+
+  /// - Parameter collection: a `kvo_collection *`, retained here.
+  init(_ collection: OpaquePointer, key: String = "", className: String = "") {
+    kvo_object_retain(UnsafeMutablePointer(collection))
+    self.collection = collection
+    self.key = key
+    self.className = className
+  }
+
+  deinit { kvo_object_release(UnsafeMutablePointer(collection)) }
+
+  /// What Swift sees of a collection: the elements of a stored one, a lazy proxy of another.
+  static func swiftValue(of collection: OpaquePointer) -> Any {
+    let contents = ForeignCollection(collection)
+    let isSet = kvo_collection_get_kind(collection) == .KVO_SET
+    guard kvo_collection_is_stored(collection) else {
+      return isSet ? SetProxy(contents) : ArrayProxy(contents)
+    }
+    return isSet ? contents.members : contents.elements(in: 0..<contents.count)
+  }
+
+  var count: Int { kvo_collection_count(collection) }
+
+  // MARK: Reading
+
+  // All at once, by the accessors for several, where there are any.
+  var blockSize: Int { .max }
+
+  func element(at index: Int) -> Any {
+    var value = kvo_value()
+    _ = kvo_collection_get(collection, index, &value, nil)
+    defer { kvo_value_destroy(&value) }
+    return present(ValueType.any(of: &value))
+  }
+
+  func elements(in range: Range<Int>) -> [Any] {
+    guard let stored = kvo_collection_snapshot(collection, nil) else { return [] }
+    let snapshot = ForeignCollection(stored)
+    kvo_object_release(UnsafeMutablePointer(stored))
+    return range.clamped(to: 0..<snapshot.count).map(snapshot.element(at:))
+  }
+
+  func index(of member: AnyHashable) -> Int? {
+    guard var value = try? make(member.base) else { return nil }
+    defer { kvo_value_destroy(&value) }
+    let index = kvo_collection_index_of(collection, &value)
+    // KVO_NOT_FOUND is the greatest size.
+    return index < 0 || index == .max ? nil : index
+  }
+
+  func contains(_ member: AnyHashable) -> Bool {
+    guard var value = try? make(member.base) else { return false }
+    defer { kvo_value_destroy(&value) }
+    return kvo_collection_contains(collection, &value)
+  }
+
+  var members: Set<AnyHashable> {
+    Set(elements(in: 0..<count).lazy.compactMap { $0 as? AnyHashable })
+  }
+
+  // MARK: Mutation
+
+  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+    try change(.KVO_ARRAY, elements) { elements, error in
+      withIndexSet(indexes) { kvo_collection_insert_many(collection, $0, elements, error) }
+    }
+  }
+
+  func remove(at indexes: RangeSet<Int>) throws {
+    let error = failure { error in
+      withIndexSet(indexes) { kvo_collection_remove_indexes(collection, $0, error) }
+    }
+    if let error { throw described(error, []) }
+  }
+
+  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+    try change(.KVO_ARRAY, elements) { elements, error in
+      withIndexSet(indexes) { kvo_collection_replace_indexes(collection, $0, elements, error) }
+    }
+  }
+
+  func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
+    try change(.KVO_SET, members.map(\.base)) { members, error in
+      switch mutation {
+      case .union: kvo_collection_union(collection, members, error)
+      case .minus: kvo_collection_minus(collection, members, error)
+      case .intersect: kvo_collection_intersect(collection, members, error)
+      case .set: kvo_collection_set(collection, members, error)
+      }
+    }
+  }
+
+  private func change(
+    _ kind: kvo_collection_kind, _ elements: [Any],
+    _ body: (OpaquePointer, UnsafeMutablePointer<kvo_error>) -> kvo_status
+  ) throws {
+    var values: [kvo_value] = []
+    defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
+    for element in elements { values.append(try make(element)) }
+    let error = failure { error in
+      guard let made = kvo_collection_create(kind, values, values.count, error) else {
+        return error.pointee.status
+      }
+      defer { kvo_object_release(UnsafeMutablePointer(made)) }
+      return body(made, error)
+    }
+    if let error { throw described(error, elements) }
+  }
+
+  private func make(_ element: Any) throws -> kvo_value {
+    guard let element = flattened(element) else { return kvo_value() }
+    guard let value = ForeignValue.make(from: element) else {
+      throw KeyValueError.typeMismatch(
+        key: key, className: className, expected: "a value that C has a type for",
+        found: KVORuntime.className(of: type(of: element)))
+    }
+    return value
+  }
+
+  private func described(_ error: CoreError, _ elements: [Any]) -> KeyValueError {
+    guard error.status == .KVO_TYPE_MISMATCH else {
+      return KeyValueError(error, key: key, className: className)
+    }
+    let found = elements.first.flatMap(flattened).map { KVORuntime.className(of: type(of: $0)) }
+    return .typeMismatch(
+      key: key, className: className, expected: "elements of another type", found: found ?? "nil")
+  }
+}
+
+// MARK: Objects of C
+
+extension ForeignObject: ToManyOwner {
+  /// An ordered to-many key, to be changed element by element, by the class's own methods. Elements
+  /// are those of `value(forKey:)`.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key. Whether it can be changed
+  ///   shows at the first mutation.
+  public func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy {
+    MutableArrayProxy(try ordered(key, kvo_mutable_array))
+  }
+
+  /// An unordered to-many key, to be changed member by member. Throws as
+  /// `mutableArrayValue(forKey:)` does.
+  public func mutableSetValue(forKey key: String) throws -> MutableSetProxy {
+    let contents = try collection(key, kvo_mutable_set)
+    return MutableSetProxy(
+      MemberContents(key: key, className: className, reading: contents, mutation: contents))
+  }
+
+  /// An ordered to-many key with each element once, to be changed element by element. Throws as
+  /// `mutableArrayValue(forKey:)` does.
+  public func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedSetProxy {
+    MutableOrderedSetProxy(try ordered(key, kvo_mutable_ordered_set))
+  }
+
+  private typealias Make = (
+    UnsafeMutablePointer<kvo_object>, UnsafePointer<CChar>,
+    UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status
+
+  private func ordered(_ key: String, _ make: Make) throws -> OrderedContents {
+    let contents = try collection(key, make)
+    return OrderedContents(
+      key: key, className: className, reading: contents, mutation: contents)
+  }
+
+  private func collection(_ key: String, _ make: Make) throws -> ForeignCollection {
+    var made: OpaquePointer?
+    let error = failure { make(header, key, &made, $0) }
+    guard let made, error == nil else {
+      throw error.map { KeyValueError($0, key: key, className: className) }
+        ?? .undefinedKey(key: key, className: className)
+    }
+    defer { kvo_object_release(UnsafeMutablePointer(made)) }
+    return ForeignCollection(made, key: key, className: className)
+  }
+}
+
+// Several may stand for one object.
+extension ForeignObject: Hashable {
+  /// Whether both stand for one object.
+  public static func == (a: ForeignObject, b: ForeignObject) -> Bool { a.header == b.header }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(header) }
+}

@@ -1,0 +1,84 @@
+// What stands behind the mutable proxies of a key: declared accessors that read, and change if there
+// is a pair of them; else the property; else whatever answers the key.
+extension KVOObject {
+  func orderedContents(forKey key: String) throws -> OrderedContents {
+    let found = try toManyKey(key)
+    let declared = found.property?.toMany?.ordered(found.key)
+    let held = found.property.flatMap {
+      $0.valueType?.shape?.ordered(CollectionPlace(key: found.key, property: $0))
+    }
+    let keyed = KeyedArray(key: found.key)
+    let fallback: any OrderedReading & OrderedMutation = held ?? keyed
+    return OrderedContents(
+      key: key, className: found.key.className, reading: declared?.reading ?? fallback,
+      mutation: declared?.mutation ?? (found.isWritable ? fallback : nil))
+  }
+
+  func memberContents(forKey key: String) throws -> MemberContents {
+    let found = try toManyKey(key)
+    let declared = found.property?.toMany?.unordered(found.key)
+    let held = found.property.flatMap {
+      $0.valueType?.shape?.unordered(CollectionPlace(key: found.key, property: $0))
+    }
+    let fallback: any MemberReading & MemberMutation = held ?? KeyedSet(key: found.key)
+    return MemberContents(
+      key: key, className: found.key.className, reading: declared?.reading ?? fallback,
+      mutation: declared?.mutation ?? (found.isWritable ? fallback : nil))
+  }
+}
+
+/// A key of an object; the class has no property for one that only the object answers.
+private struct FoundKey {
+  let key: ToManyKey
+  let property: Property?
+  var isWritable: Bool { property?.isWritable ?? true }
+}
+
+extension KVOObject {
+  fileprivate func toManyKey(_ key: String) throws -> FoundKey {
+    if let property = KVOClass.of(self).property(key) {
+      return FoundKey(key: ToManyKey(object: self, name: property.name), property: property)
+    }
+    _ = try value(forKey: key)
+    return FoundKey(key: ToManyKey(object: self, name: .of(key)), property: nil)
+  }
+}
+
+// MARK: Key paths
+
+/// What has mutable to-many keys.
+protocol ToManyOwner {
+  func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy
+  func mutableSetValue(forKey key: String) throws -> MutableSetProxy
+  func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedSetProxy
+}
+
+extension KVOObject: ToManyOwner {}
+
+extension KVOObject {
+  /// Hands on the last key of a path, and the object that the rest leads to.
+  func atEnd<R>(
+    of keyPath: String, _ ofThis: @autoclosure () throws -> R,
+    _ body: (any ToManyOwner, String) throws -> R
+  ) throws -> R {
+    guard let dot = keyPath.lastIndex(of: ".") else { return try ofThis() }
+    let key = String(keyPath[keyPath.index(after: dot)...])
+    guard let owner = try follow(keyPath[..<dot]) as? any ToManyOwner else {
+      throw KeyValueError.invalidKeyPath(
+        keyPath: keyPath, component: key, className: className(of: type(of: self)))
+    }
+    return try body(owner, key)
+  }
+
+  private func follow(_ path: Substring) throws -> Any? {
+    var value: Any? = self
+    for key in path.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+      switch value {
+      case let object as KVOObject: value = try object.value(forKey: key)
+      case let object as ForeignObject: value = try object.value(forKey: key)
+      default: return nil
+      }
+    }
+    return value
+  }
+}

@@ -1,0 +1,467 @@
+import CFixtures
+import CKVORuntime
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// B9, H2, H5, H6, E1: mutable proxies of arrays, whatever stands behind the key.
+@Suite(.leakFree) struct MutableProxyTests {
+  static let keys = [
+    "observed", "perhaps", "plainSecret", "accessed", "grown", "tended", "anything",
+  ]
+
+  static let all: KeyValueObservingOptions = [.prior, .old, .new]
+
+  /// An orchard whose key has the elements `0 1 2 3`.
+  static func orchard(_ key: String) throws -> Orchard {
+    let orchard = Secret()
+    orchard.stock = [0, 1, 2, 3]
+    if orchard.isSettable(key) { try orchard.setValue([0, 1, 2, 3], forKey: key) }
+    return orchard
+  }
+
+  /// Has a property that no other declaration names.
+  class Secret: Orchard {
+    private var plainSecret: [Int] = []
+    func isSettable(_ key: String) -> Bool {
+      ["observed", "perhaps", "plainSecret", "accessed", "anything", "loose"].contains(key)
+    }
+  }
+
+  struct Step: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let lines: [String]
+    let left: [Int]
+    let run: @Sendable (MutableArrayProxy) throws -> Void
+
+    init(
+      _ name: String, _ lines: [String], left: [Int],
+      run: @escaping @Sendable (MutableArrayProxy) throws -> Void
+    ) {
+      testDescription = name
+      self.lines = lines
+      self.left = left
+      self.run = run
+    }
+  }
+
+  static let steps: [Step] = [
+    Step("append", ["prior insertion at 4", "insertion at 4 new [9]"], left: [0, 1, 2, 3, 9]) {
+      try $0.append(9)
+    },
+    Step("insert", ["prior insertion at 0", "insertion at 0 new [9]"], left: [9, 0, 1, 2, 3]) {
+      try $0.insert(9, at: 0)
+    },
+    Step(
+      "insert several", ["prior insertion at 1 3...4", "insertion at 1 3...4 new [7, 8, 9]"],
+      left: [0, 7, 1, 8, 9, 2, 3]
+    ) {
+      try $0.insert([7, 8, 9], at: RangeSet([1..<2, 3..<5]))
+    },
+    Step("insert none", [], left: [0, 1, 2, 3]) { try $0.insert([], at: RangeSet()) },
+    Step("remove", ["prior removal at 1 old [1]", "removal at 1 old [1]"], left: [0, 2, 3]) {
+      let removed = try $0.remove(at: 1)
+      #expect(removed as? Int == 1)
+    },
+    Step(
+      "remove several",
+      [
+        "prior removal at 0 2...3 old [0, 2, 3]",
+        "removal at 0 2...3 old [0, 2, 3]",
+      ], left: [1]
+    ) {
+      try $0.remove(at: RangeSet([0..<1, 2..<4]))
+    },
+    Step("remove none", [], left: [0, 1, 2, 3]) { try $0.remove(at: RangeSet()) },
+    Step(
+      "replace", ["prior replacement at 2 old [2]", "replacement at 2 old [2] new [9]"],
+      left: [0, 1, 9, 3]
+    ) { try $0.replace(at: 2, with: 9) },
+    Step(
+      "replace several",
+      [
+        "prior replacement at 0 3 old [0, 3]",
+        "replacement at 0 3 old [0, 3] new [8, 9]",
+      ], left: [8, 1, 2, 9]
+    ) {
+      try $0.replace(at: RangeSet([0..<1, 3..<4]), with: [8, 9])
+    },
+    Step(
+      "removeAll",
+      [
+        "prior removal at 0...3 old [0, 1, 2, 3]",
+        "removal at 0...3 old [0, 1, 2, 3]",
+      ], left: []
+    ) { try $0.removeAll() },
+  ]
+
+  @Test(
+    "B9, H2, H5: each mutation is one change, whatever stands behind the key",
+    arguments: keys, steps)
+  func mutations(_ key: String, _ step: Step) throws {
+    let orchard = try Self.orchard(key)
+    let log = Recorder()
+    try log.observe(orchard, key, Self.all)
+    let watcher = log.watcher()
+    try orchard.addObserver(watcher, forKeyPath: key, options: Self.all)
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+    try step.run(proxy)
+    #expect(log.take() == step.lines.flatMap { ["a \($0)", "w: \(key) \($0)"] })
+    #expect(proxy.map { $0 as? Int } == step.left)
+    #expect(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int } == step.left)
+  }
+
+  @Test("B9: the same of objects that nobody observes", arguments: keys, steps)
+  func unobserved(_ key: String, _ step: Step) throws {
+    let orchard = try Self.orchard(key)
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    try step.run(proxy)
+    #expect(proxy.map { $0 as? Int } == step.left)
+    #expect(!isSwapped(orchard))
+  }
+
+  struct Failure: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let error: @Sendable (String) -> KeyValueError
+    let run: @Sendable (MutableArrayProxy) throws -> Void
+
+    init(
+      _ name: String, _ error: @escaping @Sendable (String) -> KeyValueError,
+      run: @escaping @Sendable (MutableArrayProxy) throws -> Void
+    ) {
+      testDescription = name
+      self.error = error
+      self.run = run
+    }
+
+    static func index(_ index: Int) -> @Sendable (String) -> KeyValueError {
+      { .indexOutOfBounds(key: $0, className: "Secret", index: index, count: 4) }
+    }
+    static func invalid(_ reason: String) -> @Sendable (String) -> KeyValueError {
+      { .validationFailed(key: $0, className: "Secret", reason: reason) }
+    }
+  }
+
+  static let impossible: [Failure] = [
+    Failure("insert too far", Failure.index(5)) { try $0.insert(9, at: 5) },
+    Failure("insert before the first", Failure.index(-1)) { try $0.insert(9, at: -1) },
+    Failure("insert several too far", Failure.index(7)) {
+      try $0.insert([7, 8], at: RangeSet([4..<5, 7..<8]))
+    },
+    Failure("remove too far", Failure.index(4)) { try $0.remove(at: 4) },
+    Failure("remove before the first", Failure.index(-3)) { try $0.remove(at: -3) },
+    Failure("remove several too far", Failure.index(4)) {
+      try $0.remove(at: RangeSet([0..<1, 2..<9]))
+    },
+    Failure("replace too far", Failure.index(4)) { try $0.replace(at: 4, with: 9) },
+    Failure("replace at the last number", Failure.index(.max)) {
+      try $0.replace(at: .max, with: 9)
+    },
+    Failure("too few elements", Failure.invalid("1 elements were given for 2 indexes.")) {
+      try $0.insert([9], at: RangeSet(0..<2))
+    },
+    Failure("too many elements", Failure.invalid("2 elements were given for 1 indexes.")) {
+      try $0.replace(at: RangeSet(0..<1), with: [8, 9])
+    },
+  ]
+
+  @Test(
+    "H6: what can't be done is an error, tells nobody and leaves all as it was",
+    arguments: keys, impossible)
+  func failures(_ key: String, _ failure: Failure) throws {
+    let orchard = try Self.orchard(key)
+    let log = Recorder()
+    try log.observe(orchard, key, Self.all)
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    #expect(keyValueError { try failure.run(proxy) } == failure.error(key))
+    #expect(log.take() == [])
+    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+  }
+
+  @Test(
+    "B2, H6: an element of another type is an error and changes nothing",
+    arguments: keys.filter { $0 != "anything" && $0 != "loose" })
+  func mismatch(_ key: String) throws {
+    let orchard = try Self.orchard(key)
+    let log = Recorder()
+    try log.observe(orchard, key)
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    for element in ["x", Optional<Int>.none as Any] {
+      let found = element is String ? "String" : "nil"
+      let expected = KeyValueError.typeMismatch(
+        key: key, className: "Secret", expected: "Int", found: found)
+      #expect(keyValueError { try proxy.append(element) } == expected)
+      #expect(keyValueError { try proxy.replace(at: 0, with: element) } == expected)
+    }
+    #expect(log.take() == [])
+    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+    // Numbers become numbers of the element's type.
+    try proxy.append(UInt8(7))
+    #expect(proxy.last as? Int == 7)
+  }
+
+  @Test(
+    "B9: what can't be mutated is an error at the first mutation",
+    arguments: [
+      "trees", "bulk", "half", "fixed", "readable",
+    ])
+  func readOnly(_ key: String) throws {
+    let orchard = Orchard()
+    orchard.stock = [1, 2, 3]
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    let expected = KeyValueError.readOnly(key: key, className: "Orchard")
+    let attempts: [() throws -> Void] = [
+      { try proxy.append(1) }, { try proxy.insert(1, at: 0) }, { try proxy.remove(at: 0) },
+      { try proxy.replace(at: 0, with: 1) }, { try proxy.removeAll() },
+    ]
+    for attempt in attempts { #expect(keyValueError(attempt) == expected) }
+    #expect(proxy.map { $0 as? Int } == [1, 2, 3])
+  }
+
+  @Test("B9: half a pair is none: the storage behind the key is changed")
+  func halfAPair() throws {
+    let orchard = Orchard()
+    let log = Recorder()
+    try log.observe(orchard, "plain")
+    let proxy = try orchard.mutableArrayValue(forKey: "plain")
+    try proxy.append(4)
+    #expect(log.take() == ["a insertion at 0"])
+    #expect(orchard.takeCalls().allSatisfy { $0 == "count" })
+    // The proxy shows what the accessors answer.
+    #expect(proxy.isEmpty)
+  }
+
+  @Test(
+    "B9: which accessors a mutation calls",
+    arguments: [
+      ("grown", ["insert(1)", "insert(2)", "remove insert(1)", "remove", "remove"]),
+      ("tended", ["insert(1)", "insert(2)", "replace(1)", "remove", "remove"]),
+    ])
+  func calls(_ key: String, _ expected: [String]) throws {
+    let orchard = Orchard()
+    orchard.stock = [1, 2]
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    let attempts: [() throws -> Void] = [
+      { try proxy.append(1) }, { try proxy.insert([8, 9], at: RangeSet([0..<1, 2..<3])) },
+      { try proxy.replace(at: 0, with: 1) }, { try proxy.remove(at: 0) }, { try proxy.removeAll() },
+    ]
+    for (attempt, calls) in zip(attempts, expected) {
+      _ = orchard.takeCalls()
+      try attempt()
+      let changing = orchard.takeCalls().filter { $0 != "count" && !$0.hasPrefix("element") }
+      #expect(changing.joined(separator: " ") == calls)
+    }
+  }
+
+  @Test("H1, H2: a change of a few elements reads those, not all")
+  func readsFew() throws {
+    let orchard = Orchard()
+    orchard.stock = Array(0..<100)
+    let log = Recorder()
+    try log.observe(orchard, "tended", [.old, .new])
+    let proxy = try orchard.mutableArrayValue(forKey: "tended")
+    _ = orchard.takeCalls()
+    try proxy.replace(at: 50, with: 7)
+    #expect(log.take() == ["a replacement at 50 old [50] new [7]"])
+    #expect(
+      orchard.takeCalls().filter { $0 != "count" }
+        == ["element(50)", "replace(1)", "element(50)"])
+  }
+
+  @Test("B9: accessors that ignore a change are believed")
+  func stubborn() throws {
+    let orchard = Orchard()
+    orchard.stock = [1]
+    orchard.isStubborn = true
+    let log = Recorder()
+    try log.observe(orchard, "tended", [.old, .new])
+    let proxy = try orchard.mutableArrayValue(forKey: "tended")
+    try proxy.append(2)
+    #expect(proxy.map { $0 as? Int } == [1])
+    #expect(log.take() == ["a insertion at 1 new []"])
+  }
+
+  @Test("H6: an accessor's own error is thrown as it is, and nobody is told")
+  func refusal() throws {
+    let orchard = Orchard()
+    orchard.stock = [1]
+    orchard.refusal = Orchard.Refusal()
+    let log = Recorder()
+    for key in ["tended", "grown"] { try log.observe(orchard, key, [.old, .new]) }
+    for key in ["tended", "grown"] {
+      let proxy = try orchard.mutableArrayValue(forKey: key)
+      #expect(throws: Orchard.Refusal()) { try proxy.append(2) }
+      #expect(throws: Orchard.Refusal()) { try proxy.remove(at: 0) }
+      #expect(throws: Orchard.Refusal()) { try proxy.replace(at: 0, with: 1) }
+    }
+    #expect(log.take() == [])
+    orchard.refusal = nil
+    try orchard.mutableArrayValue(forKey: "tended").append(3)
+    #expect(log.take() == ["a insertion at 1 new [3]"])
+  }
+
+  @Test("B9: a proxy stays valid when the property is replaced, and nil springs into being")
+  func replaced() throws {
+    let orchard = Orchard()
+    let observed = try orchard.mutableArrayValue(forKey: "observed")
+    let perhaps = try orchard.mutableArrayValue(forKey: "perhaps")
+    orchard.observed = [5, 6]
+    #expect(observed.map { $0 as? Int } == [5, 6])
+    try perhaps.removeAll()
+    #expect(orchard.perhaps == nil)
+    #expect(perhaps.isEmpty)
+    try perhaps.append(1)
+    #expect(orchard.perhaps == [1])
+  }
+
+  @Test("E1: automatic notification off silences proxies")
+  func manual() throws {
+    class Silent: Orchard {
+      override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { false }
+    }
+    for key in ["observed", "tended", "accessed", "anything"] {
+      let orchard = Silent()
+      let log = Recorder()
+      try log.observe(orchard, key, Self.all)
+      let proxy = try orchard.mutableArrayValue(forKey: key)
+      try proxy.append(1)
+      #expect(proxy.count == 1)
+      #expect(log.take() == [])
+    }
+  }
+
+  @Test("B5: the last key of a path is mutated, of the object that the rest leads to")
+  func keyPaths() throws {
+    let orchard = Orchard()
+    orchard.next = Orchard()
+    let log = Recorder()
+    try log.observe(orchard.next!, "observed", .new)
+    try log.observe(orchard.next!, "pickedSet", .new)
+    try orchard.mutableArrayValue(forKeyPath: "next.observed").append(1)
+    try orchard.mutableSetValue(forKeyPath: "next.pickedSet").add(2)
+    try orchard.mutableOrderedSetValue(forKeyPath: "next.observed").add(3)
+    try orchard.mutableArrayValue(forKeyPath: "observed").append(5)
+    #expect(orchard.observed == [5])
+    #expect(
+      log.take() == ["a insertion at 0 new [1]", "a insertion new {2}", "a insertion at 1 new [3]"])
+    orchard.next = nil
+    let broken = KeyValueError.invalidKeyPath(
+      keyPath: "next.observed", component: "observed", className: "Orchard")
+    #expect(
+      keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "next.observed") } == broken)
+    #expect(keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "name.observed") } != nil)
+  }
+
+  @Test("B9: an unknown key is an error at once; what holds no array, at the first mutation")
+  func noArray() throws {
+    let orchard = Orchard()
+    #expect(
+      keyValueError { _ = try orchard.mutableArrayValue(forKey: "nothing") }
+        == .undefinedKey(key: "nothing", className: "Orchard"))
+    let proxy = try orchard.mutableArrayValue(forKey: "name")
+    #expect(proxy.isEmpty)
+    #expect(
+      keyValueError { try proxy.append("x") }
+        == .typeMismatch(
+          key: "name", className: "Orchard", expected: "Array<Any>", found: "String"))
+    #expect(orchard.name == "orchard")
+  }
+
+  @Test("B9: a key that only the object answers is changed by setting it")
+  func undefinedKey() throws {
+    final class Answering: Tracked {
+      var answers: [String: Any] = ["list": [1, 2]]
+      override func value(forUndefinedKey key: String) throws -> Any? { answers[key] }
+      override func setValue(_ value: Any?, forUndefinedKey key: String) throws {
+        answers[key] = value
+      }
+    }
+    let object = Answering()
+    let proxy = try object.mutableArrayValue(forKey: "list")
+    try proxy.append(3)
+    try proxy.remove(at: 0)
+    #expect(object.answers["list"] as? [Int] == [2, 3])
+  }
+
+  @Test("H3, G1: the count over the key is told once for each mutation")
+  func count() throws {
+    let orchard = Orchard()
+    let log = Recorder()
+    try log.observe(orchard, "tended.@count", [.old, .new])
+    let proxy = try orchard.mutableArrayValue(forKey: "tended")
+    try proxy.insert([1, 2], at: RangeSet(0..<2))
+    try proxy.removeAll()
+    #expect(log.take() == ["a old 0 new 2", "a old 2 new 0"])
+  }
+
+  @Test("E4: an observed array is changed in place")
+  func inPlace() throws {
+    let orchard = Orchard()
+    orchard.observed.reserveCapacity(1000)
+    let address = orchard.observed.withUnsafeBufferPointer { $0.baseAddress }
+    let log = Recorder()
+    try log.observe(orchard, "observed", .new)
+    let proxy = try orchard.mutableArrayValue(forKey: "observed")
+    for number in 0..<100 { try proxy.append(number) }
+    #expect(orchard.observed.withUnsafeBufferPointer { $0.baseAddress } == address)
+    #expect(log.take().count == 100)
+  }
+
+  @Test("B9: the keys of an object of C, by its own methods")
+  func foreign() throws {
+    let methods: shelf_methods = [
+      .SHELF_COUNT, .SHELF_OBJECT, .SHELF_INSERT, .SHELF_REMOVE, .SHELF_REPLACE,
+    ]
+    let created = try #require(kvo_object_create(shelf_class(methods)))
+    let object = ForeignObject(OpaquePointer(created))
+    kvo_object_release(created)
+    let log = Recorder()
+    var told: [String] = []
+    let token = try object.observe("items", as: [Int].self, options: [.old, .new]) { _, change in
+      told.append(change.words.joined(separator: " "))
+    }
+    let items = try object.mutableArrayValue(forKey: "items")
+    try items.append(5)
+    try items.insert([6, 7], at: RangeSet(0..<2))
+    try items.replace(at: 1, with: 8)
+    #expect(try items.remove(at: 0) as? Int == 6)
+    #expect(items.map { $0 as? Int } == [8, 5])
+    #expect(try (object.value(forKey: "items") as? ArrayProxy)?.last as? Int == 5)
+    #expect(
+      told == [
+        "insertion at 0 new [5]", "insertion at 0...1 new [6, 7]",
+        "replacement at 1 old [7] new [8]", "removal at 0 old [6]",
+      ])
+    #expect(
+      keyValueError { try items.insert(1, at: 9) }
+        == .indexOutOfBounds(key: "items", className: object.className, index: 9, count: 2))
+    #expect(keyValueError { try items.append("x") } != nil)
+    #expect(keyValueError { try items.append([1: 2]) } != nil)
+    #expect(items.count == 2)
+    token.invalidate()
+    withExtendedLifetime(log) {}
+  }
+
+  @Test("B9: the sets of an object of C")
+  func foreignSets() throws {
+    let methods: shelf_methods = [
+      .SHELF_COUNT, .SHELF_ENUMERATOR, .SHELF_MEMBER, .SHELF_ADD, .SHELF_DROP,
+    ]
+    let created = try #require(kvo_object_create(shelf_class(methods)))
+    let object = ForeignObject(OpaquePointer(created))
+    kvo_object_release(created)
+    let items = try object.mutableSetValue(forKey: "items")
+    try items.add(5)
+    try items.formUnion([5, 6, 7])
+    try items.subtract([6])
+    #expect(Set(items) == [5, 7])
+    #expect(items.contains(7))
+    #expect(!items.contains(6))
+    try items.formIntersection([7])
+    try items.set([1, 2])
+    try items.remove(2)
+    #expect(try (object.value(forKey: "items") as? SetProxy).map { Set($0) } == [1])
+  }
+}

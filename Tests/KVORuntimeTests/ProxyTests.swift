@@ -1,0 +1,168 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// B8: keys that a class declares by accessors alone read as proxies.
+@Suite(.leakFree) struct ProxyTests {
+  @Test("B8: the first and the last prime count once and compute one")
+  func primes() throws {
+    let object = Primes()
+    let primes = try #require(try object.value(forKey: "primes") as? ArrayProxy)
+    #expect(object.calls == [])
+    #expect(primes.last as? Int == 1223)
+    #expect(object.calls == ["count", "prime 199"])
+    object.calls = []
+    #expect(primes.first as? Int == 2)
+    #expect(object.calls == ["count", "prime 0"])
+    object.calls = []
+    #expect(primes.contains { $0 as? Int == 5 })
+    #expect(object.calls == ["count", "prime 0", "prime 1", "prime 2"])
+    #expect(primes[10] as? Int == 31)
+  }
+
+  @Test("B8: a proxy is live and reads what is asked for, several together where that is offered")
+  func reading() throws {
+    let orchard = Orchard()
+    let trees = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    let bulk = try #require(try orchard.value(forKey: "bulk") as? ArrayProxy)
+    #expect(trees.isEmpty)
+    #expect(trees.first == nil)
+    #expect(trees.last == nil)
+    orchard.stock = [1, 2, 3]
+    _ = orchard.takeCalls()
+    var seen: [Int?] = []
+    for tree in trees { seen.append(tree as? Int) }
+    #expect(seen == [1, 2, 3])
+    #expect(orchard.takeCalls() == ["count", "element(0)", "element(1)", "element(2)"])
+    seen = []
+    for tree in bulk { seen.append(tree as? Int) }
+    #expect(seen == [1, 2, 3])
+    #expect(orchard.takeCalls() == ["count", "elements(0..<3)"])
+    #expect(bulk.last as? Int == 3)
+    #expect(orchard.takeCalls() == ["count", "element(2)"])
+    #expect(trees.map { $0 as? Int } == [1, 2, 3])
+    #expect(Array(bulk[1...]).map { $0 as? Int } == [2, 3])
+  }
+
+  @Test("B8: going through many elements asks for blocks of them")
+  func blocks() throws {
+    let orchard = Orchard()
+    orchard.stock = Array(0..<150)
+    let bulk = try #require(try orchard.value(forKey: "bulk") as? ArrayProxy)
+    var sum = 0
+    for tree in bulk { sum += tree as? Int ?? 0 }
+    #expect(sum == 150 * 149 / 2)
+    #expect(
+      orchard.takeCalls()
+        == ["count", "elements(0..<64)", "elements(64..<128)", "elements(128..<150)"])
+  }
+
+  @Test("B8: a key that is declared unordered reads as a set")
+  func sets() throws {
+    let orchard = Orchard()
+    orchard.garden = [1, 2]
+    let herbs = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
+    #expect(herbs.count == 2)
+    #expect(herbs.contains(1))
+    #expect(!herbs.contains(7))
+    #expect(!herbs.contains("1"))
+    #expect(orchard.takeCalls() == ["count", "contains(1)", "contains(7)"])
+    #expect(Set(herbs) == [1, 2])
+    orchard.garden = [3]
+    #expect(herbs.contains(3))
+  }
+
+  @Test(
+    "B1: other accessors and @Observed properties come before those of a to-many key, plain storage after"
+  )
+  func order() throws {
+    class Both: Tracked {
+      @Observed var watched = [1]
+      var stored = [2]
+      override class func registerKeys() {
+        declareKeys {
+          for key in ["watched", "stored", "answered"] {
+            $0.orderedToMany(key, count: { _ in 1 }, element: { _, _ in 9 })
+          }
+          $0.accessors("answered", get: { _ in [3] })
+        }
+      }
+    }
+    let both = Both()
+    #expect(try both.value(forKey: "watched") as? [Int] == [1])
+    #expect(try both.value(forKey: "answered") as? [Int] == [3])
+    #expect(try both.value(forKey: "stored") is ArrayProxy)
+  }
+
+  @Test("B2: a key by accessors alone can't be set")
+  func setting() {
+    let orchard = Orchard()
+    for key in ["trees", "herbs", "tended"] {
+      #expect(
+        keyValueError { try orchard.setValue([1], forKey: key) }
+          == .readOnly(key: key, className: "Orchard"))
+    }
+  }
+
+  @Test("B8: a nil element is an empty optional, and an element of a class is the object")
+  func elements() throws {
+    final class Parts: Tracked {
+      let book = Book("a")
+      override class func registerKeys() {
+        declareKeys {
+          $0.orderedToMany("holes", count: { _ in 2 }, element: { $1 == 0 ? nil : 5 as Int? })
+          $0.orderedToMany("books", count: { _ in 1 }, element: { parts, _ in parts.book })
+        }
+      }
+    }
+    let parts = Parts()
+    let holes = try #require(try parts.value(forKey: "holes") as? ArrayProxy)
+    #expect(holes.map { shown($0) } == ["nil", "5"])
+    let books = try #require(try parts.value(forKey: "books") as? ArrayProxy)
+    #expect(books.first as? Book === parts.book)
+  }
+
+  @Test("B8: a subclass inherits the declaration, and may replace it")
+  func inheritance() throws {
+    class Small: Orchard {}
+    final class Fixed: Orchard {
+      override class func registerKeys() {
+        declareKeys { $0.orderedToMany("trees", count: { _ in 1 }, element: { _, _ in 42 }) }
+      }
+    }
+    let small = Small()
+    small.stock = [7]
+    #expect(try (small.value(forKey: "trees") as? ArrayProxy)?.last as? Int == 7)
+    #expect(try (Fixed().value(forKey: "trees") as? ArrayProxy)?.last as? Int == 42)
+    #expect(try (Orchard().value(forKey: "trees") as? ArrayProxy)?.last == nil)
+  }
+
+  @Test("C3, H1: observers of such a key are told arrays and sets of the declared element type")
+  func initial() throws {
+    let orchard = Orchard()
+    orchard.stock = [1, 2]
+    orchard.garden = [5]
+    var told: [Any?] = []
+    let tokens = try ["bulk", "row", "herbs"].map { key in
+      try orchard.observe(keyPath: key, options: [.initial, .new]) { _, change in
+        told.append(change.newValue)
+      }
+    }
+    #expect(told[0] as? [Int] == [1, 2])
+    #expect(told[1] as? [Int] == [1, 2])
+    #expect(told[2] as? Set<Int> == [5])
+    tokens.forEach { $0.invalidate() }
+  }
+
+  @Test("B8: an index beyond the count stops with a message")
+  func badIndex() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let orchard = Orchard()
+      orchard.stock = [1]
+      _ = (try orchard.value(forKey: "trees") as? ArrayProxy)?[1]
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("Index out of range: 1 of a proxy with 1 elements."))
+  }
+}
