@@ -78,3 +78,11 @@ public final class SetProxy: Sequence {
   public var count: Int { contents.count }
   public func contains(_ member: AnyHashable) -> Bool { contents.contains(member) }
 }
+
+extension ArrayProxy: CustomStringConvertible {
+  public var description: String { "\(Array(self))" }
+}
+
+extension SetProxy: CustomStringConvertible {
+  public var description: String { "\(contents.members)" }
+}

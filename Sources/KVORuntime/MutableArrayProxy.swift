@@ -152,3 +152,7 @@ struct OrderedContents {
       key: key, className: className, index: index, count: count ?? reading.count)
   }
 }
+
+extension MutableArrayProxy: CustomStringConvertible {
+  public var description: String { "\(Array(self))" }
+}

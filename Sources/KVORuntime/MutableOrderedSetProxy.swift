@@ -94,3 +94,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     return member
   }
 }
+
+extension MutableOrderedSetProxy: CustomStringConvertible {
+  public var description: String { "\(Array(self))" }
+}

@@ -70,3 +70,7 @@ struct MemberContents {
     return mutation
   }
 }
+
+extension MutableSetProxy: CustomStringConvertible {
+  public var description: String { "\(contents.reading.members)" }
+}
