@@ -82,12 +82,17 @@ let package = Package(
     .target(
       name: "AccountEngine", dependencies: ["CKVORuntime"], path: "Examples/AccountEngine",
       cSettings: strictC),
+    .target(
+      name: "ContactStore", path: "Examples/ContactStore", cxxSettings: strictCXX),
     .executableTarget(
       name: "CAccount", dependencies: ["CKVORuntime"], path: "Examples/CAccount",
       cSettings: strictC),
     .executableTarget(
       name: "MixedAccount", dependencies: ["AccountEngine", "KVORuntime"],
       path: "Examples/MixedAccount", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "ContactList", dependencies: ["ContactStore", "KVORuntime"],
+      path: "Examples/ContactList", swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11,

@@ -18,10 +18,12 @@ struct MigrationTests {
     Program(name: "Contexts", run: contexts),
     Program(name: "AutomaticOff", run: automaticOff),
     Program(name: "ManualPairs", run: manualPairs),
+    Program(name: "Collections", run: collections),
   ]
 
   @Test(
-    "C3 D4 D5 D10 D11 E1 E3 G1 G2 H1 H4: moved code tells what it told", arguments: programs)
+    "B9 C3 D4 D5 D10 D11 E1 E3 G1 G2 H1 H4: moved code tells what it told",
+    arguments: programs)
   func moved(_ program: Program) throws {
     let journal = Journal()
     program.run(journal)
