@@ -1,8 +1,9 @@
-"""Sabotages the C runtime, a line at a time, and sees whether a test of the broken rule notices.
+"""Sabotages the runtime, a line at a time, and sees whether a test of the broken rule notices.
 
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [RULE | MUTANT]...
 
-BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what>.mutant:
+BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what>.mutant, or for one
+of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
 
     What is broken, in a line or more.
     --- Sources/CKVORuntime/change.c
@@ -15,8 +16,9 @@ does not matter. They must be there exactly once: in the file, or if there is a 
 the one line that begins with its text and the next that begins with a closing brace.
 
 A mutant's sources are compiled apart from the tree and linked with what the tests are linked with
-otherwise. Of the tests, those run whose name has the rule as a word. One of them must fail, crash
-or take too long; none of them may without the mutant.
+otherwise. Of the tests of that library, those run whose name has the rule as a word. One of them must
+fail, crash or take too long; none of them may without the mutant. What is inlined into other modules
+(`@_transparent`, `@inline(__always)`) can't be sabotaged so.
 """
 
 import concurrent.futures
@@ -33,7 +35,7 @@ import time
 
 import relink
 
-MODULE = "CKVORuntimeTests"
+MUTANTS = pathlib.Path("Tests/Mutants")
 TIMEOUT = 30  # seconds that a mutant's tests may take
 MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
 RULE = re.compile(r"\b[A-J][0-9]{1,2}\b")
@@ -51,6 +53,10 @@ class Mutant:
     anchor: str | None
     old: list[str]
     new: list[str]
+
+    @property
+    def library(self):
+        return relink.OVERLAY if relink.OVERLAY in self.file.parents else relink.LIBRARY
 
     @staticmethod
     def read(path):
@@ -77,7 +83,10 @@ class Mutant:
         places = [i for i in range(first, end) if stripped[i : i + size] == self.old]
         if len(places) != 1:
             raise Wrong(f"{self.file} has {self.old[0]!r} {len(places)} times there, not once")
-        return "\n".join(lines[: places[0]] + self.new + lines[places[0] + size :]) + "\n"
+        first = lines[places[0]]
+        indentation = first[: len(first) - len(first.lstrip())]
+        new = [indentation + line for line in self.new]
+        return "\n".join(lines[: places[0]] + new + lines[places[0] + size :]) + "\n"
 
     def range(self, lines):
         if not self.anchor:
@@ -89,12 +98,14 @@ class Mutant:
         return places[0], len(lines) if end is None else end
 
 
-def mutated_objects(mutant, folder):
+def mutated_objects(mutant, build, folder):
     """The objects that differ from the build's, by the names of their sources."""
-    tree = folder / "CKVORuntime"
-    shutil.copytree(relink.LIBRARY, tree)
-    place = tree / mutant.file.relative_to(relink.LIBRARY)
+    tree = folder / mutant.library.name
+    shutil.copytree(mutant.library, tree)
+    place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
+    if place.suffix == ".swift":
+        return {place.name: relink.compile_swift_source(place, folder, build, tree)}
     changed = relink.sources(tree) if place.suffix == ".h" else [place]
     return {path.name: relink.compile_source(path, folder, library=tree) for path in changed}
 
@@ -139,11 +150,11 @@ def read_events(path):
         yield event["kind"], event["payload"]
 
 
-def names_of_tests(program):
-    """The names of all tests by identifier. They are told before the first one runs."""
+def names_of_tests(program, module):
+    """The names of a module's tests by identifier. They are told before the first one runs."""
     events = program.parent / "events"
     process = subprocess.Popen(
-        command(program, events, f"^{MODULE}\\."),
+        command(program, events, f"^{module}\\."),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -160,10 +171,11 @@ def pattern_of(tests):
 
 
 class Suite:
-    """The tests of the C runtime that name rules, and which of them fail without a mutant."""
+    """The tests of one library that name rules, and which of them fail without a mutant."""
 
-    def __init__(self, program, rules):
-        self.names = names_of_tests(program)
+    def __init__(self, program, library, rules):
+        self.module = library.name + "Tests"
+        self.names = names_of_tests(program, self.module)
         tests = {test for rule in rules for test in self.tests_of(rule)}
         whole = run_tests(program, pattern_of(tests), TIMEOUT * len(rules))
         if whole.ending and not whole.failures:
@@ -179,7 +191,7 @@ class Suite:
     def naming(self, rule):
         tests = self.tests_of(rule)
         if not tests:
-            raise Wrong(f"no test of {MODULE} names {rule}")
+            raise Wrong(f"no test of {self.module} names {rule}")
         for test in self.failing.intersection(tests):
             raise Wrong(f"{self.names[test]!r} fails without it")
         return pattern_of(tests)
@@ -188,16 +200,27 @@ class Suite:
 # MARK: All of it
 
 
-def examine(path, build, suite, scratch):
+def library_of(path):
+    return relink.OVERLAY if path.parent.name == "Swift" else relink.LIBRARY
+
+
+def label(path):
+    return str(path.relative_to(MUTANTS).with_suffix(""))
+
+
+def examine(path, build, suites, scratch):
     """Whether the mutant was noticed, and a line that tells by what, or what is wrong with it."""
     started = time.monotonic()
-    folder = scratch / path.stem
+    suite = suites[library_of(path)]
+    folder = scratch / label(path)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
         mutant = Mutant.read(path)
+        if mutant.library != library_of(path):
+            raise Wrong(f"{mutant.file} is of another library than the folder says")
         pattern = suite.naming(mutant.rule)
-        program = build.link(mutated_objects(mutant, folder), folder)
+        program = build.link(mutated_objects(mutant, build, folder), folder)
         result = run_tests(program, pattern, TIMEOUT)
         noticed = bool(result.ending)
         verdict = result.told(suite.names) if noticed else "NOT NOTICED"
@@ -205,15 +228,28 @@ def examine(path, build, suite, scratch):
         noticed, verdict = False, f"WRONG: {wrong}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return noticed, f"{path.stem:34} {time.monotonic() - started:5.1f} s  {verdict}"
+    return noticed, f"{label(path):36} {time.monotonic() - started:5.1f} s  {verdict}"
+
+
+def rule_of(path):
+    return path.stem.partition("-")[0]
 
 
 def chosen(wanted):
-    paths = sorted(pathlib.Path("Tests/Mutants").glob("*.mutant"))
+    paths = [*sorted(MUTANTS.glob("*.mutant")), *sorted(MUTANTS.glob("Swift/*.mutant"))]
+    named = {path: {path.stem, label(path), rule_of(path)} for path in paths}
     for word in wanted:
-        if not any(word in (path.stem, path.stem.partition("-")[0]) for path in paths):
+        if not any(word in names for names in named.values()):
             sys.exit(f"there is no mutant of {word}")
-    return [p for p in paths if not wanted or {p.stem, p.stem.partition("-")[0]} & set(wanted)]
+    return [path for path in paths if not wanted or named[path] & set(wanted)]
+
+
+def suites_of(paths, program):
+    """A suite for each library that is to be sabotaged."""
+    rules = {}
+    for path in paths:
+        rules.setdefault(library_of(path), set()).add(rule_of(path))
+    return {library: Suite(program, library, rules[library]) for library in rules}
 
 
 def main():
@@ -223,16 +259,15 @@ def main():
     whole = scratch / "whole"
     shutil.rmtree(scratch, ignore_errors=True)
     whole.mkdir(parents=True)
-    rules = {path.stem.partition("-")[0] for path in paths}
-    suite = Suite(build.link({}, whole), rules)
-    work = functools.partial(examine, build=build, suite=suite, scratch=scratch)
+    suites = suites_of(paths, build.link({}, whole))
+    work = functools.partial(examine, build=build, suites=suites, scratch=scratch)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = []
         for noticed, line in pool.map(work, paths):
             print(line, flush=True)
             results.append(noticed)
-    failures = results.count(False)
-    print(f"{len(paths)} mutants of {len(rules)} rules, {failures} not noticed or wrong")
+    failures, rules = results.count(False), len({rule_of(path) for path in paths})
+    print(f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong")
     sys.exit(bool(failures))
 
 

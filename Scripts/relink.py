@@ -1,4 +1,4 @@
-"""Test programs of which the C library is compiled otherwise than the package manager does.
+"""Test programs of which the libraries are compiled otherwise than the package manager does.
 
 What is to be linked is read from the package manager's build of the tests. So one build of the
 Swift code serves all of them, and neither that build nor the tree is touched.
@@ -8,7 +8,9 @@ import pathlib
 import subprocess
 
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
+OVERLAY = pathlib.Path("Sources/KVORuntime")
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-fPIC", "-w", "-c"]  # as in Package.swift
+SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-Onone", "-enable-testing"]
 
 
 class CommandFailed(Exception):
@@ -32,6 +34,23 @@ def compile_source(source, into, *options, library=LIBRARY):
     language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
     includes = [f"-I{library}/include", f"-I{library}/internal"]
     run([*language, *FLAGS, *includes, *options, str(source), "-o", str(target)])
+    return target
+
+
+def compile_swift_source(source, into, build, overlay):
+    """The object of one source file of the overlay, whose others lie beside it: they may rely on
+    no more than what they relied on when the package manager compiled them."""
+    target = into / (source.name + ".o")
+    others = [str(path) for path in sorted(overlay.glob("*.swift")) if path != source]
+    maps = [build.folder / "CKVORuntime.build/module.modulemap"]
+    maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
+    maps += [overlay / "SwiftRuntime/module.modulemap"]
+    run(
+        ["swift-frontend", "-c", "-primary-file", str(source), *others, *SWIFT_FLAGS]
+        + ["-module-name", "KVORuntime", "-module-cache-path", str(build.folder / "ModuleCache")]
+        + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
+        + ["-Xcc", f"-I{LIBRARY}/include", "-o", str(target)]
+    )
     return target
 
 
@@ -60,5 +79,5 @@ class Build:
     @staticmethod
     def chosen(path, objects):
         path = pathlib.Path(path)
-        is_library = path.parent.name == "CKVORuntime.build"
+        is_library = path.parent.name in ("CKVORuntime.build", "KVORuntime.build")
         return objects.get(path.name.removesuffix(".o"), path) if is_library else path
