@@ -37,6 +37,12 @@ kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description
       "No memory for the key \"%s\" of %s.", description->key, cls->name);
 }
 
+// Another thread may be removing the last observer.
+bool kvo_binding_holds(const void *header, const void *address) {
+  const kvo_class *isa = kvo_isa(header);
+  return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;
+}
+
 kvo_frame *kvo_uniform_will(void *header, const void *storage) {
   return kvo_change_open(header, (uintptr_t)storage - (uintptr_t)header);
 }

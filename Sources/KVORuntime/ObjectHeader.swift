@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import CSwiftRuntime
 
 /// Where the C runtime's two words lie in every `KVOObject`: its first stored property, right
 /// behind the words of Swift's own header.
@@ -20,6 +21,13 @@ enum ObjectHeader {
     // An object's first word is its class's metadata, which is what a metatype is.
     let metadata = (UnsafeRawPointer(header) - offset).load(as: UnsafeRawPointer.self)
     return unsafeBitCast(metadata, to: KVOObject.Type.self)
+  }
+
+  /// Whether an address lies in the object with that header.
+  static func isInside(_ address: UnsafeRawPointer, _ header: UnsafeMutableRawPointer) -> Bool {
+    let object = UnsafeRawPointer(header) - offset
+    let metadata = object.load(as: UnsafeRawPointer.self)
+    return (object..<object + kvo_swift_instance_size(metadata)).contains(address)
   }
 
   /// `<Account: 0x…>`, with the address by which Swift knows the object.

@@ -55,7 +55,8 @@ public struct Observed<Value> {
           let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
             UnsafeRawPointer($0)
           }
-          change = kvo_uniform_will(header, address)
+          change =
+            kvo_uniform_will(header, address) ?? willChange(header, insteadOf: address, storage)
         }
       }
       object[keyPath: storage()].value = newValue
@@ -78,6 +79,17 @@ public struct Observed<Value> {
 @usableFromInline @inline(never)
 func willChange(_ object: KVOObject, _ property: AnyKeyPath) -> OpaquePointer? {
   kvo_uniform_will_key(object.header, object.keyName(of: property).interned)
+}
+
+/// Opens the change of a property if what was accessed is not the property but a copy: in generic
+/// classes whose superclass is of a library built for library evolution.
+@usableFromInline @inline(never)
+func willChange(
+  _ header: UnsafeMutableRawPointer, insteadOf address: UnsafeRawPointer,
+  _ storage: () -> AnyKeyPath
+) -> OpaquePointer? {
+  guard !kvo_binding_holds(header, address) else { return nil }
+  return kvo_uniform_will(header, StorageKeyPath.address(of: storage(), header))
 }
 
 /// `KVOObject.header` for inlinable code.

@@ -7,7 +7,9 @@ enum StorageKeyPath {
     of keyPath: AnyKeyPath, _ header: UnsafeMutableRawPointer
   ) -> UnsafeMutableRawPointer {
     let object = header - ObjectHeader.offset
-    if isLayoutKnown, let offset = offset(in: keyPath) { return object + offset }
+    if isLayoutKnown, let offset = offset(in: keyPath) ?? StorageIndex.offset(of: keyPath) {
+      return object + offset
+    }
     return project(keyPath, object)
   }
 
@@ -32,7 +34,7 @@ enum StorageKeyPath {
       && withUnsafeMutablePointer(to: &object.second) { second == $0 }
   }()
 
-  // Where the compiler knows no offset, a generic class with a resilient superclass, the key path
+  // Where a superclass is of a library built for library evolution, a key path may be longer, or
   // calls accessors and leads to a copy: hence the second look.
   private static func project(
     _ keyPath: AnyKeyPath, _ object: UnsafeMutableRawPointer
@@ -40,9 +42,7 @@ enum StorageKeyPath {
     let instance = Unmanaged<KVOObject>.fromOpaque(object).takeUnretainedValue()
     let storage = type(of: keyPath).valueType as? any ObservedStorage.Type
     let address = storage?.address(of: keyPath, in: instance)
-    let metadata = unsafeBitCast(type(of: instance) as AnyClass, to: UnsafeRawPointer.self)
-    let end = object + Int(kvo_swift_instance_size(metadata))
-    guard let address, (object..<end).contains(address) else {
+    guard let address, ObjectHeader.isInside(address, object + ObjectHeader.offset) else {
       KVODiagnostics.stop(
         """
         The storage of an @Observed property of \(className(of: type(of: instance))) can't be \

@@ -91,6 +91,10 @@ KVO_INLINE bool kvo_binding_has_observations(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->observations, __ATOMIC_ACQUIRE) != NULL;
 }
 
+/// Whether an address lies in an observed object: what a language hands over as a property's may be
+/// a copy's. True for an object that nobody observes. O(1).
+bool kvo_binding_holds(const void *header, const void *address);
+
 /// An open automatic change. Not to be looked into.
 typedef struct kvo_frame kvo_frame;
 
