@@ -10,7 +10,7 @@ internal import CSwiftRuntime
 ///
 /// | state | protection |
 /// |---|---|
-/// | `type`, `name`, `cClass`, `fields`, `superclass` | immutable |
+/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `superclass` | immutable |
 /// | `properties` | its own lock, under which nothing is called |
 /// | `keyPaths` | lock-free, see `KeyPathCache` |
 /// | `preparation`, and which classes are in it | `KVOClass.lock` |
@@ -23,6 +23,8 @@ final class KVOClass: @unchecked Sendable {
   let cClass: OpaquePointer
   /// Its own and its superclasses' stored properties, its own first.
   let fields: [Field]
+  /// Whether the metadata of the class or a superclass doesn't tell of its stored properties.
+  let lacksFields: Bool
   let keyPaths = KeyPathCache()
   /// The keys of stored properties, by where these lie.
   private let storedKeys = ForeverMap<KeyName>()
@@ -37,6 +39,8 @@ final class KVOClass: @unchecked Sendable {
     var declared = KeyDeclarations<KVOObject>()
     /// What the class has said of automatic notification: it is asked once per key.
     var automatic: [String: Bool] = [:]
+    /// Storage of `@Observed` properties that no metadata tells of.
+    var learned: [String: Field] = [:]
     var accessesFields = true
     var subclasses: [KVOClass] = []
     var isComplete = false
@@ -47,6 +51,7 @@ final class KVOClass: @unchecked Sendable {
     name = className(of: type)
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
+    lacksFields = superclass.map { $0.lacksFields || Field.areMissing(from: type) } ?? false
     cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? Binding.root
   }
 }
@@ -82,13 +87,6 @@ extension KVOClass {
   }
 
   private func prepare() {
-    guard superclass == nil || !Field.areMissing(from: type) else {
-      KVODiagnostics.stop(
-        """
-        \(name) was compiled without reflection metadata, by which its keys are found. \
-        Build its module without -disable-reflection-metadata.
-        """)
-    }
     type.registerKeys()
     preparation.accessesFields = type.accessInstanceVariablesDirectly
     preparation.isComplete = true
@@ -170,7 +168,7 @@ extension KVOClass {
   }
 
   private func observedField(_ key: String) -> Field? {
-    fields.first { $0.isObserved && $0.key == key }
+    preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
   }
 
   private func isAutomatic(_ key: String) -> Bool {
@@ -255,6 +253,17 @@ extension KVOClass {
     KVOClass.lock.withLock {
       if declaredAccessors(key) == nil, let accessors {
         preparation.declared.accessors[key] = accessors
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
+  /// Takes where the `@Observed` property of a declared key is stored.
+  func learn(_ storage: Field, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if preparation.learned[key] == nil {
+        preparation.learned[key] = storage
         refresh([key])
       }
       return find(key)

@@ -66,11 +66,13 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// Answers for keys that the class doesn't have. By default an error.
   open func value(forUndefinedKey key: String) throws -> Any? {
+    KVOClass.of(self).requireDeclaration(of: "\"\(key)\"")
     throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
   }
 
   /// Takes values for keys that the class doesn't have. By default an error.
   open func setValue(_ value: Any?, forUndefinedKey key: String) throws {
+    KVOClass.of(self).requireDeclaration(of: "\"\(key)\"")
     throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
   }
 

@@ -36,7 +36,7 @@ extension KVOObject {
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
     let declaration = known.declaredKeyPaths.first { keyPath.isSame(as: $0.keyPath) }
-    return declaration.flatMap { known.property($0.key) }
+    return declaration.flatMap { known.property($0.key) }.map { observable($0, in: known) }
   }
 
   private func stored(
@@ -58,6 +58,7 @@ extension KVOObject {
 
   // A key path does not know names: a stored property is told by its type.
   private func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
+    known.requireDeclaration(of: "what the key path \(keyPath) names")
     let valueType = Swift.type(of: keyPath).valueType
     let plain = known.fields.filter { !$0.isObserved && $0.type.swiftType == valueType }.map(\.name)
     let guess = plain.isEmpty ? "" : " Perhaps it means \(plain.joined(separator: " or "))."

@@ -50,7 +50,7 @@ extension KVOObject {
     guard !key.utf8.contains(0) else {
       throw KeyValueError.undefinedKey(key: key, className: known.name)
     }
-    let property = known.property(key)
+    let property = known.property(key).map { observable($0, in: known) }
     let error = if let property { body(property.name.interned) } else { key.withCString(body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }
   }
