@@ -1,0 +1,46 @@
+import KVORuntime
+import Model
+
+/// Of another module than its superclass.
+final class Savings: Account {
+  @Observed var rate = 1.5
+  private var pin = ""
+
+  override var level: Level {
+    get { super.level }
+    set { super.level = newValue }
+  }
+}
+
+/// A generic class of another module's generic class.
+class Labelled<First, Second>: PairBox<First, Second> {
+  @Observed var third: [String] = ["third"]
+  @Observed final var weight = 1
+}
+
+private let balanceContext = KVOContext()
+private let ownerContext = KVOContext()
+
+final class Watcher: KVOObject {
+  func watch(_ account: Account) throws {
+    try account.addObserver(
+      self, forKeyPath: "balance", options: [.old, .new], context: balanceContext)
+    try account.addObserver(self, forKeyPath: "owner", options: .new, context: ownerContext)
+  }
+
+  func unwatch(_ account: Account) throws {
+    try account.removeObserver(self, forKeyPath: "balance", context: balanceContext)
+    try account.removeObserver(self, forKeyPath: "owner")
+  }
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    switch context {
+    case balanceContext: print("balance told: \(change?[.newKey] ?? "missing")")
+    case ownerContext: print("owner told: \(change?[.newKey] ?? "missing")")
+    default: super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
+    }
+  }
+}

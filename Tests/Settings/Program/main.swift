@@ -1,0 +1,17 @@
+/// Uses what the package offers once, and prints what comes of it: the same with all build settings.
+import KVORuntime
+import Model
+
+properties()
+inheritance()
+generics()
+try coding()
+try contexts()
+lifetimes()
+isolation()
+
+func show<Value>(_ name: String, _ change: KeyValueObservedChange<Value>) {
+  let old = change.oldValue.map { " from \($0)" } ?? ""
+  let new = change.newValue.map { " to \($0)" } ?? ""
+  print("\(name):\(old)\(new)\(change.isPrior ? " (prior)" : "")")
+}
