@@ -195,7 +195,8 @@ extension KVOClass {
   // of its own.
   private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
     let offset = Int(bitPattern: address)
-    for field in fields where field.isObserved && field.offset == offset {
+    let learned = KVOClass.lock.withLock { Array(preparation.learned.values) }
+    for field in fields + learned where field.isObserved && field.offset == offset {
       if let property = property(field.key), property.observedStorage?.offset == offset {
         return storedKeys.insert(property.name, at: address)
       }

@@ -25,6 +25,13 @@ extension AnyKeyPath {
     return AnyKeyPath.function(of: getter, introducedBy: root, in: subclass) != original
   }
 
+  /// Whether this key path begins with the one property that the other names, and goes on. False
+  /// where key paths are not what was assumed.
+  func isLonger(thanItsFirst property: AnyKeyPath) -> Bool {
+    guard AnyKeyPath.isGetterKnown, let getter = property.firstGetter else { return false }
+    return !isSingle && firstGetter == getter
+  }
+
   private static func function(
     of getter: UnsafeRawPointer, introducedBy ancestor: AnyClass, in type: AnyClass
   ) -> UnsafeRawPointer? {
@@ -48,15 +55,29 @@ extension AnyKeyPath {
     return getter == AnyKeyPath.function(of: method, introducedBy: ancestor, in: type)
   }
 
-  /// By which getter the key path knows its property, if it names a single computed one.
+  /// By which getter the key path knows its property, if it names a single computed one of a class
+  /// that is not generic.
   private var getter: UnsafeRawPointer? {
-    // Behind the object's own two words and the key-value coding string: the buffer's header, whose
-    // flag says that there is but one component, and that component, a computed property known by
-    // a pointer, which follows its header.
+    isSingle && firstComponent & 0x0008_0000 == 0 ? firstGetter : nil
+  }
+
+  // Behind the object's own two words and the key-value coding string: the buffer's header, which has
+  // a flag for this.
+  private var isSingle: Bool {
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    guard object.load(fromByteOffset: 24, as: UInt32.self) & 0x2000_0000 != 0,
-      object.load(fromByteOffset: 32, as: UInt32.self) & 0x7f3f_ffff == 0x0200_0000
-    else { return nil }
+    return object.load(fromByteOffset: 24, as: UInt32.self) & 0x2000_0000 != 0
+  }
+
+  // The first component's header. If it is of a computed property known by a pointer, whether or not
+  // it can be set or has arguments, the pointer follows.
+  private var firstComponent: UInt32 {
+    let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    return object.load(fromByteOffset: 32, as: UInt32.self)
+  }
+
+  private var firstGetter: UnsafeRawPointer? {
+    guard firstComponent & 0x7f37_ffff == 0x0200_0000 else { return nil }
+    let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     return object.load(fromByteOffset: 40, as: UnsafeRawPointer.self)
   }
 }

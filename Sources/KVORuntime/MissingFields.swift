@@ -18,11 +18,51 @@ extension KVOObject {
   /// tells, has its storage found: by the first object that is observed.
   func observable(_ property: Property, in known: KVOClass) -> Property {
     guard known.lacksFields, property.storage == nil, let accessors = property.accessors,
-      let keyPath = accessors.keyPath, let read = ReadRecorder.read(of: keyPath, in: self)
+      let keyPath = accessors.keyPath, let offset = StorageFinder.offset(of: keyPath, in: self)
     else { return property }
     let storage = Field(
-      name: "_" + property.name.string, offset: read.storageOffset, type: accessors.type,
-      isObserved: true, isVariable: accessors.isWritable)
+      name: "_" + property.name.string, offset: offset, type: accessors.type, isObserved: true,
+      isVariable: accessors.isWritable)
     return known.learn(storage, of: property.name.string) ?? property
+  }
+
+  /// The key of the `@Observed` property that lies so far behind the header.
+  func storedKey(at offset: Int) -> KeyName? {
+    let known = KVOClass.of(self)
+    if let key = known.storedKey(at: offset) { return key }
+    guard known.lacksFields else { return nil }
+    for declared in known.declaredKeyPaths {
+      if let property = known.property(declared.key) { _ = observable(property, in: known) }
+    }
+    let key = known.storedKey(at: offset)
+    if key == nil { known.requireDeclaration(of: "an @Observed property that was read") }
+    return key
+  }
+}
+
+/// Finds where the `@Observed` property is stored that a key path names.
+private final class StorageFinder: ReadRecorder {
+  private let header: UnsafeMutableRawPointer
+  private let keyPath: AnyKeyPath
+  private var found: Int?
+
+  private init(_ keyPath: AnyKeyPath, _ header: UnsafeMutableRawPointer) {
+    self.header = header
+    self.keyPath = keyPath
+  }
+
+  /// From the object's address to the storage; nil if the key path names no `@Observed` property.
+  static func offset(of keyPath: AnyKeyPath, in object: KVOObject) -> Int? {
+    let finder = StorageFinder(keyPath, headerAddress(of: object))
+    finder.record { _ = object[keyPath: keyPath] }
+    return finder.found
+  }
+
+  override func note(
+    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+    at address: UnsafeMutableRawPointer
+  ) {
+    guard header == self.header, keyPath.isSame(as: accessor()) else { return }
+    found = address - header + ObjectHeader.offset
   }
 }

@@ -43,7 +43,7 @@ final class ReadCollector: ReadRecorder {
     at address: UnsafeMutableRawPointer
   ) {
     let object = header.assumingMemoryBound(to: kvo_object.self)
-    if let name = KVOClass.of(KVOObject.at(object)).storedKey(at: address - header) {
+    if let name = KVOObject.at(object).storedKey(at: address - header) {
       kvo_reads_add(reads, object, name.interned)
     }
   }
@@ -88,7 +88,7 @@ final class KeyPathReads: ReadRecorder {
     let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
     let isOwn = header == self.header
     if isOwn, names.isEmpty { first = accessor() }
-    if names.count < Self.mostNames, let key = KVOClass.of(object).storedKey(at: address - header) {
+    if names.count < Self.mostNames, let key = object.storedKey(at: address - header) {
       names.append(key.string)
     }
     guard isOwn, keyPath.isSame(as: accessor()) else { return }
@@ -100,20 +100,7 @@ final class KeyPathReads: ReadRecorder {
   /// Whether the key path goes through a stored property of the object first.
   var isPath: Bool {
     guard let first else { return false }
-    let whole = keyPath.components
-    let part = first.components
-    // What begins a longer component is no component.
-    return whole.hasPrefix(part) && ".?![".contains(whole.dropFirst(part.count).first ?? "_")
-  }
-}
-
-extension AnyKeyPath {
-  /// Its components as text, without the root's name. Names where the symbols are there, else
-  /// addresses, which are as good for telling components apart.
-  fileprivate var components: Substring {
-    let text = debugDescription
-    let root = "\\" + String(describing: Swift.type(of: self).rootType)
-    return text.hasPrefix(root) ? text.dropFirst(root.count) : text[...]
+    return keyPath.isLonger(thanItsFirst: first)
   }
 }
 

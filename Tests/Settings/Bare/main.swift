@@ -5,6 +5,7 @@ class Sensor: KVOObject {
   @Observed var reading = 0.0
   @Observed var unit: String? = "K"
   var place = "lab"
+  var label: String { "\(reading) \(unit ?? "")" }
 
   override class func registerKeys() {
     declareKeys { keys in
@@ -26,6 +27,9 @@ let tokens = [
     print("reading from \($1.oldValue!) to \($1.newValue!)")
   },
   sensor.observe(\.unit, options: .new) { print("unit to \($1.newValue! ?? "nil")") },
+  sensor.observe(\.label, options: [.old, .new]) {
+    print("label from \($1.oldValue!) to \($1.newValue!)")
+  },
   sensor.observe(\.place, options: .new) { print("place to \($1.newValue!)") },
 ]
 sensor.reading = 1

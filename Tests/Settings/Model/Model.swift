@@ -26,6 +26,12 @@ open class Account: KVOObject {
   public func revise() { revision += 1 }
 }
 
+open class Portfolio: KVOObject {
+  @Observed open var accounts: [Account] = []
+  @Observed open var main: Account?
+  open var total: Double { accounts.reduce(0) { $0 + $1.balance } }
+}
+
 open class Box<Value>: KVOObject {
   @Observed open var value: Value
   @Observed open var label = "box"

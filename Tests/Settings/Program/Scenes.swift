@@ -42,6 +42,22 @@ func inheritance() {
   withExtendedLifetime(tokens) {}
 }
 
+/// What is computed, and paths over several objects.
+func tracking() {
+  let portfolio = Portfolio()
+  let tokens = [
+    portfolio.observe(\.total, options: [.old, .new]) { show("total", $1) },
+    portfolio.observe(\.main?.owner, options: [.old, .new]) { show("owner", $1) },
+    portfolio.observe(\.main?.place.x, options: .new) { show("x", $1) },
+  ]
+  portfolio.accounts = [Account(), Savings()]
+  portfolio.accounts[1].balance = 3
+  portfolio.main = portfolio.accounts[0]
+  portfolio.main?.owner = "Zoe"
+  portfolio.main?.place.x += 1
+  withExtendedLifetime(tokens) {}
+}
+
 /// Generic classes, of which nobody knows the layout at compile time.
 func generics() {
   let box = Box(["a"])

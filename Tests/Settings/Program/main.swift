@@ -4,6 +4,7 @@ import Model
 
 properties()
 inheritance()
+tracking()
 generics()
 try coding()
 try contexts()
