@@ -88,8 +88,9 @@ static const kvo_property_description *find_property(const kvo_class *cls, const
 static void take_property(kvo_accessors *found, const kvo_property_description *property) {
   found->property = property;
   found->getter = property->get ? KVO_ACCESS_COMPUTED : KVO_ACCESS_STORED;
-  // What is read by a function may be set by another one, which the binding alone knows.
-  found->setter = property->get || !property->offset ? KVO_ACCESS_NONE : KVO_ACCESS_STORED;
+  found->setter = property->set                        ? KVO_ACCESS_COMPUTED
+                  : property->get || !property->offset ? KVO_ACCESS_NONE
+                                                       : KVO_ACCESS_STORED;
   found->offset = property->offset;
   found->type = found->set_type = property->type;
   found->automatic = !property->manual;
@@ -302,22 +303,22 @@ void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_
     *value = KVO_VALUE_NIL;
     ask(accessors, kvo_hooks()->value_for_key, object, value);
   } else {
-    kvo_accessors_read_found(accessors, object, value);
+    kvo_accessors_read_found(accessors, object, value, NULL);
   }
 }
 
-void kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
-    kvo_value *value) {
+kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
+    kvo_value *value, kvo_error *error) {
+  const kvo_property_description *property = accessors->property;
   *value = KVO_VALUE_NIL;
   switch (accessors->getter) {
   case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
   case KVO_ACCESS_STORED:
     kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
     break;
-  case KVO_ACCESS_COMPUTED:
-    accessors->property->get(object, accessors->property->binding, value);
-    break;
+  case KVO_ACCESS_COMPUTED: return property->get(object, property->binding, value, error);
   case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
   case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
   }
+  return KVO_OK;
 }

@@ -9,6 +9,19 @@
 #include "kvo_memory.h"
 
 __thread void *kvo_recorder;
+static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
+__thread void *kvo_errors;
+
+void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
+    const char *interned_key)) {
+  __atomic_store_n(&read_listener, listener, __ATOMIC_RELEASE);
+}
+
+void kvo_tell_read(kvo_object *object, const char *interned_key) {
+  void (*listener)(void *, kvo_object *, const char *) =
+      __atomic_load_n(&read_listener, __ATOMIC_ACQUIRE);
+  if (listener) listener(kvo_recorder, object, interned_key);
+}
 
 kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations,
     kvo_error *error) {

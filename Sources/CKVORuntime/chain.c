@@ -24,10 +24,13 @@ bool kvo_key_path_operates(const kvo_key_path *path, uint32_t depth) {
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
     const kvo_class *cls, kvo_error *error) {
   const char *key = path->components[depth].key;
-  return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
+  const char *next = path->components[kvo_key_path_next_key(path, depth)].key;
+  kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
       "\"%s\" of %s goes on through \"%s\", which is a collection: use an operator, as in "
       "\"%s.@unionOfObjects.%s\".",
-      path->text, cls->name, key, key, path->components[kvo_key_path_next_key(path, depth)].key);
+      path->text, cls->name, key, key, next);
+  kvo_fail_component(error, "", next);
+  return KVO_INVALID_KEY_PATH;
 }
 
 // MARK: Memory

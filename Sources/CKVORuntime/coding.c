@@ -11,6 +11,7 @@
 //
 // Objects of a binding have its keys, as far as it has described them.
 #include "kvo_accessors.h"
+#include "kvo_binding.h"
 #include "kvo_coding.h"
 #include "kvo_collection_internal.h"
 #include "kvo_delivery.h"
@@ -46,9 +47,25 @@ static kvo_status explain(kvo_status status, const kvo_error *cause, const kvo_c
 
 // MARK: Reading
 
+static kvo_status read_found(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, kvo_value *value, kvo_error *error) {
+  if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
+  if (KVO_LIKELY(accessors->getter != KVO_ACCESS_COMPUTED)) {
+    kvo_accessors_read_found(accessors, object, value, NULL);
+    kvo_value_unwrap(value);
+    return KVO_OK;
+  }
+  kvo_error cause;
+  kvo_error_clear(&cause);
+  kvo_status status = kvo_accessors_read_found(accessors, object, value, &cause);
+  kvo_value_unwrap(value);
+  return explain(status, &cause, cls, accessors->key, error);
+}
+
 static kvo_status ask_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
     const char *key, kvo_value *value, kvo_error *error) {
-  kvo_error cause = {.status = KVO_OK};
+  kvo_error cause;
+  kvo_error_clear(&cause);
   kvo_status status = ((value_hook)kvo_class_imp(cls, hook))(object, hook, key, value, &cause);
   if (status) *value = KVO_VALUE_NIL;
   return explain(status, &cause, cls, key, error);
@@ -74,8 +91,7 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
   }
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
-  kvo_accessors_read_found(accessors, object, value);
-  return KVO_OK;
+  return read_found(cls, accessors, object, value, error);
 }
 
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
@@ -83,10 +99,8 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
   const kvo_class *cls = kvo_class_of(object);
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   *value = KVO_VALUE_NIL;
-  if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class)) {
-    kvo_accessors_read_found(accessors, object, value);
-    return KVO_OK;
-  }
+  if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
+    return read_found(cls, accessors, object, value, error);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_key);
   return hook ? ask_hook(cls, hook, object, key, value, error)
               : kvo_search_value(object, hook, key, value, error);
@@ -96,7 +110,8 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
 
 static kvo_status tell_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
     const kvo_value *value, const char *key, kvo_error *error) {
-  kvo_error cause = {.status = KVO_OK};
+  kvo_error cause;
+  kvo_error_clear(&cause);
   kvo_status status = ((set_hook)kvo_class_imp(cls, hook))(object, hook, value, key, &cause);
   return explain(status, &cause, cls, key, error);
 }
@@ -118,7 +133,8 @@ static kvo_status set_nil(const kvo_class *cls, const kvo_accessors *accessors, 
     kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_nil_value);
   if (!hook) return refuse_nil(cls, accessors, error);
-  kvo_error cause = {.status = KVO_OK};
+  kvo_error cause;
+  kvo_error_clear(&cause);
   kvo_status status = ((nil_hook)kvo_class_imp(cls, hook))(object, hook, accessors->key, &cause);
   return explain(status, &cause, cls, accessors->key, error);
 }
@@ -201,6 +217,16 @@ static kvo_status store_nil(const kvo_accessors *accessors, kvo_object *object) 
   return KVO_OK;
 }
 
+// By the binding's function, which knows what its language does with a value, and with nil.
+static kvo_status set_bound(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, const kvo_value *value, kvo_error *error) {
+  const kvo_property_description *property = accessors->property;
+  kvo_error cause;
+  kvo_error_clear(&cause);
+  kvo_status status = property->set(object, property->binding, value, &cause);
+  return explain(status, &cause, cls, accessors->key, error);
+}
+
 static kvo_status read_only(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail(error, KVO_READ_ONLY, cls->name, key, "\"%s\" of %s can be read but not set.",
       key, cls->name);
@@ -211,6 +237,8 @@ static kvo_status set_found(const kvo_class *cls, const kvo_accessors *accessors
   const kvo_value nil = KVO_VALUE_NIL;
   bool is_nil = !value || kvo_value_is_nil(value);
   if (!accessors->setter) return read_only(cls, accessors->key, error);
+  if (accessors->setter == KVO_ACCESS_COMPUTED)
+    return set_bound(cls, accessors, object, value ? value : &nil, error);
   // Whether a binding's type takes nil, its conversion knows.
   bool converts = accessors->set_type->kind == KVO_KIND_BINDING;
   if (!is_nil || converts) return set_value(cls, accessors, object, value ? value : &nil, error);
@@ -273,6 +301,8 @@ kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kv
                ? set_for_undefined_key(cls, object, value, key, error)
                : KVO_OK;
   if (!accessors->setter) return read_only(cls, accessors->key, error);
+  // Its function may take a nil that the type does not.
+  if (accessors->setter == KVO_ACCESS_COMPUTED && kvo_value_is_nil(value)) return KVO_OK;
   if (!kvo_value_is_nil(value) || accessors->set_type->kind == KVO_KIND_BINDING)
     return check_conversion(cls, accessors, value, error);
   bool takes = takes_nil(accessors->set_type) || !refuses(cls, kvo_hooks()->set_nil_value);

@@ -7,6 +7,7 @@
 // then (derivation.c).
 #include "kvo_dependencies.h"
 
+#include "kvo_binding.h"
 #include "kvo_fail.h"
 #include "kvo_graph.h"
 #include "kvo_intern.h"
@@ -145,6 +146,14 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
   return KVO_OK;
 }
 
+void kvo_class_forget_dependencies(kvo_class *cls) {
+  {
+    KVO_LOCKED(&kvo_class_lock);
+    kvo_class_touch_locked(cls);
+  }
+  kvo_derivations_refresh(cls);
+}
+
 // MARK: Answers
 
 static const kvo_dependencies none;
@@ -171,20 +180,24 @@ static kvo_dependencies *parse(const kvo_accessors *accessors, const kvo_key_pat
 
 typedef struct {
   const kvo_accessors *accessors;
+  kvo_object *object;
   kvo_key_paths paths;
 } collection;
 
 static void collect(void *opaque) {
   collection *collection = opaque;
   const kvo_accessors *accessors = collection->accessors;
+  const kvo_class_operations *operations = accessors->cls->operations;
   kvo_class_key_paths_affecting(accessors->cls, accessors->key, &collection->paths);
+  if (operations->affecting)
+    operations->affecting(accessors->cls, collection->object, accessors->key, &collection->paths);
   add_declared(accessors->cls, accessors->key, &collection->paths);
 }
 
 static void end_collection(void *opaque) { kvo_free(((collection *)opaque)->paths.texts); }
 
-static const kvo_dependencies *ask(const kvo_accessors *accessors) {
-  collection collection = {.accessors = accessors};
+static const kvo_dependencies *ask(const kvo_accessors *accessors, kvo_object *object) {
+  collection collection = {.accessors = accessors, .object = object};
   kvo_unwinding(collect, end_collection, &collection);
   kvo_key_paths *paths = &collection.paths;
   if (!paths->count) return &none;
@@ -194,11 +207,12 @@ static const kvo_dependencies *ask(const kvo_accessors *accessors) {
   return made;
 }
 
-const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors) {
+const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors,
+    kvo_object *object) {
   const kvo_dependencies **slot = &((kvo_accessors *)(uintptr_t)accessors)->dependencies;
   const kvo_dependencies *known = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (known) return known;
-  const kvo_dependencies *answer = ask(accessors);
+  const kvo_dependencies *answer = ask(accessors, object);
   if (!answer) return &none;
   if (__atomic_compare_exchange_n(slot, &known, answer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return answer;

@@ -52,7 +52,7 @@ static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,
 
 bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_derivation **made) {
-  const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors);
+  const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors, object);
   bool is_derived = dependencies->count || is_tracked(accessors, dependencies);
   *made = is_derived ? make(object, accessors, dependencies) : NULL;
   return *made || !is_derived;
@@ -256,7 +256,7 @@ void kvo_object_refresh_derivations(kvo_object *object) {
   observed_key *keys = copy_observed_keys(object, &count);
   for (size_t i = 0; i < count; i++) {
     const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
-    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current);
+    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
     if (!is_up_to_date(keys[i].dependencies, dependencies)) replace(object, current);
   }
   kvo_free(keys);

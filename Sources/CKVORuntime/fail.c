@@ -17,11 +17,22 @@ kvo_status kvo_fail(kvo_error *error, kvo_status status, const char *class_name,
   error->status = status;
   copy_cut(error->class_name, sizeof error->class_name, class_name);
   copy_cut(error->key, sizeof error->key, key);
+  *error->component = *error->expected = *error->found = 0;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
   return status;
+}
+
+void kvo_fail_component(kvo_error *error, const char *prefix, const char *component) {
+  if (error) snprintf(error->component, sizeof error->component, "%s%s", prefix, component);
+}
+
+void kvo_fail_types(kvo_error *error, const char *expected, const char *found) {
+  if (!error) return;
+  copy_cut(error->expected, sizeof error->expected, expected);
+  copy_cut(error->found, sizeof error->found, found);
 }
 
 const char *kvo_status_name(kvo_status status) {
@@ -45,6 +56,7 @@ const char *kvo_status_name(kvo_status status) {
     NAME(KVO_INVALID_ARGUMENT)
     NAME(KVO_CLOSURES_UNAVAILABLE)
     NAME(KVO_NO_MEMORY)
+    NAME(KVO_REFUSED)
 #undef NAME
   }
   return "unknown status";

@@ -59,16 +59,20 @@ static kvo_status empty(const request *request) {
 }
 
 static kvo_status unknown(const request *request, const char *component) {
-  return kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
       "The key path \"%s\"%s%s has the unknown operator \"%s\".", request->text, of(request),
       owner(request), component);
+  kvo_fail_component(request->error, "", component);
+  return KVO_INVALID_OPERATOR;
 }
 
 static kvo_status incomplete(const request *request, const char *name) {
-  return kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
       "The operator \"@%s\" in the key path \"%s\"%s%s needs a key path behind it, such as "
       "\"self\".",
       name, request->text, of(request), owner(request));
+  kvo_fail_component(request->error, "@", name);
+  return KVO_INVALID_OPERATOR;
 }
 
 static kvo_operator operator_named(const char *name) {

@@ -1,6 +1,8 @@
 // Environment options, misuse and the log.
 #include "kvo_log.h"
 
+#include "kvo_binding.h"
+
 #include "kvo_delivery.h"
 
 #include <stdarg.h>
@@ -113,6 +115,8 @@ __attribute__((weak, noinline)) void kvo_break_on_misuse(const char *message) {
 void kvo_set_misuse_handler(void (*handler)(const char *message)) {
   __atomic_store_n(&misuse_handler, handler, __ATOMIC_RELEASE);
 }
+
+void kvo_report_misuse(const char *message) { kvo_misuse("%s", message); }
 
 void kvo_misuse(const char *format, ...) {
   char message[512];

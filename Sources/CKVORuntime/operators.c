@@ -32,16 +32,19 @@ static const char *owner(const fold *fold) {
 static kvo_status refuse(const fold *fold, const kvo_value *value, const char *wanted) {
   bool is_nil = kvo_value_is_nil(value);
   kvo_object *object = is_nil ? NULL : kvo_value_get_object(value);
-  return kvo_fail(fold->walk->error, is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH, owner(fold),
-      fold->walk->path->text,
+  kvo_status status = is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH;
+  const char *found = is_nil   ? "nil"
+                      : object ? kvo_class_name(kvo_class_of(object))
+                               : value->type->encoding;
+  kvo_fail(fold->walk->error, status, owner(fold), fold->walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs %s, but an element gives %s%s.",
       fold->operator->key, fold->walk->path->text, owner(fold), wanted,
-      is_nil   ? "nil"
+      is_nil   ? ""
       : object ? "an object of "
                : "a value of type ",
-      is_nil   ? ""
-      : object ? kvo_class_name(kvo_class_of(object))
-               : value->type->encoding);
+      found);
+  kvo_fail_types(fold->walk->error, wanted, found);
+  return status;
 }
 
 static kvo_status no_memory(const fold *fold) {

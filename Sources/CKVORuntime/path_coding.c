@@ -6,6 +6,7 @@
 // reference to it.
 #include "kvo_path_coding.h"
 
+#include "kvo_binding.h"
 #include "kvo_class.h"
 #include "kvo_coding.h"
 #include "kvo_collection_internal.h"
@@ -16,13 +17,20 @@
 // MARK: Keys of any value
 
 static kvo_status no_keys(const kvo_value *value, const char *key, kvo_error *error) {
-  return kvo_fail(error, KVO_INVALID_KEY_PATH, NULL, key,
+  kvo_fail(error, KVO_INVALID_KEY_PATH, NULL, key,
       "A value of type \"%s\" has no keys, and so no \"%s\".", value->type->encoding, key);
+  kvo_fail_component(error, "", key);
+  return KVO_INVALID_KEY_PATH;
+}
+
+static bool is_keyed(const kvo_value *value) {
+  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
+  return operations && operations->value_for_key;
 }
 
 static bool has_keys(const kvo_value *value) {
   return kvo_value_is_nil(value) || kvo_value_get_object(value) ||
-         kvo_value_is_collection(value, NULL);
+         kvo_value_is_collection(value, NULL) || is_keyed(value);
 }
 
 static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *result,
@@ -32,7 +40,14 @@ static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *r
   kvo_object *object = kvo_value_get_object(value);
   if (object) return kvo_value_for_key(object, key, result, error);
   if (kvo_value_is_collection(value, NULL)) return kvo_value_map(value, key, result, error);
-  return no_keys(value, key, error);
+  if (!is_keyed(value)) return no_keys(value, key, error);
+  const kvo_type_operations *operations = value->type->operations;
+  return operations->value_for_key(value->type, kvo_value_bytes(value), key, result, error);
+}
+
+kvo_status kvo_value_value_for_key(const kvo_value *start, const char *key, kvo_value *value,
+    kvo_error *error) {
+  return read_key(start, key, value, error);
 }
 
 static kvo_status set_key(const kvo_value *target, const char *key, const kvo_value *value,
@@ -90,19 +105,22 @@ static const char *root_name(const kvo_class *cls) { return cls ? kvo_class_name
 static kvo_status name_path(const kvo_key_path *path, const kvo_class *cls, kvo_status status,
     kvo_error *error) {
   if (status != KVO_INVALID_KEY_PATH || !error || *error->class_name) return status;
-  char cause[sizeof error->message];
-  memcpy(cause, error->message, sizeof cause);
-  return kvo_fail(error, status, root_name(cls), path->text,
-      "The key path \"%s\" of %s leads nowhere: %s", path->text, root_name(cls), cause);
+  kvo_error cause = *error;
+  kvo_fail(error, status, root_name(cls), path->text, "The key path \"%s\" of %s leads nowhere: %s",
+      path->text, root_name(cls), cause.message);
+  kvo_fail_component(error, "", cause.component);
+  return status;
 }
 
 static kvo_status not_a_collection(const kvo_walk *walk, const kvo_value *value, uint32_t index) {
   const char *name = walk->path->components[index].key;
   kvo_object *object = kvo_value_get_object(value);
-  return kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
+  kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs a collection, but comes to %s%s.",
       name, walk->path->text, root_name(walk->cls), object ? "an object of " : "a value of type ",
       object ? kvo_class_name(kvo_class_of(object)) : value->type->encoding);
+  kvo_fail_component(walk->error, "@", name);
+  return KVO_INVALID_OPERATOR;
 }
 
 static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
@@ -184,9 +202,12 @@ kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_
 // MARK: Setting
 
 static kvo_status refuse_operator(const kvo_walk *walk, uint32_t index) {
-  return kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
+  const char *name = walk->path->components[index].key;
+  kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
       "The key path \"%s\" of %s has the operator \"@%s\": it can only be read.", walk->path->text,
-      root_name(walk->cls), walk->path->components[index].key);
+      root_name(walk->cls), name);
+  kvo_fail_component(walk->error, "@", name);
+  return KVO_INVALID_OPERATOR;
 }
 
 static kvo_status refuse_self(const kvo_walk *walk) {
@@ -207,6 +228,16 @@ kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_va
   status = no_keys(value, path->components[walk.end].key, error);
   kvo_value_destroy(value);
   return name_path(path, walk.cls, status, error);
+}
+
+kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
+    const char **last_key, kvo_error *error) {
+  kvo_error cause;
+  *value = KVO_VALUE_NIL;
+  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
+  if (!path) return invalid(error, &cause);
+  *last_key = path->components[path->count - 1].key;
+  return kvo_walk_to_last(object, path, value, error);
 }
 
 static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, const kvo_value *value,

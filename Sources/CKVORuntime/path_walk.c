@@ -4,12 +4,16 @@
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_graph.h"
+#include "kvo_type.h"
 
 static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
     const char *cause, kvo_error *error) {
-  return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
+  kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
       "\"%s\" of %s goes on through \"%s\", which is no %s.", path->text, cls->name,
       path->components[depth].key, cause);
+  const kvo_component *next = &path->components[depth + 1];
+  kvo_fail_component(error, kvo_operator_is_collective(next->op) ? "@" : "", next->key);
+  return KVO_INVALID_KEY_PATH;
 }
 
 // Whether a value of the type may ever be an object or a collection: what is nil today may be found
@@ -63,6 +67,7 @@ static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t de
   if (!may_lead_on(accessors->type))
     return refuse(cls, path, depth, collective ? "collection" : "object", error);
   kvo_accessors_read(accessors, object, value);
+  kvo_value_unwrap(value);
   return walk_on(cls, value, path, depth, error);
 }
 

@@ -40,6 +40,10 @@ const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *ke
   accessors = kvo_class_accessors(cls, key, &cause);
   if (accessors && accessors->getter) return accessors;
   bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
+  // A binding may have described the key when it was asked.
+  const kvo_accessors *described =
+      answers && cls->is_bound ? kvo_class_accessors(cls, key, NULL) : NULL;
+  if (described && described->getter) return described;
   const char *interned = answers ? kvo_key_intern(key) : NULL;
   accessors = interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
   if (answers && !accessors) out_of_memory(cls, key, error);

@@ -93,6 +93,15 @@ bool kvo_value_is_nil(const kvo_value *value) {
   return type->operations->is_nil(type, place_of(value));
 }
 
+void kvo_value_unwrap(kvo_value *value) {
+  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
+  if (!operations || !operations->unwrap) return;
+  kvo_value inner;
+  operations->unwrap(value->type, place_of(value), &inner);
+  kvo_value_destroy(value);
+  *value = inner;
+}
+
 size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity) {
   if (value->type && value->type->describe)
     return value->type->describe(value->type, place_of(value), buffer, capacity);

@@ -15,6 +15,7 @@
 #include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_thread.h"
+#include "kvo_type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -316,6 +317,7 @@ static targets read_targets(const kvo_link *link, kvo_object *object) {
   kvo_value value = KVO_VALUE_NIL;
   const kvo_accessors *accessors = kvo_observable_accessors(object, key, NULL);
   if (accessors) kvo_accessors_read(accessors, object, &value);
+  kvo_value_unwrap(&value);
   targets found = targets_of(link, &value);
   kvo_value_destroy(&value);
   return found;

@@ -5,24 +5,39 @@ class Accessors {
   let type: ValueType
   /// The key path under which typed calls name the key.
   let keyPath: AnyKeyPath?
+  let use: Use
 
-  fileprivate init(type: ValueType, keyPath: AnyKeyPath?) {
-    self.type = type
-    self.keyPath = keyPath
+  /// What changes the key.
+  enum Use {
+    /// Its setter.
+    case accessors
+    /// Other keys alone, which are declared.
+    case derived
+    /// Whatever its getter reads; it may stand for a path along other properties.
+    case tracked(isPath: Bool)
   }
 
-  var isWritable: Bool { false }
+  fileprivate init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use) {
+    self.type = type
+    self.keyPath = keyPath
+    self.use = use
+  }
+
   /// Whether the key is affected by whatever the getter reads.
-  var isTracked: Bool { false }
+  var isTracked: Bool { if case .tracked = use { true } else { false } }
   /// Of a tracked key: whether it stands for a path along other properties.
-  var isPath: Bool { false }
+  var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
+  /// Whether setting the key by key-value coding is a change of its own.
+  var isChangedBySetter: Bool { if case .accessors = use { true } else { false } }
+
+  var isWritable: Bool { false }
   /// Reads the value, for what the getter reads.
   func evaluate(_ object: KVOObject) {}
   func value(of object: KVOObject) throws -> Any { Any?.none as Any }
   /// - Parameter value: of the accessors' type.
   func set(_ value: ConvertedValue, of object: KVOObject) throws {}
-  /// Makes the value that the C core hands on; nil where the getter throws.
-  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {}
+  /// Makes the value that the C core hands on, which was nil.
+  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {}
 }
 
 /// Accessors of the objects and values that a declaration names.
@@ -31,15 +46,17 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
   private let setter: ((Root, Value) throws -> Void)?
 
   init(
-    keyPath: AnyKeyPath?, get: @escaping (Root) throws -> Value,
+    keyPath: AnyKeyPath?, _ use: Use = .accessors, get: @escaping (Root) throws -> Value,
     set: ((Root, Value) throws -> Void)?
   ) {
     getter = get
     setter = set
-    super.init(type: .of(Value.self), keyPath: keyPath)
+    super.init(type: .of(Value.self), keyPath: keyPath, use)
   }
 
   override var isWritable: Bool { setter != nil }
+
+  override func evaluate(_ object: KVOObject) { _ = try? getter(root(object)) }
 
   override func value(of object: KVOObject) throws -> Any { try getter(root(object)) }
 
@@ -47,8 +64,8 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
     try setter?(root(object), value.unbox(as: Value.self))
   }
 
-  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
-    guard let read = try? getter(root(object)) else { return }
+  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
+    let read = try getter(root(object))
     _ = withUnsafePointer(to: read) { kvo_value_init(value, type.cType, $0) }
   }
 
@@ -59,16 +76,8 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
 // MARK: By key path
 
 extension Accessors {
-  /// What the key of a key path's accessors is.
-  enum KeyPathUse {
-    /// A stored property that the class overrides.
-    case overridden
-    /// A key of its own, which what it reads affects: a path along properties, or computed.
-    case tracked(isPath: Bool)
-  }
-
   /// The accessors that a key path of a class leads to.
-  static func keyPath(_ keyPath: AnyKeyPath, _ use: KeyPathUse) -> Accessors? {
+  static func keyPath(_ keyPath: AnyKeyPath, _ use: Use = .accessors) -> Accessors? {
     func openRoot<Root>(_ root: Root.Type) -> Accessors? {
       func openValue<Value>(_ value: Value.Type) -> Accessors? {
         (keyPath as? KeyPath<Root, Value>).map { KeyPathAccessors($0, use) }
@@ -81,16 +90,11 @@ extension Accessors {
 
 private final class KeyPathAccessors<Root, Value>: Accessors {
   private let read: KeyPath<Root, Value>
-  private let use: KeyPathUse
 
-  init(_ keyPath: KeyPath<Root, Value>, _ use: KeyPathUse) {
+  init(_ keyPath: KeyPath<Root, Value>, _ use: Use) {
     read = keyPath
-    self.use = use
-    super.init(type: .of(Value.self), keyPath: nil)
+    super.init(type: .of(Value.self), keyPath: nil, use)
   }
-
-  override var isTracked: Bool { if case .tracked = use { true } else { false } }
-  override var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
 
   override func evaluate(_ object: KVOObject) { _ = root(object)[keyPath: read] }
 
@@ -103,7 +107,7 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
     root(object)[keyPath: write] = value.unbox(as: Value.self)
   }
 
-  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
     let answer = root(object)[keyPath: read]
     _ = withUnsafePointer(to: answer) { kvo_value_init(value, type.cType, $0) }
   }

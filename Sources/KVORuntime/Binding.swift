@@ -12,6 +12,7 @@ enum Binding {
     let error = failure {
       root = kvo_class_create_root("KVOObject", operations, $0)
       guard let root else { return $0.pointee.status }
+      kvo_set_read_listener(ReadRecorder.listener)
       let status = kvo_set_class_of_unobserved(classOfUnobserved, $0)
       return status == .KVO_OK ? addHooks(to: root, $0) : status
     }
@@ -29,18 +30,44 @@ enum Binding {
         try_retain: { kvo_swift_try_retain(ObjectHeader.object(of: $0)) },
         unowned_retain: { kvo_swift_unowned_retain(ObjectHeader.object(of: $0)) },
         unowned_release: { kvo_swift_unowned_release(ObjectHeader.object(of: $0)) },
-        describe: describe, observe: observe))
+        describe: describe, observe: observe, affecting: affecting))
     return UnsafePointer(operations)
   }()
 
   private static func addHooks(
     to root: OpaquePointer, _ error: UnsafeMutablePointer<kvo_error>
   ) -> kvo_status {
+    let status = addHook(
+      "valueForUndefinedKey:", unsafeBitCast(valueForUndefinedKey, to: kvo_imp.self), to: root,
+      error)
+    guard status == .KVO_OK else { return status }
+    return addHook(
+      "setValue:forUndefinedKey:", unsafeBitCast(setValueForUndefinedKey, to: kvo_imp.self),
+      to: root, error)
+  }
+
+  /// Has the core ask a class for its keys that reads, or sets, them in its own way.
+  static func addCodingHooks(to cClass: OpaquePointer, of type: KVOObject.Type) -> kvo_status {
+    var status = kvo_status.KVO_OK
+    if MethodOverride.reads(type) {
+      status = addHook(
+        "valueForKey:", unsafeBitCast(valueForKey, to: kvo_imp.self), to: cClass, nil)
+    }
+    if status == .KVO_OK, MethodOverride.sets(type) {
+      status = addHook(
+        "setValue:forKey:", unsafeBitCast(setValueForKey, to: kvo_imp.self), to: cClass, nil)
+    }
+    return status
+  }
+
+  // The core calls a hook as what its documentation says it is.
+  private static func addHook(
+    _ selector: String, _ imp: kvo_imp, to cClass: OpaquePointer,
+    _ error: UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status {
     let layout = kvo_layout(encoding: KeyName.of("").interned, size: 0, alignment: 0)
     let hook = kvo_signature(form: .KVO_FORM_HOOK, layout: layout)
-    // The core calls it as what the hook's documentation says it is.
-    let imp = unsafeBitCast(valueForUndefinedKey, to: kvo_imp.self)
-    return kvo_class_add_method(root, "valueForUndefinedKey:", imp, hook, nil, error)
+    return kvo_class_add_method(cClass, selector, imp, hook, nil, error)
   }
 }
 
@@ -65,18 +92,65 @@ private let observe:
       change: ChangeDictionary.make(change), context: context)
   }
 
-// An object may answer keys that its class does not have.
-private let valueForUndefinedKey:
+private typealias ReadingHook =
   @convention(c) (
     UnsafeMutablePointer<kvo_object>, OpaquePointer, UnsafePointer<CChar>,
     UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>?
-  ) -> kvo_status = { header, _, key, value, _ in
-    let answer: Any?
-    do {
-      answer = try KVOObject.at(header).value(forUndefinedKey: String(cString: key))
-    } catch {
-      return .KVO_UNDEFINED_KEY
-    }
-    let type = ValueType.of(Any?.self).cType
-    return withUnsafePointer(to: answer) { kvo_value_init(value, type, $0) }
+  ) -> kvo_status
+
+private typealias SettingHook =
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, OpaquePointer, UnsafePointer<kvo_value>?,
+    UnsafePointer<CChar>, UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status
+
+private let valueForKey: ReadingHook = { header, _, key, value, error in
+  ThrownError.catching(error) {
+    CoreValue.make(of: try KVOObject.at(header).value(forKey: String(cString: key)), into: value)
   }
+}
+
+private let setValueForKey: SettingHook = { header, _, value, key, error in
+  ThrownError.catching(error) {
+    let value = value.flatMap { ValueType.any(of: $0) }
+    try KVOObject.at(header).setValue(value, forKey: String(cString: key))
+  }
+}
+
+private let affecting:
+  @convention(c) (
+    OpaquePointer, UnsafeMutablePointer<kvo_object>, UnsafePointer<CChar>, OpaquePointer
+  ) -> Void = { _, header, key, paths in
+    let object = KVOObject.at(header)
+    let affecting = KVOClass.of(object).keyPathsAffecting(String(cString: key), of: object)
+    for path in affecting { kvo_key_paths_add(paths, path) }
+  }
+
+// The core knows the keys that a class's fields and declarations have. What else they answer to the
+// class finds, and describes it to the core; and an object may answer keys that its class does not
+// have.
+private let valueForUndefinedKey: ReadingHook = { header, _, key, value, error in
+  ThrownError.catching(error) {
+    let object = KVOObject.at(header)
+    let key = String(cString: key)
+    let property = KVOClass.of(object).property(key)
+    let answer =
+      if let property { try property.value(of: object) } else {
+        try object.value(forUndefinedKey: key)
+      }
+    CoreValue.make(of: answer, into: value)
+  }
+}
+
+private let setValueForUndefinedKey: SettingHook = { header, _, value, key, error in
+  ThrownError.catching(error) {
+    let object = KVOObject.at(header)
+    let key = String(cString: key)
+    let value = value.flatMap { ValueType.any(of: $0) }
+    if let property = KVOClass.of(object).property(key) {
+      try property.setValue(value, of: object)
+    } else {
+      try object.setValue(value, forUndefinedKey: key)
+    }
+  }
+}

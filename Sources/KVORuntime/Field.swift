@@ -1,3 +1,4 @@
+internal import CKVORuntime
 internal import CSwiftRuntime
 
 /// A stored property as the class's metadata tells it: own or inherited, private, generic, whatever
@@ -8,26 +9,37 @@ struct Field {
   /// Where it lies in an instance.
   let offset: Int
   let type: ValueType
-  let isObserved: Bool
+  let form: Form
   /// `var`, not `let`.
   let isVariable: Bool
 
+  /// How the value is kept.
+  enum Form {
+    case plain, observed
+    /// In an optional, nil before the property is first used. The first use makes the value by code
+    /// of which nothing tells.
+    case lazy
+    case weak, unowned
+  }
+
+  var isObserved: Bool { form == .observed }
   /// Under which key the property is known.
   var key: String { isObserved ? String(name.dropFirst()) : name }
 }
 
 extension Field {
   /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
-  /// neither lazy ones (nothing tells whether they have a value) nor weak and unowned references
-  /// (no metadata tells the one from the other; `KeyDeclarations.stored` serves) nor noncopyable
-  /// values, nor what generic code expects in another form, closures above all (it serves, too).
+  /// neither weak nor unowned references to protocols' objects (`KeyDeclarations.stored` serves), nor
+  /// noncopyable values, nor what generic code expects in another form, closures above all (it
+  /// serves, too).
   static func declared(by type: KVOObject.Type) -> [Field] {
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
-    let inherited = _getSuperclass(type).map {
-      kvo_swift_field_count(unsafeBitCast($0, to: UnsafeRawPointer.self))
-    }
-    return ((inherited ?? 0)..<kvo_swift_field_count(metadata)).compactMap {
-      Field(of: metadata, at: $0)
+    let inherited =
+      _getSuperclass(type).map {
+        kvo_swift_field_count(unsafeBitCast($0, to: UnsafeRawPointer.self))
+      } ?? 0
+    return (inherited..<kvo_swift_field_count(metadata)).compactMap {
+      Field(of: metadata, at: $0, own: $0 - inherited)
     }
   }
 
@@ -40,28 +52,114 @@ extension Field {
       && kvo_swift_field_count(own) == kvo_swift_field_count(inherited)
   }
 
-  private init?(of metadata: UnsafeRawPointer, at index: Int) {
+  private init?(of metadata: UnsafeRawPointer, at index: Int, own: Int) {
     var field = kvo_swift_field()
     guard let fieldType = kvo_swift_field_type(metadata, index, &field) else { return nil }
     defer { field.free_name?(field.name) }
     // Metadata pointers and metatypes are the same.
     let type = unsafeBitCast(fieldType, to: Any.Type.self)
-    guard let name = field.name.map({ String(cString: $0) }), !name.hasPrefix("$"),
-      field.is_strong, type != Void.self
+    guard let name = field.name.map({ String(cString: $0) }), type != Void.self,
+      let form = Form(name, type, field.is_strong ? 0 : kvo_swift_field_ownership(metadata, own)),
+      form == .observed || !kvo_swift_has_own_form(fieldType)
     else { return nil }
-    let observed = name.hasPrefix("_") ? type as? any ObservedStorage.Type : nil
-    guard observed != nil || !kvo_swift_has_own_form(fieldType) else { return nil }
     self.init(
-      name: name, offset: kvo_swift_field_offset(metadata, index),
-      type: observed.map { $0.valueType } ?? ValueType.of(any: type),
-      isObserved: observed != nil, isVariable: field.is_variable)
+      name: form == .lazy ? String(name.dropFirst(Field.lazyPrefix.count)) : name,
+      offset: kvo_swift_field_offset(metadata, index),
+      type: (type as? any ObservedStorage.Type)?.valueType ?? ValueType.of(any: type),
+      form: form, isVariable: field.is_variable)
+  }
+
+  fileprivate static let lazyPrefix = "$__lazy_storage_$_"
+}
+
+extension Field.Form {
+  /// - Parameter ownership: the mark in the type's mangled name, 0 for a strong reference.
+  fileprivate init?(_ name: String, _ type: Any.Type, _ ownership: CChar) {
+    let isReference = ReferenceForm.isClass(type)
+    switch UInt8(bitPattern: ownership) {
+    case UInt8(ascii: "w") where isReference: self = .weak
+    case UInt8(ascii: "o") where isReference: self = .unowned
+    case 0 where name.hasPrefix(Field.lazyPrefix): self = .lazy
+    case 0 where !name.hasPrefix("$"):
+      let isObserved = name.hasPrefix("_") && type is any ObservedStorage.Type
+      self = isObserved ? .observed : .plain
+    default: return nil
+    }
   }
 }
 
-extension ValueType {
-  fileprivate static func of(any type: Any.Type) -> ValueType {
-    func open<T>(_ type: T.Type) -> ValueType { of(type) }
-    return _openExistential(type, do: open)
+// MARK: Values
+
+extension Field {
+  func value(in object: KVOObject) -> Any? {
+    let address = access(object, modifies: false)
+    guard let reference = ReferenceForm(form) else { return type.any(at: address) }
+    return reference.load(address)
+  }
+
+  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+    let address = access(object, modifies: false)
+    guard let reference = ReferenceForm(form) else {
+      _ = kvo_value_init(value, type.cType, address)
+      return
+    }
+    // A reference, or an optional one, is a pointer whatever the class.
+    withUnsafePointer(to: reference.load(address)) { _ = kvo_value_init(value, type.cType, $0) }
+  }
+
+  /// A lazy property takes what it has once it has a value.
+  func convert(_ value: Any?) -> ValueType.Conversion {
+    form == .lazy ? type.convertContent(value) : type.convert(value)
+  }
+
+  func write(_ value: ConvertedValue, to object: KVOObject) {
+    let address = access(object, modifies: true)
+    guard let reference = ReferenceForm(form) else { return type.assign(value, at: address) }
+    var strong: AnyObject?
+    withUnsafeMutablePointer(to: &strong) { type.assign(value, at: $0) }
+    reference.store(strong, at: address)
+  }
+
+  // An overlapping access stops the program.
+  private func access(_ object: KVOObject, modifies: Bool) -> UnsafeMutableRawPointer {
+    let address = object.address + offset
+    kvo_swift_check_access(address, modifies)
+    return address
+  }
+}
+
+/// References that are kept in another form than values have: an optional class's, or a class's.
+private enum ReferenceForm {
+  case weak, unowned
+
+  init?(_ form: Field.Form) {
+    switch form {
+    case .weak: self = .weak
+    case .unowned: self = .unowned
+    default: return nil
+    }
+  }
+
+  // As the compiler lays them out.
+  private struct Weak { weak var object: AnyObject? }
+  private struct Unowned { unowned var object: AnyObject? }
+
+  static func isClass(_ type: Any.Type) -> Bool {
+    ((type as? any OptionalType.Type)?.wrappedType ?? type) is AnyClass
+  }
+
+  func load(_ address: UnsafeMutableRawPointer) -> AnyObject? {
+    switch self {
+    case .weak: address.assumingMemoryBound(to: Weak.self).pointee.object
+    case .unowned: address.assumingMemoryBound(to: Unowned.self).pointee.object
+    }
+  }
+
+  func store(_ object: AnyObject?, at address: UnsafeMutableRawPointer) {
+    switch self {
+    case .weak: address.assumingMemoryBound(to: Weak.self).pointee.object = object
+    case .unowned: address.assumingMemoryBound(to: Unowned.self).pointee.object = object
+    }
   }
 }
 

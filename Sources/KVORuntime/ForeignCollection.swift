@@ -18,14 +18,30 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   deinit { kvo_object_release(UnsafeMutablePointer(collection)) }
 
-  /// What Swift sees of a collection: the elements of a stored one, a lazy proxy of another.
+  /// What Swift sees of a collection: the elements of a stored one (of a set an array, where they are
+  /// not hashable), a lazy proxy of another.
   static func swiftValue(of collection: OpaquePointer) -> Any {
     let contents = ForeignCollection(collection)
     let isSet = kvo_collection_get_kind(collection) == .KVO_SET
     guard kvo_collection_is_stored(collection) else {
       return isSet ? SetProxy(contents) : ArrayProxy(contents)
     }
-    return isSet ? contents.members : contents.elements(in: 0..<contents.count)
+    let elements = contents.elements(in: 0..<contents.count)
+    return (isSet ? set(of: elements) : nil) ?? elements
+  }
+
+  // Nil where there is something that a set of Swift's can't have.
+  private static func set(of elements: [Any]) -> Set<AnyHashable>? {
+    var members: Set<AnyHashable> = []
+    for element in elements {
+      guard let value = flattened(element) else {
+        members.insert(AnyHashable(AnyHashable?.none))
+        continue
+      }
+      guard let member = value as? AnyHashable else { return nil }
+      members.insert(member)
+    }
+    return members
   }
 
   var count: Int { kvo_collection_count(collection) }

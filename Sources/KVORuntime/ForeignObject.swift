@@ -29,8 +29,9 @@ public final class ForeignObject: KeyValueObserving {
   }
 
   /// The value of a key: an `Int` for an integer (a `UInt` for an unsigned one of 64 bits), `Bool`,
-  /// `Float` or `Double`, `String`, `ForeignObject` or `KVOObject`, a raw pointer, or a struct's
-  /// bytes as `[UInt8]`; nil for a null string, object or pointer.
+  /// `Float` or `Double`, `String`, `ForeignObject` or `KVOObject`, a raw pointer, a struct's bytes as
+  /// `[UInt8]`, a collection as `[Any]` or `Set<AnyHashable>`; nil for a null string, object or
+  /// pointer.
   ///
   /// - Throws: `KeyValueError.undefinedKey` unless the class or its hook answers.
   public func value(forKey key: String) throws -> Any? {
@@ -38,16 +39,32 @@ public final class ForeignObject: KeyValueObserving {
   }
 
   /// Sets a key. Numbers convert to the property's type; a struct may be given as a Swift value of
-  /// the same size.
+  /// the same size, a collection as an array or a set.
   ///
   /// - Throws: `KeyValueError`, with nothing stored.
   public func setValue(_ value: Any?, forKey key: String) throws {
     guard let value = value.flatMap(flattened) else { return try set(nil, forKey: key, from: nil) }
-    guard var made = ForeignValue.make(from: value) ?? structure(value, forKey: key) else {
-      throw mismatch(key, value)
-    }
+    var made =
+      ForeignValue.make(from: value) ?? structure(value, forKey: key) ?? CoreValue.of(value)
     defer { kvo_value_destroy(&made) }
     try set(&made, forKey: key, from: value)
+  }
+
+  /// The value that a key path leads to, as `KVOObject.value(forKeyPath:)`: through objects of C and
+  /// of Swift.
+  ///
+  /// - Throws: `KeyValueError`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    guard KeyPathCoding.isPath(keyPath) else { return try value(forKey: keyPath) }
+    return try KeyPathCoding.value(keyPath, of: self)
+  }
+
+  /// Sets the last key of a key path, as `KVOObject.setValue(_:forKeyPath:)`.
+  ///
+  /// - Throws: `KeyValueError`, with nothing stored.
+  public func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
+    guard KeyPathCoding.isPath(keyPath) else { return try setValue(value, forKey: keyPath) }
+    try KeyPathCoding.setValue(value, keyPath, of: self)
   }
 
   /// Calls a handler on each change of a key, with values of a Swift type: numbers convert, structs

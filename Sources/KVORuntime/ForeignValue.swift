@@ -51,8 +51,21 @@ enum ForeignValue {
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as UnsafeRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")
+    case let elements as any CollectionValue: collection(of: elements)
     default: nil
     }
+  }
+
+  // An array or a set of C's, whose elements are C's values as well, where C has a type for them.
+  private static func collection<C: CollectionValue>(of elements: C) -> kvo_value? {
+    var values = elements.map { element in
+      flattened(element).map { make(from: $0) ?? CoreValue.of($0) } ?? kvo_value()
+    }
+    defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
+    let kind: kvo_collection_kind = C.isOrdered ? .KVO_ARRAY : .KVO_SET
+    guard let made = kvo_collection_create(kind, values, values.count, nil) else { return nil }
+    defer { kvo_object_release(UnsafeMutablePointer(made)) }
+    return kvo_value_object(UnsafeMutablePointer(made))
   }
 
   /// A Swift value of the size of a C struct, as one.

@@ -27,20 +27,26 @@ final class KVOClass: @unchecked Sendable {
   let lacksFields: Bool
   let keyPaths = KeyPathCache()
   /// The keys of stored properties, by where these lie.
-  private let storedKeys = ForeverMap<KeyName>()
+  let storedKeys = ForeverMap<KeyName>()
 
   /// The keys known so far.
-  private let properties = Locked<[String: Property]>([:])
+  let properties = Locked<[String: Property]>([:])
   /// How many key paths have keys of their own.
-  private let trackedKeys = Locked(0)
-  private var preparation = Preparation()
+  let trackedKeys = Locked(0)
+  var preparation = Preparation()
 
-  private struct Preparation {
+  struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
     /// What the class has said of automatic notification: it is asked once per key.
     var automatic: [String: Bool] = [:]
     /// Storage of `@Observed` properties that no metadata tells of.
     var learned: [String: Field] = [:]
+    /// The keys' own key paths, which typed calls have shown.
+    var keyPaths: [String: AnyKeyPath] = [:]
+    /// What the class has answered of the key paths that affect a key, and what of that by key path.
+    var affecting: [String: Set<String>] = [:]
+    var affectingKeyPaths: [String: Set<AnyKeyPath>] = [:]
+    var automaticByKeyPath: [String: Bool] = [:]
     var accessesFields = true
     var subclasses: [KVOClass] = []
     var isComplete = false
@@ -60,7 +66,7 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   private static let known = ForeverMap<KVOClass>()
-  private static let lock = Lock(isRecursive: true)
+  static let lock = Lock(isRecursive: true)
   // Guarded by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
@@ -113,207 +119,9 @@ extension KVOClass {
       made = kvo_class_create(className(of: type), superclass.cClass, size, $0)
       return made == nil ? $0.pointee.status : .KVO_OK
     }
-    guard let made else { KVODiagnostics.stop(error?.text ?? "") }
+    guard let made, Binding.addCodingHooks(to: made, of: type) == .KVO_OK else {
+      KVODiagnostics.stop(error?.text ?? "")
+    }
     return made
-  }
-}
-
-// MARK: Keys
-
-extension KVOClass {
-  /// The property of a key; nil if the class has none. O(1) after the key's first use. Any thread.
-  func property(_ key: String) -> Property? {
-    if let known = properties.withLock({ $0[key] }) { return known }
-    return KVOClass.lock.withLock { preparation.isComplete ? find(key) : nil }
-  }
-
-  // Under `lock`.
-  private func find(_ key: String) -> Property? {
-    if let known = properties.withLock({ $0[key] }) { return known }
-    let accessors = declaredAccessors(key)
-    let field = field(for: key)
-    let toMany = declaredToMany(key)
-    guard accessors != nil || field != nil || toMany != nil else { return nil }
-    let property = Property(
-      name: .of(key), storage: field, accessors: accessors, toMany: toMany,
-      isManual: !isAutomatic(key))
-    property.add(to: cClass)
-    properties.withLock { $0[key] = property }
-    return property
-  }
-
-  private func declaredAccessors(_ key: String) -> Accessors? {
-    for known in sequence(first: self, next: \.superclass) {
-      if let accessors = known.preparation.declared.accessors[key] { return accessors }
-    }
-    return nil
-  }
-
-  private func declaredToMany(_ key: String) -> (any ToManyDeclaration)? {
-    for known in sequence(first: self, next: \.superclass) {
-      if let toMany = known.preparation.declared.toMany[key] { return toMany }
-    }
-    return nil
-  }
-
-  // Names in the order of key-value coding's search; of equal names the subclass's.
-  private func field(for key: String) -> Field? {
-    let capitalised = capitalised(key)
-    if let observed = observedField(key) ?? observedField("is" + capitalised) { return observed }
-    guard preparation.accessesFields else { return nil }
-    for name in ["_" + key, "_is" + capitalised, key, "is" + capitalised] {
-      if let field = fields.first(where: { !$0.isObserved && $0.name == name }) { return field }
-    }
-    return nil
-  }
-
-  private func observedField(_ key: String) -> Field? {
-    preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
-  }
-
-  private func isAutomatic(_ key: String) -> Bool {
-    if let known = preparation.automatic[key] { return known }
-    let answer = type.automaticallyNotifiesObservers(forKey: key)
-    preparation.automatic[key] = answer
-    return answer
-  }
-}
-
-// MARK: Tracking
-
-extension KVOClass {
-  /// The key of the `@Observed` property that lies so far behind the header. O(1) after the first
-  /// call. Any thread.
-  func storedKey(at offset: Int) -> KeyName? {
-    guard let address = UnsafeRawPointer(bitPattern: offset + ObjectHeader.offset) else {
-      return nil
-    }
-    return storedKeys[address] ?? findStoredKey(at: address)
-  }
-
-  // Of two properties of one name the subclass's has the key. One that takes no room has no offset
-  // of its own.
-  private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
-    let offset = Int(bitPattern: address)
-    let learned = KVOClass.lock.withLock { Array(preparation.learned.values) }
-    for field in fields + learned where field.isObserved && field.offset == offset {
-      if let property = property(field.key), property.observedStorage?.offset == offset {
-        return storedKeys.insert(property.name, at: address)
-      }
-    }
-    return nil
-  }
-
-  /// Makes a key path a key of its own: computed, and tracked.
-  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> Property {
-    let property = Property(
-      name: nameOfTracked(reads), storage: nil,
-      accessors: .keyPath(keyPath, .tracked(isPath: reads.isPath)), isManual: false)
-    property.add(to: cClass)
-    return property
-  }
-
-  // What it reads is what a dump can say of it. No string names it: a key has no backslash, and this
-  // no dot.
-  private func nameOfTracked(_ reads: KeyPathReads) -> KeyName {
-    let number = trackedKeys.withLock { count in
-      count += 1
-      return count
-    }
-    let owner = String(name.map { $0 == "." ? "/" : $0 })
-    return .of("\\\(owner)#\(number)(\(reads.names.joined(separator: ", ")))")
-  }
-}
-
-/// The key with its first letter upper-cased, if that is an ASCII one.
-private func capitalised(_ key: String) -> String {
-  guard let first = key.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
-    return key
-  }
-  return String(UnicodeScalar(first - 32)) + key.dropFirst()
-}
-
-// MARK: Declarations
-
-extension KVOClass {
-  /// Takes what the class says of its keys, at any time.
-  func declare<Root: KVOObject>(_ declarations: KeyDeclarations<Root>) {
-    KVOClass.lock.withLock {
-      preparation.declared.accessors.merge(declarations.accessors) { $1 }
-      preparation.declared.automatic.merge(declarations.automatic) { $1 }
-      preparation.declared.toMany.merge(declarations.toMany) { $1 }
-      forget(declarations.automatic.keys)
-      let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
-      refresh(keys.union(declarations.toMany.keys))
-    }
-  }
-
-  /// Takes a key path's accessors for a key that the class overrides: what the class answers counts,
-  /// not what is stored. A declaration that there is goes first.
-  func learn(_ accessors: Accessors?, of key: String) -> Property? {
-    KVOClass.lock.withLock {
-      if declaredAccessors(key) == nil, let accessors {
-        preparation.declared.accessors[key] = accessors
-        refresh([key])
-      }
-      return find(key)
-    }
-  }
-
-  /// Takes where the `@Observed` property of a declared key is stored.
-  func learn(_ storage: Field, of key: String) -> Property? {
-    KVOClass.lock.withLock {
-      if preparation.learned[key] == nil {
-        preparation.learned[key] = storage
-        refresh([key])
-      }
-      return find(key)
-    }
-  }
-
-  /// What was declared of a key's automatic notification, in the class or a superclass.
-  func declaredAutomatic(_ key: String) -> Bool? {
-    KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).lazy
-        .compactMap { $0.preparation.declared.automatic[key] }.first
-    }
-  }
-
-  /// Declared accessors that go by a key path.
-  var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
-    KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).flatMap { known in
-        known.preparation.declared.accessors.compactMap { key, accessors in
-          accessors.keyPath.map { (key, $0) }
-        }
-      }
-    }
-  }
-
-  private func forget(_ keys: some Sequence<String>) {
-    for key in keys { preparation.automatic[key] = nil }
-    for subclass in preparation.subclasses { subclass.forget(keys) }
-  }
-
-  // A class that is being prepared looks at its declarations afterwards.
-  private func refresh(_ keys: Set<String>) {
-    guard preparation.isComplete else { return }
-    for key in keys {
-      // Let go of outside the lock: what its accessors captured may end with it.
-      let earlier = properties.withLock { $0.removeValue(forKey: key) }
-      check(find(key), replacing: earlier)
-    }
-    for subclass in preparation.subclasses { subclass.refresh(keys) }
-  }
-
-  // Handlers take values for what the key was when they were registered.
-  private func check(_ property: Property?, replacing earlier: Property?) {
-    guard let property, let earlier, property.observedType !== earlier.observedType else { return }
-    KVODiagnostics.stop(
-      """
-      "\(property.name.string)" of \(name) is of type \
-      \(className(of: earlier.observedType.swiftType)), and can't be declared as \
-      \(className(of: property.observedType.swiftType)) once the class is in use.
-      """)
   }
 }

@@ -54,6 +54,9 @@ extension KVODiagnostics {
       """)
   }
 
+  /// Reports an error in the program that it can live with.
+  static func report(misuse message: String) { kvo_report_misuse(message) }
+
   /// Stops the program for an error in it, where a debugger can see it coming.
   static func stop(_ message: String) -> Never {
     kvo_break_on_misuse(message)

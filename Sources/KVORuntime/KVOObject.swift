@@ -37,7 +37,7 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// The value of a key: of a declared accessor, of an `@Observed` property, of a plain stored one
   /// (`_<key>`, `_is<Key>`, `<key>`, `is<Key>`), whatever its access control; nil for a nil
-  /// optional.
+  /// optional, and for a lazy property that has not been used yet.
   ///
   /// - Throws: what `value(forUndefinedKey:)` does if there is no such key, and what a declared
   ///   accessor throws.
@@ -64,6 +64,41 @@ open class KVOObject: KeyValueObserving, Hashable {
     try property.setValue(value, of: self)
   }
 
+  /// The value that a key path leads to: keys with dots between them, each read from what the one
+  /// before it gave, by its own class; nil where there is nil on the way.
+  ///
+  /// ```swift
+  /// try company.value(forKeyPath: "boss.name")
+  /// try company.value(forKeyPath: "employees.@sum.salary")
+  /// ```
+  ///
+  /// A key of an array or a set is its elements': an array gives an array (nil as
+  /// `Optional<Any>.none`), a set a set. A dictionary's keys are keys. `self` is the value itself.
+  /// Operators work on collections, with what follows them read from each element: `@count`, `@sum`
+  /// (an `Int` of integers, else a `Double`), `@avg`, `@min` and `@max` (of anything comparable of
+  /// one type), `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays`,
+  /// `@distinctUnionOfArrays`, `@unionOfSets`, `@distinctUnionOfSets`. Nil counts as 0 in `@sum` and
+  /// `@avg`, is left out by `@min` and `@max`, and is an error in the unions. Key paths are kept for
+  /// ever once they have been read.
+  ///
+  /// - Throws: what reading a key on the way throws; `KeyValueError.invalidKeyPath` for an empty
+  ///   component or one that is read from what has no keys; `KeyValueError.invalidOperator` for an
+  ///   unknown operator, or one that comes to no collection; `KeyValueError.typeMismatch` and
+  ///   `KeyValueError.nilValue` where an operator can't work on an element.
+  open func value(forKeyPath keyPath: String) throws -> Any? {
+    guard KeyPathCoding.isPath(keyPath) else { return try value(forKey: keyPath) }
+    return try KeyPathCoding.value(keyPath, of: self)
+  }
+
+  /// Sets the last key of a key path, of each element where that is a collection's; in a dictionary,
+  /// by setting a changed copy in its place. Nothing happens where there is nil on the way.
+  ///
+  /// - Throws: as `value(forKeyPath:)` and `setValue(_:forKey:)`; a path with an operator can't be set.
+  open func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
+    guard KeyPathCoding.isPath(keyPath) else { return try setValue(value, forKey: keyPath) }
+    try KeyPathCoding.setValue(value, keyPath, of: self)
+  }
+
   /// Answers for keys that the class doesn't have. By default an error.
   open func value(forUndefinedKey key: String) throws -> Any? {
     KVOClass.of(self).requireDeclaration(of: "\"\(key)\"")
@@ -80,6 +115,23 @@ open class KVOObject: KeyValueObserving, Hashable {
   /// may set something instead, and pass other keys to super.
   open func setNilValueForKey(_ key: String) throws {
     throw KeyValueError.nilValue(key: key, className: className(of: type(of: self)))
+  }
+
+  /// Asks the key's declared validator whether it takes a value, which the validator may replace.
+  /// Without one every value is valid. Nothing else ever asks it.
+  ///
+  /// - Throws: what the validator throws, as it is, with the value as it was;
+  ///   `KeyValueError.typeMismatch` for a value that can't become what it takes.
+  open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try KVOClass.of(self).validator(key)?.validate(&value, of: self, key)
+  }
+
+  /// Asks the last object on a key path about its key. Nil on the way means valid.
+  ///
+  /// - Throws: as `validateValue(_:forKey:)`, and as `value(forKeyPath:)` on the way.
+  open func validateValue(_ value: inout Any?, forKeyPath keyPath: String) throws {
+    guard KeyPathCoding.isPath(keyPath) else { return try validateValue(&value, forKey: keyPath) }
+    try KeyPathCoding.validate(&value, keyPath, of: self)
   }
 
   /// The values of some keys; nil ones are there.
@@ -153,6 +205,13 @@ open class KVOObject: KeyValueObserving, Hashable {
   /// super, which answers from the class's declarations.
   open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
     KVOClass.of(self).declaredAutomatic(key) ?? true
+  }
+
+  /// The key paths that affect a key: when one of them changes, the key's observers are told. Asked
+  /// once per class and key; add to what super answers, which is what the class and its superclasses
+  /// have declared.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    KVOClass.of(self).declaredDependencies(key)
   }
 
   // MARK: Observing by string

@@ -12,12 +12,36 @@
 /// }
 /// ```
 ///
-/// Saying the same again changes nothing; another entry of one kind for a key replaces the earlier.
+/// Saying the same again changes nothing; another entry of one kind for a key replaces the earlier,
+/// dependencies add up. The class functions of `KVOObject` answer from these entries.
 /// Once the class is in use a key keeps its type: another one stops the program with a message.
 public struct KeyDeclarations<Root: KVOObject> {
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
   var toMany: [String: any ToManyDeclaration] = [:]
+  var dependencies: [String: Set<String>] = [:]
+  var validators: [String: Validator] = [:]
+
+  /// A computed property under a key, for key-value coding and for string key paths. What its getter
+  /// reads affects it, unless `affectedBy` names what does: then that alone. So setting it by key
+  /// tells its observers what its setter does to other keys, and nothing else. A property without
+  /// setter is read-only.
+  ///
+  /// ```swift
+  /// keys.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"])
+  /// ```
+  ///
+  /// - Parameter keyPaths: keys and key paths, also with operators: `"employees.@sum.salary"`.
+  public mutating func computed<Value>(
+    _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String> = []
+  ) {
+    let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
+    accessors[key] = TypedAccessors<Root, Value>(
+      keyPath: keyPath, keyPaths.isEmpty ? .tracked(isPath: false) : .derived,
+      get: { $0[keyPath: keyPath] },
+      set: writable.map { writable in { $0[keyPath: writable] = $1 } })
+    if !keyPaths.isEmpty { dependency(key, on: keyPaths) }
+  }
 
   /// A plain stored property under a key and a key path: it notifies by key-value coding and by
   /// hand.
@@ -37,6 +61,30 @@ public struct KeyDeclarations<Root: KVOObject> {
     set: ((Root, Value) throws -> Void)? = nil
   ) {
     accessors[key] = TypedAccessors(keyPath: keyPath, get: get, set: set)
+  }
+
+  /// What affects a key besides what is known already: when one of these changes, the key's observers
+  /// are told. Keys and key paths of any depth, also with operators. A path that goes on through a
+  /// plain collection is reported when the key is first observed. Any thread; what is observed already
+  /// follows.
+  public mutating func dependency(_ key: String, on keyPaths: Set<String>) {
+    dependencies[key, default: []].formUnion(keyPaths)
+  }
+
+  /// What `validateValue(_:forKey:)` asks of a key. The function may put another value in the place
+  /// of the one that it is given, which is nil or of the declared type; what it throws means that the
+  /// value is not valid, and reaches the caller as it is, with the value as it was.
+  ///
+  /// ```swift
+  /// keys.validator("age") { (person, age: inout Int?) in
+  ///   guard let years = age, years >= 0 else { throw PersonError.noAge }
+  ///   age = min(years, 150)
+  /// }
+  /// ```
+  public mutating func validator<Value>(
+    _ key: String, _ validate: @escaping (Root, inout Value?) throws -> Void
+  ) {
+    validators[key] = TypedValidator(validate)
   }
 
   /// Whether the key's setter and key-value coding tell observers by themselves: what

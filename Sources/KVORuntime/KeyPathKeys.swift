@@ -9,11 +9,19 @@ extension KVOObject {
   /// first time that it is used with the class.
   /// - Complexity: O(1) after that.
   func keyName(of keyPath: AnyKeyPath) -> KeyName {
+    guard let name = knownKeyName(of: keyPath) else {
+      KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)))
+    }
+    return name
+  }
+
+  /// The same; nil for what can't be observed.
+  func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? {
     let known = KVOClass.of(self)
     return known.keyPaths[keyPath] ?? resolve(keyPath, in: known)
   }
 
-  private func resolve(_ keyPath: AnyKeyPath, in known: KVOClass) -> KeyName {
+  private func resolve(_ keyPath: AnyKeyPath, in known: KVOClass) -> KeyName? {
     if let property = declared(keyPath, in: known) {
       return keep(property, for: keyPath, in: known)
     }
@@ -21,7 +29,7 @@ extension KVOObject {
     if let property = stored(keyPath, reads, in: known) {
       return keep(property, for: keyPath, in: known)
     }
-    guard !reads.names.isEmpty else { KVODiagnostics.stop(notObservable(keyPath, known)) }
+    guard !reads.names.isEmpty else { return nil }
     return known.keyPaths.name(for: keyPath) { known.track(keyPath, reads).name }
   }
 
@@ -52,8 +60,9 @@ extension KVOObject {
       }),
       let property = known.property(field.key), property.storage?.offset == offset
     else { return nil }
+    known.learn(read.accessor, of: field.key)
     guard read.isOverridden, property.accessors == nil else { return property }
-    return known.learn(.keyPath(keyPath, .overridden), of: field.key) ?? property
+    return known.learn(.keyPath(keyPath), of: field.key) ?? property
   }
 
   // A key path does not know names: a stored property is told by its type.

@@ -29,7 +29,7 @@ extension KeyValueError: CustomStringConvertible {
     switch self {
     case .undefinedKey(let key, let className):
       "\(className) has no key \"\(key)\"."
-        + (key.contains(".") ? " Key paths are not followed: use each object's own key." : "")
+        + (key.contains(".") ? " Key paths are followed by the functions that say forKeyPath." : "")
     case .nilValue(let key, let className):
       "\"\(key)\" of \(className) can't be nil."
     case .typeMismatch(let key, let className, let expected, let found):

@@ -21,7 +21,7 @@ extension KVOObject {
       let keyPath = accessors.keyPath, let offset = StorageFinder.offset(of: keyPath, in: self)
     else { return property }
     let storage = Field(
-      name: "_" + property.name.string, offset: offset, type: accessors.type, isObserved: true,
+      name: "_" + property.name.string, offset: offset, type: accessors.type, form: .observed,
       isVariable: accessors.isWritable)
     return known.learn(storage, of: property.name.string) ?? property
   }

@@ -1,5 +1,4 @@
 internal import CKVORuntime
-internal import CSwiftRuntime
 
 /// A key of a class: where its value lies, how it is read and written. Immutable; lives for ever,
 /// since the C core refers to it.
@@ -13,17 +12,21 @@ final class Property: @unchecked Sendable {
   let accessors: Accessors?
   /// Declared accessors of a to-many key, which come before plain storage only.
   let toMany: (any ToManyDeclaration)?
+  /// The property's own setter, where a key path has told of it: what is set by key runs the
+  /// program's code as an assignment does.
+  let setter: Accessors?
   /// Whether the key's automatic notification is off.
   let isManual: Bool
 
   init(
     name: KeyName, storage: Field?, accessors: Accessors?, toMany: (any ToManyDeclaration)? = nil,
-    isManual: Bool
+    setter: Accessors? = nil, isManual: Bool
   ) {
     self.name = name
     self.storage = storage
     self.accessors = accessors
     self.toMany = toMany
+    self.setter = accessors == nil ? setter : nil
     self.isManual = isManual
   }
 
@@ -34,7 +37,7 @@ final class Property: @unchecked Sendable {
   var valueType: ValueType? { accessors?.type ?? storage?.type }
 
   /// The accessors of a to-many key where they are what the key is read by.
-  private var readToMany: (any ToManyDeclaration)? {
+  fileprivate var readToMany: (any ToManyDeclaration)? {
     accessors == nil && storage?.isObserved != true ? toMany : nil
   }
 
@@ -69,14 +72,6 @@ final class Property: @unchecked Sendable {
     let picked: Any = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
     value.initialize(to: .of(picked))
   }
-
-  fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
-    if let accessors { return accessors.read(object, into: value) }
-    if let readToMany { return readToMany.read(object, into: value) }
-    let address = address(in: object)
-    kvo_swift_check_access(address, false)
-    _ = kvo_value_init(value, type.cType, address)
-  }
 }
 
 // MARK: Key-value coding
@@ -84,11 +79,12 @@ final class Property: @unchecked Sendable {
 extension Property {
   /// What the key's accessor or storage has; nil for a nil optional.
   func value(of object: KVOObject) throws -> Any? {
+    if let recorder = kvo_current_recorder() {
+      ReadRecorder.listener(recorder, object.header, name.interned)
+    }
     if let accessors { return flattened(try accessors.value(of: object)) }
     if let readToMany { return readToMany.value(of: ToManyKey(object: object, name: name)) }
-    let address = address(in: object)
-    kvo_swift_check_access(address, false)
-    return type.any(at: address)
+    return storage!.value(in: object)
   }
 
   /// Converts and stores, telling observers once. Nothing is stored on an error.
@@ -96,7 +92,7 @@ extension Property {
     guard isWritable, let type = valueType else {
       throw KeyValueError.readOnly(key: name.string, className: owner(object))
     }
-    switch type.convert(value) {
+    switch convert(value) {
     case .value(let converted): try write(converted, to: object)
     case .unexpectedNil: try object.setNilValueForKey(name.string)
     case .mismatch: throw mismatch(value, object, type)
@@ -105,13 +101,16 @@ extension Property {
 
   var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
 
+  private func convert(_ value: Any?) -> ValueType.Conversion {
+    accessors?.type.convert(value) ?? storage!.convert(value)
+  }
+
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
-    let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
+    let announces = kvo_binding_is_observed(object.header) && accessors?.isChangedBySetter != false
+    let frame = announces ? willChange(object) : nil
     defer { if let frame { kvo_uniform_did(frame) } }
-    if let accessors { return try accessors.set(converted, of: object) }
-    let address = address(in: object)
-    kvo_swift_check_access(address, true)
-    valueType?.assign(converted, at: address)
+    if let accessors = accessors ?? setter { return try accessors.set(converted, of: object) }
+    storage!.write(converted, to: object)
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
@@ -119,21 +118,20 @@ extension Property {
     return kvo_uniform_will(object.header, object.address + observedStorage.offset)
   }
 
-  // Only called where there is storage: a property without accessors has some.
-  private func address(in object: KVOObject) -> UnsafeMutableRawPointer {
-    object.address + storage!.offset
-  }
-
   private func mismatch(
     _ value: Any?, _ object: KVOObject, _ type: ValueType
   ) -> KeyValueError {
-    let found = value.flatMap(flattened).map { Swift.type(of: $0) }
-    return .typeMismatch(
+    .typeMismatch(
       key: name.string, className: owner(object), expected: className(of: type.swiftType),
-      found: found.map(className(of:)) ?? "nil")
+      found: typeName(of: value))
   }
 
   private func owner(_ object: KVOObject) -> String { className(of: Swift.type(of: object)) }
+}
+
+/// What a value's type is called in messages.
+func typeName(of value: Any?) -> String {
+  value.flatMap(flattened).map { className(of: type(of: $0)) } ?? "nil"
 }
 
 // MARK: Telling the C core
@@ -142,21 +140,30 @@ extension Property {
   /// Adds the key to a class of the C core, or replaces what it knew of it.
   func add(to cClass: OpaquePointer) {
     var description = kvo_property_description(
-      key: name.interned, type: observedType.cType, offset: 0, get: nil, binding: nil,
+      key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, binding: nil,
       manual: isManual, track: nil, is_path: false, pick: isPickedHere ? pickHere : nil)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere { description.get = readHere }
-    if isReadHere || isPickedHere {
-      // The core keeps it for ever.
-      description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
-    }
+    if isWritable { description.set = setHere }
     if let accessors, accessors.isTracked {
       description.track = trackHere
       description.is_path = accessors.isPath
     }
+    // The core keeps it for ever.
+    description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     if let error = failure({ kvo_class_add_property(cClass, &description, $0) }) {
       KVODiagnostics.stop(error.text)
     }
+  }
+
+  fileprivate static func at(_ binding: UnsafeRawPointer?) -> Property {
+    Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
+  }
+
+  fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
+    if let accessors { return try accessors.read(object, into: value) }
+    if let readToMany { return readToMany.read(object, into: value) }
+    storage!.read(object, into: value)
   }
 }
 
@@ -169,10 +176,23 @@ private let trackHere:
 
 private let readHere:
   @convention(c) (
-    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafeMutablePointer<kvo_value>
-  ) -> Void = { header, binding, value in
-    let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
-    property.read(KVOObject.at(header), into: value)
+    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafeMutablePointer<kvo_value>,
+    UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status = { header, property, value, error in
+    value.initialize(to: kvo_value())
+    return ThrownError.catching(error) {
+      try Property.at(property).read(KVOObject.at(header), into: value)
+    }
+  }
+
+private let setHere:
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafePointer<kvo_value>,
+    UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status = { header, property, value, error in
+    ThrownError.catching(error) {
+      try Property.at(property).setValue(ValueType.any(of: value), of: KVOObject.at(header))
+    }
   }
 
 private let pickHere:
@@ -180,6 +200,5 @@ private let pickHere:
     UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, OpaquePointer,
     UnsafeMutablePointer<kvo_value>
   ) -> Void = { header, binding, indexes, value in
-    let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
-    property.pick(KVOObject.at(header), ranges(of: indexes), into: value)
+    Property.at(binding).pick(KVOObject.at(header), ranges(of: indexes), into: value)
   }

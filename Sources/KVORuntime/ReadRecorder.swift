@@ -27,6 +27,17 @@ class ReadRecorder {
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
     at address: UnsafeMutableRawPointer
   ) {}
+
+  /// The same of a key that key-value coding reads, of an object of Swift or of C.
+  func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {}
+
+  static let listener:
+    @convention(c) (
+      UnsafeMutableRawPointer, UnsafeMutablePointer<kvo_object>, UnsafePointer<CChar>
+    ) -> Void = { recorder, object, key in
+      let recorder = Unmanaged<ReadRecorder>.fromOpaque(recorder).takeUnretainedValue()
+      recorder.note(object, key: key)
+    }
 }
 
 // MARK: Following what is read
@@ -46,6 +57,10 @@ final class ReadCollector: ReadRecorder {
     if let name = KVOObject.at(object).storedKey(at: address - header) {
       kvo_reads_add(reads, object, name.interned)
     }
+  }
+
+  override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
+    kvo_reads_add(reads, object, key)
   }
 }
 
@@ -69,6 +84,8 @@ final class KeyPathReads: ReadRecorder {
     /// Whether the object's class overrides the property: its getter may answer something else
     /// than what is stored.
     let isOverridden: Bool
+    /// Its own key path, of the class that declares it.
+    let accessor: AnyKeyPath
   }
 
   private static let mostNames = 4
@@ -94,7 +111,11 @@ final class KeyPathReads: ReadRecorder {
     guard isOwn, keyPath.isSame(as: accessor()) else { return }
     named = Property(
       storageOffset: address - header,
-      isOverridden: accessor().isOverridden(in: type(of: object)))
+      isOverridden: accessor().isOverridden(in: type(of: object)), accessor: accessor())
+  }
+
+  override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
+    if names.count < Self.mostNames { names.append(KeyName.of(interned: key).string) }
   }
 
   /// Whether the key path goes through a stored property of the object first.

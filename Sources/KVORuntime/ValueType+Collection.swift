@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
 /// What the C core may do with collections of one Swift type: arrays, sets, and optional ones. It
-/// reads elements one by one or all in a row, makes collections of elements, and cuts out of one
+/// reads elements (what is in them, if they are optional) one by one or all in a row, makes collections of elements, and cuts out of one
 /// what came or went, which is a collection of the same type again: so observers are told values of
 /// the property's own type.
 class CollectionShape: @unchecked Sendable {
@@ -94,9 +94,8 @@ private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
   override func get(
     _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
   ) -> kvo_status {
-    withUnsafePointer(to: elements(value)[index]) {
-      kvo_value_init(element, self.element.cType, $0)
-    }
+    withUnsafePointer(to: elements(value)[index]) { self.element.read($0, into: element) }
+    return .KVO_OK
   }
 
   override func each(
@@ -159,7 +158,8 @@ private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sen
   ) -> kvo_status {
     let members = members(value)
     let member = members[members.index(members.startIndex, offsetBy: index)]
-    return withUnsafePointer(to: member) { kvo_value_init(element, self.element.cType, $0) }
+    withUnsafePointer(to: member) { self.element.read($0, into: element) }
+    return .KVO_OK
   }
 
   override func each(
@@ -199,17 +199,29 @@ private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sen
 // MARK: Types
 
 /// A Swift collection type that key-value coding knows as one.
-protocol CollectionValue {
+protocol CollectionValue: Collection, DescribedValue {
+  static var isOrdered: Bool { get }
+  init(gathering elements: [Element])
   static func makeShape(isOptional: Bool) -> CollectionShape
 }
 
-extension Array: CollectionValue {
+extension CollectionValue {
+  static func makeValueType() -> ValueType { CollectionValueType<Self>() }
+}
+
+extension Array: CollectionValue, DescribedValue {
+  static var isOrdered: Bool { true }
+  init(gathering elements: [Element]) { self = elements }
+
   static func makeShape(isOptional: Bool) -> CollectionShape {
     ArrayShape<Element>(isOptional: isOptional)
   }
 }
 
-extension Set: CollectionValue {
+extension Set: CollectionValue, DescribedValue {
+  static var isOrdered: Bool { false }
+  init(gathering elements: [Element]) { self.init(elements) }
+
   static func makeShape(isOptional: Bool) -> CollectionShape {
     SetShape<Element>(isOptional: isOptional)
   }
@@ -270,8 +282,8 @@ private let eachElement:
     let shape = shape(type)
     return shape.each(value) { element in
       var copy = kvo_value()
-      let status = kvo_value_init(&copy, shape.element.cType, element)
-      return status == .KVO_OK ? take(context, copy) : status
+      shape.element.read(element, into: &copy)
+      return take(context, copy)
     }
   }
 

@@ -28,6 +28,11 @@ typedef struct kvo_class_operations {
   /// Hands a notification to an observer of this class, which is retained meanwhile.
   void (*KVO_NULLABLE observe)(kvo_object *observer, const char *key_path, kvo_object *object,
       const kvo_change *change, void *KVO_NULLABLE context);
+  /// Adds the key paths that affect a key, besides what was declared to the runtime; the object is one
+  /// of which the key is to be observed. Asked once for each class and key, until a key is added to the
+  /// class or `kvo_class_forget_dependencies` is called.
+  void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
+      kvo_key_paths *paths);
 } kvo_class_operations;
 
 /// Begins the root of a binding's hierarchy. It may add the hooks of kvo_coding.h for reading,
@@ -53,13 +58,17 @@ void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_ke
 typedef struct kvo_property_description {
   const char *key;
   const kvo_type *type;
-  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere. What
-  /// is stored and has no `get` can be set by key, from C too.
+  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere.
   ptrdiff_t offset;
-  /// Reads the property into an uninitialised value of the type. NULL: the bytes at `offset` are
-  /// copied.
-  void (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding, kvo_value *value);
-  const void *KVO_NULLABLE binding; ///< handed to the functions; lives for ever
+  /// Reads the property into an uninitialised value of the type. Where it fails, the value is nil,
+  /// and `error` filled in. NULL: the bytes at `offset` are copied.
+  kvo_status (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding,
+      kvo_value *value, kvo_error *KVO_NULLABLE error);
+  /// Sets the property by key: converts the value, which may be nil, and announces the change. NULL:
+  /// what is stored and has no `get` is written to its storage, the rest is read-only.
+  kvo_status (*KVO_NULLABLE set)(kvo_object *object, const void *KVO_NULLABLE binding,
+      const kvo_value *value, kvo_error *KVO_NULLABLE error);
+  const void *KVO_NULLABLE binding; ///< handed to these functions; lives for ever
   bool manual;                      ///< no automatic notification
   /// Of a computed key for which the class names no affecting key paths: reads it as `get` does, and
   /// tells `reads` each property that its getter reads. While the key is observed it is affected by
@@ -79,6 +88,11 @@ typedef struct kvo_property_description {
 /// observed. KVO_DUPLICATE never. Any thread.
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
     kvo_error *KVO_NULLABLE error);
+
+/// Has the class and its subclasses asked again which key paths affect their keys; what is observed of
+/// their objects follows the answers. Not with a lock of the binding's held: it reads properties. Any
+/// thread.
+void kvo_class_forget_dependencies(kvo_class *cls);
 
 /// Whether anybody observes anything of the object. One relaxed load.
 KVO_INLINE bool kvo_binding_is_observed(const void *header) {
@@ -141,8 +155,28 @@ const char *KVO_NULLABLE kvo_key_intern(const char *key);
 const void *KVO_NULLABLE kvo_key_cookie(const char *interned_key);
 const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
 
+/// Reports an error in the program that it can live with, as the runtime does its own.
+void kvo_report_misuse(const char *message);
+
+/// Reads along a key path as far as what its last key is a key of, for a binding that sets or
+/// validates in its own way: an object, a collection, a value with keys, or nil, to be destroyed by
+/// the caller. `*last_key` lives for ever. Statuses as `kvo_set_value_for_key_path`.
+kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
+    const char *KVO_NULLABLE *KVO_NONNULL last_key, kvo_error *KVO_NULLABLE error);
+
+/// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room for.
+extern __thread void *KVO_NULLABLE kvo_errors;
+KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
+KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
+
 /// The binding's recorder of reads on this thread, NULL when none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
+
+/// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of C
+/// and of the binding, past the getters that would tell by themselves. One binding per process may
+/// set it.
+void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_object *object,
+    const char *interned_key));
 
 /// The variable for languages that can't name it.
 KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }

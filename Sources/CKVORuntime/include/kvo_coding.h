@@ -37,8 +37,7 @@
 /// | `dealloc` | `void (kvo_object *, const kvo_method *)`, called for each class from the subclass up |
 /// | `accessInstanceVariablesDirectly` (class method) | `bool (const kvo_class *)` |
 ///
-/// Objects of a language binding have the keys that the binding has described. One without a function
-/// to read it is set in its storage, others are read-only here, unless the binding has the hooks.
+/// Objects of a language binding have the keys that the binding has described, and are set as it says.
 #ifndef KVO_CODING_H
 #define KVO_CODING_H
 
@@ -73,6 +72,10 @@ kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_
 /// The same from any value on: collections answer keys and operators.
 kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_path,
     kvo_value *value, kvo_error *KVO_NULLABLE error);
+
+/// A single key of any value: a collection's elements answer it.
+kvo_status kvo_value_value_for_key(const kvo_value *start, const char *key, kvo_value *value,
+    kvo_error *KVO_NULLABLE error);
 
 /// Sets the last key of a path. As `kvo_set_value_for_key`; nothing happens, and KVO_OK is the
 /// answer, where the path comes to nil before. KVO_INVALID_OPERATOR for a path with an operator,

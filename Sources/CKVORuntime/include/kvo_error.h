@@ -26,6 +26,7 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_INVALID_ARGUMENT, ///< A call against its documentation, say a method added to an unknown class.
   KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory; other lanes still work.
   KVO_NO_MEMORY,
+  KVO_REFUSED, ///< The program's own code said no, with an error of its own; the message says more.
 } kvo_status;
 
 /// Filled in when a call fails and the caller passed one. Lives wherever the caller put it;
@@ -35,6 +36,11 @@ typedef struct kvo_error {
   char class_name[96];
   char key[128];
   char message[416]; ///< A sentence that names class, key and cause.
+  /// Of a key path or operator that makes no sense: the component that doesn't, else empty. An
+  /// operator has its @.
+  char component[64];
+  char expected[48]; ///< Of a mismatch: what the value should have been, where that can be said.
+  char found[64];    ///< And what it is.
 } kvo_error;
 
 /// The status's name as written above, such as "KVO_UNDEFINED_KEY". Static; any thread.

@@ -114,6 +114,13 @@ typedef struct kvo_type_operations {
   /// Whether the value is the binding's own nil.
   bool (*KVO_NULLABLE is_nil)(const kvo_type *type, const void *value);
   const kvo_collection_operations *KVO_NULLABLE collection; ///< of a collection type
+  /// Makes the uninitialised `*inner` what the value merely wraps, as an optional does: key-value
+  /// coding goes on with that. Nil of nothing.
+  void (*KVO_NULLABLE unwrap)(const kvo_type *type, const void *value, kvo_value *inner);
+  /// Reads a key of a value that has keys and is no object, such as a dictionary. As
+  /// `kvo_value_for_key`.
+  kvo_status (*KVO_NULLABLE value_for_key)(const kvo_type *type, const void *value, const char *key,
+      kvo_value *result, kvo_error *KVO_NULLABLE error);
 } kvo_type_operations;
 
 #define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)

@@ -11,7 +11,7 @@ typedef enum kvo_access {
   KVO_ACCESS_NONE,
   KVO_ACCESS_METHOD,
   KVO_ACCESS_STORED,     ///< an ivar, or a binding's storage, at `offset`
-  KVO_ACCESS_COMPUTED,   ///< a binding's `get`
+  KVO_ACCESS_COMPUTED,   ///< a binding's `get` or `set`
   KVO_ACCESS_COLLECTION, ///< collection accessors, through a proxy
 } kvo_access;
 
@@ -83,8 +83,13 @@ KVO_INLINE bool kvo_accessors_automatic(const kvo_accessors *accessors) {
 /// `valueForUndefinedKey:` is asked, and first of all the class where it reads keys in its own way;
 /// nil if there is no answer, or if memory is out.
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-/// The same by what the search found, which must be a getter.
-void kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+/// The same by what the search found, which must be a getter. What that comes to: a binding's may
+/// fail, and then leaves nil.
+kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
+    kvo_value *value, kvo_error *KVO_NULLABLE error);
+
+/// Tells the binding, whose recorder is set, that a key was read; binding.c.
+void kvo_tell_read(kvo_object *object, const char *interned_key);
 
 /// What the root does for the hooks `valueForKey:` and `setValue:forKey:`; coding.c.
 kvo_status kvo_search_value(kvo_object *object, const kvo_method *KVO_NULLABLE method,

@@ -16,7 +16,8 @@ struct kvo_dependencies {
 typedef struct kvo_dependencies kvo_dependencies;
 
 /// What the class answered: asked once for these accessors. Calls hooks: no lock may be held.
-const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors);
+const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors,
+    kvo_object *object);
 
 /// Whether adding a class method of that name can change what was answered.
 bool kvo_selector_names_dependencies(const char *selector);

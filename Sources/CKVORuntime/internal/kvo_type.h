@@ -33,6 +33,8 @@ KVO_INLINE kvo_value kvo_value_borrowing(kvo_object *object) {
       .type = kvo_type_of_kind(KVO_KIND_OBJECT),
   };
 }
+/// Puts in the place of a value of a binding's what that merely wraps; other values stay.
+void kvo_value_unwrap(kvo_value *value);
 /// Gives the room back without a value having been written: the value is nil.
 void kvo_value_give_up(kvo_value *value);
 

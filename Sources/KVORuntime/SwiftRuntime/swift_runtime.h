@@ -99,12 +99,20 @@ enum {
   KVO_SWIFT_OPTIONAL = 0x202,     ///< word 2: what it wraps
   KVO_SWIFT_TUPLE = 0x301,        ///< word 1: how many; from word 3 on: type and offset of each
   KVO_SWIFT_FUNCTION = 0x302,
-  KVO_SWIFT_METATYPE = 0x304 ///< word 1: whose
+  KVO_SWIFT_EXISTENTIAL = 0x303,
+  KVO_SWIFT_METATYPE = 0x304, ///< word 1: whose
+  KVO_SWIFT_EXTENDED_EXISTENTIAL = 0x307
 };
 
 static inline bool kvo_swift_is_class(const void *type) {
   uintptr_t kind = *(const uintptr_t *)type;
   return kind == KVO_SWIFT_CLASS || kind > KVO_SWIFT_LARGEST_KIND;
+}
+
+/// `Any`, `AnyObject`, `any P`.
+static inline bool kvo_swift_is_existential(const void *type) {
+  uintptr_t kind = *(const uintptr_t *)type;
+  return kind == KVO_SWIFT_EXISTENTIAL || kind == KVO_SWIFT_EXTENDED_EXISTENTIAL;
 }
 
 /// Whether a stored property of the type has another form than a value of the type has in generic
@@ -124,10 +132,61 @@ static inline bool kvo_swift_has_own_form(const void *type) {
   }
 }
 
-// MARK: Methods
+// MARK: Ownership
 
 const void *swift_getTypeContextDescriptor(const void *type);
+
+enum {
+  KVO_SWIFT_FIELDS_OFFSET = 16, ///< in a class's descriptor: relative, of its fields' descriptor
+  KVO_SWIFT_RECORD_SIZE_OFFSET = 10, ///< in that
+  KVO_SWIFT_FIRST_RECORD = 16,
+  KVO_SWIFT_TYPE_NAME_OFFSET = 4 ///< in a record: relative, of the mangled name of its type
+};
+
+static inline const char *kvo_swift_relative(const char *place) {
+  return place + *(const int32_t *)(const void *)place;
+}
+
+/// The mark of ownership at the end of a field's mangled type: 'w' weak, 'o' unowned, 'u' unowned and
+/// unsafe, 0 none. `index` is among the class's own fields.
+static inline char kvo_swift_field_ownership(const void *type, intptr_t index) {
+  const char *descriptor = (const char *)swift_getTypeContextDescriptor(type);
+  const char *fields = kvo_swift_relative(descriptor + KVO_SWIFT_FIELDS_OFFSET);
+  size_t size = *(const uint16_t *)(const void *)(fields + KVO_SWIFT_RECORD_SIZE_OFFSET);
+  const char *record = fields + KVO_SWIFT_FIRST_RECORD + (size_t)index * size;
+  const char *name = kvo_swift_relative(record + KVO_SWIFT_TYPE_NAME_OFFSET);
+  char last = 0, before = 0;
+  // A byte below 0x20 stands for a type: an address of four bytes follows, or one of eight.
+  for (; *name; name++) {
+    before = last;
+    last = *name;
+    if (last < 0x18 && last > 0) name += 4;
+    else if (last < 0x20 && last > 0) name += 8;
+  }
+  return before == 'X' ? last : 0;
+}
+
+// MARK: Methods
+
 const void *swift_lookUpClassMethod(const void *type, const void *method, const void *descriptor);
+
+enum {
+  KVO_SWIFT_CLASS_SIZE_OFFSET = 32, ///< in a class's metadata
+  KVO_SWIFT_ADDRESS_POINT_OFFSET = 36,
+  KVO_SWIFT_METHODS_OFFSET = 56
+};
+
+/// How many words of a class's metadata its methods and other members take, and one of them. A
+/// subclass has those of its superclass at the same places.
+static inline size_t kvo_swift_member_words(const void *type) {
+  const char *metadata = (const char *)type;
+  size_t size = *(const uint32_t *)(const void *)(metadata + KVO_SWIFT_CLASS_SIZE_OFFSET);
+  size_t before = *(const uint32_t *)(const void *)(metadata + KVO_SWIFT_ADDRESS_POINT_OFFSET);
+  return (size - before - KVO_SWIFT_METHODS_OFFSET) / sizeof(void *);
+}
+static inline uintptr_t kvo_swift_member_word(const void *type, size_t index) {
+  return ((const uintptr_t *)(const void *)((const char *)type + KVO_SWIFT_METHODS_OFFSET))[index];
+}
 
 enum {
   KVO_SWIFT_MEMBER_COUNT_OFFSET = 32, ///< in a class's descriptor

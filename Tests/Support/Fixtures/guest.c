@@ -146,9 +146,11 @@ static const kvo_class_operations operations = {
 
 // Keys
 
-static void read_title(kvo_object *object, const void *binding, kvo_value *value) {
-  (void)object, (void)binding;
+static kvo_status read_title(kvo_object *object, const void *binding, kvo_value *value,
+    kvo_error *error) {
+  (void)object, (void)binding, (void)error;
   *value = kvo_value_string("guest");
+  return KVO_OK;
 }
 
 // Says no without saying why.

@@ -38,7 +38,10 @@ static kvo_status worker_validateName(kvo_object *self, const kvo_method *_cmd, 
   if (!name) replace(value, kvo_value_string("anonymous"));
   if (!name || *name) return KVO_OK;
   replace(value, kvo_value_string("replaced"));
-  *error = (kvo_error){KVO_INVALID_ARGUMENT, "names", "of workers", "A worker has a name."};
+  *error = (kvo_error){.status = KVO_INVALID_ARGUMENT,
+      .class_name = "names",
+      .key = "of workers",
+      .message = "A worker has a name."};
   return KVO_INVALID_ARGUMENT;
 }
 

@@ -1,0 +1,53 @@
+// Key-value coding of the standard library's collections: a key is each element's, an operator
+// makes one value of all.
+
+extension Array {
+  /// What the elements have for a key, in their order; nil ones as `Optional<Any>.none`. A key that
+  /// begins with an @ is an operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`; `KeyValueError.invalidKeyPath` where an element has
+  ///   no keys.
+  /// - Complexity: O(*n*).
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension Set {
+  /// What the elements have for a key: a `Set<AnyHashable>`, of nil an empty optional; an array where
+  /// that is not hashable. A key that begins with an @ is an operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`; `KeyValueError.invalidKeyPath` where an element has
+  ///   no keys.
+  /// - Complexity: O(*n*).
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension Dictionary where Key == String {
+  /// The value that the dictionary has for a key, without an optional around it; nil if it has none.
+  public func value(forKey key: String) throws -> Any? { self[key].flatMap { flattened($0) } }
+
+  /// What a key path leads to, its first key being one of the dictionary's.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}

@@ -1,0 +1,26 @@
+/// An array or a set: takes the elements of another type's that become its own, say of an array of
+/// `Any`.
+final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @unchecked Sendable {
+  private let element = ValueType.of(C.Element.self)
+
+  init() { super.init(shape: C.makeShape(isOptional: false)) }
+
+  override func convert(_ value: Any?) -> Conversion {
+    let conversion = super.convert(value)
+    guard case .mismatch = conversion,
+      let elements = value.flatMap(flattened) as? any CollectionValue,
+      let converted = convert(elements)
+    else { return conversion }
+    return .value(.of(C(gathering: converted)))
+  }
+
+  private func convert<Other: CollectionValue>(_ elements: Other) -> [C.Element]? {
+    guard Other.isOrdered == C.isOrdered else { return nil }
+    var converted: [C.Element] = []
+    for value in elements {
+      guard case .value(let value) = element.convert(value) else { return nil }
+      converted.append(value.unbox(as: C.Element.self))
+    }
+    return converted
+  }
+}

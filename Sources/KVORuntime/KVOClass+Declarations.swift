@@ -1,0 +1,99 @@
+internal import CKVORuntime
+
+/// What a class says of its keys, at any time.
+extension KVOClass {
+  func declare<Root: KVOObject>(_ declarations: KeyDeclarations<Root>) {
+    let isInUse = KVOClass.lock.withLock {
+      preparation.declared.accessors.merge(declarations.accessors) { $1 }
+      preparation.declared.automatic.merge(declarations.automatic) { $1 }
+      preparation.declared.toMany.merge(declarations.toMany) { $1 }
+      preparation.declared.validators.merge(declarations.validators) { $1 }
+      preparation.declared.dependencies.merge(declarations.dependencies) { $0.union($1) }
+      forget(declarations.automatic.keys, declarations.dependencies.keys)
+      let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
+      refresh(keys.union(declarations.toMany.keys))
+      return preparation.isComplete
+    }
+    // Not under the lock: properties are read.
+    if isInUse, !declarations.dependencies.isEmpty { kvo_class_forget_dependencies(cClass) }
+  }
+
+  /// Takes a key path's accessors for a key that the class overrides: what the class answers counts,
+  /// not what is stored. A declaration that there is goes first.
+  func learn(_ accessors: Accessors?, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if declaredAccessors(key) == nil, let accessors {
+        preparation.declared.accessors[key] = accessors
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
+  /// Takes where the `@Observed` property of a declared key is stored.
+  func learn(_ storage: Field, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if preparation.learned[key] == nil {
+        preparation.learned[key] = storage
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
+  /// What was declared of a key's automatic notification, in the class or a superclass.
+  func declaredAutomatic(_ key: String) -> Bool? {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).lazy
+        .compactMap { $0.preparation.declared.automatic[key] }.first
+    }
+  }
+
+  /// Declared accessors that go by a key path.
+  var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).flatMap { known in
+        known.preparation.declared.accessors.compactMap { key, accessors in
+          accessors.keyPath.map { (key, $0) }
+        }
+      }
+    }
+  }
+
+  /// The validator that the class or a superclass has declared for a key.
+  func validator(_ key: String) -> Validator? {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).lazy
+        .compactMap { $0.preparation.declared.validators[key] }.first
+    }
+  }
+
+  /// What the class is to be asked again.
+  private func forget(_ automatic: some Sequence<String>, _ derived: some Sequence<String>) {
+    for key in automatic { preparation.automatic[key] = nil }
+    for key in derived { preparation.affecting[key] = nil }
+    for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
+  }
+
+  // A class that is being prepared looks at its declarations afterwards.
+  func refresh(_ keys: Set<String>) {
+    guard preparation.isComplete else { return }
+    for key in keys.union(keys.flatMap(KVOClass.aliases)) {
+      // Let go of outside the lock: what its accessors captured may end with it.
+      let earlier = properties.withLock { $0.removeValue(forKey: key) }
+      check(find(key), replacing: earlier)
+    }
+    for subclass in preparation.subclasses { subclass.refresh(keys) }
+  }
+
+  // Handlers take values for what the key was when they were registered.
+  private func check(_ property: Property?, replacing earlier: Property?) {
+    guard let property, let earlier, property.observedType !== earlier.observedType else { return }
+    KVODiagnostics.stop(
+      """
+      "\(property.name.string)" of \(name) is of type \
+      \(className(of: earlier.observedType.swiftType)), and can't be declared as \
+      \(className(of: property.observedType.swiftType)) once the class is in use.
+      """)
+  }
+}

@@ -1,0 +1,89 @@
+/// Keys are found in this order: declared accessors, then `@Observed` properties, then plain stored
+/// properties, which answer as instance variables do. What is found is made known to the C core.
+extension KVOClass {
+  /// The property of a key; nil if the class has none. O(1) after the key's first use. Any thread.
+  func property(_ key: String) -> Property? {
+    if let known = properties.withLock({ $0[key] }) { return known }
+    return KVOClass.lock.withLock { preparation.isComplete ? find(key) : nil }
+  }
+
+  // Under `lock`.
+  func find(_ key: String) -> Property? {
+    if let known = properties.withLock({ $0[key] }) { return known }
+    let name = accessorNames(for: key).first {
+      declaredAccessors($0) != nil || observedField($0) != nil
+    }
+    let accessors = name.flatMap { declaredAccessors($0) }
+    let field = name.flatMap { observedField($0) } ?? plainField(for: key)
+    let toMany = declaredToMany(key)
+    guard accessors != nil || field != nil || toMany != nil else { return nil }
+    let property = Property(
+      name: .of(key), storage: field, accessors: accessors, toMany: toMany,
+      setter: field.flatMap { preparation.keyPaths[$0.key] }.flatMap { .keyPath($0) },
+      isManual: !isAutomatic(key))
+    property.add(to: cClass)
+    properties.withLock { $0[key] = property }
+    return property
+  }
+
+  func declaredAccessors(_ key: String) -> Accessors? {
+    for known in sequence(first: self, next: \.superclass) {
+      if let accessors = known.preparation.declared.accessors[key] { return accessors }
+    }
+    return nil
+  }
+
+  private func declaredToMany(_ key: String) -> (any ToManyDeclaration)? {
+    for known in sequence(first: self, next: \.superclass) {
+      if let toMany = known.preparation.declared.toMany[key] { return toMany }
+    }
+    return nil
+  }
+
+  // In the order of key-value coding's search.
+  private func accessorNames(for key: String) -> [String] {
+    [key, "is" + capitalised(key), "_" + key]
+  }
+
+  /// Under which other keys the accessors of one are found.
+  static func aliases(of key: String) -> [String] {
+    var aliases: [String] = []
+    if key.hasPrefix("_") { aliases.append(String(key.dropFirst())) }
+    if key.hasPrefix("is"), let first = key.utf8.dropFirst(2).first, isCapital(first) {
+      aliases.append(String(UnicodeScalar(first + 32)) + key.dropFirst(3))
+    }
+    return aliases
+  }
+
+  // Of equal names the subclass's.
+  private func plainField(for key: String) -> Field? {
+    guard preparation.accessesFields else { return nil }
+    let capitalised = capitalised(key)
+    for name in ["_" + key, "_is" + capitalised, key, "is" + capitalised] {
+      if let field = fields.first(where: { !$0.isObserved && $0.name == name }) { return field }
+    }
+    return nil
+  }
+
+  private func observedField(_ key: String) -> Field? {
+    preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
+  }
+
+  private func isAutomatic(_ key: String) -> Bool {
+    let answer = preparation.automatic[key] ?? type.automaticallyNotifiesObservers(forKey: key)
+    preparation.automatic[key] = answer
+    return answer && isAutomaticByKeyPath(key)
+  }
+}
+
+/// The key with its first letter upper-cased, if that is an ASCII one.
+private func capitalised(_ key: String) -> String {
+  guard let first = key.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
+    return key
+  }
+  return String(UnicodeScalar(first - 32)) + key.dropFirst()
+}
+
+private func isCapital(_ character: UInt8) -> Bool {
+  (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character)
+}

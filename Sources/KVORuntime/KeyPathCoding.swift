@@ -1,0 +1,109 @@
+internal import CKVORuntime
+
+/// Key-value coding by key path. The C core follows the paths, and applies their operators; each key
+/// is read by its own object's class, and asked of its `value(forKey:)` where that is overridden.
+enum KeyPathCoding {
+  /// Whether a string is more than a single key.
+  static func isPath(_ text: String) -> Bool {
+    text.isEmpty || text == "self" || text.utf8.contains { $0 == UInt8(ascii: ".") }
+      || text.utf8.first == UInt8(ascii: "@")
+  }
+
+  static func value(_ keyPath: String, of object: any CoreObject) throws -> Any? {
+    try read(keyPath, name(of: object)) {
+      kvo_value_for_key_path(object.coreHeader, keyPath, $0, $1)
+    }
+  }
+
+  /// Sets the last key of a path; nothing happens where the path comes to nil before.
+  static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
+    let (target, key) = try lastKey(of: keyPath, from: object)
+    if let dictionary = target as? any KeyedValue {
+      // A dictionary is a value: what is set is a copy of it.
+      try set(dictionary, value, key, keyPath, of: object)
+    } else {
+      try set(value, key, of: target)
+    }
+  }
+
+  /// What the last key of a path is a key of, and that key.
+  static func lastKey(
+    of keyPath: String, from object: any CoreObject
+  ) throws -> (target: Any?, key: String) {
+    var last: UnsafePointer<CChar>?
+    let target = try read(keyPath, name(of: object)) {
+      kvo_value_with_last_key(object.coreHeader, keyPath, $0, &last, $1)
+    }
+    return (target, last.map { KeyName.of(interned: $0).string } ?? keyPath)
+  }
+
+  private static func set(_ value: Any?, _ key: String, of target: Any?) throws {
+    switch target {
+    case let object as KVOObject: try object.setValue(value, forKey: key)
+    case let object as ForeignObject: try object.setValue(value, forKey: key)
+    case let elements as any CollectionValue: try setEach(value, key, of: elements)
+    default: break
+    }
+  }
+
+  private static func setEach<C: CollectionValue>(
+    _ value: Any?, _ key: String, of elements: C
+  ) throws {
+    for element in elements { try set(value, key, of: flattened(element)) }
+  }
+
+  private static func set(
+    _ dictionary: some KeyedValue, _ value: Any?, _ key: String, _ keyPath: String,
+    of object: any CoreObject
+  ) throws {
+    guard let changed = dictionary.setting(value, forKey: key) else {
+      throw KeyValueError.typeMismatch(
+        key: key, className: className(of: type(of: dictionary)),
+        expected: className(of: type(of: dictionary).valueType.swiftType),
+        found: typeName(of: value))
+    }
+    let holder = String(keyPath.dropLast(key.count + 1))
+    try isPath(holder)
+      ? setValue(changed, holder, of: object) : set(changed, holder, of: object)
+  }
+
+  // MARK: From any value on
+
+  static func value(_ keyPath: String, ofElementsOf collection: some Any) throws -> Any? {
+    try CoreValue.with(collection) { start in
+      try read(keyPath, className(of: type(of: collection))) {
+        kvo_value_value_for_key_path(start, keyPath, $0, $1)
+      }
+    }
+  }
+
+  /// A single key, a dot in which is no more than a character.
+  static func value(forKey key: String, ofElementsOf collection: some Any) throws -> Any? {
+    if key.utf8.first == UInt8(ascii: "@") { return try value(key, ofElementsOf: collection) }
+    return try CoreValue.with(collection) { start in
+      try read(key, className(of: type(of: collection))) {
+        kvo_value_value_for_key(start, key, $0, $1)
+      }
+    }
+  }
+
+  private static func name(of object: any CoreObject) -> String {
+    (object as? ForeignObject)?.className ?? className(of: type(of: object))
+  }
+
+  private static func read(
+    _ keyPath: String, _ className: String,
+    _ body: (UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>) -> kvo_status
+  ) throws -> Any? {
+    // In C the text would end at a NUL, and be another.
+    guard !keyPath.utf8.contains(0) else {
+      throw KeyValueError.undefinedKey(key: keyPath, className: className)
+    }
+    // Elements may be the first objects of Swift's that the core sees.
+    _ = Binding.root
+    var value = kvo_value()
+    try ThrownError.passing(keyPath, of: className) { body(&value, $0) }
+    defer { kvo_value_destroy(&value) }
+    return ValueType.any(of: &value)
+  }
+}

@@ -1,0 +1,46 @@
+internal import CSwiftRuntime
+
+/// Which of the root's open methods a class overrides, so that the core calls them only there: the
+/// others' keys it reads by itself.
+///
+/// A class's metadata has its methods' functions, each at the place at which the superclass has its.
+/// At which place a method is, is seen in a class that overrides nothing else.
+enum MethodOverride {
+  /// Whether objects of the class read, or are set, by key in their own way.
+  static func reads(_ type: KVOObject.Type) -> Bool { differs(type, at: readingPlace) }
+  static func sets(_ type: KVOObject.Type) -> Bool { differs(type, at: settingPlace) }
+
+  private static let readingPlace = place(of: Reading.self)
+  private static let settingPlace = place(of: Setting.self)
+
+  // What is read here is no documented part of a class's layout. Without one clear answer every class
+  // counts as one that overrides: that is slower, but right.
+  private static func place(of type: KVOObject.Type) -> Int? {
+    let places = (0..<kvo_swift_member_words(metadata(KVOObject.self))).filter {
+      differs(type, at: $0) && !differs(Plain.self, at: $0)
+    }
+    return places.count == 1 ? places[0] : nil
+  }
+
+  private static func differs(_ type: KVOObject.Type, at place: Int?) -> Bool {
+    guard let place else { return type != KVOObject.self }
+    return kvo_swift_member_word(metadata(type), place)
+      != kvo_swift_member_word(metadata(KVOObject.self), place)
+  }
+
+  private static func metadata(_ type: KVOObject.Type) -> UnsafeRawPointer {
+    unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
+  }
+}
+
+private class Plain: KVOObject {}
+
+private class Reading: KVOObject {
+  override func value(forKey key: String) throws -> Any? { try super.value(forKey: key) }
+}
+
+private class Setting: KVOObject {
+  override func setValue(_ value: Any?, forKey key: String) throws {
+    try super.setValue(value, forKey: key)
+  }
+}

@@ -1,0 +1,91 @@
+internal import CKVORuntime
+
+/// Optionals know what they wrap, which is cheaper than asking a value whether it is one. To
+/// key-value coding they are what is inside.
+final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sendable {
+  private let wrapped: ValueType
+
+  init() {
+    wrapped = ValueType.of(Wrapped.self)
+    let collection = Wrapped.self as? any CollectionValue.Type
+    super.init(
+      isOptional: true, wrapped.abilities.intersection(.ofContent).union(.wrapper),
+      shape: collection?.makeShape(isOptional: true))
+  }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    withContent(at: address) { wrapped.any(at: $0) } ?? nil
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    guard let value = value.flatMap(flattened) else { return .value(.of(Wrapped?.none)) }
+    guard case .value(let converted) = wrapped.convert(value) else { return .mismatch }
+    return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
+  }
+
+  override func convertContent(_ value: Any?) -> Conversion {
+    guard case .value(let converted) = wrapped.convert(value) else { return wrapped.convert(value) }
+    return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
+  }
+
+  override func isNil(at address: UnsafeRawPointer) -> Bool {
+    withContent(at: address) { wrapped.isNil(at: $0) } ?? true
+  }
+
+  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    guard withContent(at: address, { wrapped.read($0, into: value) }) == nil else { return }
+    value.initialize(to: kvo_value())
+  }
+
+  // An object is held by the optional as well as by what is taken out of it.
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    withContent(at: address) { wrapped.object(at: $0) } ?? nil
+  }
+
+  override func value(
+    forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
+  ) {
+    value.initialize(to: kvo_value())
+    withContent(at: address) { wrapped.value(forKey: key, at: $0, into: value) }
+  }
+
+  @discardableResult
+  private func withContent<R>(at address: UnsafeRawPointer, _ body: (UnsafeRawPointer) -> R) -> R? {
+    guard let content = address.assumingMemoryBound(to: Wrapped?.self).pointee else { return nil }
+    return withUnsafePointer(to: content) { body($0) }
+  }
+}
+
+extension Optional: DescribedValue {
+  static func makeValueType() -> ValueType { OptionalValueType<Wrapped>() }
+}
+
+/// An optional's type, whatever it wraps.
+protocol OptionalType {
+  static var wrappedType: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+  static var wrappedType: Any.Type { Wrapped.self }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+  /// What is inside, nil or not an optional itself.
+  var innermost: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var innermost: Any? { flatMap { flattened($0) } }
+}
+
+/// The value without optionals around it.
+func flattened(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalValue else { return value }
+  return optional.innermost
+}
+
+/// A value as it stands in a dictionary or array of `Any`: nil is present, as an empty optional.
+func present(_ value: Any?) -> Any {
+  value ?? (Any?.none as Any)
+}

@@ -1,0 +1,70 @@
+internal import CKVORuntime
+
+/// An error of the program's own code on its way through the C core, which hands on only what a
+/// `kvo_error` has room for. It waits on the thread, in the frame of the call by which Swift has
+/// called the core, and is known again by its text.
+struct ThrownError {
+  private var error: (any Error)?
+  private var text = ""
+
+  /// Calls the core; what failed is thrown: the very error of the program's code if it is one.
+  /// - Parameter key: the key or key path of the call.
+  static func passing(
+    _ key: String, of className: String, _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
+  ) throws {
+    var thrown = ThrownError()
+    let failed = withUnsafeMutablePointer(to: &thrown) { thrown in
+      let outer = kvo_current_errors()
+      kvo_set_errors(thrown)
+      defer { kvo_set_errors(outer) }
+      return failure(call)
+    }
+    guard let failed else { return }
+    if let error = thrown.error, thrown.text == failed.text { throw error }
+    throw KeyValueError(failed, key: key, className: className)
+  }
+
+  /// Calls the program's code for the core.
+  static func catching(
+    _ error: UnsafeMutablePointer<kvo_error>?, _ body: () throws -> Void
+  ) -> kvo_status {
+    do {
+      try body()
+      return .KVO_OK
+    } catch let thrown {
+      return note(thrown, in: error)
+    }
+  }
+
+  @inline(never)
+  private static func note(
+    _ thrown: any Error, in error: UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status {
+    let status = (thrown as? KeyValueError)?.status ?? .KVO_REFUSED
+    guard let error else { return status }
+    error.pointee.fill(with: thrown, status)
+    guard let frame = kvo_current_errors()?.assumingMemoryBound(to: ThrownError.self) else {
+      return status
+    }
+    frame.pointee = ThrownError(error: thrown, text: CoreError(error).text)
+    return status
+  }
+}
+
+extension kvo_error {
+  fileprivate mutating func fill(with thrown: any Error, _ status: kvo_status) {
+    self = kvo_error()
+    self.status = status
+    let known = thrown as? KeyValueError
+    put(known?.subject.className ?? "", in: &class_name)
+    put(known?.subject.key ?? "", in: &key)
+    put(known?.description ?? String(describing: thrown), in: &message)
+  }
+
+  private func put<Characters>(_ text: String, in characters: inout Characters) {
+    withUnsafeMutableBytes(of: &characters) { bytes in
+      let start = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
+      _ = write(text, to: start, capacity: bytes.count)
+    }
+  }
+}

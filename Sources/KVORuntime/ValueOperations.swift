@@ -1,0 +1,156 @@
+internal import CKVORuntime
+
+/// The functions of a `kvo_type` of Swift's: each leads back to the type's description. A type is
+/// given those of its abilities.
+enum ValueOperations {
+  private static let tables = Locked<[ValueType.Abilities: Table]>([:])
+
+  // What the core is shown lives for ever and is never changed.
+  private struct Table: @unchecked Sendable {
+    let operations: UnsafePointer<kvo_type_operations>
+  }
+
+  /// One table for all types of the same abilities, but collections, each of which has its own.
+  static func table(
+    for abilities: ValueType.Abilities, _ shape: CollectionShape?
+  ) -> UnsafePointer<kvo_type_operations> {
+    if let shape { return make(abilities, shape) }
+    return tables.withLock { tables in
+      if let known = tables[abilities] { return known.operations }
+      let made = make(abilities, nil)
+      tables[abilities] = Table(operations: made)
+      return made
+    }
+  }
+
+  private static func make(
+    _ abilities: ValueType.Abilities, _ shape: CollectionShape?
+  ) -> UnsafePointer<kvo_type_operations> {
+    let operations = UnsafeMutablePointer<kvo_type_operations>.allocate(capacity: 1)
+    operations.initialize(to: Self.operations(abilities, shape?.makeOperations()))
+    return UnsafePointer(operations)
+  }
+
+  private static func operations(
+    _ abilities: ValueType.Abilities, _ collection: UnsafePointer<kvo_collection_operations>?
+  ) -> kvo_type_operations {
+    let wraps = abilities.contains(.wrapper)
+    return kvo_type_operations(
+      object: abilities.contains(.reference)
+        ? reference : abilities.contains(.object) ? object : nil,
+      number: abilities.contains(.number) ? number : nil,
+      compare: abilities.contains(.order) ? order : nil,
+      hash: abilities.contains(.hash) ? hash : nil,
+      convert: convert,
+      is_nil: wraps ? (abilities.contains(.reference) ? isNullReference : isNil) : nil,
+      collection: collection,
+      unwrap: wraps ? unwrap : nil,
+      value_for_key: abilities.contains(.keyed) ? valueForKey : nil)
+  }
+}
+
+// MARK: Copies
+
+extension ValueOperations {
+  static let copy:
+    @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafeRawPointer) -> Void = {
+      ValueType.of($0).copy($2, to: $1)
+    }
+
+  static let destroy: @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer) -> Void = {
+    ValueType.of($0).destroy($1)
+  }
+
+  static let equal:
+    @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer) -> Bool = {
+      ValueType.of($0).areEqual($1, $2)
+    }
+
+  static let describe:
+    @convention(c) (
+      UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<CChar>, Int
+    ) -> Int = {
+      let value = ValueType.of($0).any(at: $1)
+      return write(value.map { String(describing: $0) } ?? "nil", to: $2, capacity: $3)
+    }
+}
+
+/// Writes as snprintf does: at most `capacity` bytes with the NUL; returns the whole length.
+func write(_ text: String, to buffer: UnsafeMutablePointer<CChar>, capacity: Int) -> Int {
+  let bytes = text.utf8
+  guard capacity > 0 else { return bytes.count }
+  var end = buffer
+  for byte in bytes.prefix(capacity - 1) {
+    end.pointee = CChar(bitPattern: byte)
+    end += 1
+  }
+  end.pointee = 0
+  return bytes.count
+}
+
+// MARK: Single values
+
+// An object of Swift's is its header's neighbour: nothing else needs to be known of its class.
+private let reference:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? =
+    { _, value in
+      value.load(as: UnsafeMutableRawPointer?.self).map {
+        ($0 + ObjectHeader.offset).assumingMemoryBound(to: kvo_object.self)
+      }
+    }
+
+private let isNullReference: @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> Bool = {
+  $1.load(as: UnsafeRawPointer?.self) == nil
+}
+
+private let object:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? =
+    { ValueType.of($0).object(at: $1) }
+
+private let number:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+  ) -> Bool = {
+    $2.initialize(to: ValueType.of($0).number(at: $1))
+    return true
+  }
+
+private let order:
+  @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer) -> Int32 = {
+    ValueType.of($0).order($1, $2)
+  }
+
+private let hash: @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> UInt64 = {
+  UInt64(truncatingIfNeeded: ValueType.of($0).hash(at: $1))
+}
+
+private let isNil: @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> Bool = {
+  ValueType.of($0).isNil(at: $1)
+}
+
+private let unwrap:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+  ) -> Void = { ValueType.of($0).read($1, into: $2) }
+
+private let convert:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafePointer<kvo_value>
+  ) -> kvo_status = {
+    let type = ValueType.of($0)
+    switch type.convert(ValueType.any(of: $2)) {
+    case .value(let converted): type.initialize($1, to: converted)
+    case .unexpectedNil: return .KVO_NIL_VALUE
+    case .mismatch: return .KVO_TYPE_MISMATCH
+    }
+    return .KVO_OK
+  }
+
+private let valueForKey:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<CChar>,
+    UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status = { type, value, key, result, _ in
+    ValueType.of(type).value(forKey: String(cString: key), at: value, into: result)
+    return .KVO_OK
+  }
