@@ -47,6 +47,14 @@ static kvo_status explain(kvo_status status, const kvo_error *cause, const kvo_c
 
 // MARK: Reading
 
+static kvo_status compute(const kvo_accessors *accessors, kvo_object *object, kvo_value *value,
+    kvo_error *error) {
+  const kvo_property_description *property = accessors->property;
+  *value = KVO_VALUE_NIL;
+  if (property->show) return property->show(object, property->binding, value, error);
+  return property->get(object, property->binding, value, error);
+}
+
 static kvo_status read_found(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, kvo_value *value, kvo_error *error) {
   if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
@@ -57,7 +65,7 @@ static kvo_status read_found(const kvo_class *cls, const kvo_accessors *accessor
   }
   kvo_error cause;
   kvo_error_clear(&cause);
-  kvo_status status = kvo_accessors_read_found(accessors, object, value, &cause);
+  kvo_status status = compute(accessors, object, value, &cause);
   kvo_value_unwrap(value);
   return explain(status, &cause, cls, accessors->key, error);
 }

@@ -13,6 +13,7 @@ public final class ArrayProxy: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { contents.count }
+  public var count: Int { contents.count }
 
   /// The first element; nil if there is none. Counts once, and asks for one element.
   public var first: Any? { contents.count > 0 ? contents.element(at: 0) : nil }

@@ -8,10 +8,16 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
   override func convert(_ value: Any?) -> Conversion {
     let conversion = super.convert(value)
     guard case .mismatch = conversion,
-      let elements = value.flatMap(flattened) as? any CollectionValue,
+      let elements = collection(value),
       let converted = convert(elements)
     else { return conversion }
     return .value(.of(C(gathering: converted)))
+  }
+
+  // Of a proxy, what it shows now.
+  private func collection(_ value: Any?) -> (any CollectionValue)? {
+    guard let value = value.flatMap(flattened) else { return nil }
+    return (value as? any ProxyValue)?.elements ?? value as? any CollectionValue
   }
 
   private func convert<Other: CollectionValue>(_ elements: Other) -> [C.Element]? {

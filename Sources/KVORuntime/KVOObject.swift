@@ -162,8 +162,7 @@ open class KVOObject: KeyValueObserving, Hashable {
   ///
   /// - Throws: `KeyValueError.invalidKeyPath` where the path leads to no object.
   open func mutableArrayValue(forKeyPath keyPath: String) throws -> MutableArrayProxy {
-    try atEnd(
-      of: keyPath, try mutableArrayValue(forKey: keyPath), { try $0.mutableArrayValue(forKey: $1) })
+    try atEnd(of: keyPath) { try $0.mutableArrayValue(forKey: $1) }
   }
 
   /// An unordered to-many key, to be changed member by member. Throws as
@@ -174,8 +173,7 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// The same of the object that the key path leads to now, by its last key.
   open func mutableSetValue(forKeyPath keyPath: String) throws -> MutableSetProxy {
-    try atEnd(
-      of: keyPath, try mutableSetValue(forKey: keyPath), { try $0.mutableSetValue(forKey: $1) })
+    try atEnd(of: keyPath) { try $0.mutableSetValue(forKey: $1) }
   }
 
   /// An ordered to-many key with each element once, to be changed element by element. Throws as
@@ -186,9 +184,7 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// The same of the object that the key path leads to now, by its last key.
   open func mutableOrderedSetValue(forKeyPath keyPath: String) throws -> MutableOrderedSetProxy {
-    try atEnd(
-      of: keyPath, try mutableOrderedSetValue(forKey: keyPath),
-      { try $0.mutableOrderedSetValue(forKey: $1) })
+    try atEnd(of: keyPath) { try $0.mutableOrderedSetValue(forKey: $1) }
   }
 
   // MARK: What a class says of its keys

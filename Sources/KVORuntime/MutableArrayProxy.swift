@@ -13,6 +13,7 @@ public final class MutableArrayProxy: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { contents.reading.count }
+  public var count: Int { contents.reading.count }
 
   /// An element, nil as `Optional<Any>.none`. An index beyond the count stops the program.
   public subscript(position: Int) -> Any { contents.reading.checkedElement(at: position) }

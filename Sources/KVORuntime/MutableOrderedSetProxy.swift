@@ -10,6 +10,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { contents.reading.count }
+  public var count: Int { contents.reading.count }
 
   /// A member. An index beyond the count stops the program.
   public subscript(position: Int) -> AnyHashable {

@@ -57,28 +57,12 @@ extension KVOObject: ToManyOwner {}
 
 extension KVOObject {
   /// Hands on the last key of a path, and the object that the rest leads to.
-  func atEnd<R>(
-    of keyPath: String, _ ofThis: @autoclosure () throws -> R,
-    _ body: (any ToManyOwner, String) throws -> R
-  ) throws -> R {
-    guard let dot = keyPath.lastIndex(of: ".") else { return try ofThis() }
-    let key = String(keyPath[keyPath.index(after: dot)...])
-    guard let owner = try follow(keyPath[..<dot]) as? any ToManyOwner else {
+  func atEnd<R>(of keyPath: String, _ body: (any ToManyOwner, String) throws -> R) throws -> R {
+    let (target, key) = try KeyPathCoding.lastKey(of: keyPath, from: self)
+    guard let owner = target as? any ToManyOwner else {
       throw KeyValueError.invalidKeyPath(
         keyPath: keyPath, component: key, className: className(of: type(of: self)))
     }
     return try body(owner, key)
-  }
-
-  private func follow(_ path: Substring) throws -> Any? {
-    var value: Any? = self
-    for key in path.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
-      switch value {
-      case let object as KVOObject: value = try object.value(forKey: key)
-      case let object as ForeignObject: value = try object.value(forKey: key)
-      default: return nil
-      }
-    }
-    return value
   }
 }

@@ -59,6 +59,7 @@ extension KeyValueObserving where Self: KVOObject {
 extension ObservedArray: RandomAccessCollection, MutableCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { elements.count }
+  public var count: Int { elements.count }
 
   /// An element. Setting one is a replacement.
   public subscript(position: Int) -> Element {

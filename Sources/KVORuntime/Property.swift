@@ -140,11 +140,13 @@ extension Property {
   /// Adds the key to a class of the C core, or replaces what it knew of it.
   func add(to cClass: OpaquePointer) {
     var description = kvo_property_description(
-      key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, binding: nil,
+      key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, show: nil,
+      binding: nil,
       manual: isManual, track: nil, is_path: false, pick: isPickedHere ? pickHere : nil)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere { description.get = readHere }
     if isWritable { description.set = setHere }
+    if readToMany != nil { description.show = showHere }
     if let accessors, accessors.isTracked {
       description.track = trackHere
       description.is_path = accessors.isPath
@@ -182,6 +184,18 @@ private let readHere:
     value.initialize(to: kvo_value())
     return ThrownError.catching(error) {
       try Property.at(property).read(KVOObject.at(header), into: value)
+    }
+  }
+
+private let showHere:
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, UnsafeMutablePointer<kvo_value>,
+    UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status = { header, property, value, error in
+    value.initialize(to: kvo_value())
+    return ThrownError.catching(error) {
+      let shown = try Property.at(property).value(of: KVOObject.at(header))
+      CoreValue.make(of: shown, into: value)
     }
   }
 

@@ -138,6 +138,29 @@ final class ExistentialValueType<T>: TypedValueType<T>, @unchecked Sendable {
   }
 }
 
+/// What a set of anything has: to key-value coding it is what is inside.
+private final class AnyHashableValueType: TypedValueType<AnyHashable>, @unchecked Sendable {
+  init() { super.init(Self.ownAbilities.union([.object, .wrapper])) }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    flattened(address.assumingMemoryBound(to: AnyHashable.self).pointee.base)
+  }
+
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    (any(at: address) as? any CoreObject)?.coreHeader
+  }
+
+  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
+
+  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    CoreValue.make(of: any(at: address), into: value)
+  }
+}
+
+extension AnyHashable: DescribedValue {
+  static func makeValueType() -> ValueType { AnyHashableValueType() }
+}
+
 extension ValueType {
   static func isExistential(_ type: Any.Type) -> Bool {
     kvo_swift_is_existential(unsafeBitCast(type, to: UnsafeRawPointer.self))

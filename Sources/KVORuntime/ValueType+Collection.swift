@@ -9,27 +9,29 @@ class CollectionShape: @unchecked Sendable {
   let kind: kvo_collection_kind
   let element: ValueType
   let isOptional: Bool
+  /// Whether values of the type can be made: of what a proxy shows they can't.
+  var isMade: Bool { true }
 
-  fileprivate init(_ kind: kvo_collection_kind, _ element: ValueType, isOptional: Bool) {
+  init(_ kind: kvo_collection_kind, _ element: ValueType, isOptional: Bool) {
     self.kind = kind
     self.element = element
     self.isOptional = isOptional
   }
 
-  fileprivate func count(_ value: UnsafeRawPointer) -> Int { 0 }
-  fileprivate func get(
+  func count(_ value: UnsafeRawPointer) -> Int { 0 }
+  func get(
     _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
   ) -> kvo_status { .KVO_INDEX_OUT_OF_BOUNDS }
-  fileprivate func each(
+  func each(
     _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
   ) -> kvo_status { .KVO_OK }
-  fileprivate func make(
+  func make(
     _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
   ) -> kvo_status { .KVO_TYPE_MISMATCH }
-  fileprivate func pick(
+  func pick(
     _ value: UnsafeRawPointer, _ ranges: [Range<Int>], into target: UnsafeMutableRawPointer
   ) {}
-  fileprivate func filter(
+  func filter(
     _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, wanted: Bool,
     into target: UnsafeMutableRawPointer
   ) {}
@@ -246,8 +248,8 @@ extension CollectionShape {
     operations.initialize(
       to: kvo_collection_operations(
         kind: kind, count: countElements, get: getElement, make: makeCollection,
-        each: eachElement, pick: kind == .KVO_ARRAY ? pickElements : nil,
-        filter: kind == .KVO_SET ? filterElements : nil))
+        each: eachElement, pick: isMade && kind == .KVO_ARRAY ? pickElements : nil,
+        filter: isMade && kind == .KVO_SET ? filterElements : nil))
     return UnsafePointer(operations)
   }
 }

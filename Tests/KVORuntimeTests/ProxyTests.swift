@@ -166,3 +166,83 @@ import Testing
     #expect(text.contains("Index out of range: 1 of a proxy with 1 elements."))
   }
 }
+
+/// B7: proxies answer key-value coding as collections do, and read what that needs.
+@Suite(.leakFree) struct ProxyCodingTests {
+  @Test("B7, B8: operators over a key by accessors ask for no more than they need")
+  func operators() throws {
+    let orchard = Orchard()
+    orchard.stock = [4, 84, 2]
+    orchard.garden = [7, 9]
+    orchard.next = Orchard()
+    orchard.next?.stock = [1]
+    let count = try orchard.value(forKeyPath: "trees.@count") as? Int
+    #expect(count == 3)
+    #expect(orchard.takeCalls() == ["count"])
+    #expect(try orchard.value(forKeyPath: "bulk.@max.self") as? Int == 84)
+    #expect(orchard.takeCalls() == ["count", "elements(0..<3)"])
+    #expect(try orchard.value(forKeyPath: "trees.@sum.self") as? Int == 90)
+    #expect(try orchard.value(forKeyPath: "herbs.@max.self") as? Int == 9)
+    #expect(try orchard.value(forKeyPath: "herbs.@count") as? Int == 2)
+    #expect(try orchard.value(forKeyPath: "next.trees.@count") as? Int == 1)
+    #expect(try orchard.value(forKeyPath: "next.trees") is ArrayProxy)
+  }
+
+  @Test("B7: every proxy answers keys, key paths and operators")
+  func proxies() throws {
+    let orchard = Orchard()
+    orchard.stock = [4, 84, 2]
+    orchard.garden = [4, 84, 2]
+    orchard.observed = [4, 84, 2]
+    orchard.pickedSet = [4, 84, 2]
+    let array = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    let set = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
+    let mutable = try orchard.mutableArrayValue(forKey: "observed")
+    let mutableSet = try orchard.mutableSetValue(forKey: "pickedSet")
+    let ordered = try orchard.mutableOrderedSetValue(forKey: "row")
+    #expect(try array.value(forKey: "@count") as? Int == 3)
+    #expect(try array.value(forKeyPath: "@max.self") as? Int == 84)
+    #expect(try set.value(forKey: "@count") as? Int == 3)
+    #expect(try set.value(forKeyPath: "@min.self") as? Int == 2)
+    #expect(try mutable.value(forKey: "@count") as? Int == 3)
+    #expect(try mutable.value(forKeyPath: "@sum.self") as? Int == 90)
+    #expect(try mutableSet.value(forKey: "@count") as? Int == 3)
+    #expect(try mutableSet.value(forKeyPath: "@avg.self") as? Double == 30)
+    #expect(try ordered.value(forKey: "@count") as? Int == 3)
+    #expect(try ordered.value(forKeyPath: "@max.self") as? Int == 84)
+    #expect(
+      "\(array) \(mutable) \(ordered)"
+        == "[4, 84, 2] [4, 84, 2] [AnyHashable(4), AnyHashable(84), AnyHashable(2)]")
+  }
+
+  @Test("B7: a key of a proxy is its elements'")
+  func keys() throws {
+    final class Grove: Tracked {
+      let orchards = [Orchard(), Orchard()]
+      override class func registerKeys() {
+        declareKeys {
+          $0.orderedToMany(
+            "orchards", count: { $0.orchards.count }, element: { $0.orchards[$1] })
+        }
+      }
+    }
+    let grove = Grove()
+    grove.orchards[0].name = "a"
+    grove.orchards[1].name = "b"
+    let orchards = try #require(try grove.value(forKey: "orchards") as? ArrayProxy)
+    #expect(try orchards.value(forKey: "name") as? [String] == ["a", "b"])
+    #expect(try grove.value(forKeyPath: "orchards.name") as? [String] == ["a", "b"])
+    #expect(throws: KeyValueError.self) { try orchards.value(forKey: "nothing") }
+  }
+
+  @Test("B2: a proxy can be set where a collection can")
+  func setting() throws {
+    let orchard = Orchard()
+    orchard.stock = [1, 2]
+    orchard.garden = [3]
+    try orchard.setValue(orchard.value(forKey: "trees"), forKey: "observed")
+    try orchard.setValue(orchard.value(forKey: "herbs"), forKey: "pickedSet")
+    #expect(orchard.observed == [1, 2])
+    #expect(orchard.pickedSet == [3])
+  }
+}

@@ -68,6 +68,10 @@ typedef struct kvo_property_description {
   /// what is stored and has no `get` is written to its storage, the rest is read-only.
   kvo_status (*KVO_NULLABLE set)(kvo_object *object, const void *KVO_NULLABLE binding,
       const kvo_value *value, kvo_error *KVO_NULLABLE error);
+  /// Reads the property as `get` does, but for key-value coding alone, which may be given something
+  /// that shows what the property has, of another type than observers are told. NULL: `get`.
+  kvo_status (*KVO_NULLABLE show)(kvo_object *object, const void *KVO_NULLABLE binding,
+      kvo_value *value, kvo_error *KVO_NULLABLE error);
   const void *KVO_NULLABLE binding; ///< handed to these functions; lives for ever
   bool manual;                      ///< no automatic notification
   /// Of a computed key for which the class names no affecting key paths: reads it as `get` does, and

@@ -1,0 +1,166 @@
+internal import CKVORuntime
+
+// Proxies as the C core knows them: collections of which it asks how many elements there are, and
+// for one or for all. So a proxy answers keys, key paths and operators without reading more than
+// they need.
+
+/// A proxy of a to-many key.
+protocol ProxyValue: AnyObject, DescribedValue {
+  static var kind: kvo_collection_kind { get }
+  var count: Int { get }
+  func element(at index: Int) -> Any
+  /// What there is now: an array, or a set.
+  var elements: any CollectionValue { get }
+}
+
+extension ProxyValue {
+  static func makeValueType() -> ValueType { TypedValueType<Self>(shape: ProxyShape<Self>()) }
+}
+
+private final class ProxyShape<Proxy: ProxyValue>: CollectionShape, @unchecked Sendable {
+  init() { super.init(Proxy.kind, .of(Any.self), isOptional: false) }
+
+  override var isMade: Bool { false }
+
+  private func proxy(_ value: UnsafeRawPointer) -> Proxy {
+    value.assumingMemoryBound(to: Proxy.self).pointee
+  }
+
+  override func count(_ value: UnsafeRawPointer) -> Int { proxy(value).count }
+
+  override func get(
+    _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status {
+    CoreValue.make(of: proxy(value).element(at: index), into: element)
+    return .KVO_OK
+  }
+
+  override func each(
+    _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
+  ) -> kvo_status {
+    for element in proxy(value).elements {
+      let status = withUnsafePointer(to: element as Any) { take($0) }
+      if status != .KVO_OK { return status }
+    }
+    return .KVO_OK
+  }
+}
+
+extension ArrayProxy: ProxyValue {
+  static var kind: kvo_collection_kind { .KVO_ARRAY }
+  func element(at index: Int) -> Any { contents.element(at: index) }
+  var elements: any CollectionValue { contents.elements(in: 0..<contents.count) }
+}
+
+extension MutableArrayProxy: ProxyValue {
+  static var kind: kvo_collection_kind { .KVO_ARRAY }
+  func element(at index: Int) -> Any { contents.reading.element(at: index) }
+  var elements: any CollectionValue { contents.reading.elements(in: 0..<count) }
+}
+
+extension MutableOrderedSetProxy: ProxyValue {
+  static var kind: kvo_collection_kind { .KVO_ORDERED_SET }
+  func element(at index: Int) -> Any { contents.reading.element(at: index) }
+  var elements: any CollectionValue { contents.reading.elements(in: 0..<count) }
+}
+
+// Members have no places but those of one enumeration.
+
+extension SetProxy: ProxyValue {
+  static var kind: kvo_collection_kind { .KVO_SET }
+  func element(at index: Int) -> Any { Array(contents.members)[index] }
+  var elements: any CollectionValue { contents.members }
+}
+
+extension MutableSetProxy: ProxyValue {
+  static var kind: kvo_collection_kind { .KVO_SET }
+  func element(at index: Int) -> Any { Array(contents.reading.members)[index] }
+  var elements: any CollectionValue { contents.reading.members }
+}
+
+// MARK: Key-value coding
+
+extension ArrayProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension SetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableArrayProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableSetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableOrderedSetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
