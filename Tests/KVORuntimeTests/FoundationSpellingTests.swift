@@ -77,6 +77,19 @@ import Testing
     #expect(proxy.firstObject as? Int == 0 && proxy.lastObject as? Int == 20)
   }
 
+  @Test("B10: a value that is held as an object is validated, replaced or refused")
+  func validation() throws {
+    let shelf = Shelf()
+    var label: AnyObject? = " a " as AnyObject
+    try shelf.validateValue(&label, forKey: "label")
+    #expect(label as? String == "a")
+    try shelf.setValue(label, forKey: "label")
+    #expect(shelf.label == "a")
+    var none: AnyObject?
+    #expect(throws: Shelf.Unlabelled.self) { try shelf.validateValue(&none, forKey: "label") }
+    #expect(none == nil)
+  }
+
   @Test("H1: indexes are made and read as those of an IndexSet")
   func indexes() {
     let indexes = RangeSet([7, 2, 3])
@@ -97,8 +110,17 @@ import Testing
 private final class Shelf: Tracked {
   @Observed var books: [String] = []
   @Observed var tags: Set<String> = []
+  @Observed var label = ""
+
+  struct Unlabelled: Error {}
 
   override class func registerKeys() {
-    declareKeys { $0.orderedToMany("numbers", count: { _ in 3 }, element: { $1 * 10 }) }
+    declareKeys { keys in
+      keys.orderedToMany("numbers", count: { _ in 3 }, element: { $1 * 10 })
+      keys.validator("label") { (_, label: inout String?) in
+        guard let given = label else { throw Unlabelled() }
+        label = given.filter { $0 != " " }
+      }
+    }
   }
 }

@@ -16,13 +16,16 @@ struct MigrationTests {
   static let programs = [
     Program(name: "Observing", run: observing),
     Program(name: "Contexts", run: contexts),
+    Program(name: "DependentKeys", run: dependentKeys),
     Program(name: "AutomaticOff", run: automaticOff),
     Program(name: "ManualPairs", run: manualPairs),
+    Program(name: "Coding", run: coding),
     Program(name: "Collections", run: collections),
+    Program(name: "Validation", run: validation),
   ]
 
   @Test(
-    "B9 C3 D4 D5 D10 D11 E1 E3 G1 G2 H1 H4: moved code tells what it told",
+    "B2 B3 B6 B9 B10 B11 C3 D4 D5 D10 D11 E1 E3 F1 F2 G1 G2 H1 H4: moved code tells what it told",
     arguments: programs)
   func moved(_ program: Program) throws {
     let journal = Journal()

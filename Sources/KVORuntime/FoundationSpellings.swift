@@ -1,4 +1,17 @@
-// The proxies' methods under the names of Foundation's collections, for code that comes from there.
+// What code from Apple's platforms calls otherwise: the proxies' methods under the names of Foundation's
+// collections, and validation of what is held as an object.
+
+extension KVOObject {
+  /// As `validateValue(_:forKey:)` of an `Any?`, for a value that is held as an object, as it must be
+  /// on Apple's platforms.
+  ///
+  /// - Throws: what the validator does; the value is as it was then.
+  public func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
+    var validated: Any? = value
+    try validateValue(&validated, forKey: key)
+    value = validated as AnyObject?
+  }
+}
 
 extension ArrayProxy {
   /// The element at an index, as `NSArray` spells it.
