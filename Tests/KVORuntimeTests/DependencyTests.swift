@@ -126,12 +126,20 @@ import Testing
 
   @Test("C6: a dependency through a plain collection is reported with the operator to use")
   func throughCollection() async throws {
-    await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
       KVODiagnostics.misuse = { say($0 + "\n") }
       let object = Misled()
       let token = try object.observe(keyPath: "names") { _, _ in }
       withExtendedLifetime(token) {}
     }
+    #expect(
+      result?.errors.contains(
+        """
+        "names" of Misled can't depend on "workers.name": "workers.name" of Misled goes on through \
+        "workers", which is a collection: use an operator, as in "workers.@unionOfObjects.name".
+        """) == true)
   }
 
   @Test("B2 D6: a computed property with a setter is set by key, and tells once")
