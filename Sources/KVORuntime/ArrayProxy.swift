@@ -76,7 +76,10 @@ public final class SetProxy: Sequence {
   /// Iterates over the members that there are now.
   public func makeIterator() -> Set<AnyHashable>.Iterator { contents.members.makeIterator() }
 
+  /// How many members there are.
   public var count: Int { contents.count }
+
+  /// Whether the collection has a member; the class is asked for that one alone.
   public func contains(_ member: AnyHashable) -> Bool { contents.contains(member) }
 }
 

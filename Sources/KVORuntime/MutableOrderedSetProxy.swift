@@ -17,6 +17,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     hashable(contents.reading.checkedElement(at: position))
   }
 
+  /// Whether a member is there.
   public func contains(_ member: AnyHashable) -> Bool {
     contents.reading.index(of: member) != nil
   }

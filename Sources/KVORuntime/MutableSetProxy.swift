@@ -17,7 +17,10 @@ public final class MutableSetProxy: Sequence {
     contents.reading.members.makeIterator()
   }
 
+  /// How many members there are.
   public var count: Int { contents.reading.count }
+
+  /// Whether a member is there.
   public func contains(_ member: AnyHashable) -> Bool { contents.reading.contains(member) }
 
   /// Adds a member.

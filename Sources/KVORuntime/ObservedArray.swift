@@ -124,6 +124,7 @@ extension ObservedArray: RangeReplaceableCollection {
     insert(newElements, subrange.lowerBound)
   }
 
+  /// Replaces the elements of a range, as `replaceSubrange(_:with:)` of a `Range` does.
   public func replaceSubrange<C: Collection>(
     _ subrange: some RangeExpression<Int>, with newElements: C
   ) where C.Element == Element {
@@ -170,6 +171,7 @@ extension ObservedArray: RangeReplaceableCollection {
     remove(RangeSet(bounds))
   }
 
+  /// Removes the elements of a range: one removal.
   public func removeSubrange(_ bounds: some RangeExpression<Int>) {
     removeSubrange(bounds.relative(to: self))
   }
@@ -187,14 +189,17 @@ extension ObservedArray: RangeReplaceableCollection {
 
   public func removeFirst(_ k: Int) { removeSubrange(0..<k) }
 
+  /// Removes the last element: one removal. Without one the program stops.
   @discardableResult
   public func removeLast() -> Element { remove(at: count - 1) }
 
+  /// Removes the last elements: one removal.
   public func removeLast(_ k: Int) {
     let end = count
     removeSubrange(end - k..<end)
   }
 
+  /// Removes the last element, if there is one: one removal.
   @discardableResult
   public func popLast() -> Element? { isEmpty ? nil : removeLast() }
 
@@ -262,6 +267,7 @@ extension ObservedArray {
   /// Shuffles the elements: one replacement of all.
   public func shuffle() { rearrange { $0.shuffle() } }
 
+  /// Shuffles the elements by a generator: one replacement of all.
   public func shuffle(using generator: inout some RandomNumberGenerator) {
     rearrange { $0.shuffle(using: &generator) }
   }
@@ -306,14 +312,17 @@ extension ObservedArray {
     Self(FreeCollection(lhs.elements + Array(rhs)))
   }
 
+  /// An array of its own with the elements of both.
   public static func + (lhs: Self, rhs: some RangeReplaceableCollection<Element>) -> Self {
     Self(FreeCollection(lhs.elements + Array(rhs)))
   }
 
+  /// An array of its own with the elements of both.
   public static func + (lhs: some Sequence<Element>, rhs: Self) -> Self {
     Self(FreeCollection(Array(lhs) + rhs.elements))
   }
 
+  /// An array of its own with the elements of both.
   public static func + (lhs: Self, rhs: Self) -> Self {
     Self(FreeCollection(lhs.elements + rhs.elements))
   }

@@ -26,10 +26,14 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Iterates over the members that there are now.
   public func makeIterator() -> Set<Element>.Iterator { members.makeIterator() }
 
+  /// How many members there are.
   public var count: Int { members.count }
+  /// Whether there are none.
   public var isEmpty: Bool { members.isEmpty }
   public var underestimatedCount: Int { members.count }
 
+  /// Whether a member is there.
+  /// - Complexity: O(1) on average.
   public func contains(_ member: Element) -> Bool { members.contains(member) }
 
   /// Adds a member; false if it was there already.

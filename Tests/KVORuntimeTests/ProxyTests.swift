@@ -152,7 +152,7 @@ import Testing
     #expect(told[0] as? [Int] == [1, 2])
     #expect(told[1] as? [Int] == [1, 2])
     #expect(told[2] as? Set<Int> == [5])
-    tokens.forEach { $0.invalidate() }
+    for token in tokens { token.invalidate() }
   }
 
   @Test("B8: an index beyond the count stops with a message")
