@@ -75,7 +75,7 @@ let package = Package(
       swiftSettings: strictSwift),
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(
-      name: "MigrationTests", dependencies: ["KVORuntime", "TestSupport"], path: "Tests/Migration",
+      name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",
       exclude: ["Originals", "Expected"], swiftSettings: strictSwift),
 
     // Examples

@@ -13,4 +13,6 @@
   public typealias NSKeyValueChangeKey = KeyValueChangeKey
   /// `KeyValueSetMutation`, as Foundation spells it.
   public typealias NSKeyValueSetMutationKind = KeyValueSetMutation
+  /// `KeyValueObservingCustomization`, as Foundation spells it.
+  public typealias NSKeyValueObservingCustomization = KeyValueObservingCustomization
 #endif

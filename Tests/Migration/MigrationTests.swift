@@ -17,6 +17,7 @@ struct MigrationTests {
     Program(name: "Observing", run: observing),
     Program(name: "Contexts", run: contexts),
     Program(name: "DependentKeys", run: dependentKeys),
+    Program(name: "Customization", run: customization),
     Program(name: "AutomaticOff", run: automaticOff),
     Program(name: "ManualPairs", run: manualPairs),
     Program(name: "Coding", run: coding),
