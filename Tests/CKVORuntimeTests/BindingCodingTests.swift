@@ -226,14 +226,14 @@ import Testing
 }
 
 extension UnsafeMutablePointer<guest> {
-  fileprivate var header: CObject {
+  var header: CObject {
     CObject(
       OpaquePointer(UnsafeMutableRawPointer(self) + MemoryLayout<guest>.offset(of: \.header)!))
   }
 }
 
 /// A guest, to which nothing may hold on afterwards.
-private func withGuest(
+func withGuest(
   _ cls: CClass = guest_class(), _ body: (UnsafeMutablePointer<guest>) -> Void
 ) {
   let made = UnsafeMutablePointer<guest>.allocate(capacity: 1)

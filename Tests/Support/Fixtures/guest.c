@@ -85,8 +85,33 @@ static kvo_status numbers_make(const kvo_type *type, void *target, const kvo_val
   return KVO_OK;
 }
 
-static const kvo_collection_operations numbers_collection = {
-    .kind = KVO_ARRAY, .count = numbers_count, .get = numbers_get, .make = numbers_make};
+static kvo_status numbers_each(const kvo_type *type, const void *value,
+    kvo_status (*take)(void *context, kvo_value element), void *context) {
+  (void)type;
+  const guest_numbers *numbers = value;
+  kvo_status status = KVO_OK;
+  for (size_t i = 0; !status && i < numbers->count; i++)
+    status = take(context, kvo_value_int(numbers->items[i]));
+  return status;
+}
+
+static kvo_status numbers_pick(const kvo_type *type, const void *value,
+    const kvo_index_set *indexes, void *target) {
+  (void)type;
+  const guest_numbers *numbers = value;
+  guest_numbers *picked = target;
+  *picked = (guest_numbers){0};
+  for (size_t i = 0; i < numbers->count; i++)
+    if (kvo_index_set_contains(indexes, i)) picked->items[picked->count++] = numbers->items[i];
+  return KVO_OK;
+}
+
+static const kvo_collection_operations numbers_collection = {.kind = KVO_ARRAY,
+    .count = numbers_count,
+    .get = numbers_get,
+    .make = numbers_make,
+    .each = numbers_each,
+    .pick = numbers_pick};
 static const kvo_type_operations numbers_operations = {.collection = &numbers_collection};
 
 #define TYPE(c_type, name, ...)      \

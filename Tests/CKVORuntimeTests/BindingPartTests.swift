@@ -1,0 +1,156 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// H1, H4: a language binding that changes a collection itself announces which elements.
+@Suite(.recording) struct BindingPartTests {
+  @Test("H1: an ordered key is told by what it has at the indexes, in its own type")
+  func ordered() {
+    withGuest { guest in
+      guest.pointee.numbers = numbers(1, 2, 3)
+      let log = observed(guest)
+      change(guest, .KVO_REMOVAL, 1..<3, to: numbers(1))
+      change(guest, .KVO_INSERTION, 0..<2, to: numbers(8, 9, 1))
+      change(guest, .KVO_REPLACEMENT, 2..<3, to: numbers(8, 9, 7))
+      #expect(
+        log.take() == [
+          "prior removal 1..<3 old [2, 3]", "removal 1..<3 old [2, 3]",
+          "prior insertion 0..<2", "insertion 0..<2 new [8, 9]",
+          "prior replacement 2..<3 old [1]", "replacement 2..<3 old [1] new [7]",
+        ])
+      log.end()
+    }
+  }
+
+  @Test("H6: a change that comes to nothing makes no final call, and the next is told")
+  func cancelled() {
+    withGuest { guest in
+      guest.pointee.numbers = numbers(1)
+      let log = observed(guest)
+      if let frame = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_cancel(frame) }
+      change(guest, .KVO_REMOVAL, 0..<1, to: numbers())
+      #expect(
+        log.take() == [
+          "prior removal 0..<1 old [1]", "prior removal 0..<1 old [1]", "removal 0..<1 old [1]",
+        ])
+      log.end()
+    }
+  }
+
+  @Test("H4: what the binding says goes and comes is told as it is, and nothing is read")
+  func members() {
+    withGuest { guest in
+      let log = observed(guest)
+      var goes = guestValue(numbers(5))
+      var comes = guestValue(numbers(6, 7))
+      withUnsafePointer(to: &goes) { goes in
+        withUnsafePointer(to: &comes) { comes in
+          var part = kvo_part()
+          part.kind = .KVO_REPLACEMENT
+          part.goes = goes
+          part.comes = comes
+          let frame = kvo_uniform_will_part(guest.header, kvo_key_intern("numbers")!, &part)
+          frame.map { kvo_uniform_did($0) }
+        }
+      }
+      kvo_value_destroy(&goes)
+      kvo_value_destroy(&comes)
+      #expect(
+        log.take() == ["prior replacement old [5]", "replacement old [5] new [6, 7]"])
+      log.end()
+    }
+  }
+
+  @Test("H1: a key that nobody observes is not announced")
+  func unobserved() {
+    withGuest { guest in
+      #expect(announce(guest, .KVO_REMOVAL, 0..<1) == nil)
+      let log = Recorder()
+      log.observe(guest.header, "length")
+      #expect(announce(guest, .KVO_REMOVAL, 0..<1) == nil)
+      log.end()
+    }
+  }
+}
+
+private func numbers(_ items: Int64...) -> guest_numbers {
+  var numbers = guest_numbers()
+  numbers.count = items.count
+  withUnsafeMutableBytes(of: &numbers.items) { bytes in
+    for (index, item) in items.enumerated() {
+      bytes.storeBytes(of: item, toByteOffset: index * 8, as: Int64.self)
+    }
+  }
+  return numbers
+}
+
+private func items(_ value: UnsafePointer<kvo_value>?) -> [Int64]? {
+  guard let numbers = value.flatMap({ kvo_value_bytes($0) })?.load(as: guest_numbers.self) else {
+    return nil
+  }
+  return withUnsafeBytes(of: numbers.items) {
+    Array($0.bindMemory(to: Int64.self).prefix(numbers.count))
+  }
+}
+
+private func guestValue(_ numbers: guest_numbers) -> kvo_value {
+  withGuestType { type in
+    var value = kvo_value()
+    _ = withUnsafePointer(to: numbers) { kvo_value_init(&value, type, $0) }
+    return value
+  }
+}
+
+// The type is the fixture's own: a value of it has it.
+private func withGuestType<R>(_ body: (UnsafePointer<kvo_type>) -> R) -> R {
+  var made: R?
+  withGuest { guest in
+    var value = kvo_value()
+    _ = kvo_value_for_key(guest.header, "numbers", &value, nil)
+    made = body(value.type!)
+    kvo_value_destroy(&value)
+  }
+  return made!
+}
+
+private func announce(
+  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>
+) -> OpaquePointer? {
+  let indexes = kvo_index_set_create_range(range.lowerBound, range.count)
+  defer { kvo_index_set_destroy(indexes) }
+  var part = kvo_part()
+  part.kind = kind
+  part.indexes = indexes
+  return kvo_uniform_will_part(guest.header, kvo_key_intern("numbers")!, &part)
+}
+
+private func change(
+  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>,
+  to numbers: guest_numbers
+) {
+  let frame = announce(guest, kind, range)
+  guest.pointee.numbers = numbers
+  frame.map { kvo_uniform_did($0) }
+}
+
+/// Notes changes of the key with all that they carry.
+private func observed(_ guest: UnsafeMutablePointer<guest>) -> Recorder {
+  let log = Recorder()
+  let names = [kvo_change_kind.KVO_INSERTION: "insertion", .KVO_REMOVAL: "removal"]
+  log.observe(guest.header, "numbers", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { [unowned log] call in
+    // In place of the line that the recorder has written.
+    var lines = Array(log.take().dropLast())
+    defer { lines.forEach(log.note) }
+    var words = call.isPrior ? ["prior"] : []
+    words.append(names[kvo_change_get_kind(call.change)] ?? "replacement")
+    if let indexes = kvo_change_get_indexes(call.change) {
+      let range = kvo_index_set_range(indexes, 0)
+      words.append("\(range.location..<range.location + range.length)")
+    }
+    if let old = items(kvo_change_get_old(call.change)) { words += ["old", "\(old)"] }
+    if let new = items(kvo_change_get_new(call.change)) { words += ["new", "\(new)"] }
+    lines.append(words.joined(separator: " "))
+  }
+  return log
+}
