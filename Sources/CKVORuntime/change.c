@@ -68,12 +68,22 @@ static void call(kvo_frame *frame, kvo_registration *registration, const kvo_cha
   else call_living_object(frame, registration, change);
 }
 
-// A getter that sets something while its reads are recorded does not read what observers read.
-void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
+// A getter that sets something while its reads are recorded does not read what observers read, nor
+// what is read for them.
+KVO_INLINE void *suspend_recording(void) {
   void *recorder = kvo_recorder;
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = NULL;
-  call(frame, registration, change);
+  return recorder;
+}
+
+KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
+}
+
+void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
+  void *recorder = suspend_recording();
+  call(frame, registration, change);
+  resume_recording(recorder);
 }
 
 static bool is_unchanged(kvo_frame *frame) {
@@ -172,7 +182,7 @@ static void begin_reaching(kvo_frame *frame, const kvo_mutation *mutation) {
 // Reads old and calls priors.
 KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
   uint32_t options = options_of(cell);
-  if (KVO_UNLIKELY(mutation || options & KVO_LINKED)) {
+  if (KVO_UNLIKELY(mutation || options & KVO_LINKED || kvo_cell_is_tracked(cell))) {
     begin_reaching(frame, mutation);
     return;
   }
@@ -188,7 +198,9 @@ KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
   frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   thread->open_count++;
+  void *recorder = suspend_recording();
   begin(frame, cell, mutation);
+  resume_recording(recorder);
   return true;
 }
 
@@ -210,10 +222,11 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
   return open_change(object, id, mutation);
 }
 
-void kvo_change_finish(kvo_frame *frame) {
+KVO_INLINE void finish(kvo_frame *frame) {
   const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
   uint32_t options = cell ? options_of(cell) : 0;
-  if (KVO_UNLIKELY(options & KVO_LINKED || frame->flags & KVO_FRAME_REACH)) {
+  bool is_tracked = cell && kvo_cell_is_tracked(cell);
+  if (KVO_UNLIKELY(options & KVO_LINKED || is_tracked || frame->flags & KVO_FRAME_REACH)) {
     kvo_reach_finish(frame);
     return;
   }
@@ -224,6 +237,12 @@ void kvo_change_finish(kvo_frame *frame) {
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
   deliver(kvo_cell_observers(cell), frame, false);
+}
+
+void kvo_change_finish(kvo_frame *frame) {
+  void *recorder = suspend_recording();
+  finish(frame);
+  resume_recording(recorder);
 }
 
 void kvo_change_close(kvo_frame *frame) {

@@ -2,7 +2,7 @@
 //
 // A derivation is made before its key's first observer is placed, put into the key's cell with it,
 // and wired afterwards, since wiring reads the path's objects. It goes when the cell loses its last
-// observer. It holds one chain for each affecting key path, each with an unowned reference to the
+// observer. It holds one chain for each affecting key path, and an unowned reference to the
 // object.
 #include "kvo_graph.h"
 
@@ -42,6 +42,7 @@ static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,
   made->references = 1;
   made->object = object;
   made->operations = kvo_class_of(object)->operations;
+  made->operations->unowned_retain(object);
   made->accessors = accessors;
   made->dependencies = dependencies;
   made->is_tracked = is_tracked(accessors, dependencies);
@@ -66,6 +67,7 @@ kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation) {
 void kvo_derivation_release(kvo_derivation *derivation) {
   if (!derivation || __atomic_sub_fetch(&derivation->references, 1, __ATOMIC_ACQ_REL)) return;
   release_chains(derivation);
+  derivation->operations->unowned_release(derivation->object);
   kvo_free(derivation);
 }
 

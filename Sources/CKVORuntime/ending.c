@@ -99,7 +99,8 @@ void kvo_handle_invalidate(kvo_handle *handle) {
 }
 
 bool kvo_handle_is_valid(const kvo_handle *handle) {
-  return __atomic_load_n(&handle->state, __ATOMIC_ACQUIRE) == KVO_LIVE;
+  return handle->options & KVO_GROUPED ? kvo_group_is_valid(handle->group)
+                                       : kvo_registration_state(handle) == KVO_LIVE;
 }
 
 void kvo_handle_release(kvo_handle *handle) {

@@ -30,9 +30,16 @@ void kvo_group_member_ended(kvo_registration *member) {
   if (group->ended) group->ended(group->context);
 }
 
-void kvo_group_member_free(kvo_registration *member) {
-  kvo_group *group = member->group;
+static void let_go(kvo_group *group) {
   if (!__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) kvo_free(group);
+}
+
+void kvo_group_member_free(kvo_registration *member) { let_go(member->group); }
+
+bool kvo_group_is_valid(const kvo_group *group) {
+  for (uint32_t i = 0; i < group->count; i++)
+    if (kvo_registration_state(&group->registrations[i]) == KVO_LIVE) return true;
+  return false;
 }
 
 bool kvo_group_member_begin_locked(kvo_registration *member) {
@@ -98,7 +105,7 @@ static kvo_group *make(const request *request, const kvo_stand *stands) {
   uint32_t count = (uint32_t)request->count;
   *group = (kvo_group){.count = count,
       .unreclaimed = count,
-      .references = count,
+      .references = count + 1, // that of whoever is making it
       .ended = request->ended,
       .context = request->context};
   for (uint32_t i = 0; i < count; i++)
@@ -132,7 +139,7 @@ static void give_up(kvo_group *group, kvo_stand *stands, uint32_t at, kvo_handle
   kvo_registration_let_go(first);
 }
 
-// The handle is set before the first initial call, which may end the group.
+// The handle is set before the first initial call, which may end the group and give the handle back.
 static kvo_status insert(kvo_group *group, kvo_stand *stands, kvo_handle **handle,
     kvo_error *error) {
   for (uint32_t i = 0; i < group->count; i++) {
@@ -157,7 +164,9 @@ static kvo_status add(const request *request, kvo_stand *stands, kvo_handle **ha
     while (prepared-- > 0) kvo_stand_discard(&stands[prepared]);
     return status;
   }
-  return insert(group, stands, handle, error);
+  status = insert(group, stands, handle, error);
+  let_go(group);
+  return status;
 }
 
 kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys, size_t count,

@@ -119,7 +119,7 @@ typedef struct {
 
 static bool leads_on(const kvo_cell *cell) {
   kvo_observers observers = kvo_cell_observers(cell);
-  return observers && kvo_observers_options(observers) & KVO_LINKED;
+  return observers && (kvo_observers_options(observers) & KVO_LINKED || kvo_cell_is_tracked(cell));
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {

@@ -14,8 +14,8 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
-_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 1,
-    "the lowest bit of their addresses is a mark");
+_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 3,
+    "the lowest bits of their addresses are marks");
 
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
   size_t i = kvo_table_home(id, table->mask);
@@ -163,7 +163,7 @@ static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_re
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     const kvo_accessors *accessors, kvo_retired **retired) {
   kvo_cell *cell = kvo_table_find(table, registration->id);
-  uintptr_t reading = (uintptr_t)accessors | !kvo_accessors_automatic(accessors);
+  uintptr_t reading = kvo_cell_reading(accessors);
   if (cell) {
     __atomic_store_n(&cell->reading, reading, __ATOMIC_RELEASE);
   } else {

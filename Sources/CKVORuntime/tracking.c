@@ -8,6 +8,7 @@
 #include "kvo_graph.h"
 
 #include "kvo_lock.h"
+#include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
@@ -31,7 +32,10 @@ static bool make_room(kvo_reads *reads) {
 void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key) {
   const kvo_read *last = reads->count ? &reads->items[reads->count - 1] : NULL;
   if (last && last->object == object && last->key == interned_key) return;
-  if (!make_room(reads)) return;
+  if (!make_room(reads)) {
+    reads->is_short = true;
+    return;
+  }
   if (kvo_class_of(object)
           ->operations->try_retain(object)) // else it is dying: it can't change much
     reads->items[reads->count++] = (kvo_read){object, interned_key};
@@ -95,15 +99,17 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
 
 static kvo_chain *make_chain(kvo_derivation *derivation, const kvo_read *read) {
   const kvo_key_path *path = kvo_key_path_parse(read->key, NULL, NULL);
-  return path ? kvo_chain_make(read->object, path, derivation->accessors, derivation) : NULL;
+  kvo_chain *made =
+      path ? kvo_chain_make(read->object, path, derivation->accessors, derivation) : NULL;
+  if (made) made->is_new = true;
+  return made;
 }
 
 static const char *key_of(const kvo_chain *chain) { return chain->path->components[0].key; }
 
 // Merges what was read with the chains that there are: those that stay are taken over, and gaps are
-// left where they were. Memory running out, a property is not followed.
-static uint32_t merge_locked(kvo_derivation *derivation, const kvo_reads *reads,
-    kvo_chain **chains) {
+// left where they were. Where memory runs out a property is not followed, which is reported.
+static uint32_t merge_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains) {
   uint32_t count = 0, old = 0;
   for (size_t i = 0; i < reads->count; i++) {
     const kvo_read *read = &reads->items[i];
@@ -117,6 +123,7 @@ static uint32_t merge_locked(kvo_derivation *derivation, const kvo_reads *reads,
     kvo_chain *chain = stays ? derivation->chains[old] : make_chain(derivation, read);
     if (stays) derivation->chains[old++] = NULL;
     if (chain) chains[count++] = chain;
+    else reads->is_short = true;
   }
   return count;
 }
@@ -129,7 +136,7 @@ static void end_chain_locked(kvo_chain *chain, kvo_retired **retired) {
 }
 
 // The new chains are in place before the old ones end, which may end this derivation as well.
-static void replace_locked(kvo_derivation *derivation, const kvo_reads *reads, kvo_chain **chains,
+static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains,
     kvo_retired **retired) {
   uint32_t count = merge_locked(derivation, reads, chains), old_count = derivation->count;
   kvo_chain **old = derivation->chains;
@@ -140,7 +147,7 @@ static void replace_locked(kvo_derivation *derivation, const kvo_reads *reads, k
   kvo_free(old);
 }
 
-static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, const kvo_reads *reads,
+static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, kvo_reads *reads,
     kvo_chain **chains, kvo_retired **retired) {
   KVO_LOCKED(&kvo_graph_lock);
   bool is_newest = ticket > derivation->installed;
@@ -153,11 +160,21 @@ static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, const kv
   return KVO_TRACKED;
 }
 
+static void report(const kvo_derivation *derivation) {
+  kvo_misuse("\"%s\" of %s is not told all of its changes any more: no memory to follow what it "
+             "reads.",
+      derivation->accessors->key, derivation->accessors->cls->name);
+}
+
 kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
     kvo_retired **retired) {
   uint64_t ticket;
   kvo_object *object = begin(derivation, &ticket);
-  if (!object || !read(derivation, object, reads)) return KVO_TRACKED_NOTHING;
-  kvo_chain **chains = kvo_alloc(reads->count * sizeof *chains + 1);
-  return chains ? install(derivation, ticket, reads, chains, retired) : KVO_TRACKED_NOTHING;
+  if (!object) return KVO_TRACKED_NOTHING;
+  bool is_read = read(derivation, object, reads);
+  kvo_chain **chains = is_read ? kvo_alloc(reads->count * sizeof *chains + 1) : NULL;
+  kvo_tracked result =
+      chains ? install(derivation, ticket, reads, chains, retired) : KVO_TRACKED_NOTHING;
+  if (!chains || reads->is_short) report(derivation);
+  return result;
 }

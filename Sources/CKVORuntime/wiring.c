@@ -50,7 +50,7 @@ typedef struct task {
   kvo_link *link;             // to be followed, or the parent of what is to stand; held
   kvo_object *object;         // the chain's root, or where to stand; a reference
   kvo_derivation *derivation; // to be tracked; a reference
-  uint64_t ticket;            // by which it was found where to stand
+  uint64_t ticket;            // by which it was found where to stand; how often it was tracked
 } task;
 
 typedef struct {
@@ -114,15 +114,15 @@ static bool starts_wiring(wiring *wiring, kvo_derivation *derivation) {
   return true;
 }
 
-static void push_track(wiring *wiring, kvo_derivation *derivation) {
+static void push_track(wiring *wiring, kvo_derivation *derivation, uint64_t again) {
   if (!make_room(wiring, 1)) return;
   wiring->tasks[wiring->count++] =
-      (task){.kind = TRACK, .derivation = kvo_derivation_retain(derivation)};
+      (task){.kind = TRACK, .derivation = kvo_derivation_retain(derivation), .ticket = again};
 }
 
 static void push_chains(wiring *wiring, kvo_derivation *derivation) {
   if (derivation->is_tracked) {
-    push_track(wiring, derivation);
+    push_track(wiring, derivation, 0);
     return;
   }
   if (!make_room(wiring, derivation->count)) return;
@@ -437,23 +437,51 @@ static void follow(wiring *wiring, kvo_link *link, bool thorough) {
 
 // MARK: Tracking
 
-// Where there is no link yet: another thread may have got no further.
-static void push_unwired(wiring *wiring, kvo_derivation *derivation) {
-  KVO_LOCKED(&kvo_graph_lock);
-  for (uint32_t i = 0; i < derivation->count; i++) {
-    kvo_chain *chain = derivation->chains[i];
-    if (chain->first || chain->ended) continue;
-    if (!make_room(wiring, 1) || !chain->operations->try_retain(chain->root)) continue;
-    kvo_chain_retain(chain);
-    wiring->tasks[wiring->count++] =
-        (task){.kind = WIRE_CHAIN, .chain = chain, .object = chain->root};
-  }
+static bool is_unwired(const kvo_chain *chain) { return !chain->first && !chain->ended; }
+
+static bool has_unwired(const kvo_derivation *derivation) {
+  for (uint32_t i = 0; i < derivation->count; i++)
+    if (is_unwired(derivation->chains[i])) return true;
+  return false;
 }
 
-static void track(wiring *wiring, kvo_derivation *derivation) {
+static void push_wire(wiring *wiring, kvo_chain *chain) {
+  if (!make_room(wiring, 1) || !chain->operations->try_retain(chain->root)) return;
+  kvo_chain_retain(chain);
+  wiring->tasks[wiring->count++] =
+      (task){.kind = WIRE_CHAIN, .chain = chain, .object = chain->root};
+}
+
+enum { MOST_AGAIN = 3 };
+
+// Where there is no link yet: another thread may have got no further. What is set between being read
+// and being stood at is seen by reading once more, when all are in place; several times only where
+// other threads keep setting.
+static void push_unwired(wiring *wiring, kvo_derivation *derivation, uint64_t again) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (!has_unwired(derivation)) return;
+  if (again < MOST_AGAIN) push_track(wiring, derivation, again + 1);
+  for (uint32_t i = 0; i < derivation->count; i++)
+    if (is_unwired(derivation->chains[i])) push_wire(wiring, derivation->chains[i]);
+}
+
+// Not for objects that the getter made for itself, and that have died since.
+static bool has_new_links(const kvo_derivation *derivation) {
+  KVO_LOCKED(&kvo_graph_lock);
+  bool found = false;
+  for (uint32_t i = 0; i < derivation->count; i++) {
+    kvo_chain *chain = derivation->chains[i];
+    found = found || (chain->is_new && chain->first);
+    chain->is_new = false;
+  }
+  return found;
+}
+
+static void track(wiring *wiring, kvo_derivation *derivation, uint64_t again) {
+  if (again && !has_new_links(derivation)) return;
   kvo_tracked result = kvo_derivation_track(derivation, &wiring->reads, &wiring->retired);
-  if (result == KVO_TRACKED) push_unwired(wiring, derivation);
-  else if (result == KVO_TRACKED_LATE) push_track(wiring, derivation);
+  if (result == KVO_TRACKED) push_unwired(wiring, derivation, again);
+  else if (result == KVO_TRACKED_LATE) push_track(wiring, derivation, again);
   kvo_reads_destroy(&wiring->reads);
 }
 
@@ -463,7 +491,7 @@ static void run_task(wiring *wiring, const task *task) {
   case FOLLOW_LINK: follow(wiring, task->link, task->thorough); break;
   case ENSURE_LINK: ensure(wiring, task->link); break;
   case STAND: stand_at(wiring, task->link, task->ticket, task->object); break;
-  case TRACK: track(wiring, task->derivation); break;
+  case TRACK: track(wiring, task->derivation, task->ticket); break;
   }
 }
 
@@ -524,6 +552,6 @@ void kvo_link_follow(kvo_link *link) {
 
 void kvo_derivation_follow(kvo_derivation *derivation) {
   wiring wiring = {0};
-  push_track(&wiring, derivation);
+  push_track(&wiring, derivation, 0);
   work_off(&wiring);
 }

@@ -19,26 +19,61 @@ extension KVOClass {
         return storedKeys.insert(property.name, at: address)
       }
     }
-    return nil
+    let hidden = fields.first { $0.isObserved && $0.offset == offset && $0.type.hasRoom }
+    return hidden.map { storedKeys.insert(name(ofHidden: $0), at: address) }
   }
 
-  /// Makes a key path a key of its own: computed, and tracked.
-  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> Property {
+  // A superclass's property whose name a subclass's own has taken, private as both may be.
+  private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
-      name: nameOfTracked(reads), storage: nil,
+      name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
+      setter: nil, isManual: false)
+    property.add(to: cClass)
+    return property.name
+  }
+
+  /// Makes a key path a key of its own: computed, and tracked. One that names the same, of a
+  /// superclass, is the same key.
+  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> KeyName {
+    if let known = tracked(like: keyPath) { return known }
+    let number = trackedKeys.withLock { $0.count + 1 }
+    let property = Property(
+      name: nameOfTracked(reads, number), storage: nil,
       accessors: .keyPath(keyPath, .tracked(isPath: reads.isPath)), setter: nil, isManual: false)
     property.add(to: cClass)
-    return property
+    trackedKeys.withLock { $0.append(TrackedKey(keyPath: keyPath, name: property.name)) }
+    return property.name
   }
 
-  // What it reads is what a dump can say of it. No string names it: a key has no backslash, and this
-  // no dot.
-  private func nameOfTracked(_ reads: KeyPathReads) -> KeyName {
-    let number = trackedKeys.withLock { count in
-      count += 1
-      return count
-    }
-    let owner = String(name.map { $0 == "." ? "/" : $0 })
-    return .of("\\\(owner)#\(number)(\(reads.names.joined(separator: ", ")))")
+  private func tracked(like keyPath: AnyKeyPath) -> KeyName? {
+    trackedKeys.withLock { $0 }.first {
+      Swift.type(of: $0.keyPath).valueType == Swift.type(of: keyPath).valueType
+        && ($0.keyPath.isSame(as: keyPath) || keyPath.isSame(as: $0.keyPath))
+    }?.name
   }
+
+  // What it reads is what a dump can say of it. Of equal length, so that the first comes first where
+  // keys go by their names.
+  private func nameOfTracked(_ reads: KeyPathReads, _ number: Int) -> KeyName {
+    let digits = String(number)
+    let padded = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+    return unspellable("\(name)#\(padded)(\(reads.names.joined(separator: ", ")))")
+  }
+
+  // A name that no key has, since it begins with a backslash, and that is no path.
+  private func unspellable(_ text: String) -> KeyName {
+    .of("\\" + String(text.map { $0 == "." || $0 == "@" ? "/" : $0 }))
+  }
+}
+
+/// A key path that has a key of its own.
+// As in KeyPathCache, one with an argument that is not sendable is evaluated where what it reads is
+// changed.
+struct TrackedKey: @unchecked Sendable {
+  let keyPath: AnyKeyPath
+  let name: KeyName
+}
+
+extension ValueType {
+  fileprivate var hasRoom: Bool { cType.pointee.size > 0 }
 }

@@ -31,8 +31,8 @@ final class KVOClass: @unchecked Sendable {
 
   /// The keys known so far.
   let properties = Locked<[String: Property]>([:])
-  /// How many key paths have keys of their own.
-  let trackedKeys = Locked(0)
+  /// Key paths that have keys of their own, in the order in which they got them.
+  let trackedKeys = Locked<[TrackedKey]>([])
   var preparation = Preparation()
 
   struct Preparation {

@@ -29,8 +29,9 @@ extension KVOObject {
     if let property = stored(keyPath, reads, in: known) {
       return keep(property, for: keyPath, in: known)
     }
-    guard !reads.names.isEmpty else { return nil }
-    return known.keyPaths.name(for: keyPath) { known.track(keyPath, reads).name }
+    // Behind a nil there may be what another object of the class reads.
+    guard !reads.names.isEmpty || reads.mayHaveEnded else { return nil }
+    return known.keyPaths.name(for: keyPath) { known.track(keyPath, reads) }
   }
 
   private func keep(

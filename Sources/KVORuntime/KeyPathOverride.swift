@@ -28,8 +28,17 @@ extension AnyKeyPath {
   /// Whether this key path begins with the one property that the other names, and goes on. False
   /// where key paths are not what was assumed.
   func isLonger(thanItsFirst property: AnyKeyPath) -> Bool {
-    guard AnyKeyPath.isGetterKnown, let getter = property.firstGetter else { return false }
-    return !isSingle && firstGetter == getter
+    guard AnyKeyPath.isGetterKnown, !isSingle, let firstGetter, let getter = property.firstGetter
+    else { return false }
+    guard firstGetter != getter, let type = Swift.type(of: self).rootType as? AnyClass,
+      let ancestor = Swift.type(of: property).rootType as? AnyClass
+    else { return firstGetter == getter }
+    return firstGetter == AnyKeyPath.function(of: getter, introducedBy: ancestor, in: type)
+  }
+
+  /// Whether it goes on behind a plain stored property of a class.
+  var goesThroughPlainProperty: Bool {
+    AnyKeyPath.isGetterKnown && !isSingle && firstComponent & 0x7f00_0000 == 0x0300_0000
   }
 
   private static func function(

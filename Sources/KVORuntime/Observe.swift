@@ -19,7 +19,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// (`\.point.x`, `\.list.count`) need no declaration: what their getters read is observed, of
   /// whatever objects, and they are evaluated again after each change. Registering evaluates the key
   /// path. One that reads no `@Observed` property and is no declared key stops the program with a
-  /// message.
+  /// message. What such a key path was given as subscript argument is kept for ever.
   ///
   /// - Returns: a token; dropping it ends the registration.
   /// - Complexity: O(1) after the first use of the key path with the class; of what is not a

@@ -120,9 +120,11 @@ final class KeyPathReads: ReadRecorder {
 
   /// Whether the key path goes through a stored property of the object first.
   var isPath: Bool {
-    guard let first else { return false }
-    return keyPath.isLonger(thanItsFirst: first)
+    keyPath.goesThroughPlainProperty || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
+
+  /// Whether the key path may have ended early, at a nil: it goes through an optional.
+  var mayHaveEnded: Bool { keyPath.debugDescription.contains("?") }
 }
 
 /// Called by the getters of `@Observed` properties while reads are recorded on this thread.

@@ -16,6 +16,7 @@ import Testing
       set { slot.pointee = newValue }
     }
     var endsAtCall = false
+    var releasesAtCall = 0
     private(set) var entries: UnsafeMutablePointer<Entry>
 
     struct Entry {
@@ -46,6 +47,9 @@ import Testing
             let entry = context!.assumingMemoryBound(to: Entry.self).pointee
             let listener = entry.listener.takeUnretainedValue()
             listener.calls.append("\(entry.number) \(String(cString: key))")
+            if listener.calls.count == listener.releasesAtCall {
+              kvo_handle_release(listener.handle)
+            }
             if listener.endsAtCall, let handle = listener.handle { kvo_handle_invalidate(handle) }
           }, entries, MemoryLayout<Entry>.stride,
           {
@@ -118,6 +122,17 @@ import Testing
         #expect(!kvo_is_observed(object.object, key))
       }
     }
+  }
+
+  @Test("C5: the handle may be given back inside an initial call", arguments: [1, 2])
+  func releasedInInitialCall(_ call: Int) {
+    let object = make(account.self)
+    let listener = Listener()
+    listener.releasesAtCall = call
+    let outcome = listener.add(object.object, ["balance", "owner"], .KVO_INITIAL)
+    #expect(outcome.status == .KVO_OK && listener.endings == 1)
+    #expect(!kvo_is_observed(object.object, "balance"))
+    object.release()
   }
 
   @Test(

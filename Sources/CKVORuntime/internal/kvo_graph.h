@@ -31,6 +31,7 @@ typedef struct kvo_chain {
   uint32_t references; ///< its links, and its derivation
   bool ended;
   bool is_reported; ///< that it can't be followed; atomic
+  bool is_new;      ///< of a tracked key, which has not been read since this was made
   const kvo_key_path *path;
   const kvo_accessors *accessors; ///< of the root's key: the derived one, or the path's first
   kvo_object *root;               ///< an unowned reference
@@ -62,7 +63,7 @@ struct kvo_derivation {
   kvo_derivation *KVO_NULLABLE next;     ///< of those that end with their object
   kvo_derivation *KVO_NULLABLE below;    ///< on a search's stack
   uint32_t low, high;                    ///< what that search has yet to look at of its observers
-  kvo_object *object;                    ///< kept by the chains' references
+  kvo_object *object;                    ///< an unowned reference
   const kvo_class_operations *operations;
   const kvo_accessors *accessors;
   const kvo_dependencies *dependencies;
@@ -128,6 +129,7 @@ typedef struct kvo_read {
 struct kvo_reads {
   kvo_read *KVO_NULLABLE items;
   size_t count, capacity;
+  bool is_short; ///< memory ran out
 };
 void kvo_reads_destroy(kvo_reads *reads);
 

@@ -65,6 +65,8 @@ bool kvo_group_member_begin_locked(kvo_registration *member);
 /// Likewise: tells that it is reclaimed, and that nothing holds it any more.
 void kvo_group_member_ended(kvo_registration *member);
 void kvo_group_member_free(kvo_registration *member);
+/// Whether any of a group is live.
+bool kvo_group_is_valid(const kvo_group *group);
 /// Ends all of a group; the caller keeps one of them.
 void kvo_group_end(kvo_group *group);
 

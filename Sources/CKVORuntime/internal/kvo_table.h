@@ -92,16 +92,25 @@ KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) {
 typedef struct kvo_cell {
   uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
   kvo_observers observers; ///< atomic
-  uintptr_t reading; ///< the accessors, with the lowest bit set if the key is not automatic; atomic
+  uintptr_t reading;       ///< the accessors, with marks in the lowest bits (below); atomic
   struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
 } kvo_cell;
 
 KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
-  return (const kvo_accessors *)(__atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & ~(uintptr_t)1);
+  return (const kvo_accessors *)(__atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & ~(uintptr_t)3);
+}
+/// A cell's accessors with the marks.
+KVO_INLINE uintptr_t kvo_cell_reading(const kvo_accessors *accessors) {
+  bool is_tracked = accessors->property && accessors->property->track;
+  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : 1) | (is_tracked ? 2 : 0);
 }
 /// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
 KVO_INLINE bool kvo_cell_is_manual(const kvo_cell *cell) {
   return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & 1;
+}
+/// Whether a change of the key has to be followed by reading it: it is a binding's tracked one.
+KVO_INLINE bool kvo_cell_is_tracked(const kvo_cell *cell) {
+  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & 2;
 }
 
 /// A change by hand that is open: kvo_will_change has been called. Object lock.

@@ -1,0 +1,183 @@
+import KVORuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// F5, F6, G: where what a key path reads is not what it first seems.
+@Suite(.leakFree) struct TrackingEdgeTests {
+  private class Person: KVOObject {
+    @Observed var first = "a"
+    @Observed var boss: Person?
+    @Observed var hits = 0
+    @Observed var noise = 0
+    var formal = false
+    let parent: Person?
+    let life = Life(of: Person.self)
+
+    init(parent: Person? = nil) { self.parent = parent }
+
+    var upper: String { formal ? "Dr " + first : first.uppercased() }
+    var counted: Int {
+      hits = 5
+      return boss?.noise ?? 0
+    }
+    var other: Int { hits + noise }
+  }
+
+  private final class Employee: Person {}
+
+  @Test("F5 E3: a change by hand of a computed property has it read again")
+  func byHand() {
+    let person = Person()
+    let log = Recorder()
+    log.observe(person, \.upper, [.old, .new])
+    person.withChange(of: \.upper) { person.formal = true }
+    person.first = "b"
+    #expect(log.take() == ["a old A new Dr a", "a old Dr a new Dr b"])
+  }
+
+  @Test("F6 D2: a key path of the superclass and one of the subclass are one key")
+  func oneKey() {
+    let employee = Employee()
+    let log = Recorder()
+    log.observe(employee, \Employee.upper, as: "1")
+    log.observe(employee as Person, \Person.upper, as: "2")
+    log.observe(employee, \Employee.upper, as: "3")
+    employee.first = "b"
+    #expect(log.take() == ["1", "2", "3"])
+    (employee as Person).withChange(of: \Person.upper) {}
+    #expect(log.take() == ["1", "2", "3"])
+  }
+
+  @Test("D13: a path stands where it was registered, whatever its root class and first property")
+  func places() {
+    let parent = Person()
+    let employee = Employee(parent: parent)
+    employee.boss = parent
+    let log = Recorder()
+    log.observe(parent, \.first, as: "1 key")
+    log.observe(employee, \Employee.boss?.first, as: "2 path of the subclass")
+    log.observe(parent, \.first, as: "3 key")
+    log.observe(employee as Person, \Person.boss?.first, as: "4 path of the superclass")
+    log.observe(employee, \.parent?.first, as: "5 path through a constant")
+    log.observe(parent, \.first, as: "6 key")
+    parent.first = "b"
+    #expect(
+      log.take() == [
+        "1 key", "2 path of the subclass", "3 key", "4 path of the superclass",
+        "5 path through a constant", "6 key",
+      ])
+  }
+
+  @Test("D13: computed properties of one level, which have no names, come as they were first used")
+  func levels() {
+    let person = Person()
+    let log = Recorder()
+    let paths: [KeyPath<Person, Character>] = (0..<12).map { \Person.first[atOffset: $0] }
+    for (number, path) in paths.enumerated() { log.observe(person, path, as: "\(number)") }
+    person.first = "b"
+    #expect(log.take() == (0..<12).map(String.init))
+  }
+
+  @Test("F6: a path that ends at a nil constant is observed, and silent")
+  func nilConstant() {
+    let child = Person(parent: Person())
+    let root = Person()
+    let log = Recorder()
+    log.observe(root, \.parent?.parent?.hits, as: "root")
+    log.observe(child, \.parent?.hits, [.new], as: "child")
+    root.hits = 1
+    child.parent?.hits = 2
+    #expect(log.take() == ["child new 2"])
+  }
+
+  @Test("F5: a getter that sets something is not followed by what is read to tell of that")
+  func settingGetter() {
+    let person = Person()
+    let log = Recorder()
+    person.hits = 1
+    log.observe(person, \.other, [.old, .new], as: "other")
+    log.observe(person, \.counted, as: "counted")
+    _ = log.take()
+    person.noise = 1
+    #expect(log.take().allSatisfy { $0.hasPrefix("other") })
+  }
+
+  private class TwinBase: KVOObject {
+    @Observed private var level = 1
+    var doubled: Int { level * 2 }
+    func raise() { level += 1 }
+  }
+
+  private final class TwinSub: TwinBase {
+    @Observed private var level = "own"
+    var own: String { level }
+    func rename() { level = "other" }
+  }
+
+  @Test("F5: of two private properties of one name each is followed")
+  func twins() {
+    let twin = TwinSub()
+    let log = Recorder()
+    log.observe(twin as TwinBase, \TwinBase.doubled, [.old, .new], as: "base")
+    log.observe(twin, \TwinSub.own, [.old, .new], as: "sub")
+    twin.raise()
+    #expect(log.take() == ["base old 2 new 4"])
+    twin.rename()
+    #expect(log.take() == ["sub old own new other"])
+  }
+
+  private final class Box<Value>: KVOObject {
+    @Observed var value: Value?
+    @Observed var count = 0
+    var twice: Int { count * 2 }
+  }
+
+  @Test("C5: keys of classes with odd names are observed together as well")
+  func oddNames() {
+    let box = Box<@Sendable () -> Void>()
+    var calls = 0
+    let token = box.observe([\.twice, \.count]) { _, _ in calls += 1 }
+    box.count = 1
+    #expect(calls == 2)
+    token.invalidate()
+  }
+
+  private final class Gated: KVOObject, @unchecked Sendable {
+    @Observed var link: Person?
+    @Observed var via: Gated?
+    var gate: (() -> Void)?
+
+    var name: String {
+      let link = link
+      gate?()
+      return link?.first ?? "-"
+    }
+  }
+
+  @Test("I3: what is set while a computed property is first read is followed when observe returns")
+  func setWhileRead() {
+    let gated = Gated()
+    let (before, after) = (Person(), Person())
+    gated.link = before
+    var rounds = 0
+    gated.gate = {
+      rounds += 1
+      // As another thread might, between being read and being stood at.
+      if rounds == 2 { gated.link = after }
+    }
+    let log = Recorder()
+    log.observe(gated, \.name, [.new])
+    gated.gate = nil
+    before.first = "silent"
+    after.first = "told"
+    #expect(log.take() == ["a new told"])
+  }
+}
+
+extension String {
+  /// A part of a value that has an argument.
+  fileprivate subscript(atOffset offset: Int) -> Character {
+    self[index(startIndex, offsetBy: min(offset, count - 1))]
+  }
+}
