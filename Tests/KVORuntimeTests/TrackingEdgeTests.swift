@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("I3: what is set while a computed property is first read is followed when observe returns")
+  @Test("F5: what is set while a computed property is first read is followed when observe returns")
   func setWhileRead() {
     let gated = Gated()
     let (before, after) = (Person(), Person())

@@ -4,7 +4,7 @@ import Testing
 
 /// I1 and C5 for computed properties and for several keys: what threads do to one object at once.
 @Suite(.leakFree) struct TrackingThreadTests {
-  // Nothing is set while threads share it: storage is not locked (I4).
+  // Nothing is set while threads share it: storage is not locked.
   private final class Worker: KVOObject, @unchecked Sendable {
     @Observed var first = "Ann"
     @Observed var last = "Lee"
