@@ -80,7 +80,7 @@ struct Family {
 /// All cases, in the order of the table.
 var catalog: [Family] {
   [
-    cSetterFamily, swiftSetterFamily, registrationFamily, cManyKeysFamily, swiftManyKeysFamily,
-    bytesFamily,
+    cSetterFamily, swiftSetterFamily, subclassFamily, sumFamily, appendFamily, registrationFamily,
+    cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]
 }

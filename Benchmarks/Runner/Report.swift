@@ -8,8 +8,13 @@ private struct Limit {
 }
 
 private let limits = [
-  Limit(name: "swift.set.unobserved", reference: "swift.plain.set", factor: 1.25),
-  Limit(name: "swift.get", reference: "swift.plain.get", factor: 1.25),
+  Limit(name: "swift.set.unobserved", reference: "swift.plain.set", factor: 1.15),
+  Limit(name: "swift.get", reference: "swift.plain.get", factor: 1.15),
+  Limit(name: "swift.sub.set", reference: "swift.sub.plain.set", factor: 1.15),
+  Limit(name: "swift.sub.get", reference: "swift.sub.plain.get", factor: 1.15),
+  Limit(name: "swift.sub.own", reference: "swift.sub.plain.own", factor: 1.15),
+  Limit(name: "swift.sum", reference: "swift.sum.plain", factor: 1.5),
+  Limit(name: "swift.append.200000", reference: "swift.append.2000", factor: 1.3),
   Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
   Limit(name: "c.set.observed.closure", reference: "floor.ffi.closure", factor: 2.5),
   Limit(name: "c.manykeys.closure.1000", reference: "c.manykeys.closure.10", factor: 1.3),

@@ -8,8 +8,9 @@ public import CKVORuntime
 /// property.
 ///
 /// The accessors are transparent: they are compiled into the property's own, where
-/// `object[keyPath: storage()]` folds to the field's address. Key path objects are made only where
-/// reads are recorded and in `_modify`, which is a coroutine and is not folded.
+/// `object[keyPath: storage()]` folds to the field's address. Key path objects to the storage are
+/// made only in generic classes, in unoptimised code, and in `_modify`, which is a coroutine and is
+/// not folded.
 ///
 /// A `didSet` on the property makes the compiler replace in-place mutation by a copy that is set.
 @propertyWrapper
@@ -39,8 +40,16 @@ public struct Observed<Value> {
     @_transparent
     get {
       if _slowPath(kvo_is_recording()) {
-        // The result is used, so that a call without effects is not taken for a needless one.
-        guard recordRead(headerAddress(of: object), wrapped, storage) else { recordingFailed() }
+        // The results are used, so that calls without effects are not taken for needless ones.
+        let header = headerAddress(of: object)
+        if !isFolded(Root.self, Value.self) {
+          guard recordRead(header, wrapped, storage) else { recordingFailed() }
+        } else if !recordRead(header, wrapped) {
+          let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
+            UnsafeMutableRawPointer($0)
+          }
+          guard recordRead(header, wrapped, at: address) else { recordingFailed() }
+        }
       }
       return object[keyPath: storage()].value
     }
@@ -56,7 +65,7 @@ public struct Observed<Value> {
             UnsafeRawPointer($0)
           }
           change =
-            kvo_uniform_will(header, address) ?? willChange(header, insteadOf: address, storage)
+            kvo_uniform_will(header, address) ?? willChange(object, insteadOf: address, wrapped)
         }
       }
       object[keyPath: storage()].value = newValue
@@ -74,6 +83,14 @@ public struct Observed<Value> {
   }
 }
 
+/// Whether a key path to the storage is sure to be folded to an address; known when the accessor is
+/// compiled. What is not folded then is not compiled either: one key path object to the storage, in
+/// whatever branch, and the optimiser must check each access to the property for exclusivity.
+@usableFromInline @_transparent
+func isFolded<Root, Value>(_ root: Root.Type, _ value: Value.Type) -> Bool {
+  MemoryLayout<Value>.size != 0 && _isConcrete(root) && !_isDebugAssertConfiguration()
+}
+
 /// Opens the change of a property whose type takes no room: its address is another's as well, so it is
 /// announced by key.
 @usableFromInline @inline(never)
@@ -85,11 +102,12 @@ func willChange(_ object: KVOObject, _ property: AnyKeyPath) -> OpaquePointer? {
 /// classes whose superclass is of a library built for library evolution.
 @usableFromInline @inline(never)
 func willChange(
-  _ header: UnsafeMutableRawPointer, insteadOf address: UnsafeRawPointer,
-  _ storage: () -> AnyKeyPath
+  _ object: KVOObject, insteadOf address: UnsafeRawPointer, _ property: () -> AnyKeyPath
 ) -> OpaquePointer? {
-  guard !kvo_binding_holds(header, address) else { return nil }
-  return kvo_uniform_will(header, StorageKeyPath.address(of: storage(), header))
+  guard !kvo_binding_holds(object.header, address) else { return nil }
+  let key = object.keyName(of: property()).string
+  guard let storage = KVOClass.of(object).property(key)?.observedStorage else { return nil }
+  return kvo_uniform_will(object.header, object.address + storage.offset)
 }
 
 /// `KVOObject.header` for inlinable code.

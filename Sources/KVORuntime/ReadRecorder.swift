@@ -4,6 +4,8 @@ internal import CKVORuntime
 /// Sees what a getter or a key path reads: while it records, every read of an `@Observed` property
 /// on this thread passes by here, of whatever object.
 class ReadRecorder {
+  private var isReadingAgain = false
+
   /// Records what a body reads, and nothing that an outer recorder would have seen.
   final func record(_ body: () -> Void) {
     // The thread's variable holds the address for as long as this frame does.
@@ -13,6 +15,16 @@ class ReadRecorder {
       defer { kvo_set_recorder(outer) }
       body()
     }
+  }
+
+  // Optimised code for one form of a generic class may have read a copy, where the superclass is of a
+  // library built for library evolution. The key path reads by the code for all forms.
+  fileprivate final func readAgain(_ header: UnsafeMutableRawPointer, _ accessor: AnyKeyPath) {
+    let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
+    guard !isReadingAgain else { StorageKeyPath.stop(for: object) }
+    isReadingAgain = true
+    _ = object[keyPath: accessor]
+    isReadingAgain = false
   }
 
   fileprivate static var current: ReadRecorder? {
@@ -137,6 +149,31 @@ func recordRead(
 ) -> Bool {
   if let recorder = ReadRecorder.current {
     recorder.note(header, accessor, at: StorageKeyPath.address(of: storage(), header))
+  }
+  return true
+}
+
+/// The same where the storage needs no key path. False if it is not known yet where the property is
+/// stored, and nothing has been recorded.
+@_effects(readonly) @inline(never) @usableFromInline
+func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath) -> Bool {
+  guard let recorder = ReadRecorder.current else { return true }
+  guard let offset = StorageOffset.known(for: accessor()) else { return false }
+  recorder.note(header, accessor, at: header + offset)
+  return true
+}
+
+/// The same with the address. Always true.
+@_effects(readonly) @inline(never) @usableFromInline
+func recordRead(
+  _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+  at address: UnsafeMutableRawPointer
+) -> Bool {
+  if ObjectHeader.isInside(address, header) {
+    StorageOffset.keep(address - header, for: accessor())
+    ReadRecorder.current?.note(header, accessor, at: address)
+  } else {
+    ReadRecorder.current?.readAgain(header, accessor())
   }
   return true
 }

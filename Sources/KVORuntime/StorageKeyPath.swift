@@ -43,13 +43,18 @@ enum StorageKeyPath {
     let storage = type(of: keyPath).valueType as? any ObservedStorage.Type
     let address = storage?.address(of: keyPath, in: instance)
     guard let address, ObjectHeader.isInside(address, object + ObjectHeader.offset) else {
-      KVODiagnostics.stop(
-        """
-        The storage of an @Observed property of \(className(of: type(of: instance))) can't be \
-        found. Generic classes need a KVORuntime that is built without library evolution.
-        """)
+      stop(for: instance)
     }
     return address
+  }
+
+  /// Stops the program because the storage of a property can't be found.
+  static func stop(for object: KVOObject) -> Never {
+    KVODiagnostics.stop(
+      """
+      The storage of an @Observed property of \(className(of: type(of: object))) can't be found. \
+      Its class needs a KVORuntime that is built without library evolution.
+      """)
   }
 }
 

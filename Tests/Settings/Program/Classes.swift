@@ -18,6 +18,12 @@ class Labelled<First, Second>: PairBox<First, Second> {
   @Observed final var weight = 1
 }
 
+/// A form of a generic class.
+final class NumberBox: Box<Int> {
+  @Observed var limit = 10
+  var sum: Int { value + limit }
+}
+
 private let balanceContext = KVOContext()
 private let ownerContext = KVOContext()
 

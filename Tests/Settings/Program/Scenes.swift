@@ -70,6 +70,13 @@ func generics() {
     pair.observe(\.third, options: [.old, .new]) { show("third", $1) },
     pair.observe(\.weight, options: [.old, .new]) { show("weight", $1) },
   ]
+  let number = NumberBox(1)
+  let limits = number.observe(\.limit, options: [.old, .new]) { show("limit", $1) }
+  let sums = number.observe(\.sum, options: [.old, .new]) { show("sum", $1) }
+  number.limit = 11
+  number.limit += 1
+  number.value = 2
+  withExtendedLifetime((limits, sums)) {}
   box.value.append("b")
   box.label += "!"
   pair.value += 1

@@ -1,0 +1,153 @@
+/// What an observable property costs where nobody observes it, in other places than an open class of
+/// another module: in a subclass of this module, and in a final class, whose loops are optimised.
+import BenchmarkModel
+import KVORuntime
+
+/// Properties of a subclass in another module than its superclass, inherited and its own.
+var subclassFamily: Family {
+  Family(cases: [
+    .time("swift.sub.plain.set", .plain) { accounts(PlainSubaccount(), setInherited) },
+    .time("swift.sub.set", .none) { accounts(ObservedSubaccount(), setInherited) },
+    .time("swift.sub.plain.get", .plain) { accounts(PlainSubaccount(), getInherited) },
+    .time("swift.sub.get", .none) { accounts(ObservedSubaccount(), getInherited) },
+    .time("swift.sub.plain.own", .plain) { accounts(PlainSubaccount(), changeOwn) },
+    .time("swift.sub.own", .none) { accounts(ObservedSubaccount(), changeOwn) },
+  ])
+}
+
+/// The sum of a property over a thousand objects of a final class.
+var sumFamily: Family {
+  Family(cases: [
+    .time("swift.sum.plain", .plain) {
+      let items = (0..<1000).map(PlainItem.init)
+      return Workload(run: { for _ in 0..<$0 { sumAmounts(of: items) } }, finish: { _ in })
+    },
+    .time("swift.sum", .none) {
+      let items = (0..<1000).map(ObservedItem.init)
+      return Workload(run: { for _ in 0..<$0 { sumAmounts(of: items) } }, finish: { _ in })
+    },
+  ])
+}
+
+/// Appending to an observed array, short and long, and taking away again: two changes.
+var appendFamily: Family {
+  Family(
+    cases: appendCounts.map { count in
+      .time("swift.append.\(count)", .uniform) { appending(to: count) }
+    })
+}
+
+/// How many elements the arrays have.
+let appendCounts = [2000, 200_000]
+
+// MARK: Classes
+
+// Open, so that the compiler takes neither for final and its loops for needless.
+open class PlainSubaccount: PlainAccount {
+  open var limit = 0.0
+}
+
+open class ObservedSubaccount: ObservedAccount {
+  @Observed open var limit = 0.0
+}
+
+private final class PlainItem {
+  var amount: Int
+
+  init(_ amount: Int) { self.amount = amount }
+}
+
+private final class ObservedItem: KVOObject {
+  @Observed var amount: Int
+
+  init(_ amount: Int) {
+    _amount = Observed(wrappedValue: amount)
+    super.init()
+  }
+}
+
+private final class List: KVOObject {
+  @Observed var items: [Int] = []
+}
+
+// MARK: Loops
+
+/// Where what was read goes, so that it is read.
+nonisolated(unsafe) private var sink = 0.0
+
+@inline(never)
+private func setInherited(_ account: PlainSubaccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func setInherited(_ account: ObservedSubaccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func getInherited(_ account: PlainSubaccount, _ iterations: Int) {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  sink = sum
+}
+
+@inline(never)
+private func getInherited(_ account: ObservedSubaccount, _ iterations: Int) {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  sink = sum
+}
+
+@inline(never)
+private func changeOwn(_ account: PlainSubaccount, _ iterations: Int) {
+  for i in 0..<iterations { account.limit = account.limit + Double(i) }
+}
+
+@inline(never)
+private func changeOwn(_ account: ObservedSubaccount, _ iterations: Int) {
+  for i in 0..<iterations { account.limit = account.limit + Double(i) }
+}
+
+// Writes what it has summed, so that it is done each time.
+@inline(never)
+private func sumAmounts(of items: [PlainItem]) {
+  var sum = 0
+  for item in items { sum &+= item.amount }
+  sink = Double(sum)
+}
+
+// Writes what it has summed, so that it is done each time.
+@inline(never)
+private func sumAmounts(of items: [ObservedItem]) {
+  var sum = 0
+  for item in items { sum &+= item.amount }
+  sink = Double(sum)
+}
+
+// MARK: Workloads
+
+private func accounts<Account>(
+  _ account: Account, _ loop: @escaping (Account, Int) -> Void
+) -> Workload {
+  Workload(run: { loop(account, $0) }, finish: { _ in })
+}
+
+private func appending(to count: Int) -> Workload {
+  let list = List()
+  list.items = Array(0..<count)
+  list.items.reserveCapacity(count + 1)
+  var told = 0
+  let token = list.observe(\.items, options: .new) { _, _ in told += 1 }
+  return Workload(
+    run: {
+      for i in 0..<$0 {
+        list.items.append(i)
+        list.items.removeLast()
+      }
+    },
+    finish: {
+      require(told == 2 * $0, "the observer was told \(told) of \(2 * $0) changes")
+      token.invalidate()
+    })
+}
