@@ -73,6 +73,10 @@ let package = Package(
       name: "KVORuntimeTests",
       dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       swiftSettings: strictSwift),
+    // Every public name, as the users' code spells it.
+    .testTarget(
+      name: "ContractTests", dependencies: ["KVORuntime", "CKVORuntime", "CFixtures"],
+      swiftSettings: strictSwift),
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(
       name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",

@@ -1,0 +1,24 @@
+import CFixtures
+import CKVORuntime
+import KVORuntime
+import Testing
+
+/// Objects of the C runtime.
+@Suite struct ForeignTests {
+  @Test func objects() throws {
+    let made = try #require(kvo_object_create(account_class()))
+    defer { kvo_object_release(made) }
+    let object = ForeignObject(OpaquePointer(made))
+    #expect(object.className == "CAccount")
+    var told: [Double?] = []
+    let token: KeyValueObservation = try object.observe(
+      "balance", as: Double.self, options: .new
+    ) { told.append($1.newValue) }
+    try object.setValue(2, forKey: "balance")
+    #expect(try object.value(forKey: "balance") as? Double == 2)
+    #expect(told == [2] && object.observationInfo.registrations.count == 1)
+    token.invalidate()
+    let observing: any KeyValueObserving = object
+    #expect(observing is ForeignObject)
+  }
+}

@@ -1,0 +1,129 @@
+import KVORuntime
+import Testing
+
+/// Registering, by key path and by string.
+@Suite struct ObservingTests {
+  @Test func keyPaths() {
+    let person = Person(name: "Ada")
+    var told: [String] = []
+    let tokens: [KeyValueObservation] = [
+      person.observe(\.age) { person, _ in told.append("age of \(person.name)") },
+      person.observe(\.age, options: [.old, .new]) {
+        told.append("\($1.oldValue!) \($1.newValue!)")
+      },
+      person.observe(\.nickname, options: .initial, withToken: { told.append("\($2.isValid)") }),
+      person.observe([\.name, \.age], options: .new) { told.append("one of \($1 == \.age)") },
+    ]
+    person.age = 36
+    #expect(told == ["true", "age of Ada", "0 36", "one of true"])
+    for token in tokens { token.invalidate() }
+    #expect(tokens.allSatisfy { !$0.isValid })
+    let shared: any Sendable = tokens[0]
+    withExtendedLifetime(shared) { person.age = 37 }
+    #expect(told.count == 4)
+  }
+
+  @Test func targets() {
+    final class Label {
+      var text = ""
+      func show(_ change: KeyValueObservedChange<String>) { text = change.newValue ?? "" }
+    }
+    let person = Person()
+    let label = Label()
+    let token = person.observe(\.name, options: .new, target: label, action: Label.show)
+    person.name = "Ada"
+    #expect(label.text == "Ada" && token.isValid)
+  }
+
+  @Test func strings() throws {
+    let person = Person()
+    var told: [Any?] = []
+    let token = try person.observe(keyPath: "name", options: .new) { told.append($1.newValue) }
+    person.name = "Ada"
+    #expect(told.first as? String == "Ada" && token.isValid)
+    #expect(throws: KeyValueError.self) { try person.observe(keyPath: "nothing") { _, _ in } }
+  }
+
+  @Test func observers() throws {
+    let person = Person()
+    let watcher = Watcher()
+    let context = KVOContext()
+    try person.addObserver(watcher, forKeyPath: "name")
+    try person.addObserver(watcher, forKeyPath: "age", options: [.new, .old, .prior])
+    try person.addObserver(watcher, forKeyPath: "age", options: .new, context: context)
+    try person.addObserver(watcher, forKeyPath: "name", context: context.pointer)
+    person.name = "Ada"
+    person.age = 1
+    #expect(
+      watcher.seen == [
+        "name setting", "name setting", "age setting prior old 0", "age setting old 0 new 1",
+        "age setting new 1",
+      ])
+    try person.removeObserver(watcher, forKeyPath: "age", context: context)
+    try person.removeObserver(watcher, forKeyPath: "name", context: context.pointer)
+    try person.removeObserver(watcher, forKeyPath: "name")
+    try person.removeObserver(watcher, forKeyPath: "age")
+    #expect(throws: KeyValueError.self) { try person.removeObserver(watcher, forKeyPath: "age") }
+  }
+
+  @Test func introspection() throws {
+    let person = Person()
+    let watcher = Watcher()
+    let context = KVOContext()
+    try person.addObserver(watcher, forKeyPath: "age", options: .new, context: context)
+    let information: ObservationInfo = person.observationInfo
+    let registration: ObservationInfo.Registration = try #require(information.registrations.first)
+    #expect(registration.keyPath == "age" && registration.options == .new)
+    #expect(registration.observer.contains("Watcher") && registration.description.contains("age"))
+    #expect(registration.context == UnsafeRawPointer(context.pointer))
+    #expect(information.description.contains("age"))
+    #expect(information.debugDescription.contains("age"))
+    #expect(person.isObserved(forKey: "age") && !person.isObserved(forKey: "name"))
+    person.removeAllObservers()
+    #expect(!person.isObserved(forKey: "age"))
+  }
+
+  @Test func manual() {
+    let person = Person()
+    var kinds: [KeyValueChange] = []
+    var tokens = [person.observe(\.note) { kinds.append($1.kind) }]
+    tokens.append(person.observe(\.friends) { kinds.append($1.kind) })
+    tokens.append(person.observe(\.titles) { kinds.append($1.kind) })
+    person.willChangeValue(forKey: "note")
+    person.didChangeValue(forKey: "note")
+    person.willChangeValue(for: \.note)
+    person.didChangeValue(for: \.note)
+    person.withChange(of: \.note) { person.note = "body" }
+    #expect(person.withChange(forKey: "note") { 7 } == 7)
+    person.willChange(.replacement, valuesAt: RangeSet(), forKey: "friends")
+    person.didChange(.replacement, valuesAt: RangeSet(), forKey: "friends")
+    person.willChange(.replacement, valuesAt: RangeSet(), for: \.friends)
+    person.didChange(.replacement, valuesAt: RangeSet(), for: \.friends)
+    person.withChange(.replacement, at: RangeSet(), forKey: "friends") {}
+    person.willChangeValue(forKey: "titles", withSetMutation: .union, using: [])
+    person.didChangeValue(forKey: "titles", withSetMutation: .union, using: [])
+    person.willChangeValue(for: \.titles, withSetMutation: .minus, using: ["Dr"])
+    person.didChangeValue(for: \.titles, withSetMutation: .minus, using: ["Dr"])
+    person.withChange(.intersect, using: ["Dr"], forKey: "titles") {}
+    let settings = [KeyValueChange](repeating: .setting, count: 4)
+    let replacements = [KeyValueChange](repeating: .replacement, count: 3)
+    #expect(kinds == settings + replacements + [.insertion, .removal, .removal])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func diagnostics() {
+    let hook: (@Sendable (String, Any?, KVOObject) -> Void)? = KVODiagnostics.unhandledNotification
+    KVODiagnostics.unhandledNotification = hook
+    let misuse: (@Sendable (String) -> Void)? = KVODiagnostics.misuse
+    KVODiagnostics.misuse = misuse
+    #expect((KVODiagnostics.misuse == nil) == (misuse == nil))
+  }
+
+  @Test func identity() {
+    #expect(Person(name: "Ada") != Person(name: "Ada"))
+    let set: Set<KVOObject> = [Particular(name: "Ada"), Particular(name: "Ada")]
+    #expect(set.count == 1)
+    let observing: any KeyValueObserving = Person()
+    #expect(observing is Person)
+  }
+}
