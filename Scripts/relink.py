@@ -69,11 +69,15 @@ class Build:
         listed = folder / "objects"
         listed.write_text("".join(f"{self.chosen(path, objects)}\n" for path in self.objects))
         program = folder / self.program.name
-        run(
-            ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
-            + ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
-            + [f"@{listed}", "-o", str(program)]
-        )
+        command = ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
+        command += ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
+        command += [f"@{listed}", "-o", str(program)]
+        try:
+            run(command)
+        except CommandFailed:
+            # Seen once in some hundred links, two at a time: the libraries that the objects name
+            # were lost on the way, and found again. What is really missing is so a second time.
+            run(command)
         return program
 
     @staticmethod

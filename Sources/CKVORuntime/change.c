@@ -60,7 +60,7 @@ static void call_living_object(kvo_frame *frame, kvo_registration *registration,
   operations->release(observer);
 }
 
-static void call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
+void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
   if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
   if (KVO_LIKELY(registration->callback != NULL))
     registration->callback(registration->context, registration->object, registration->key_path,
@@ -78,12 +78,6 @@ KVO_INLINE void *suspend_recording(void) {
 
 KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
-}
-
-void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
-  void *recorder = suspend_recording();
-  call(frame, registration, change);
-  resume_recording(recorder);
 }
 
 static bool is_unchanged(kvo_frame *frame) {
@@ -275,7 +269,9 @@ void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return;
   bool new = registration->options & KVO_NEW;
+  void *recorder = suspend_recording();
   if (new) read_initial(registration, accessors, frame);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   kvo_change_call(frame, registration, &change);
+  resume_recording(recorder);
 }

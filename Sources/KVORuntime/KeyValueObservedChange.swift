@@ -68,30 +68,52 @@ struct BorrowedChange {
   }
 }
 
-extension KeyValueObservedChange {
-  /// Inlinable, so that the caller's compiler knows `Value` and copies it without metadata.
-  /// `Value` is what the property was registered with; `observe` has checked it.
-  @inlinable
-  init(_ change: OpaquePointer) {
-    let borrowed = BorrowedChange(change)
-    guard borrowed.kind == .setting else {
-      self.init(ofElements: change)
-      return
-    }
-    self.init(
-      kind: borrowed.kind,
-      newValue: borrowed.newValue?.assumingMemoryBound(to: Value.self).pointee,
-      oldValue: borrowed.oldValue?.assumingMemoryBound(to: Value.self).pointee, ranges: nil,
-      isPrior: borrowed.isPrior)
-  }
+/// What came and went in a change of elements. Not generic, so that the quick way past it needs no
+/// metadata.
+@frozen @usableFromInline
+struct BorrowedElements {
+  @usableFromInline let newValue: UnsafeRawPointer?
+  @usableFromInline let oldValue: UnsafeRawPointer?
+  @usableFromInline let ranges: [Range<Int>]?
 
-  /// Of elements that came or went. They are a `Value`, unless such a change was announced by hand
-  /// for a key that holds no collection.
+  /// - Parameter type: what the values are, unless such a change was announced by hand for a key that
+  ///   holds no collection: then there are none.
   @usableFromInline @inline(never)
-  init(ofElements change: OpaquePointer) {
-    self.init(
-      change, newValue: kvo_change_get_new(change).flatMap { ValueType.value(of: $0) },
-      oldValue: kvo_change_get_old(change).flatMap { ValueType.value(of: $0) })
+  init<Value>(_ change: OpaquePointer, as type: Value.Type) {
+    func bytes(_ value: UnsafePointer<kvo_value>) -> UnsafeRawPointer? {
+      value.pointee.type == ValueType.of(type).cType ? kvo_value_bytes(value) : nil
+    }
+    newValue = kvo_change_get_new(change).flatMap(bytes)
+    oldValue = kvo_change_get_old(change).flatMap(bytes)
+    ranges = kvo_change_get_indexes(change).map { KVORuntime.ranges(of: $0) }
+  }
+}
+
+extension KeyValueObservedChange {
+  /// Calls a body with a change. Inlinable, so that the caller's compiler knows `Value` and copies it
+  /// without metadata; and with the body in both branches, so that in the first it knows that there
+  /// are no indexes, which nobody then has to let go of.
+  ///
+  /// `Value` is what the property was registered with; `observe` has checked it.
+  @inlinable @inline(__always)
+  static func lend(_ change: OpaquePointer, to body: (Self) -> Void) {
+    let borrowed = BorrowedChange(change)
+    if _fastPath(borrowed.kind == .setting) {
+      body(
+        Self(
+          kind: .setting,
+          newValue: borrowed.newValue?.assumingMemoryBound(to: Value.self).pointee,
+          oldValue: borrowed.oldValue?.assumingMemoryBound(to: Value.self).pointee, ranges: nil,
+          isPrior: borrowed.isPrior))
+    } else {
+      let elements = BorrowedElements(change, as: Value.self)
+      body(
+        Self(
+          kind: borrowed.kind,
+          newValue: elements.newValue?.assumingMemoryBound(to: Value.self).pointee,
+          oldValue: elements.oldValue?.assumingMemoryBound(to: Value.self).pointee,
+          ranges: elements.ranges, isPrior: borrowed.isPrior))
+    }
   }
 
   /// With values that are read already.

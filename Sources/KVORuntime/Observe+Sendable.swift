@@ -10,7 +10,9 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     register(keyPath, options) { object, change in
-      changeHandler(unsafeDowncast(object, to: Self.self), KeyValueObservedChange(change))
+      KeyValueObservedChange.lend(change) {
+        changeHandler(unsafeDowncast(object, to: Self.self), $0)
+      }
     }
   }
 
@@ -22,7 +24,9 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
       @escaping @Sendable (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     registerWithToken(keyPath, options) { object, change, token in
-      handler(unsafeDowncast(object, to: Self.self), KeyValueObservedChange(change), token)
+      KeyValueObservedChange.lend(change) {
+        handler(unsafeDowncast(object, to: Self.self), $0, token)
+      }
     }
   }
 

@@ -31,7 +31,9 @@ extension KeyValueObserving where Self: KVOObject {
   ) -> KeyValueObservation {
     // In the caller's module, so that its compiler makes the change of a `Value` that it knows.
     register(keyPath, options) { object, change in
-      changeHandler(unsafeDowncast(object, to: Self.self), KeyValueObservedChange(change))
+      KeyValueObservedChange.lend(change) {
+        changeHandler(unsafeDowncast(object, to: Self.self), $0)
+      }
     }
   }
 
@@ -61,7 +63,9 @@ extension KeyValueObserving where Self: KVOObject {
       @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     registerWithToken(keyPath, options) { object, change, token in
-      handler(unsafeDowncast(object, to: Self.self), KeyValueObservedChange(change), token)
+      KeyValueObservedChange.lend(change) {
+        handler(unsafeDowncast(object, to: Self.self), $0, token)
+      }
     }
   }
 

@@ -91,6 +91,8 @@ import Testing
       #expect(readPath(guest.header, "numbers.@max.self") == "84")
       #expect(readPath(guest.header, "numbers.@sum.self") == "90")
       #expect(readPath(guest.header, "numbers.@count") == "3")
+      #expect(readPath(guest.header, "digits") == "[4, 84, 2]")
+      #expect(readPath(guest.header, "digits.@unionOfObjects.self") == "[4, 84, 2]")
       var numbers = kvo_value()
       #expect(kvo_value_for_key(guest.header, "numbers", &numbers, nil) == .KVO_OK)
       #expect(kvo_set_value_for_key(ada.object, "staff", &numbers, nil) == .KVO_OK)

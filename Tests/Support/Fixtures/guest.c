@@ -112,6 +112,10 @@ static const kvo_collection_operations numbers_collection = {.kind = KVO_ARRAY,
     .make = numbers_make,
     .each = numbers_each,
     .pick = numbers_pick};
+// Without what takes several at once.
+static const kvo_collection_operations digits_collection = {
+    .kind = KVO_ARRAY, .count = numbers_count, .get = numbers_get, .make = numbers_make};
+static const kvo_type_operations digits_operations = {.collection = &digits_collection};
 static const kvo_type_operations numbers_operations = {.collection = &numbers_collection};
 
 #define TYPE(c_type, name, ...)      \
@@ -134,6 +138,11 @@ static const kvo_type *partner_type(void) {
 
 static const kvo_type *numbers_type(void) {
   static const kvo_type type = TYPE(guest_numbers, "[Number]", .operations = &numbers_operations);
+  return &type;
+}
+
+static const kvo_type *digits_type(void) {
+  static const kvo_type type = TYPE(guest_numbers, "[Digit]", .operations = &digits_operations);
   return &type;
 }
 
@@ -221,6 +230,7 @@ static void make_classes(void) {
   add_key(guests, "length", length_type(), offsetof(guest, length));
   add_key(guests, "partner", partner_type(), offsetof(guest, partner));
   add_key(guests, "numbers", numbers_type(), offsetof(guest, numbers));
+  add_key(guests, "digits", digits_type(), offsetof(guest, numbers));
   add_key(guests, "mood", mood_type(), offsetof(guest, mood));
   add_key(guests, "title", kvo_type_for_encoding("*", &error), 0);
   require_hook(guests, "valueForUndefinedKey:", (kvo_imp)guest_undefined);
