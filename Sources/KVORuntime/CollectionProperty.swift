@@ -146,8 +146,10 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
       adds
       ? Set(try members.map { try place.key.convert($0.base) })
       : Set(members.lazy.compactMap { $0 as? Element })
-    let value: kvo_value = isOptional ? .of(Optional(members)) : .of(members)
-    try place.key.change(mutation, value) { try update { make(mutation, members, &$0) } }
+    // Made only if somebody observes, by whom it is ended.
+    try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) {
+      try update { make(mutation, members, &$0) }
+    }
   }
 
   private func make(
