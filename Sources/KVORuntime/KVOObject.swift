@@ -280,7 +280,8 @@ open class KVOObject: KeyValueObserving, Hashable {
   /// ```
   ///
   /// Observers are told the elements at the indexes before (old) and after (new). Pairs match as
-  /// those of `willChangeValue(forKey:)` do.
+  /// those of `willChangeValue(forKey:)` do. The property is a plain one, or has automatic
+  /// notification off: an `@Observed` one would tell of a setting besides.
   /// - Complexity: O(*n*) in the number of ranges, and of elements if an observer asks for them.
   open func willChange(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String

@@ -3,6 +3,9 @@ internal import CKVORuntime
 /// Ends its registration when invalidated or released. Neither the observed object nor anything
 /// else is kept alive by it.
 ///
+/// Keep tokens in a property: in an optimised build a local array of them is released after its
+/// last use, unless `withExtendedLifetime` holds it.
+///
 /// Once `invalidate()` has returned, no new call of the handler begins; one in progress on another
 /// thread may finish, and what it uses stays alive until it has. The handler is released then.
 // Sendable: the C core's functions on a handle may be called on any thread, and the handle itself

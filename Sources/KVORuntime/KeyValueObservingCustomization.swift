@@ -12,7 +12,8 @@
 ///
 /// It is asked once for each class and key, with the key path of the class that has the property: the
 /// test above holds for subclasses, too. A key's key path is known once a typed call has named it, or
-/// a declaration has.
+/// a declaration has. Until then the key notifies automatically: declare (`keys.stored`) what is
+/// observed as a string, or read by a computed property alone.
 public protocol KeyValueObservingCustomization: KVOObject {
   /// The key paths that affect a key.
   static func keyPathsAffectingValue(for key: AnyKeyPath) -> Set<AnyKeyPath>
