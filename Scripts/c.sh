@@ -15,10 +15,9 @@ read_link_flags() {
   link_flags+=(-fuse-ld=lld)
 }
 
-# c_symbol_graph FILE: writes what the public headers declare, with the documentation comments.
+# c_symbol_graph FILE HEADER...: writes what headers declare, with the documentation comments.
 c_symbol_graph() {
-  clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" \
-    "${c_headers[@]/#/$root/}"
+  clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" "${@:2}"
 }
 
 # declared_symbols FILE: the functions and variables of external linkage in such a symbol graph.

@@ -1,55 +1,63 @@
-"""Names the public declarations in symbol graphs that have no documentation comment.
+"""What the checks of public declarations share: reading symbol graphs, and telling findings.
 
-Usage: symbols.py GRAPH.json...
-
-C declarations may share a comment: it speaks for all that follow it up to the next empty line. Members of C structs and cases of C enums document themselves beside their type, and
-what the compiler derives (a symbol without a location) needs no comment.
+A check is tried on a sample before it is believed. Each line of a sample says what the check must
+find there, by `// finds NAME NAME`; where it says nothing, nothing may be found.
 """
 
 import json
-import sys
+import re
+from collections import namedtuple
 from urllib.parse import unquote, urlparse
 
-C_KINDS = {"c.func", "c.var", "c.struct", "c.enum", "c.typealias"}
+# `subject` is what a sample's line names.
+Finding = namedtuple("Finding", "path line subject text")
 
 
-def shares_comment(path, line):
-    """Whether a comment stands above a line (counted from 0), with no empty line between."""
+def read(paths):
+    """Symbol graphs, as Swift and clang write them."""
+    graphs = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            graphs.append(json.load(file))
+    return graphs
+
+
+def is_public(symbol):
+    return symbol["accessLevel"] in ("public", "open")
+
+
+def name(symbol):
+    return ".".join(symbol["pathComponents"])
+
+
+def place(symbol):
+    """File and line, counted from 0; none for what the compiler derives."""
+    if "location" not in symbol:
+        return None, None
+    location = symbol["location"]
+    return unquote(urlparse(location["uri"]).path), location["position"]["line"]
+
+
+def announced(path):
     with open(path, encoding="utf-8") as file:
-        above = [text.strip() for text in file.read().splitlines()[:line]]
-    while above and above[-1] and not above[-1].startswith("//"):
-        above.pop()
-    return bool(above and above[-1])
+        for number, text in enumerate(file, 1):
+            mark = re.search(r"// finds (.*)", text)
+            for subject in mark.group(1).split() if mark else []:
+                yield path, number, subject
 
 
-def is_documented(symbol, path, line):
-    if "docComment" in symbol:
-        return True
-    return symbol["kind"]["identifier"].startswith("c.") and shares_comment(path, line)
+def tell(findings):
+    for path, line, _, text in sorted(set(findings)):
+        print(f"wrong: {path}:{line}: {text}")
+    return bool(findings)
 
 
-def is_checked(symbol):
-    kind = symbol["kind"]["identifier"]
-    return "location" in symbol and (kind in C_KINDS or kind.startswith("swift."))
-
-
-def main(graphs):
-    checked = 0
-    undocumented = set()
-    for graph in graphs:
-        with open(graph, encoding="utf-8") as file:
-            symbols = filter(is_checked, json.load(file)["symbols"])
-        for symbol in symbols:
-            checked += 1
-            path = unquote(urlparse(symbol["location"]["uri"]).path)
-            line = symbol["location"]["position"]["line"]
-            if not is_documented(symbol, path, line):
-                undocumented.add((path, line + 1, symbol["names"]["title"]))
-    for path, line, name in sorted(undocumented):
-        print(f"{path}:{line}: {name} has no documentation comment")
-    print(f"{checked} public declarations")
-    return 1 if undocumented or not checked else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def differs_from_sample(findings, samples):
+    """Tells where a check finds other things than its samples say; also if these say nothing."""
+    expected = {mark for sample in samples for mark in announced(sample)}
+    found = {(finding.path, finding.line, finding.subject) for finding in findings}
+    for path, line, subject in sorted(expected - found):
+        print(f"wrong: this check is blind: {path}:{line}: it does not find {subject}")
+    for path, line, subject in sorted(found - expected):
+        print(f"wrong: this check sees ghosts: {path}:{line}: it finds {subject}")
+    return found != expected or not expected

@@ -31,6 +31,8 @@ public struct Observed<Value> {
     set { fatalError("@Observed works in KVOObject subclasses") }
   }
 
+  /// The property's value, as the compiler reads and sets it: the object and two key paths, which
+  /// mostly are folded, say where it lies.
   @inlinable @inline(__always)
   public static subscript<Root: KVOObject>(
     _enclosingInstance object: Root,

@@ -92,6 +92,14 @@ import Testing
     #expect(Pupil.keyPathsForValuesAffectingValue(forKey: "initial") == ["name"])
   }
 
+  @Test func declaredLater() throws {
+    func declare(_ keys: inout KeyDeclarations<Whisper>) {
+      keys.computed("whisper", \.whisper)
+    }
+    Whisper.declareKeys(declare)
+    #expect(try Whisper(name: "ADA").value(forKey: "whisper") as? String == "ada")
+  }
+
   @Test func customization() {
     let square = Square()
     var told = 0
@@ -103,6 +111,10 @@ import Testing
     square.silent = 2
     #expect(told == 1)
     withExtendedLifetime((token, silent)) {}
+    let customizing: any KeyValueObservingCustomization.Type = Square.self
+    let affecting: Set<AnyKeyPath> = customizing.keyPathsAffectingValue(for: \Square.area)
+    let notifies: Bool = customizing.automaticallyNotifiesObservers(for: \Square.silent)
+    #expect(affecting == [\Square.side] && !notifies)
     #if !canImport(ObjectiveC)
       let customized: any NSKeyValueObservingCustomization = square
       #expect(customized === square)

@@ -21,4 +21,17 @@ import Testing
     let observing: any KeyValueObserving = object
     #expect(observing is ForeignObject)
   }
+
+  @Test func keyPaths() throws {
+    let made = try #require(kvo_object_create(account_class()))
+    defer { kvo_object_release(made) }
+    let branch = try #require(kvo_object_create(tracked_class()))
+    defer { kvo_object_release(branch) }
+    let object = ForeignObject(OpaquePointer(made))
+    try object.setValue(ForeignObject(OpaquePointer(branch)), forKey: "branch")
+    try object.setValue(7, forKeyPath: "branch.mark")
+    #expect(try object.value(forKeyPath: "branch.mark") as? Int == 7)
+    try object.setValue(nil, forKey: "branch")
+    #expect(try object.value(forKeyPath: "branch.mark") == nil)
+  }
 }

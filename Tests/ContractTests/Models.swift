@@ -118,6 +118,11 @@ final class Pupil: Person {
   }
 }
 
+/// Says nothing of its computed key.
+final class Whisper: Person {
+  var whisper: String { name.lowercased() }
+}
+
 /// Says the same in types.
 final class Square: KVOObject, KeyValueObservingCustomization {
   @Observed var side = 1

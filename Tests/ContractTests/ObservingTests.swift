@@ -121,6 +121,8 @@ import Testing
 
   @Test func identity() {
     #expect(Person(name: "Ada") != Person(name: "Ada"))
+    let ada = Person(name: "Ada")
+    #expect(ada as KVOObject == ada)
     let set: Set<KVOObject> = [Particular(name: "Ada"), Particular(name: "Ada")]
     #expect(set.count == 1)
     let observing: any KeyValueObserving = Person()

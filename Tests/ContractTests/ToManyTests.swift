@@ -42,6 +42,8 @@ import Testing
     titles.subtract(["Sir"])
     titles.formIntersection(["Prof"])
     #expect(titles.remove("Prof") == "Prof" && Array(titles).isEmpty)
+    var iterator: Set<String>.Iterator = titles.makeIterator()
+    #expect(iterator.next() == nil)
     titles.set(["Lord"])
     #expect(person.titles == ["Lord"])
     #expect(told == [.insertion, .insertion, .removal, .removal, .removal, .replacement])
@@ -59,6 +61,8 @@ import Testing
     try person.mutableSetValue(forKey: "keys").add("home")
     let keys = try #require(try person.value(forKey: "keys") as? SetProxy)
     #expect(keys.count == 1 && keys.contains("home") && Array(keys) == ["home"])
+    var iterator: Set<AnyHashable>.Iterator = keys.makeIterator()
+    #expect(iterator.next() == AnyHashable("home") && iterator.next() == nil)
   }
 
   @Test func mutableArrays() throws {
@@ -90,6 +94,8 @@ import Testing
     #expect(person.drawer == ["a"] && keys.count == 1 && keys.contains("a"))
     try keys.set(["z"])
     #expect(Set(keys) == ["z"])
+    var iterator: Set<AnyHashable>.Iterator = keys.makeIterator()
+    #expect(iterator.next() == AnyHashable("z") && iterator.next() == nil)
     try person.mutableSetValue(forKeyPath: "keys").add("y")
     #expect(person.drawer == ["y", "z"])
   }

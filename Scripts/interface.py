@@ -1,0 +1,139 @@
+"""Names the public Swift declarations in symbol graphs that show more than Swift.
+
+Usage: interface.py [--sample FILE]... GRAPH.json...
+
+A public declaration may name types and protocols of its own module and of the standard library, but
+none of C's or of another module's, no pointer and no number of C's width; nor may it extend or
+conform to such. What may all the same is listed here. With samples: see symbols.py.
+"""
+
+import argparse
+import re
+import sys
+
+import symbols
+
+# What the standard library has for C alone.
+C_SPELLINGS = re.compile(
+    r"OpaquePointer|Unsafe\w+|AutoreleasingUnsafe\w+|Unmanaged|C[A-Z]\w*|U?Int(8|16|32|64)")
+
+# The pointers that are meant: contexts, as on Apple's platforms; a C object's address; storage.
+ALLOWED = {
+    "OpaquePointer": {"ForeignObject.init(_:)"},
+    "UnsafeRawPointer": {"ObservationInfo.Registration.context"},
+    "UnsafeMutableRawPointer": {
+        "KVOContext.pointer",
+        "KVOContext.==(_:_:)",
+        "KVOContext.~=(_:_:)",
+        "KVOObject.addObserver(_:forKeyPath:options:context:)",
+        "KVOObject.removeObserver(_:forKeyPath:context:)",
+        "KVOObject.observeValue(forKeyPath:of:change:context:)",
+    },
+    "UnsafeBufferPointer": {"ObservedArray.withContiguousStorageIfAvailable(_:)"},
+    "UnsafeMutableBufferPointer": {"ObservedArray.withContiguousMutableStorageIfAvailable(_:)"},
+}
+
+
+def identifiers(usr):
+    """The identifiers in a mangled name, each with what follows it."""
+    for match in re.finditer(r"(?<!\d)([1-9]\d*)(?=[A-Za-z_])", usr):
+        end = match.end() + int(match.group(1))
+        yield usr[match.end():end], usr[end:end + 1]
+
+
+def modules(usr):
+    """The modules that a declaration is of: its type's, and that of the extension it is in."""
+    if not usr.startswith("s:") or re.match(r"s:S[oC]", usr):
+        return {"C"}
+    extending = {word for word, after in identifiers(usr) if after == "E"}
+    if re.match(r"s:(s|S[A-Za-z])", usr):
+        return {"Swift"} | extending
+    return {next(identifiers(usr))[0]} | extending
+
+
+def named(symbol):
+    """Spelling and identifier of what a declaration names, also in the constraints it is under."""
+    for fragment in symbol["declarationFragments"]:
+        if "preciseIdentifier" in fragment:
+            yield fragment["spelling"], fragment["preciseIdentifier"]
+    for part in ("swiftGenerics", "swiftExtension"):
+        for constraint in symbol.get(part, {}).get("constraints", []):
+            if "rhsPrecise" in constraint:
+                yield constraint["rhs"], constraint["rhsPrecise"]
+
+
+class Judge:
+    def __init__(self, graphs):
+        self.own = graphs[0]["module"]["name"]
+        everything = [symbol for graph in graphs for symbol in graph["symbols"]]
+        self.symbols = {symbol["identifier"]["precise"]: symbol for symbol in everything}
+        self.public = [symbol for symbol in everything if symbols.is_public(symbol)]
+        self.relations = [relation for graph in graphs for relation in graph["relationships"]]
+        self.allowed = set()  # what was made use of
+
+    def objection(self, spelling, usr, where):
+        foreign = modules(usr) - {self.own, "Swift"}
+        if foreign:
+            return f"{spelling} of {', '.join(sorted(foreign))}"
+        if not C_SPELLINGS.fullmatch(spelling) or self.own in modules(usr):
+            return None
+        if where in ALLOWED.get(spelling, ()):
+            self.allowed.add((spelling, where))
+            return None
+        return f"{spelling}, which is C's"
+
+    def finding(self, symbol, subject, text):
+        path, line = symbols.place(symbol)
+        return symbols.Finding(
+            path, line + 1 if path else 0, subject, f"{symbols.name(symbol)} {text}")
+
+    def of_declarations(self):
+        for symbol in self.public:
+            for spelling, usr in named(symbol):
+                objection = self.objection(spelling, usr, symbols.name(symbol))
+                if objection:
+                    yield self.finding(symbol, spelling, f"shows {objection}")
+            extended = symbol.get("swiftExtension", {}).get("extendedModule", self.own)
+            if extended not in (self.own, "Swift"):
+                subject = symbol["pathComponents"][0]
+                yield self.finding(symbol, subject, f"extends {subject} of {extended}")
+
+    def of_conformances(self):
+        for relation in self.relations:
+            if relation["kind"] not in ("conformsTo", "inheritsFrom"):
+                continue
+            source = self.symbols.get(relation["source"])
+            if source and not symbols.is_public(source):
+                continue
+            foreign = modules(relation["target"]) - {self.own, "Swift"}
+            if not foreign:
+                continue
+            subject = relation.get("targetFallback", relation["target"]).split(".")[-1]
+            text = f"conforms to or inherits from {subject} of {', '.join(foreign)}"
+            if source:
+                yield self.finding(source, subject, text)
+            else:
+                yield symbols.Finding("extension", 0, subject, f"{relation['source']} {text}")
+
+    def unused_permissions(self):
+        permitted = {(spelling, where) for spelling in ALLOWED for where in ALLOWED[spelling]}
+        for spelling, where in sorted(permitted - self.allowed):
+            yield symbols.Finding(__file__, 0, where, f"{where} shows no {spelling}: allow it not")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sample", action="append", default=[])
+    parser.add_argument("graphs", nargs="+")
+    arguments = parser.parse_args()
+    judge = Judge(symbols.read(arguments.graphs))
+    findings = list(judge.of_declarations()) + list(judge.of_conformances())
+    if arguments.sample:
+        return symbols.differs_from_sample(findings, arguments.sample)
+    failed = symbols.tell(findings + list(judge.unused_permissions()))
+    print(f"{len(judge.public)} public declarations")
+    return failed or not judge.public
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+# shellcheck shell=bash disable=SC2034 # the checks use what this file sets
+# What the checks of the Swift module's public interface share: its symbol graph, and samples that
+# such a check is tried on before it is believed.
+
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# Builds the Swift module and sets module_flags, by which it and those of C are found.
+build_module() {
+  local bin map
+  swift build --scratch-path "$build" --target KVORuntime
+  bin=$(swift build --scratch-path "$build" --show-bin-path)
+  module_flags=(-I "$bin/Modules")
+  for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do
+    module_flags+=(-Xcc "-fmodule-map-file=$map")
+  done
+}
+
+# symbol_graph MODULE FOLDER OPTION...: writes what a module declares, and as what it extends others.
+# With internal declarations: the extractor leaves out public ones with an underscore otherwise.
+symbol_graph() {
+  swift-symbolgraph-extract -module-name "$1" -target "$(clang -print-target-triple)" \
+    -minimum-access-level internal -skip-synthesized-members -output-dir "$2" \
+    "${module_flags[@]}" "${@:3}"
+  [ -e "$2/$1.symbols.json" ] || fail "no symbol graph of $1"
+}
+
+# sample_graph FILE FOLDER: the same for a sample of a module.
+sample_graph() {
+  swiftc -swift-version 6 -parse-as-library -emit-module -module-name Sample "${module_flags[@]}" \
+    "$root/$1" -o "$2/Sample.swiftmodule"
+  symbol_graph Sample "$2" -I "$2"
+}
