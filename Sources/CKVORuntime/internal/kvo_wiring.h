@@ -1,0 +1,49 @@
+/// The work of following key paths: a stack of tasks, each of which may bring others. wiring.c works
+/// it off, following.c follows single links.
+#ifndef KVO_WIRING_H
+#define KVO_WIRING_H
+
+#include "kvo_graph.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+typedef struct kvo_task {
+  enum { KVO_WIRE_CHAIN, KVO_FOLLOW_LINK, KVO_ENSURE_LINK, KVO_STAND, KVO_TRACK } kind;
+  bool thorough;                   ///< what stands further along already is gone through as well
+  kvo_chain *KVO_NULLABLE chain;   ///< to be wired; a reference
+  kvo_link *KVO_NULLABLE link;     ///< to be followed, or the parent of what is to stand; held
+  kvo_object *KVO_NULLABLE object; ///< the chain's root, or where to stand; a reference
+  kvo_derivation *KVO_NULLABLE derivation; ///< to be tracked; a reference
+  uint64_t ticket; ///< by which it was found where to stand; how often it was tracked
+} kvo_task;
+
+typedef struct kvo_wiring {
+  kvo_task *KVO_NULLABLE tasks;
+  size_t count, capacity;
+  kvo_task current;
+  kvo_reads reads; ///< of the key that is being tracked
+  kvo_retired *KVO_NULLABLE retired;
+  kvo_derivation
+      *KVO_NULLABLE own; ///< those that this one has begun to wire, by `next_own`; references
+  /// Those that another thread is at, gone through here; references.
+  kvo_derivation *KVO_NONNULL *KVO_NULLABLE foreign;
+  size_t foreign_count, foreign_capacity;
+} kvo_wiring;
+
+/// Room for so many tasks more. False if memory is out.
+bool kvo_wiring_make_room(kvo_wiring *wiring, size_t more);
+/// Reads where a link leads, ends what stands elsewhere, and pushes what is to stand there. Calls a
+/// getter: no lock held.
+void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough);
+/// Another thread read the link later, but may not be done yet: so this one follows it once more
+/// itself, and nothing is missed once it returns. Graph lock held.
+bool kvo_wiring_is_superseded_locked(kvo_wiring *wiring, kvo_link *link, bool is_newer);
+/// What can't be followed is told to the developer, once for each chain; the path counts as broken
+/// there.
+void kvo_chain_report(kvo_chain *chain, const kvo_error *error);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif
