@@ -1,5 +1,5 @@
-// Key-value coding of the standard library's collections: a key is each element's, an operator
-// makes one value of all.
+// Key-value coding of collections, the standard library's and proxies: a key is each element's, an
+// operator makes one value of all.
 
 extension Array {
   /// What the elements have for a key, in their order; nil ones as `Optional<Any>.none`. A key that
@@ -45,6 +45,93 @@ extension Dictionary where Key == String {
   public func value(forKey key: String) throws -> Any? { self[key].flatMap { flattened($0) } }
 
   /// What a key path leads to, its first key being one of the dictionary's.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+// MARK: Proxies
+
+extension ArrayProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension SetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableArrayProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableSetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
+extension MutableOrderedSetProxy {
+  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
+  /// operator, such as `@count`.
+  ///
+  /// - Throws: as the elements' `value(forKey:)`.
+  public func value(forKey key: String) throws -> Any? {
+    try KeyPathCoding.value(forKey: key, ofElementsOf: self)
+  }
+
+  /// What a key path leads to from each element, or what its operators make of that.
   ///
   /// - Throws: as `KVOObject.value(forKeyPath:)`.
   public func value(forKeyPath keyPath: String) throws -> Any? {
