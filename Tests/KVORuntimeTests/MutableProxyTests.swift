@@ -1,5 +1,3 @@
-import CFixtures
-import CKVORuntime
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -409,59 +407,4 @@ import Testing
     #expect(log.take().count == 100)
   }
 
-  @Test("B9: the keys of an object of C, by its own methods")
-  func foreign() throws {
-    let methods: shelf_methods = [
-      .SHELF_COUNT, .SHELF_OBJECT, .SHELF_INSERT, .SHELF_REMOVE, .SHELF_REPLACE,
-    ]
-    let created = try #require(kvo_object_create(shelf_class(methods)))
-    let object = ForeignObject(OpaquePointer(created))
-    kvo_object_release(created)
-    let log = Recorder()
-    var told: [String] = []
-    let token = try object.observe("items", as: [Int].self, options: [.old, .new]) { _, change in
-      told.append(change.words.joined(separator: " "))
-    }
-    let items = try object.mutableArrayValue(forKey: "items")
-    try items.append(5)
-    try items.insert([6, 7], at: RangeSet(0..<2))
-    try items.replace(at: 1, with: 8)
-    #expect(try items.remove(at: 0) as? Int == 6)
-    #expect(items.map { $0 as? Int } == [8, 5])
-    #expect(try (object.value(forKey: "items") as? ArrayProxy)?.last as? Int == 5)
-    #expect(
-      told == [
-        "insertion at 0 new [5]", "insertion at 0...1 new [6, 7]",
-        "replacement at 1 old [7] new [8]", "removal at 0 old [6]",
-      ])
-    #expect(
-      keyValueError { try items.insert(1, at: 9) }
-        == .indexOutOfBounds(key: "items", className: object.className, index: 9, count: 2))
-    #expect(keyValueError { try items.append("x") } != nil)
-    #expect(keyValueError { try items.append([1: 2]) } != nil)
-    #expect(items.count == 2)
-    token.invalidate()
-    withExtendedLifetime(log) {}
-  }
-
-  @Test("B9: the sets of an object of C")
-  func foreignSets() throws {
-    let methods: shelf_methods = [
-      .SHELF_COUNT, .SHELF_ENUMERATOR, .SHELF_MEMBER, .SHELF_ADD, .SHELF_DROP,
-    ]
-    let created = try #require(kvo_object_create(shelf_class(methods)))
-    let object = ForeignObject(OpaquePointer(created))
-    kvo_object_release(created)
-    let items = try object.mutableSetValue(forKey: "items")
-    try items.add(5)
-    try items.formUnion([5, 6, 7])
-    try items.subtract([6])
-    #expect(Set(items) == [5, 7])
-    #expect(items.contains(7))
-    #expect(!items.contains(6))
-    try items.formIntersection([7])
-    try items.set([1, 2])
-    try items.remove(2)
-    #expect(try (object.value(forKey: "items") as? SetProxy).map { Set($0) } == [1])
-  }
 }

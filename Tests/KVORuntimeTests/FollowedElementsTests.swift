@@ -1,0 +1,60 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// H2, C6, F5: what looks at the elements of a property follows those that come and go one by one.
+@Suite(.leakFree) struct FollowedElementsTests {
+  final class Worker: Tracked {
+    @Observed var salary: Int
+    init(_ salary: Int) {
+      self.salary = salary
+      super.init()
+    }
+  }
+
+  final class Team: Tracked {
+    @Observed var workers: [Worker] = []
+    @Observed var chosen: Set<Worker> = []
+    var total: Int { workers.reduce(0) { $0 + $1.salary } }
+    var chosenTotal: Int { chosen.reduce(0) { $0 + $1.salary } }
+  }
+
+  @Test("C6, F5: operators and computed properties follow elements through mutations")
+  func elements() throws {
+    let team = Team()
+    let log = Recorder()
+    try log.observe(team, "workers.@sum.salary", [.old, .new], as: "sum")
+    log.observe(team, \.total, [.old, .new], as: "total")
+    let workers = team.mutableArray(\.workers)
+    let worker = Worker(10)
+    workers.append(worker)
+    #expect(log.take().sorted() == ["sum old 0 new 10", "total old 0 new 10"])
+    worker.salary = 20
+    #expect(log.take().sorted() == ["sum old 10 new 20", "total old 10 new 20"])
+    workers.removeAll()
+    #expect(log.take().sorted() == ["sum old 20 new 0", "total old 20 new 0"])
+    worker.salary = 30
+    #expect(log.take() == [])
+    try team.mutableArrayValue(forKey: "workers").append(worker)
+    #expect(log.take().sorted() == ["sum old 0 new 30", "total old 0 new 30"])
+  }
+
+  @Test("C6, F5: so they do with a set")
+  func members() throws {
+    let team = Team()
+    let log = Recorder()
+    try log.observe(team, "chosen.@sum.salary", [.old, .new], as: "sum")
+    log.observe(team, \.chosenTotal, [.old, .new], as: "total")
+    let worker = Worker(10)
+    team.mutableSet(\.chosen).insert(worker)
+    worker.salary = 20
+    team.mutableSet(\.chosen).remove(worker)
+    worker.salary = 30
+    #expect(
+      log.take().sorted() == [
+        "sum old 0 new 10", "sum old 10 new 20", "sum old 20 new 0", "total old 0 new 10",
+        "total old 10 new 20", "total old 20 new 0",
+      ])
+  }
+}
