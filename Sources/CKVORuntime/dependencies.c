@@ -33,14 +33,10 @@ static bool has(const kvo_key_paths *paths, const char *text) {
 
 static bool make_room(kvo_key_paths *paths) {
   if (paths->count < paths->capacity) return true;
-  size_t capacity = paths->capacity ? paths->capacity * 2 : 4;
-  const char **texts = kvo_alloc(capacity * sizeof *texts);
-  if (!texts) return false;
-  if (paths->count) memcpy(texts, paths->texts, paths->count * sizeof *texts);
-  kvo_free(paths->texts);
-  paths->texts = texts;
-  paths->capacity = capacity;
-  return true;
+  const char **texts =
+      kvo_grow(paths->texts, paths->count, paths->count + 4, sizeof *texts, &paths->capacity);
+  if (texts) paths->texts = texts;
+  return texts;
 }
 
 void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path) {

@@ -173,14 +173,10 @@ typedef struct {
 
 static bool make_room(gathering *gathered) {
   if (gathered->count < gathered->capacity) return true;
-  size_t capacity = gathered->capacity ? gathered->capacity * 2 : 16;
-  kvo_object **objects = kvo_alloc(capacity * sizeof *objects);
-  if (!objects) return false;
-  if (gathered->count) memcpy(objects, gathered->objects, gathered->count * sizeof *objects);
-  kvo_free(gathered->objects);
-  gathered->objects = objects;
-  gathered->capacity = capacity;
-  return true;
+  kvo_object **objects = kvo_grow(gathered->objects, gathered->count, gathered->count + 16,
+      sizeof *objects, &gathered->capacity);
+  if (objects) gathered->objects = objects;
+  return objects;
 }
 
 static void gather(void *context, kvo_table *table) {

@@ -2,20 +2,14 @@
 #include "kvo_collection_internal.h"
 #include "kvo_memory.h"
 
-#include <string.h>
 
 bool kvo_elements_reserve(kvo_elements *elements, size_t count) {
   if (count <= elements->capacity - elements->count) return true;
   if (count > SIZE_MAX / sizeof(kvo_value) - elements->count) return false;
-  size_t needed = elements->count + count, doubled = elements->capacity * 2;
-  size_t capacity = doubled > needed ? doubled : needed;
-  kvo_value *values = kvo_alloc(capacity * sizeof *values);
-  if (!values) return false;
-  if (elements->count) memcpy(values, elements->values, elements->count * sizeof *values);
-  kvo_free(elements->values);
-  elements->values = values;
-  elements->capacity = capacity;
-  return true;
+  kvo_value *values = kvo_grow(elements->values, elements->count, elements->count + count,
+      sizeof *values, &elements->capacity);
+  if (values) elements->values = values;
+  return values;
 }
 
 kvo_status kvo_elements_take(kvo_elements *elements, kvo_value value) {

@@ -21,14 +21,10 @@ static bool fits(size_t location, size_t length) { return length <= KVO_NOT_FOUN
 
 static bool reserve(kvo_index_set *set, size_t capacity) {
   if (capacity <= set->capacity) return true;
-  if (capacity < set->capacity * 2) capacity = set->capacity * 2;
-  kvo_range *ranges = kvo_alloc(capacity * sizeof *ranges);
-  if (!ranges) return false;
-  if (set->range_count) memcpy(ranges, set->ranges, set->range_count * sizeof *ranges);
-  kvo_free(set->ranges);
-  set->ranges = ranges;
-  set->capacity = capacity;
-  return true;
+  kvo_range *ranges =
+      kvo_grow(set->ranges, set->range_count, capacity, sizeof *ranges, &set->capacity);
+  if (ranges) set->ranges = ranges;
+  return ranges;
 }
 
 kvo_index_set *kvo_index_set_create(void) { return kvo_alloc_zeroed(sizeof(kvo_index_set)); }

@@ -13,20 +13,15 @@
 #include "kvo_thread.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // MARK: Reads
 
 static bool make_room(kvo_reads *reads) {
   if (reads->count < reads->capacity) return true;
-  size_t capacity = reads->capacity ? reads->capacity * 2 : 8;
-  kvo_read *items = kvo_alloc(capacity * sizeof *items);
-  if (!items) return false;
-  if (reads->count) memcpy(items, reads->items, reads->count * sizeof *items);
-  kvo_free(reads->items);
-  reads->items = items;
-  reads->capacity = capacity;
-  return true;
+  kvo_read *items =
+      kvo_grow(reads->items, reads->count, reads->count + 8, sizeof *items, &reads->capacity);
+  if (items) reads->items = items;
+  return items;
 }
 
 void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key) {

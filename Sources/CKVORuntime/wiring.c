@@ -13,7 +13,6 @@
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
-#include <string.h>
 
 static uint32_t first_key(const kvo_key_path *path) {
   return path->components[0].op == KVO_OP_NONE ? 0 : kvo_key_path_next_key(path, 0);
@@ -40,15 +39,10 @@ static void free_link(kvo_link *link) {
 
 bool kvo_wiring_make_room(kvo_wiring *wiring, size_t more) {
   if (wiring->count + more <= wiring->capacity) return true;
-  size_t capacity =
-      wiring->capacity * 2 > wiring->count + more ? wiring->capacity * 2 : wiring->count + more + 8;
-  kvo_task *tasks = kvo_alloc(capacity * sizeof *tasks);
-  if (!tasks) return false;
-  if (wiring->count) memcpy(tasks, wiring->tasks, wiring->count * sizeof *tasks);
-  kvo_free(wiring->tasks);
-  wiring->tasks = tasks;
-  wiring->capacity = capacity;
-  return true;
+  kvo_task *tasks = kvo_grow(wiring->tasks, wiring->count, wiring->count + more + 8, sizeof *tasks,
+      &wiring->capacity);
+  if (tasks) wiring->tasks = tasks;
+  return tasks;
 }
 
 static void push_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
@@ -65,14 +59,10 @@ static bool goes_through_foreign_locked(kvo_wiring *wiring, kvo_derivation *deri
   for (size_t i = 0; i < wiring->foreign_count; i++)
     if (wiring->foreign[i] == derivation) return false;
   if (wiring->foreign_count == wiring->foreign_capacity) {
-    size_t capacity = wiring->foreign_capacity * 2 + 4;
-    kvo_derivation **larger = kvo_alloc(capacity * sizeof *larger);
+    kvo_derivation **larger = kvo_grow(wiring->foreign, wiring->foreign_count,
+        wiring->foreign_count + 4, sizeof *larger, &wiring->foreign_capacity);
     if (!larger) return false;
-    if (wiring->foreign_count)
-      memcpy(larger, wiring->foreign, wiring->foreign_count * sizeof *larger);
-    kvo_free(wiring->foreign);
     wiring->foreign = larger;
-    wiring->foreign_capacity = capacity;
   }
   wiring->foreign[wiring->foreign_count++] = kvo_derivation_retain(derivation);
   return true;

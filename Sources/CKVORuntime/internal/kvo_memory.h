@@ -12,6 +12,10 @@ void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)))
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
 char *KVO_NULLABLE kvo_alloc_string(const char *string);
 void kvo_free(const void *KVO_NULLABLE memory);
+/// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least, and
+/// for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
+void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
+    size_t *capacity);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
