@@ -2,7 +2,6 @@
 #include "kvo_collection_internal.h"
 #include "kvo_memory.h"
 
-
 bool kvo_elements_reserve(kvo_elements *elements, size_t count) {
   if (count <= elements->capacity - elements->count) return true;
   if (count > SIZE_MAX / sizeof(kvo_value) - elements->count) return false;

@@ -13,7 +13,6 @@
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
-
 static uint32_t first_key(const kvo_key_path *path) {
   return path->components[0].op == KVO_OP_NONE ? 0 : kvo_key_path_next_key(path, 0);
 }
