@@ -17,18 +17,18 @@ struct CollectionPlace {
     return body(address)
   }
 
-  func write(_ body: (UnsafeMutableRawPointer) -> Void) throws {
+  func write(_ body: (UnsafeMutableRawPointer) throws -> Void) throws {
     if let accessors = property.accessors {
       let value = try boxed()
-      value.withAddress(body)
+      try value.withAddress(body)
       return try accessors.set(value, of: key.object)
     }
     guard let address else { throw key.readOnly }
     var record = kvo_swift_access()
-    withUnsafeMutablePointer(to: &record) { record in
+    try withUnsafeMutablePointer(to: &record) { record in
       kvo_swift_begin_modify(address, record)
       defer { kvo_swift_end_modify(record) }
-      body(address)
+      try body(address)
     }
   }
 
@@ -67,34 +67,41 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try place.key.change(.insertion, at: indexes) {
-      try update { $0.insert(elements, at: indexes) }
-    }
+    try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
   }
 
   func remove(at indexes: RangeSet<Int>) throws {
-    try place.key.change(.removal, at: indexes) {
-      try update { $0.removeSubranges(indexes) }
-    }
+    try update(.removal, indexes) { $0.removeSubranges(indexes) }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try place.key.change(.replacement, at: indexes) {
-      try update { $0.replace(at: indexes, with: elements) }
+    try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
+  }
+
+  // Whoever was told beforehand may have taken elements away.
+  private func update(
+    _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Element]) -> Void
+  ) throws {
+    try place.key.change(kind, at: indexes) {
+      try access { elements in
+        try place.key.check(indexes, of: kind, in: elements.count)
+        body(&elements)
+      }
     }
   }
 
   // An optional's value is taken out, so that it has no second owner while it is changed.
-  private func update(_ body: (inout [Element]) -> Void) throws {
+  private func access(_ body: (inout [Element]) throws -> Void) throws {
     try place.write { address in
       guard isOptional else {
-        return body(&address.assumingMemoryBound(to: [Element].self).pointee)
+        return try body(&address.assumingMemoryBound(to: [Element].self).pointee)
       }
       let stored = address.assumingMemoryBound(to: [Element]?.self)
+      let wasNil = stored.pointee == nil
       var elements = stored.pointee.take() ?? []
-      body(&elements)
-      stored.pointee = elements
+      defer { stored.pointee = wasNil && elements.isEmpty ? nil : elements }
+      try body(&elements)
     }
   }
 }

@@ -117,6 +117,15 @@ extension ToManyKey {
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }
 
+  /// Refuses indexes that a change of so many elements can't have.
+  func check(_ indexes: RangeSet<Int>, of kind: KeyValueChange, in count: Int) throws {
+    guard let last = indexes.ranges.last else { return }
+    let more = kind == .insertion ? indexes.ranges.reduce(0) { $0 + $1.count } : 0
+    guard last.upperBound > count + more else { return }
+    throw KeyValueError.indexOutOfBounds(
+      key: name.string, className: className, index: max(last.lowerBound, count), count: count)
+  }
+
   /// An element as the type that the key has; an error for what can't become one.
   func convert<Element>(_ element: Any) throws -> Element {
     let type = ValueType.of(Element.self)

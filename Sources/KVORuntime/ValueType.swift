@@ -96,14 +96,16 @@ class ConvertedValue {
 
   func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
   /// Where the value is, to be read or overwritten.
-  func withAddress<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R { fatalError("abstract") }
+  func withAddress<R>(_ body: (UnsafeMutableRawPointer) throws -> R) rethrows -> R {
+    fatalError("abstract")
+  }
 
   private final class Box<T>: ConvertedValue {
     var value: T
     init(_ value: T) { self.value = value }
 
-    override func withAddress<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R {
-      withUnsafeMutablePointer(to: &value) { body(UnsafeMutableRawPointer($0)) }
+    override func withAddress<R>(_ body: (UnsafeMutableRawPointer) throws -> R) rethrows -> R {
+      try withUnsafeMutablePointer(to: &value) { try body(UnsafeMutableRawPointer($0)) }
     }
   }
 }

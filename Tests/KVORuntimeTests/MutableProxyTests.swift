@@ -179,6 +179,35 @@ import Testing
   }
 
   @Test(
+    "H6, D7: what an observer has taken away when the mutation is told beforehand is an error",
+    arguments: ["observed", "perhaps", "plainSecret", "accessed"])
+  func tooLateToChange(_ key: String) throws {
+    let orchard = try Self.orchard(key)
+    let log = Recorder()
+    var shortens = true
+    try log.observe(orchard, key, [.prior, .old, .new]) { orchard, change in
+      if change.isPrior && shortens { try? orchard.setValue([0], forKey: key) }
+    }
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    for mutation in [
+      { try proxy.remove(at: RangeSet(1..<3)) }, { try proxy.replace(at: 3, with: 9) },
+      { try proxy.insert(9, at: 4) },
+    ] {
+      try orchard.setValue([0, 1, 2, 3], forKey: key)
+      let error = keyValueError(mutation)
+      guard case .indexOutOfBounds(key, _, _, count: 1) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(Array(proxy) as? [Int] == [0])
+    }
+    shortens = false
+    _ = log.take()
+    try proxy.append(1)
+    #expect(log.take() == ["a prior insertion at 1", "a insertion at 1 new [1]"])
+  }
+
+  @Test(
     "B2, H6: an element of another type is an error and changes nothing",
     arguments: keys.filter { $0 != "anything" && $0 != "loose" })
   func mismatch(_ key: String) throws {
