@@ -1,5 +1,9 @@
+/// The interface that a program is written for. What only one of them has, the other's programs
+/// leave out.
+package enum GraphDialect: Sendable { case c, swift }
+
 /// The class of graph nodes as data: which keys it has, of what kind, and what affects them. The C
-/// class `graph_node` is the same in code.
+/// class `graph_node` and the Swift class `GraphNode` are the same in code.
 package enum GraphClass {
   package typealias Key = Int
 
@@ -15,36 +19,68 @@ package enum GraphClass {
     package let bracketsByHand: Bool
     /// A to-many key that is read and mutated through accessor methods.
     package let hasAccessors: Bool
+    /// A weak link in a plain stored property: set by its name it is told, else it is not.
+    package let isWeak: Bool
     /// Of a derived key: what it depends on, and what its getter reads. A number is the sum of what
     /// is read (nil counts 0), a link the first that is not nil.
     package let affecting: [GraphPath]
     package let terms: [GraphPath]
     package let isDerived: Bool
+    /// Of a derived key that depends on whatever its getter reads.
+    package let tracking: Tracking?
 
     fileprivate init(
       _ name: String, _ kind: Kind, isAutomatic: Bool = true, bracketsByHand: Bool = false,
-      hasAccessors: Bool = false, affecting: [GraphPath] = [], terms: [GraphPath] = []
+      hasAccessors: Bool = false, isWeak: Bool = false, affecting: [GraphPath] = [],
+      terms: [GraphPath] = [], tracking: Tracking? = nil
     ) {
       self.name = name
       self.kind = kind
       self.isAutomatic = isAutomatic
       self.bracketsByHand = bracketsByHand
       self.hasAccessors = hasAccessors
+      self.isWeak = isWeak
       self.affecting = affecting
       self.terms = terms
-      isDerived = !affecting.isEmpty
+      self.tracking = tracking
+      isDerived = !affecting.isEmpty || tracking != nil
     }
 
     package var isToMany: Bool { kind == .list || kind == .set }
+    /// Whether a getter that reads it is seen to.
+    package var isSeen: Bool { !isWeak && !bracketsByHand }
+    /// A key path of Swift, which only tokens can be given.
+    package var isKeyPath: Bool { name.hasPrefix("\\") }
+  }
+
+  /// How the value of a tracked key comes about.
+  package enum Tracking: Sendable {
+    /// The value is the sum of the terms.
+    case computed
+    /// The value is the first term if this key is not 0, else the second.
+    case choice(of: String)
+    /// The value is what the only term leads to. Observers stand where they were registered among
+    /// those of whatever changes, or else come after them.
+    case path
+    case computedPath
   }
 
   package static let names = [
     "value", "extra", "quiet", "manual", "next", "other", "items", "tags", "wares",
     "total", "nextTotal", "both", "ringA", "ringB", "circle", "grand", "sum", "loud", "hush",
-    "heir", "far",
+    "heir", "far", "friend", "reach", "\\choice", "\\crowd", "\\nextReach", "\\next?.value",
+    "\\next?.total", "\\next?.next", "\\next?.next?.value", "\\next?.items",
+    "\\next?.friend?.extra", "\\other?.reach", "\\items.count", "\\heir?.value",
   ]
 
-  package static let keys: [KeyDescription] = [
+  /// How many keys a program of the dialect may change: the key paths of Swift are not among them.
+  package static func count(_ dialect: GraphDialect) -> Int {
+    dialect == .c ? keysOfC.count : keysOfC.count + keysOfSwift.count
+  }
+
+  package static let keys = keysOfC + keysOfSwift + keyPaths
+
+  private static let keysOfC: [KeyDescription] = [
     KeyDescription("value", .number),
     KeyDescription("extra", .number),
     KeyDescription("quiet", .number, isAutomatic: false),
@@ -70,12 +106,49 @@ package enum GraphClass {
     derived("far", "next.next.value"),
   ]
 
-  /// The place of each key among the keys in alphabetical order.
-  package static let ranks = names.map { name in
-    names.count { $0.utf8.lexicographicallyPrecedes(name.utf8) }
+  private static let keysOfSwift: [KeyDescription] = [
+    KeyDescription("friend", .link, isAutomatic: false, isWeak: true),
+    tracked("reach", .computed, "items.@sum.value", "next.value"),
+  ]
+
+  /// In the order in which the class `GraphNode` comes to know them.
+  private static let keyPaths: [KeyDescription] = [
+    tracked("\\choice", .choice(of: "value"), "next.extra", "other.extra"),
+    tracked("\\crowd", .computed, "tags.@sum.total", "wares.@sum.extra"),
+    tracked("\\nextReach", .computed, "next.reach"),
+    tracked("\\next?.value", .path, "next.value"),
+    tracked("\\next?.total", .path, "next.total"),
+    tracked("\\next?.next", .path, "next.next", kind: .link),
+    tracked("\\next?.next?.value", .path, "next.next.value"),
+    tracked("\\next?.items", .path, "next.items", kind: .list),
+    tracked("\\next?.friend?.extra", .path, "next.friend.extra"),
+    tracked("\\other?.reach", .path, "other.reach"),
+    tracked("\\items.count", .path, "items.@count"),
+    tracked("\\heir?.value", .computedPath, "heir.value"),
+  ]
+
+  /// The place of each key among the keys in alphabetical order. Key paths come first, in the order
+  /// in which they came to be known.
+  package static let ranks = keys.indices.map { key in
+    keys[key].isKeyPath
+      ? key - names.count
+      : names.count { $0.utf8.lexicographicallyPrecedes(names[key].utf8) }
   }
 
-  package static func key(_ name: String) -> Key? { names.firstIndex(of: name) }
+  /// The keys of stored links and collections, which keep objects alive, and of those that do not.
+  package static let strong = stored.filter { !keys[$0].isWeak }
+  package static let weak = stored.filter { keys[$0].isWeak }
+  private static let stored = keys.indices.filter {
+    !keys[$0].isDerived && keys[$0].kind != .number
+  }
+
+  /// Each key alone, as a path.
+  package static let paths = names.map(GraphPath.init)
+
+  package static func key(_ name: String) -> Key? { numbers[name] }
+
+  private static let numbers = Dictionary(
+    uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
 
   private static func derived(
     _ name: String, _ affecting: String..., reads terms: String..., kind: Kind = .number,
@@ -85,6 +158,12 @@ package enum GraphClass {
     return KeyDescription(
       name, kind, isAutomatic: isAutomatic, affecting: affecting,
       terms: terms.isEmpty ? affecting : terms.map(GraphPath.init))
+  }
+
+  private static func tracked(
+    _ name: String, _ tracking: Tracking, _ terms: String..., kind: Kind = .number
+  ) -> KeyDescription {
+    KeyDescription(name, kind, terms: terms.map(GraphPath.init), tracking: tracking)
   }
 }
 
@@ -110,7 +189,13 @@ package final class GraphPath: Sendable, Equatable {
 
   package init(_ text: String) {
     self.text = text
-    components = text.split(separator: ".").map { part in
+    components = Self.components(of: text)
+  }
+
+  /// A key path of Swift is one key, whatever is in it.
+  private static func components(of text: String) -> [Component] {
+    if let key = GraphClass.key(text) { return [.key(key)] }
+    return text.split(separator: ".").map { part in
       if let aggregate = Aggregate(rawValue: String(part)) { return .aggregate(aggregate) }
       return GraphClass.key(String(part)).map { .key($0) } ?? .unknown
     }

@@ -1,13 +1,21 @@
 /// Makes random programs on graphs: links and lists that are changed in every way while many kinds
 /// of path are observed, with observers that set, register, remove and drop in their calls.
 package struct GraphGenerator {
+  private let dialect: GraphDialect
   private var random: Random
   private var operations: [GraphProgram.Operation] = []
   private var callbacks = 0
+  /// The slot and key that each callback observes first.
+  private var observed: [(slot: Int, key: GraphClass.Key)] = []
+  /// What the observer that reacts observes itself.
+  private var own: (slot: Int, key: GraphClass.Key)?
   /// Slots and keys of which a will was written and no did yet.
   private var opened: [(slot: Int, key: GraphClass.Key)] = []
 
-  package init(seed: UInt64) { random = Random(seed: seed) }
+  package init(seed: UInt64, _ dialect: GraphDialect = .c) {
+    self.dialect = dialect
+    random = Random(seed: seed)
+  }
 
   /// Numbers are small and few, so that equal ones meet.
   private static let numbers = 3
@@ -29,9 +37,20 @@ package struct GraphGenerator {
     "next.tags.@sum.next.total", "wares.@count", "wares.@sum.value", "other.wares.@sum.both",
   ].map(GraphPath.init)
 
+  private static let pathsOfSwift: [GraphPath] =
+    paths
+    + [
+      "friend", "reach", "friend.value", "friend.next.total", "next.friend.extra", "next.reach",
+      "items.@sum.reach", "tags.@max.friend.value", "friend.items",
+    ].map(GraphPath.init)
+
+  /// What tokens may be given besides.
+  private static let keyPaths = GraphClass.keys.filter(\.isKeyPath).map { GraphPath($0.name) }
+
   private static let set = keys(
     "value", "value", "value", "value", "extra", "quiet", "manual", "next", "next", "next", "other",
     "items", "tags", "wares")
+  private static let setOfSwift = set + keys("friend")
   private static let linked = keys("next", "other", "items", "tags")
   private static let mutable = keys("items", "items", "tags", "wares")
 
@@ -47,7 +66,8 @@ package struct GraphGenerator {
     for _ in 0..<(2 + random.next(5)) { operations.append(observation()) }
     while operations.count < length { step() }
     let names = (0..<max(callbacks, 1)).map { "r\($0)" }
-    return GraphProgram(operations, callbacks: names, endsByRemoval: random.next(2) == 0)
+    return GraphProgram(
+      operations, callbacks: names, endsByRemoval: random.next(2) == 0, dialect: dialect)
   }
 
   private mutating func step() {
@@ -68,21 +88,30 @@ package struct GraphGenerator {
 
   private mutating func observation() -> GraphProgram.Operation {
     callbacks += 1
-    return .observe(slot(), any(Self.paths), options(), as: callbacks - 1)
+    let (slot, path) = (slot(), observedPath())
+    guard case .key(let key) = path.components[0] else { preconditionFailure("no key") }
+    observed.append((slot, key))
+    return .observe(slot, path, options(), as: callbacks - 1)
+  }
+
+  private mutating func observedPath() -> GraphPath {
+    dialect == .swift && random.next(3) == 0 ? any(Self.keyPaths) : path()
   }
 
   private mutating func reaction() -> GraphProgram.Operation {
     let isCallback = callbacks > 0 && random.next(4) > 0
     let caller = isCallback ? random.next(callbacks) : -1 - slot()
     let call = 1 + random.next(4)
+    own = isCallback ? observed[caller] : nil
+    defer { own = nil }
     return .when(caller, call: call, reactingAction())
   }
 
   private mutating func reactingAction() -> GraphProgram.Operation {
     switch random.next(20) {
     case 0..<4 where callbacks < Self.mostCallbacks: return observation()
-    case 4: return will(slot(), random.next(GraphClass.keys.count))
-    case 5, 6: return .did(slot(), random.next(GraphClass.keys.count))
+    case 4: return will(slot(), key())
+    case 5, 6: return .did(slot(), key())
     default: return action()
     }
   }
@@ -93,7 +122,7 @@ package struct GraphGenerator {
   }
 
   private mutating func openPair() {
-    let (slot, key) = (slot(), random.next(GraphClass.keys.count))
+    let (slot, key) = (slot(), key())
     guard opened.count < Self.mostOpened else { return }
     opened.append((slot, key))
     operations.append(will(slot, key))
@@ -113,8 +142,8 @@ package struct GraphGenerator {
     switch random.next(100) {
     case 0..<58: set()
     case 58..<79: mutate()
-    case 79..<86: .add(slot(), to: slot(), any(Self.paths), options(), context: random.next(3))
-    case 86..<89: .remove(slot(), from: slot(), any(Self.paths), context: context())
+    case 79..<86: .add(slot(), to: slot(), path(), options(), context: random.next(3))
+    case 86..<89: .remove(slot(), from: slot(), path(), context: context())
     case 89..<93: callbacks > 0 ? .invalidate(random.next(callbacks)) : set()
     case 93..<94: .removeAll(slot())
     case 94..<96: .renew(slot())
@@ -122,19 +151,31 @@ package struct GraphGenerator {
     }
   }
 
+  /// A slot and one of those keys. What an observer does to the key that it observes is the hard
+  /// part: its change is under way.
+  private mutating func target(_ keys: [GraphClass.Key]) -> (slot: Int, key: GraphClass.Key) {
+    if let own, keys.contains(own.key), random.next(2) == 0 { return own }
+    return (slot(), any(keys))
+  }
+
   private mutating func set() -> GraphProgram.Operation {
-    let key = any(Self.set)
+    let (slot, key) = target(dialect == .c ? Self.set : Self.setOfSwift)
     let route = random.next(12)
-    return .set(slot(), key, value(key), route == 0 ? .store : route < 3 ? .key : .setter)
+    return .set(slot, key, value(key), route == 0 ? .store : route < 3 ? .key : .setter)
   }
 
   private mutating func mutate() -> GraphProgram.Operation {
-    let key = any(Self.mutable)
+    let (slot, key) = target(Self.mutable)
     let mutation = mutation(key)
     let route = any(MutationRoute.allCases)
-    // Called directly, the accessor that replaces a set is a setter; `wares` has none.
-    let hasAccessor = GraphClass.keys[key].hasAccessors && mutation.form != .assign
-    return .mutate(slot(), key, mutation, route == .accessor && !hasAccessor ? .proxy : route)
+    let hasAccessor = hasAccessor(key, mutation)
+    return .mutate(slot, key, mutation, route == .accessor && !hasAccessor ? .proxy : route)
+  }
+
+  /// In C the accessor that replaces a set, called directly, is a setter, and `wares` has none. In
+  /// Swift a typed handle does everything.
+  private func hasAccessor(_ key: GraphClass.Key, _ mutation: Mutation) -> Bool {
+    dialect == .swift || GraphClass.keys[key].hasAccessors && mutation.form != .assign
   }
 
   private mutating func bracket() -> GraphProgram.Operation {
@@ -166,6 +207,11 @@ package struct GraphGenerator {
 
   private mutating func any<Choice>(_ choices: [Choice]) -> Choice {
     choices[random.next(choices.count)]
+  }
+
+  private mutating func key() -> GraphClass.Key { random.next(GraphClass.count(dialect)) }
+  private mutating func path() -> GraphPath {
+    any(dialect == .c ? Self.paths : Self.pathsOfSwift)
   }
 
   /// The first are meant more often, so that what is changed is often observed.

@@ -26,11 +26,16 @@ package struct GraphProgram: Sendable {
 
   /// At the end all registrations are removed, and then all objects let go; else the objects alone.
   package var endsByRemoval: Bool
+  package var dialect: GraphDialect
 
-  package init(_ operations: [Operation], callbacks: [String], endsByRemoval: Bool = true) {
+  package init(
+    _ operations: [Operation], callbacks: [String], endsByRemoval: Bool = true,
+    dialect: GraphDialect = .c
+  ) {
     self.operations = operations
     self.callbacks = callbacks
     self.endsByRemoval = endsByRemoval
+    self.dialect = dialect
   }
 }
 
@@ -40,19 +45,25 @@ package final class GraphInterpreter {
   private let system: GraphSystem
   /// Leaves out what is misuse: a did without a will, the death of an object with an open pair.
   private let isCautious: Bool
+  private let dialect: GraphDialect
   private var slots: [Int] = []
   private var made = 0
   /// The letters of all objects that there ever were.
   package private(set) var names: [String] = []
   private var pairs: [(object: Int, key: GraphClass.Key, mutation: Mutation?)] = []
   private var calls: [Int: Int] = [:]
+  /// Registrations that are being made, with what can't be ended before they are.
+  private var beginning: [Int: Bool] = [:]
+  /// Lists that are being changed through a handle.
+  private var handled: [(object: Int, key: GraphClass.Key)] = []
   private var reactions: [(caller: Int, call: Int, operation: GraphProgram.Operation)] = []
   /// How many operations were run, reactions included.
   package private(set) var steps = 0
 
-  package init(_ system: GraphSystem, isCautious: Bool) {
+  package init(_ system: GraphSystem, isCautious: Bool, dialect: GraphDialect = .c) {
     self.system = system
     self.isCautious = isCautious
+    self.dialect = dialect
     for slot in 0..<GraphProgram.slots { slots.append(make(slot)) }
     system.reaction = { [unowned self] in react($0) }
   }
@@ -100,14 +111,16 @@ package final class GraphInterpreter {
     let id: (Int) -> Int = { slots[$0] }
     switch operation {
     case .set(let slot, let key, let value, let route):
+      guard !isHandled(id(slot), key, nil) else { return }
       system.set(id(slot), key, to: value.mapped(id), by: route)
     case .mutate(let slot, let key, let mutation, let route):
-      system.mutate(id(slot), key, mutation.mapped(id), by: route)
+      guard !isHandled(id(slot), key, mutation) else { return }
+      mutate(id(slot), key, mutation.mapped(id), by: route)
     case .will(let slot, let key, let mutation): will(id(slot), key, mutation?.mapped(id))
     case .did(let slot, let key): did(id(slot), key)
     case .observe(let slot, let path, let options, let callback):
-      system.observe(id(slot), path, options, as: callback)
-    case .invalidate(let callback): system.invalidate(callback)
+      observe(id(slot), path, options, as: callback)
+    case .invalidate(let callback): invalidate(callback)
     case .add(let observer, let slot, let path, let options, let context):
       system.add(id(observer), to: id(slot), path, options, context: context)
     case .remove(let observer, let slot, let path, let context):
@@ -115,6 +128,39 @@ package final class GraphInterpreter {
     case .removeAll(let slot): system.removeAll(from: id(slot))
     case .renew(let slot): renew(slot)
     case .when(let caller, let call, let operation): reactions.append((caller, call, operation))
+    }
+  }
+
+  /// A handle has checked its indexes when it has told of the change: an observer that took elements
+  /// away by then would stop the program.
+  private func isHandled(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) -> Bool {
+    if let mutation, mutation.form != .remove { return false }
+    return handled.contains { $0 == (object, key) }
+  }
+
+  private func mutate(
+    _ object: Int, _ key: GraphClass.Key, _ mutation: Mutation, by route: MutationRoute
+  ) {
+    let isHandle = dialect == .swift && route == .accessor && !mutation.form.isOfSet
+    if isHandle { handled.append((object, key)) }
+    system.mutate(object, key, mutation, by: route)
+    if isHandle { handled.removeLast() }
+  }
+
+  private func observe(
+    _ object: Int, _ path: GraphPath, _ options: GraphOptions, as callback: Int
+  ) {
+    let knowsToken = dialect == .c || TokenForm(callback, path) == .withToken
+    if !knowsToken { beginning[callback] = false }
+    system.observe(object, path, options, as: callback)
+    if beginning.removeValue(forKey: callback) == true { system.invalidate(callback) }
+  }
+
+  private func invalidate(_ callback: Int) {
+    if beginning[callback] == nil {
+      system.invalidate(callback)
+    } else {
+      beginning[callback] = true
     }
   }
 
@@ -163,7 +209,8 @@ package struct GraphRun {
   package var steps: Int
 
   package init(_ program: GraphProgram, on system: GraphSystem, isCautious: Bool = true) {
-    let interpreter = GraphInterpreter(system, isCautious: isCautious)
+    let interpreter = GraphInterpreter(
+      system, isCautious: isCautious, dialect: program.dialect)
     starts = []
     for operation in program.operations {
       starts.append(system.log.words.count)

@@ -9,11 +9,12 @@ package enum GraphProof {
   }
 
   package static func run(
-    seed: UInt64, length: Int, _ make: @escaping () -> GraphSystem
+    seed: UInt64, length: Int, _ dialect: GraphDialect = .c,
+    _ make: @escaping () -> GraphSystem
   ) -> Result {
-    var generator = GraphGenerator(seed: seed)
+    var generator = GraphGenerator(seed: seed, dialect)
     let program = generator.program(length: length)
-    let expected = GraphRun(program, on: ObservationModel())
+    let expected = GraphRun(program, on: ObservationModel(dialect))
     let found = GraphRun(program, on: make())
     var result = Result(steps: expected.steps, calls: expected.log.calls)
     if expected.log.words != found.log.words {
@@ -26,7 +27,7 @@ package enum GraphProof {
     _ program: GraphProgram, _ make: @escaping () -> GraphSystem
   ) -> String {
     let short = GraphShrinker.shrink(program) { program in
-      GraphRun(program, on: ObservationModel()).log.words
+      GraphRun(program, on: ObservationModel(program.dialect)).log.words
         != GraphRun(program, on: make()).log.words
     }
     return shown(short, make)
@@ -35,7 +36,8 @@ package enum GraphProof {
   /// A program as the text of a scenario, with what both say where they part.
   private static func shown(_ program: GraphProgram, _ make: @escaping () -> GraphSystem) -> String
   {
-    let expected = GraphRun(program, on: ObservationModel()).lines(callbacks: program.callbacks)
+    let model = ObservationModel(program.dialect)
+    let expected = GraphRun(program, on: model).lines(callbacks: program.callbacks)
     let found = GraphRun(program, on: make()).lines(callbacks: program.callbacks)
     let operations = program.lines + ["(the end\(program.endsByRemoval ? ", by removal" : ""))"]
     return zip(operations, zip(expected, found)).map { operation, lines in

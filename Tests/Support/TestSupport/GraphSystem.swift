@@ -43,3 +43,23 @@ package enum MutationRoute: String, Sendable, CaseIterable {
   /// Into the storage, between will and did.
   case hand
 }
+
+/// How Swift registers a callback: chosen by its number, so that all forms come.
+package enum TokenForm: Sendable {
+  /// By a string.
+  case string
+  /// By a key path, without and with the token in each call, and with a method of a target.
+  case handler, withToken, target
+
+  package init(_ callback: Int, _ path: GraphPath) {
+    let isString = path.count > 1 || path.components == [.unknown]
+    let isKeyPath = path.text.hasPrefix("\\")
+    switch callback % 4 {
+    case _ where isString: self = .string
+    case 0: self = isKeyPath ? .target : .string
+    case 1: self = .handler
+    case 2: self = .withToken
+    default: self = .target
+    }
+  }
+}

@@ -17,6 +17,8 @@ final class Change {
   var told: [Told] = []
   /// What a set holds before it is mutated.
   var before = GraphValue.nil
+  /// What goes and comes, if whoever mutates a set says so beforehand.
+  var said: (old: GraphValue, new: GraphValue)?
   /// New values that are being told.
   var new: [GraphValue?] = []
 
@@ -27,7 +29,10 @@ final class Change {
   }
 
   /// All values that the change keeps.
-  var values: [GraphValue] { told.compactMap(\.old) + new.compactMap { $0 } + [before] }
+  var values: [GraphValue] {
+    told.compactMap(\.old) + new.compactMap { $0 } + [before]
+      + (said.map { [$0.old, $0.new] } ?? [])
+  }
 }
 
 extension ObservationModel {
@@ -35,8 +40,10 @@ extension ObservationModel {
     _ object: Int, _ key: GraphClass.Key, to value: GraphValue, by route: SetRoute
   ) {
     let node = Node(object: object, key: key)
-    if route == .store {
+    if route == .store || GraphClass.keys[key].isWeak && route == .setter {
       store(value, node)
+    } else if GraphClass.keys[key].isWeak {
+      tell(node, nil) { store(value, node) }
     } else if GraphClass.keys[key].bracketsByHand {
       bracket(node, value)
     } else {
@@ -49,6 +56,7 @@ extension ObservationModel {
   ) {
     let node = Node(object: object, key: key)
     switch route {
+    case .accessor where dialect == .swift: throughHandle(mutation, node)
     case .accessor: automatic(node, mutation) { apply(mutation, node) }
     case .proxy: throughProxy(mutation, node)
     case .hand:
@@ -63,9 +71,36 @@ extension ObservationModel {
     guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
     if GraphClass.keys[node.key].hasAccessors {
       automatic(node, mutation) { apply(mutation, node) }
+    } else if dialect == .swift {
+      inPlace(mutation, node)
     } else {
       replace(value, by: mutation, node)
     }
+  }
+
+  /// What is removed alone is returned.
+  private func throughHandle(_ mutation: Mutation, _ node: Node) {
+    let value = read(node.object, node.key)
+    guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
+    let returned =
+      mutation.form == .remove && mutation.indexes.count == 1
+      ? [value.elements[mutation.indexes[0]]] : []
+    for object in returned { retain(object) }
+    automatic(node, mutation, isSaid: mutation.form.isOfSet) { apply(mutation, node) }
+    for object in returned { release(object) }
+  }
+
+  /// In Swift, a proxy without accessors changes the list where it lies. What does not fit any more
+  /// when all have been told beforehand is an error, and no change.
+  private func inPlace(_ mutation: Mutation, _ node: Node) {
+    var fits = true
+    automatic(node, mutation, isSaid: false) {
+      fits = mutation.fits(read(node.object, node.key).elements.count)
+      if fits { apply(mutation, node) }
+    } unless: {
+      !fits
+    }
+    if !fits { log.add(.outOfBounds) }
   }
 
   /// Without accessors, the proxy hands the setter a list that it has made before anybody is told,
@@ -107,19 +142,32 @@ extension ObservationModel {
 
   /// A change through a setter or accessor. It is open until its finals are called; what else
   /// happens to the key meanwhile joins it.
-  private func automatic(_ node: Node, _ mutation: Mutation?, _ body: () -> Void) {
-    guard GraphClass.keys[node.key].isAutomatic, !open.contains(node) else { return body() }
-    let change = begin(node, mutation, joins: false)
+  private func automatic(
+    _ node: Node, _ mutation: Mutation?, isSaid: Bool = false, _ body: () -> Void,
+    unless isCancelled: () -> Bool = { false }
+  ) {
+    guard GraphClass.keys[node.key].isAutomatic else { return body() }
+    tell(node, mutation, isSaid: isSaid, body, unless: isCancelled)
+  }
+
+  private func tell(
+    _ node: Node, _ mutation: Mutation?, isSaid: Bool = false, _ body: () -> Void,
+    unless isCancelled: () -> Bool = { false }
+  ) {
+    guard !open.contains(node) else { return body() }
+    let change = begin(node, mutation, joins: false, isSaid: isSaid)
     open.append(node)
     tellPriors(change)
     body()
     open.removeLast()
-    finish(change)
+    if isCancelled() { end(change) } else { finish(change) }
   }
 
   // MARK: Will
 
-  private func begin(_ node: Node, _ mutation: Mutation?, joins: Bool) -> Change {
+  private func begin(
+    _ node: Node, _ mutation: Mutation?, joins: Bool, isSaid: Bool = false
+  ) -> Change {
     let change = Change(node, mutation, joins: joins)
     underWay.append(change)
     guard !joins else { return change }
@@ -127,8 +175,15 @@ extension ObservationModel {
       Told(registration: registration, mutation: self.mutation(of: change, for: registration))
     }
     if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
+    if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
     for index in change.told.indices { change.told[index].old = old(for: change.told[index], node) }
     return change
+  }
+
+  private func said(_ mutation: Mutation, _ node: Node) -> (old: GraphValue, new: GraphValue) {
+    let before = read(node.object, node.key)
+    let after = mutation.applied(to: before)
+    return (difference(before, after), difference(after, before))
   }
 
   /// Whether what a set held before is needed, to tell what came and went.
@@ -184,16 +239,22 @@ extension ObservationModel {
   /// The change is over. Paths are rewired, then those are told who were there when it began, still
   /// are registered, and stand where the change is told of.
   private func finish(_ change: Change) {
-    defer {
-      underWay.removeAll { $0 === change }
-      buryTheDead()
-    }
+    defer { end(change) }
     guard !change.joins else { return }
-    for node in affected(by: change.node) { for place in places(at: node) { rewire(place) } }
-    let finals = audience(of: affected(by: change.node)).compactMap { registration in
+    let affected = affected(by: change.node)
+    let tracked = tracked(by: affected)
+    for node in affected { for place in places(at: node) { rewire(place) } }
+    for derived in tracked { track(derived) }
+    endUnwatched()
+    let finals = audience(of: self.affected(by: change.node)).compactMap { registration in
       final(for: registration, change)
     }
     for (registration, call) in finals where registration.isLive { tell(registration, call) }
+  }
+
+  private func end(_ change: Change) {
+    underWay.removeAll { $0 === change }
+    buryTheDead()
   }
 
   private func final(
@@ -205,7 +266,8 @@ extension ObservationModel {
     let mutation = mutation(of: change, for: registration)
     var (old, new) = (told.old, new(for: registration, change, mutation))
     if let mutation, mutation.form.isOfSet, mutation.form != .union {
-      old = difference(change.before, read(change.node.object, change.node.key))
+      old =
+        change.said?.old ?? difference(change.before, read(change.node.object, change.node.key))
     }
     if mutation == nil, registration.options.contains(.distinct), old == new { return nil }
     var call = call(of: registration, mutation)
@@ -224,7 +286,7 @@ extension ObservationModel {
     switch mutation.form {
     case .insert, .replace: return Mutation.elements(of: now, at: mutation.indexes)
     case .remove, .minus, .intersect: return nil
-    case .union, .assign: return difference(now, change.before)
+    case .union, .assign: return change.said?.new ?? difference(now, change.before)
     }
   }
 
@@ -241,9 +303,11 @@ extension ObservationModel {
     return call
   }
 
-  /// Whom it is told of, and the observer, live until the call has returned.
+  /// Whom it is told of, the observer, and what it is told, live until the call has returned.
   func tell(_ registration: Registration, _ call: GraphLog.Call) {
-    let held = [registration.root] + (registration.observer.map { [$0] } ?? [])
+    let held =
+      [registration.root] + (registration.observer.map { [$0] } ?? [])
+      + (call.old?.objects ?? []) + (call.new?.objects ?? [])
     for object in held { retain(object) }
     log.add(call)
     reaction(registration.caller)

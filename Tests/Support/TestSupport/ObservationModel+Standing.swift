@@ -45,6 +45,11 @@ final class Watched {
     self.node = node
     self.order = order
   }
+
+  var description: GraphClass.KeyDescription { GraphClass.keys[node.key] }
+
+  /// Whether it is a path, whose observers stand among those of what it leads through.
+  var isPath: Bool { if case .path = description.tracking { true } else { false } }
 }
 
 extension ObservationModel {
@@ -110,16 +115,31 @@ extension ObservationModel {
   func watched(_ node: Node) -> Watched? { watched.first { $0.node == node } }
 
   private func watch(_ node: Node) {
-    let affecting = GraphClass.keys[node.key].affecting
-    guard !affecting.isEmpty, watched(node) == nil else { return }
+    let description = GraphClass.keys[node.key]
+    guard description.isDerived, watched(node) == nil else { return }
     watchedEver += 1
     let new = Watched(node, order: watchedEver)
     watched.append(new)
-    for path in affecting {
-      let strand = Strand(path, dependent: new)
-      new.strands.append(strand)
-      begin(strand, at: node.object)
+    for path in description.affecting { begin(path, at: node.object, for: new) }
+    track(new)
+  }
+
+  private func begin(_ path: GraphPath, at object: Int, for derived: Watched) {
+    let strand = Strand(path, dependent: derived)
+    derived.strands.append(strand)
+    begin(strand, at: object)
+  }
+
+  /// Has a tracked key depend on what its getter reads now.
+  func track(_ derived: Watched) {
+    guard derived.description.tracking != nil, watched(derived.node) === derived else { return }
+    let read = reads(of: derived.node)
+    let left = derived.strands.filter { !read.contains($0.first!.node) }
+    derived.strands.removeAll { strand in left.contains { $0 === strand } }
+    for node in read where !derived.strands.contains(where: { $0.first!.node == node }) {
+      begin(GraphClass.paths[node.key], at: node.object, for: derived)
     }
+    for strand in left { end(strand) }
   }
 
   /// Ends what nobody needs any more: what no registration leads to, be it that derived keys which
@@ -162,7 +182,17 @@ extension ObservationModel {
 
   /// The derived keys whose dependencies stand at a key.
   private func derived(from node: Node) -> [Watched] {
-    places(at: node).compactMap(\.strand.dependent)
+    places(at: node).compactMap(\.strand.dependent).filter { !$0.isPath }
+  }
+
+  private func paths(through node: Node) -> [Watched] {
+    places(at: node).compactMap(\.strand.dependent).filter(\.isPath)
+  }
+
+  /// The tracked keys that are to be read again when these keys have changed.
+  func tracked(by nodes: [Node]) -> [Watched] {
+    nodes.flatMap { paths(through: $0) + (watched($0).map { [$0] } ?? []) }
+      .filter { $0.description.tracking != nil }
   }
 
   private func comesFirst(_ a: Watched, _ b: Watched) -> Bool {
@@ -174,10 +204,15 @@ extension ObservationModel {
     objects[node.object].places.filter { $0.node.key == node.key }
   }
 
+  private func standing(at node: Node) -> [Registration] {
+    let nodes = [node] + paths(through: node).map(\.node)
+    return nodes.flatMap(places).compactMap(\.strand.registration)
+  }
+
   /// The registrations that stand at these keys, for each key in their order, each at its first.
   func audience(of nodes: [Node]) -> [Registration] {
     nodes.flatMap {
-      places(at: $0).compactMap(\.strand.registration).sorted { $0.number < $1.number }
+      standing(at: $0).sorted { $0.number < $1.number }
     }
     .reduce(into: []) { audience, registration in
       if !audience.contains(where: { $0 === registration }) { audience.append(registration) }

@@ -26,7 +26,11 @@ package final class ObservationModel: GraphSystem {
   /// All changes, from will until their last observer has returned.
   var underWay: [Change] = []
 
-  package init() {}
+  let dialect: GraphDialect
+  /// The keys that are read meanwhile, if somebody wants to know.
+  private var reads: [Node]?
+
+  package init(_ dialect: GraphDialect = .c) { self.dialect = dialect }
 
   // MARK: Objects
 
@@ -44,6 +48,14 @@ package final class ObservationModel: GraphSystem {
     var isAlive = true
     /// What stands at the object's keys.
     var places: [Place] = []
+
+    func holds(_ object: Int) -> Bool {
+      GraphClass.strong.contains { values[$0].objects.contains(object) }
+    }
+
+    func forget(_ object: Int) {
+      for key in GraphClass.weak where values[key] == .object(object) { values[key] = .nil }
+    }
   }
 
   package func make(_ object: Int) { objects.append(Object()) }
@@ -63,7 +75,7 @@ package final class ObservationModel: GraphSystem {
   /// An object lives while somebody outside holds it, a living object does, or the old or new value
   /// of a change under way.
   private func isInside(_ object: Int) -> Bool {
-    objects.contains { $0.isAlive && $0.values.contains { $0.objects.contains(object) } }
+    objects.contains { $0.isAlive && $0.holds(object) }
       || underWay.contains { $0.values.contains { $0.objects.contains(object) } }
   }
 
@@ -80,6 +92,7 @@ package final class ObservationModel: GraphSystem {
     adrift.removeAll { $0 == object }
     objects[object].isAlive = false
     objects[object].values = []
+    for other in objects where other.isAlive { other.forget(object) }
     endUnwatched()
   }
 
@@ -94,10 +107,36 @@ package final class ObservationModel: GraphSystem {
 
   func read(_ object: Int, _ key: GraphClass.Key) -> GraphValue {
     let description = GraphClass.keys[key]
-    guard description.isDerived else { return objects[object].values[key] }
-    let terms = description.terms.map { read(object, $0) }
-    if description.kind == .link { return terms.first { $0 != .nil } ?? .nil }
-    return .number(terms.reduce(0) { $0 + number($1) })
+    guard description.isDerived else {
+      if description.isSeen { reads?.append(Node(object: object, key: key)) }
+      return objects[object].values[key]
+    }
+    switch description.tracking {
+    case .path, .computedPath: return read(object, description.terms[0])
+    case .choice(let key):
+      let first = number(read(object, GraphPath(key))) != 0
+      return .number(number(read(object, description.terms[first ? 0 : 1])))
+    case .computed, nil: return combined(description, of: object)
+    }
+  }
+
+  private func combined(_ description: GraphClass.KeyDescription, of object: Int) -> GraphValue {
+    guard description.kind == .link else {
+      return .number(description.terms.reduce(0) { $0 + number(read(object, $1)) })
+    }
+    for term in description.terms {
+      let link = read(object, term)
+      if link != .nil { return link }
+    }
+    return .nil
+  }
+
+  /// The keys that are seen to be read where a key is read, each once.
+  func reads(of node: Node) -> [Node] {
+    reads = []
+    defer { reads = nil }
+    _ = read(node.object, node.key)
+    return reads!.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   func read(_ object: Int, _ path: GraphPath) -> GraphValue { read(.object(object), path, from: 0) }

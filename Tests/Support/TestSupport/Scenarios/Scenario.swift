@@ -12,11 +12,13 @@ package struct Scenario: Sendable, CustomStringConvertible {
   /// ("article"). Else the rule itself says it.
   package let title: String
   package let text: String
+  private let dialect: GraphDialect
 
-  init(_ rule: String, _ title: String, _ text: String) {
+  init(_ rule: String, _ title: String, _ text: String, _ dialect: GraphDialect = .c) {
     self.rule = rule
     self.title = title
     self.text = text
+    self.dialect = dialect
   }
 
   package var description: String { title }
@@ -32,7 +34,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
 
   /// Where a system and the table part; nil if they do not.
   package func difference(on system: GraphSystem) -> String? {
-    let program = GraphReader.program(text)
+    var program = GraphReader.program(text)
+    program.dialect = dialect
     let told = GraphRun(program, on: system, isCautious: false).lines(callbacks: program.callbacks)
     let expected = lines.map(\.expected) + [[]]
     let index = expected.indices.first { expected[$0] != told[$0] }

@@ -1,0 +1,99 @@
+extension Scenario {
+  /// What only Swift has: key paths that are followed by what they read, weak links, handles.
+  package static let swift = [
+    Scenario(
+      "F5", "a computed property follows what its getter reads, of whatever objects",
+      #"""
+      set a.next b
+      set a.other c
+      on x a.\choice old new
+      set b.extra 1
+      set c.extra 2  => x old 0 new 2
+      set a.value 1  => x old 2 new 1
+      set c.extra 3
+      set b.extra 2  => x old 1 new 2
+      """#, .swift),
+    Scenario(
+      "F5", "one change that is read twice is told once; members that leave are silent",
+      #"""
+      set a.tags b
+      set a.wares b c
+      on x a.\crowd old new
+      set b.extra 1  => x old 0 new 2
+      set b.value 1  => x old 2 new 3
+      set c.value 1
+      set a.wares c  => x old 3 new 2
+      set b.extra 2  => x old 2 new 3
+      """#, .swift),
+    Scenario(
+      "F5", "a declared one sits inside paths of strings",
+      """
+      set a.next b
+      on x a.next.reach old new
+      set b.items c d => x old 0 new 0
+      set d.value 2   => x old 0 new 2
+      set b.items c   => x old 2 new 0
+      set d.value 3
+      """, .swift),
+    Scenario(
+      "F6", "a path is told among the observers of the key, what is computed after them",
+      #"""
+      set a.next b
+      on v b.value
+      on w a.\heir?.value
+      on x a.\next?.value
+      on y b.value
+      set b.value 1 => v; x; y; w
+      """#, .swift),
+    Scenario(
+      "F6", "of a path that ends in a list everything is a setting, with all of it",
+      #"""
+      set a.next b
+      on x a.\next?.items old new
+      on y a.\items.count old new
+      insert b.items 0 c => x old [] new [c]
+      insert a.items 0 c => y old 0 new 1
+      set a.next nil     => x old [c] new nil
+      """#, .swift),
+    Scenario(
+      "E2", "a plain property is told when it is set by its name, not when it is set",
+      """
+      on x a.friend old new
+      set a.friend b
+      key a.friend c => x old b new c
+      will a.friend
+      set a.friend b
+      did a.friend   => x old c new b
+      """, .swift),
+    Scenario(
+      "G3", "a weak link may die; nobody is told, and what is read next is nil",
+      """
+      key a.friend b
+      on x a.friend.value old new
+      set b.value 1  => x old 0 new 1
+      renew b
+      set b.value 2
+      key a.friend c => x old nil new 0
+      set c.value 3  => x old 0 new 3
+      """, .swift),
+    Scenario(
+      "H6", "a proxy's index that an observer has made too large is an error, and no change",
+      """
+      set a.wares b c
+      on x a.wares prior old new
+      when x 1: set a.wares b
+      proxy replace a.wares 1 d => x prior replacement 1 old [c]; outOfBounds
+      set a.wares nil           => x prior old [b]; x old [b] new nil
+      """, .swift),
+    Scenario(
+      "H4", "a handle says beforehand what will really come and go",
+      """
+      set a.tags b
+      on x a.tags prior old new
+      union a.tags b c   => x prior insertion; x insertion new {c}
+      minus a.tags a b   => x prior removal old {b}; x removal old {b}
+      intersect a.tags a => x prior removal old {c}; x removal old {c}
+      assign a.tags d    => x prior replacement old {}; x replacement old {} new {d}
+      """, .swift),
+  ]
+}
