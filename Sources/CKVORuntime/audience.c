@@ -154,8 +154,13 @@ static void find_tracked(search *search, kvo_derivation *derivation) {
     search->ok = search->ok && add_tracked(search->links, derivation);
 }
 
+// A getter may set what it reads: to what it is read for, that is no change, or there were no end.
+static bool is_being_read(const kvo_derivation *derivation) {
+  return kvo_thread_is_reading(derivation->object, derivation->accessors->id);
+}
+
 static void find_derived(search *search, kvo_derivation *derivation) {
-  if (derivation->stamp == search->stamp) return;
+  if (derivation->stamp == search->stamp || is_being_read(derivation)) return;
   derivation->stamp = search->stamp;
   find_tracked(search, derivation);
   if (derivation->is_tracked && derivation->accessors->property->is_path) {
@@ -182,7 +187,8 @@ static void find_link(search *search, kvo_link *link) {
   if (search->links && !kvo_link_is_last(link))
     search->ok = search->ok && add_link(search->links, link);
   if (chain->derivation) find_derived(search, chain->derivation);
-  else if (chain->first) find_member(search, &chain->first->entry, leads_on(link));
+  else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
+    find_member(search, &chain->first->entry, leads_on(link));
 }
 
 static void find_entry(search *search, kvo_registration *entry) {
@@ -193,7 +199,8 @@ static void find_entry(search *search, kvo_registration *entry) {
 }
 
 static void look_at_locked(search *search, kvo_cell *cell) {
-  if (cell->derivation && cell->derivation->stamp != search->stamp) {
+  if (cell->derivation && cell->derivation->stamp != search->stamp &&
+      !is_being_read(cell->derivation)) {
     cell->derivation->stamp = search->stamp;
     find_tracked(search, cell->derivation);
   }

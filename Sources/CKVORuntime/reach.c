@@ -76,6 +76,7 @@ static const kvo_chain *chain_of(const kvo_member *member) {
 static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   kvo_frame *guard = visit(frame, affected->object, affected->operations);
   if (!guard) return;
+  kvo_frame_reads(guard, affected->id);
   const kvo_accessors *accessors = kvo_change_accessors(affected->object, affected->id);
   if (accessors) kvo_change_read(accessors, affected->object, &affected->value);
   affected->is_read = accessors != NULL;
@@ -86,6 +87,7 @@ static void read_tracked(const kvo_frame *frame, kvo_member *member) {
   const kvo_derivation *path = member->path;
   kvo_frame *guard = visit(frame, path->object, path->operations);
   if (!guard) return;
+  kvo_frame_reads(guard, path->accessors->id);
   kvo_change_read(kvo_accessors_current(path->accessors), path->object, &member->value);
   member->is_read = true;
   kvo_frame_pop(guard);
@@ -94,6 +96,7 @@ static void read_tracked(const kvo_frame *frame, kvo_member *member) {
 static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member *member) {
   kvo_frame *guard = visit(frame, chain->root, chain->operations);
   if (!guard) return;
+  kvo_frame_reads(guard, (uintptr_t)chain);
   kvo_value_at_path(chain->root, chain->path, &member->value, NULL);
   kvo_value_snapshot(&member->value);
   member->is_read = true;

@@ -3,7 +3,7 @@
 // | state | protection |
 // |---|---|
 // | the list of records | grows only; new heads are published by compare-and-swap under the thread lock |
-// | frames, top, open_count | their own thread's, but for `object` and `state`, which are atomic |
+// | frames, top, open_count, reading_count | their own thread's, but for `object` and `state`, which are atomic |
 // | in_use | the thread lock |
 //
 // Records and blocks are never freed: another thread may be scanning them. A thread that ends
@@ -107,6 +107,7 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   kvo_object *object = frame->object;
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
+  if (flags & KVO_FRAME_READS) thread->reading_count--;
   kvo_end_guard(&frame->object);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
@@ -170,6 +171,27 @@ bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uin
   const kvo_frame *end = thread->top;
   for (const kvo_frame_block *block = thread->block; block; block = block->previous) {
     if (block_has_open(block, end, object, id)) return true;
+    if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
+  }
+  return false;
+}
+
+static bool block_reads(const kvo_frame_block *block, const kvo_frame *end,
+    const kvo_object *object, uintptr_t id) {
+  for (const kvo_frame *frame = end; frame-- > block->frames;) {
+    bool is_free = __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_FREE;
+    bool reads = !is_free && frame->flags & KVO_FRAME_READS && frame->id == id;
+    if (reads && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object) return true;
+  }
+  return false;
+}
+
+bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
+  const kvo_thread *thread = kvo_this_thread;
+  if (!thread || !thread->reading_count) return false;
+  const kvo_frame *end = thread->top;
+  for (const kvo_frame_block *block = thread->block; block; block = block->previous) {
+    if (block_reads(block, end, object, id)) return true;
     if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
   }
   return false;

@@ -83,6 +83,7 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
     return false;
   }
   frame->flags |= KVO_FRAME_RETAINED;
+  kvo_frame_reads(frame, derivation->accessors->id);
   const kvo_property_description *property = kvo_accessors_current(derivation->accessors)->property;
   if (property && property->track) property->track(object, property->binding, reads);
   kvo_frame_pop(frame);

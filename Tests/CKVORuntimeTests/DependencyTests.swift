@@ -40,6 +40,21 @@ import Testing
     #expect(!isSwapped(object(node)))
   }
 
+  @Test("F2 D7: a derived key whose getter sets what affects it is told of once, and ends")
+  func settingGetter() {
+    let cls = extended_class("CSettingGetter")
+    kvo_class_replace_method(cls, "sum", raising, nil, nil)
+    #expect(depend(cls, "sum", on: "a").status == .KVO_OK)
+    #expect(depend(cls, "sum", on: "b").status == .KVO_OK)
+    let node = make(cls)
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", [.KVO_OLD, .KVO_NEW])
+    extended_setB(node, 10)
+    #expect(log.take() == ["a: sum old 1.0 new 12.0"])
+    log.end()
+  }
+
   @Test("F1: a hook added to the class while objects are observed holds from then on")
   func hookAddedLate() {
     let cls = extended_class("CLateHook")
@@ -176,3 +191,14 @@ import Testing
     for node in nodes { node.release() }
   }
 }
+
+private typealias DoubleGetter =
+  @convention(c) (UnsafeMutablePointer<kvo_object>, OpaquePointer?) -> Double
+
+/// A getter of `sum` that raises `a`.
+private let raising = unsafeBitCast(
+  { object, _ in
+    let node = UnsafeMutableRawPointer(object).assumingMemoryBound(to: extended.self)
+    extended_setA(node, node.pointee.a + 1)
+    return node.pointee.a + node.pointee.b
+  } as DoubleGetter, to: kvo_imp.self)

@@ -29,8 +29,9 @@ enum kvo_frame_flag {
   KVO_FRAME_HAS_NEW = 4,
   KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
   KVO_FRAME_EQUAL = 16,
-  KVO_FRAME_CALLS = 32, ///< `observer` is held while it is called
-  KVO_FRAME_REACH = 64, ///< `reach` is the frame's
+  KVO_FRAME_CALLS = 32,  ///< `observer` is held while it is called
+  KVO_FRAME_REACH = 64,  ///< `reach` is the frame's
+  KVO_FRAME_READS = 128, ///< what `id` names is being read
 };
 
 struct kvo_frame {
@@ -63,7 +64,8 @@ struct kvo_thread {
   uint32_t
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
-  bool in_use;     ///< atomic
+  uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
+  bool in_use;                              ///< atomic
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   kvo_thread *KVO_NULLABLE next;            ///< immutable once published
   kvo_frame_block first;
@@ -134,6 +136,15 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 
 /// Whether this thread has an automatic change of the property open.
 bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Marks a frame of this thread as one in which something is read that is derived from what its getter
+/// may set: `id` tells what, of the frame's object.
+KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
+  frame->id = id;
+  frame->flags |= KVO_FRAME_READS;
+  frame->thread->reading_count++;
+}
+/// Whether this thread is reading that.
+bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
 /// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
