@@ -298,12 +298,22 @@ static void ask(const kvo_accessors *accessors, const char *selector, kvo_object
 }
 
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
-  // A binding's own way of reading is for key-value coding; observers are told what is stored.
+  // A binding's own way of reading is for key-value coding; observers of a key are told what its
+  // getter answers.
   if (KVO_UNLIKELY(accessors->asks_class) && !accessors->cls->is_bound) {
     *value = KVO_VALUE_NIL;
     ask(accessors, kvo_hooks()->value_for_key, object, value);
   } else {
     kvo_accessors_read_found(accessors, object, value, NULL);
+  }
+}
+
+void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  if (KVO_UNLIKELY(accessors->asks_class)) {
+    *value = KVO_VALUE_NIL;
+    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  } else {
+    kvo_accessors_read(accessors, object, value);
   }
 }
 

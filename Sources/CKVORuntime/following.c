@@ -74,7 +74,7 @@ static targets read_targets(const kvo_link *link, kvo_object *object) {
   const char *key = link->chain->path->components[link->depth].key;
   kvo_value value = KVO_VALUE_NIL;
   const kvo_accessors *accessors = kvo_observable_accessors(object, key, NULL);
-  if (accessors) kvo_accessors_read(accessors, object, &value);
+  if (accessors) kvo_accessors_read_link(accessors, object, &value);
   kvo_value_unwrap(&value);
   targets found = targets_of(link, &value);
   kvo_value_destroy(&value);

@@ -64,9 +64,9 @@ static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t de
   bool collective = kvo_key_path_operates(path, depth);
   bool leads_on = collective || kvo_key_path_next_key(path, depth) < path->count;
   if (!leads_on) return KVO_OK;
-  if (!may_lead_on(accessors->type))
+  if (!may_lead_on(accessors->asks_class ? NULL : accessors->type))
     return refuse(cls, path, depth, collective ? "collection" : "object", error);
-  kvo_accessors_read(accessors, object, value);
+  kvo_accessors_read_link(accessors, object, value);
   kvo_value_unwrap(value);
   return walk_on(cls, value, path, depth, error);
 }

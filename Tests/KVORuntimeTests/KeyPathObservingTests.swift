@@ -144,6 +144,25 @@ import Testing
     #expect(log.take() == ["a old Eve new Eva"])
   }
 
+  @Test("B5 G1: links are those that an overridden value(forKey:) answers; a single key goes by D5")
+  func overriddenLinks() throws {
+    let (substitute, stored) = (Worker("Sub"), Worker("Ada"))
+    let proxy = Stand(for: substitute)
+    proxy.boss = stored
+    let log = Recorder()
+    try log.observe(proxy, "boss.name", [.old, .new], as: "path")
+    try log.observe(proxy, "rank.name", [.new], as: "rank")
+    try log.observe(proxy, "name", [.old, .new], as: "key")
+    stored.name = "Ida"
+    #expect(log.take() == [])
+    substitute.name = "Eve"
+    #expect(log.take() == ["path old Sub new Eve", "rank new Eve"])
+    proxy.name = "Pat"
+    #expect(log.take() == ["key old stand new Pat"])
+    proxy.boss = nil
+    #expect(log.take() == ["path old Eve new Eve"])
+  }
+
   @Test("G1: a path is followed past a key that only its alias names")
   func aliases() throws {
     let (hidden, log) = (Hidden(), Recorder())
@@ -160,4 +179,23 @@ private final class Hidden: Worker {
   @Observed var isSecret = false
 
   init() { super.init("hidden") }
+}
+
+/// Whose boss, and whose rank, is somebody else by key.
+private final class Stand: Worker {
+  @Observed var rank = 1
+  private let substitute: Worker
+
+  init(for substitute: Worker) {
+    self.substitute = substitute
+    super.init("stand")
+  }
+
+  override func value(forKey key: String) throws -> Any? {
+    switch key {
+    case "boss", "rank": substitute
+    case "name": "by key"
+    default: try super.value(forKey: key)
+    }
+  }
 }
