@@ -32,7 +32,9 @@ extension KVOClass {
     }
   }
 
+  // What no class function adds to is not kept twice: with very many keys that is memory.
   private func affecting(_ key: String) -> Set<String> {
+    guard MethodOverride.affects(type) else { return declaredDependencies(key) }
     if let known = preparation.affecting[key] { return known }
     let answer = type.keyPathsForValuesAffectingValue(forKey: key)
     preparation.affecting[key] = answer

@@ -1,7 +1,7 @@
 internal import CSwiftRuntime
 
-/// Which of the root's open methods a class overrides, so that the core calls them only there: the
-/// others' keys it reads by itself.
+/// Which of the root's open methods a class overrides, so that they are called only there: the others'
+/// keys the core reads by itself.
 ///
 /// A class's metadata has its methods' functions, each at the place at which the superclass has its.
 /// At which place a method is, is seen in a class that overrides nothing else.
@@ -10,8 +10,12 @@ enum MethodOverride {
   static func reads(_ type: KVOObject.Type) -> Bool { differs(type, at: readingPlace) }
   static func sets(_ type: KVOObject.Type) -> Bool { differs(type, at: settingPlace) }
 
+  /// Whether the class says in its own way what affects its keys.
+  static func affects(_ type: KVOObject.Type) -> Bool { differs(type, at: affectingPlace) }
+
   private static let readingPlace = place(of: Reading.self)
   private static let settingPlace = place(of: Setting.self)
+  private static let affectingPlace = place(of: Affecting.self)
 
   // What is read here is no documented part of a class's layout. Without one clear answer every class
   // counts as one that overrides: that is slower, but right.
@@ -42,5 +46,11 @@ private class Reading: KVOObject {
 private class Setting: KVOObject {
   override func setValue(_ value: Any?, forKey key: String) throws {
     try super.setValue(value, forKey: key)
+  }
+}
+
+private class Affecting: KVOObject {
+  override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    super.keyPathsForValuesAffectingValue(forKey: key)
   }
 }
