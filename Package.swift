@@ -8,6 +8,8 @@ let strictC: [CSetting] = [
   .enableWarning("strict-prototypes"),
   .treatAllWarnings(as: .error),
 ]
+// So that tests can have memory run out.
+let failingMemory = CSetting.define("KVO_FAILING_MEMORY", .when(configuration: .debug))
 let strictCXX: [CXXSetting] = [
   .enableWarning("all"),
   .enableWarning("extra"),
@@ -33,7 +35,8 @@ let package = Package(
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
       // KVO_EXCEPTIONS: with exceptions.cpp.
-      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS")] + strictC,
+      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS"), failingMemory]
+        + strictC,
       cxxSettings: [.headerSearchPath("internal")] + strictCXX,
       linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
@@ -55,7 +58,7 @@ let package = Package(
     // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
-      cSettings: strictC, cxxSettings: strictCXX),
+      cSettings: [failingMemory] + strictC, cxxSettings: strictCXX),
     .target(
       name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
       cSettings: strictC),

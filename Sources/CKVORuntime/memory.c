@@ -5,9 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *kvo_alloc(size_t size) { return malloc(size); }
+#ifdef KVO_FAILING_MEMORY
+_Thread_local int64_t kvo_allocations_left = INT64_MAX;
 
-void *kvo_alloc_zeroed(size_t size) { return calloc(1, size); }
+static bool is_out(void) { return kvo_allocations_left-- <= 0; }
+#else
+static bool is_out(void) { return false; }
+#endif
+
+void *kvo_alloc(size_t size) { return is_out() ? NULL : malloc(size); }
+
+void *kvo_alloc_zeroed(size_t size) { return is_out() ? NULL : calloc(1, size); }
 
 char *kvo_alloc_string(const char *string) {
   size_t size = strlen(string) + 1;

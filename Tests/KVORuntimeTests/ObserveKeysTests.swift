@@ -125,6 +125,23 @@ import Testing
     #expect(!token.isValid)
   }
 
+  @Test("C3 C5: all observers removed in the first initial call, the other keys are still observed")
+  func removeAllInInitialCall() {
+    let book = Book()
+    var told = 0
+    let token = book.observe([\.title, \.author], options: .initial) { book, _ in
+      told += 1
+      if told == 1 { book.removeAllObservers() }
+    }
+    #expect(told == 2 && token.isValid)
+    book.title = "C"
+    #expect(told == 2)
+    book.author = "C"
+    #expect(told == 3)
+    token.invalidate()
+    #expect(!token.isValid && !book.isObserved(forKey: "author"))
+  }
+
   @Test("D4: prior and final calls come for each of several keys")
   func prior() {
     let book = Book()

@@ -15,6 +15,7 @@
 #include "fixture_guide.h"
 #include "fixture_keys.h"
 #include "fixture_lodger.h"
+#include "fixture_memory.h"
 #include "fixture_programs.h"
 #include "fixture_refused.h"
 #include "fixture_scalars.h"
