@@ -17,11 +17,14 @@ class Accessors {
     case tracked(isPath: Bool)
   }
 
-  fileprivate init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use) {
+  init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use) {
     self.type = type
     self.keyPath = keyPath
     self.use = use
   }
+
+  /// The key path that the getter goes along, if it is one.
+  var path: AnyKeyPath? { keyPath }
 
   /// Whether the key is affected by whatever the getter reads.
   var isTracked: Bool { if case .tracked = use { true } else { false } }
@@ -95,6 +98,8 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
     read = keyPath
     super.init(type: .of(Value.self), keyPath: nil, use)
   }
+
+  override var path: AnyKeyPath? { read }
 
   override func evaluate(_ object: KVOObject) { _ = root(object)[keyPath: read] }
 

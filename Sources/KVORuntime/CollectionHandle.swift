@@ -56,7 +56,8 @@ final class FreeCollection<Contents>: CollectionHandle {
 class PropertyCollection<Root: KVOObject, Stored> {
   private let object: Root
   private let keyPath: ReferenceWritableKeyPath<Root, Stored>
-  private let name: KeyName
+  private let key: ObservedKey
+  private final var name: KeyName { key.name }
   /// Whether the key path names a key. Another one, computed or over several objects, is set, and
   /// whatever that changes is told.
   private let isKey: Bool
@@ -66,8 +67,8 @@ class PropertyCollection<Root: KVOObject, Stored> {
   init(_ object: Root, _ keyPath: ReferenceWritableKeyPath<Root, Stored>) {
     self.object = object
     self.keyPath = keyPath
-    name = object.keyName(of: keyPath)
-    let property = KVOClass.of(object).property(name.string)
+    key = object.key(of: keyPath)
+    let property = KVOClass.of(object).property(key.name.string)
     isKey = property != nil
     storage = property?.storage(in: object, as: Stored.self)
   }

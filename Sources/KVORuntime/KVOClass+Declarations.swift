@@ -3,6 +3,14 @@ internal import CKVORuntime
 /// What a class says of its keys, at any time.
 extension KVOClass {
   func declare<Root: KVOObject>(_ declarations: KeyDeclarations<Root>) {
+    let keyPaths = declarations.accessors.compactMap { key, accessors in
+      accessors.keyPath.map { (key, $0) }
+    }
+    for (key, keyPath) in keyPaths {
+      if let getter = keyPath.onlyGetter {
+        _ = KVOClass.declaredGetters.insert(.of(key), at: getter)
+      }
+    }
     let isInUse = KVOClass.lock.withLock {
       preparation.declared.accessors.merge(declarations.accessors) { $1 }
       preparation.declared.automatic.merge(declarations.automatic) { $1 }
@@ -12,10 +20,18 @@ extension KVOClass {
       forget(declarations.automatic.keys, declarations.dependencies.keys)
       let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
       refresh(keys.union(declarations.toMany.keys))
+      if !keyPaths.isEmpty { forgetKeyPaths() }
       return preparation.isComplete
     }
-    // Not under the lock: properties are read.
-    if isInUse, !declarations.dependencies.isEmpty { kvo_class_forget_dependencies(cClass) }
+    // Not under the lock: properties are read. What is tracked goes by the declared keys, too.
+    guard isInUse, !declarations.dependencies.isEmpty || !keyPaths.isEmpty else { return }
+    kvo_class_forget_dependencies(cClass)
+  }
+
+  // Of a key path that has been used another key may be meant now.
+  private func forgetKeyPaths() {
+    keyPaths.forget()
+    for subclass in preparation.subclasses { subclass.forgetKeyPaths() }
   }
 
   /// Takes a key path's accessors for a key that the class overrides: what the class answers counts,

@@ -18,8 +18,10 @@ extension KVOClass {
     let (named, keyPaths) = KVOClass.lock.withLock { (affecting(key), affectingKeyPaths(key)) }
     // Not under the lock: naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
-      if let name = object.knownKeyName(of: keyPath) {
-        found.insert(name.string)
+      if let key = object.knownKey(of: keyPath) {
+        // The class has said it for ever.
+        if let lent = key.lent { _ = Unmanaged.passRetained(lent) }
+        found.insert(key.name.string)
       } else {
         KVODiagnostics.report(
           misuse:

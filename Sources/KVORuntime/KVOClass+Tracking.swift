@@ -36,17 +36,49 @@ extension KVOClass {
   /// superclass, is the same key.
   func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> KeyName {
     if let known = tracked(like: keyPath) { return known }
-    let number = trackedKeys.withLock { $0.count + 1 }
+    return addTracked(
+      reads.names, .keyPath(keyPath, .tracked(isPath: reads.isPath)), for: keyPath)
+  }
+
+  /// Lends a key to a key path with arguments.
+  /// - Parameter reads: what it reads now; nil for what can't be observed. Called without a lock.
+  func lend(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReads?) -> LentKey? {
+    // Equal key paths of this class and of a superclass are the same, with this class as their root.
+    let keyPath = keyPath.rerooted(to: type)
+    return argumentKeys.key(of: keyPath) {
+      reads().map {
+        ArgumentKey.Kind(
+          type: ObjectIdentifier(Swift.type(of: keyPath).valueType), isPath: $0.isPath,
+          reads: $0.names)
+      }
+    } _: { kind in
+      let accessors = LentAccessors(
+        type: .of(any: Swift.type(of: keyPath).valueType), keyPath: nil,
+        .tracked(isPath: kind.isPath))
+      return ArgumentKey(kind, addTracked(kind.reads, accessors), accessors)
+    }
+  }
+
+  private func addTracked(
+    _ reads: [String], _ accessors: Accessors?, for keyPath: AnyKeyPath? = nil
+  ) -> KeyName {
+    let number = trackedKeys.withLock { keys in
+      keys.count += 1
+      return keys.count
+    }
     let property = Property(
-      name: nameOfTracked(reads, number), storage: nil,
-      accessors: .keyPath(keyPath, .tracked(isPath: reads.isPath)), setter: nil, isManual: false)
+      name: nameOfTracked(reads, number), storage: nil, accessors: accessors, setter: nil,
+      isManual: false)
     property.add(to: cClass)
-    trackedKeys.withLock { $0.append(TrackedKey(keyPath: keyPath, name: property.name)) }
+    if let keyPath {
+      let key = TrackedKey(keyPath: keyPath, name: property.name)
+      trackedKeys.withLock { $0.byKeyPath.append(key) }
+    }
     return property.name
   }
 
   private func tracked(like keyPath: AnyKeyPath) -> KeyName? {
-    trackedKeys.withLock { $0 }.first {
+    trackedKeys.withLock { $0.byKeyPath }.first {
       Swift.type(of: $0.keyPath).valueType == Swift.type(of: keyPath).valueType
         && ($0.keyPath.isSame(as: keyPath) || keyPath.isSame(as: $0.keyPath))
     }?.name
@@ -54,10 +86,10 @@ extension KVOClass {
 
   // What it reads is what a dump can say of it. Of equal length, so that the first comes first where
   // keys go by their names.
-  private func nameOfTracked(_ reads: KeyPathReads, _ number: Int) -> KeyName {
+  private func nameOfTracked(_ reads: [String], _ number: Int) -> KeyName {
     let digits = String(number)
     let padded = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
-    return unspellable("\(name)#\(padded)(\(reads.names.joined(separator: ", ")))")
+    return unspellable("\(name)#\(padded)(\(reads.joined(separator: ", ")))")
   }
 
   // A name that no key has, since it begins with a backslash, and that is no path.
@@ -66,14 +98,20 @@ extension KVOClass {
   }
 }
 
-/// A key path that has a key of its own.
-// As in KeyPathCache, one with an argument that is not sendable is evaluated where what it reads is
-// changed.
+/// What has keys without having names.
+struct TrackedKeys {
+  /// How many such keys there are.
+  var count = 0
+  /// Key paths that have keys for ever, in the order in which they got them.
+  var byKeyPath: [TrackedKey] = []
+}
+
+/// A key path, without arguments, that has a key of its own.
 struct TrackedKey: @unchecked Sendable {
   let keyPath: AnyKeyPath
   let name: KeyName
 }
 
 extension ValueType {
-  fileprivate var hasRoom: Bool { cType.pointee.size > 0 }
+  var hasRoom: Bool { cType.pointee.size > 0 }
 }

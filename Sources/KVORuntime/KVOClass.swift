@@ -10,9 +10,9 @@ internal import CSwiftRuntime
 ///
 /// | state | protection |
 /// |---|---|
-/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `superclass` | immutable |
+/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
 /// | `properties` | its own lock, under which nothing is called |
-/// | `keyPaths` | lock-free, see `KeyPathCache` |
+/// | `keyPaths`, `argumentKeys` | their own, see there |
 /// | `preparation`, and which classes are in it | `KVOClass.lock` |
 ///
 /// `KVOClass.lock` is recursive: the program's class functions are called under it.
@@ -25,14 +25,16 @@ final class KVOClass: @unchecked Sendable {
   let fields: [Field]
   /// Whether the metadata of the class or a superclass doesn't tell of its stored properties.
   let lacksFields: Bool
+  /// Whether there are `@Observed` properties whose types take no room.
+  let hasRoomless: Bool
   let keyPaths = KeyPathCache()
+  let argumentKeys = ArgumentKeys()
   /// The keys of stored properties, by where these lie.
   let storedKeys = ForeverMap<KeyName>()
 
   /// The keys known so far.
   let properties = Locked<[String: Property]>([:])
-  /// Key paths that have keys of their own, in the order in which they got them.
-  let trackedKeys = Locked<[TrackedKey]>([])
+  let trackedKeys = Locked(TrackedKeys())
   var preparation = Preparation()
 
   struct Preparation {
@@ -57,6 +59,7 @@ final class KVOClass: @unchecked Sendable {
     name = className(of: type)
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
+    hasRoomless = fields.contains { $0.isObserved && !$0.type.hasRoom }
     lacksFields = superclass.map { $0.lacksFields || Field.areMissing(from: type) } ?? false
     cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? Binding.root
   }

@@ -1,14 +1,47 @@
-/// Which key a key path names, for the objects of one class. A literal's key path object is made
-/// once, so its address is the quick way; others are compared.
+internal import Synchronization
+
+/// Which key a key path names, for the objects of one class; of key paths without arguments, of which
+/// there are no more than source text makes. A literal's key path object is made once, so its address
+/// is the quick way; others are compared, which calls none of the program's code.
+///
+/// A declaration has everything found anew. The contents are replaced then, and the old ones left to
+/// their readers: who began to look for a key before keeps what he finds in those.
 ///
 /// | state | protection |
 /// |---|---|
+/// | `contents` | atomic |
 /// | `byAddress` | lock-free to read; keeps its key path objects alive |
 /// | `byValue` | its own lock |
 final class KeyPathCache: Sendable {
-  private let byAddress = ForeverMap<KeyName>()
-  private let byValue = Locked<[SharedKeyPath: KeyName]>([:])
+  final class Contents: Sendable {
+    fileprivate let byAddress = ForeverMap<KeyName>()
+    fileprivate let byValue = Locked<[SharedKeyPath: KeyName]>([:])
+    /// The one that it replaced, for leak checkers.
+    private let previous: Contents?
 
+    fileprivate init(previous: Contents?) { self.previous = previous }
+  }
+
+  // An atomic is made to be shared; pointers merely are not marked Sendable.
+  private nonisolated(unsafe) let current = Atomic<UnsafeRawPointer>(
+    UnsafeRawPointer(Unmanaged.passRetained(Contents(previous: nil)).toOpaque()))
+
+  /// What is known now. Lives for ever.
+  var contents: Contents {
+    let current = current.load(ordering: .acquiring)
+    return Unmanaged<Contents>.fromOpaque(current).takeUnretainedValue()
+  }
+
+  /// Has everything found anew. Under `KVOClass.lock`.
+  func forget() {
+    let contents = contents
+    guard contents.byValue.withLock({ !$0.isEmpty }) else { return }
+    let empty = Unmanaged.passRetained(Contents(previous: contents)).toOpaque()
+    current.store(UnsafeRawPointer(empty), ordering: .releasing)
+  }
+}
+
+extension KeyPathCache.Contents {
   // Key paths that are put together at run time are new objects each time: their addresses are not
   // worth keeping beyond a number that no source text reaches with one class.
   private static let mostAddresses = 4096
@@ -31,6 +64,8 @@ final class KeyPathCache: Sendable {
   }
 
   private func find(_ keyPath: AnyKeyPath) -> KeyName? {
+    // The program's code is not to be called under the lock.
+    guard !keyPath.mayHaveArguments else { return nil }
     let shared = SharedKeyPath(keyPath: keyPath)
     guard let name = byValue.withLock({ $0[shared] }) else { return nil }
     keepAddress(name, of: keyPath)
@@ -49,8 +84,7 @@ final class KeyPathCache: Sendable {
 }
 
 /// A key path as dictionary key.
-// Key path objects are immutable. One with a subscript argument that is not sendable is evaluated on
-// whichever thread changes what it reads, as a handler is called there.
+// Key path objects are immutable, and these hold no values of the program's.
 private struct SharedKeyPath: Hashable, @unchecked Sendable {
   let keyPath: AnyKeyPath
 }

@@ -8,39 +8,61 @@ extension KVOObject {
   /// programming error: the program stops, with the property named. Evaluates the key path the
   /// first time that it is used with the class.
   /// - Complexity: O(1) after that.
-  func keyName(of keyPath: AnyKeyPath) -> KeyName {
-    guard let name = knownKeyName(of: keyPath) else {
+  func keyName(of keyPath: AnyKeyPath) -> KeyName { key(of: keyPath).name }
+
+  /// The same; nil for what can't be observed.
+  func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? { knownKey(of: keyPath)?.name }
+
+  /// The key, which is the key path's as long as the answer lives.
+  func key(of keyPath: AnyKeyPath) -> ObservedKey {
+    guard let key = knownKey(of: keyPath) else {
       KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)))
     }
-    return name
+    return key
   }
 
   /// The same; nil for what can't be observed.
-  func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? {
+  func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     let known = KVOClass.of(self)
-    return known.keyPaths[keyPath] ?? resolve(keyPath, in: known)
+    let cache = known.keyPaths.contents
+    if let name = cache[keyPath] { return ObservedKey(name: name, lent: nil) }
+    if keyPath.mayHaveArguments { return lentKey(of: keyPath, known) }
+    return resolve(keyPath, in: known, cache).map { ObservedKey(name: $0, lent: nil) }
   }
 
-  private func resolve(_ keyPath: AnyKeyPath, in known: KVOClass) -> KeyName? {
+  // Not kept, lest it keep the arguments.
+  private func lentKey(of keyPath: AnyKeyPath, _ known: KVOClass) -> ObservedKey? {
     if let property = declared(keyPath, in: known) {
-      return keep(property, for: keyPath, in: known)
+      return ObservedKey(name: checked(property, for: keyPath, in: known).name, lent: nil)
+    }
+    let lent = known.lend(to: keyPath) {
+      let reads = KeyPathReads(of: keyPath, in: self)
+      return reads.isObservable ? reads : nil
+    }
+    return lent.map { ObservedKey(name: $0.name, lent: $0) }
+  }
+
+  private func resolve(
+    _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents
+  ) -> KeyName? {
+    if let property = declared(keyPath, in: known) {
+      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known).name }
     }
     let reads = KeyPathReads(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
-      return keep(property, for: keyPath, in: known)
+      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known).name }
     }
-    // Behind a nil there may be what another object of the class reads.
-    guard !reads.names.isEmpty || reads.mayHaveEnded else { return nil }
-    return known.keyPaths.name(for: keyPath) { known.track(keyPath, reads) }
+    guard reads.isObservable else { return nil }
+    return cache.name(for: keyPath) { known.track(keyPath, reads) }
   }
 
-  private func keep(
+  private func checked(
     _ property: Property, for keyPath: AnyKeyPath, in known: KVOClass
-  ) -> KeyName {
+  ) -> Property {
     guard property.observedType.swiftType == Swift.type(of: keyPath).valueType else {
       KVODiagnostics.stop(notObservable(keyPath, known))
     }
-    return known.keyPaths.name(for: keyPath) { property.name }
+    return property
   }
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
@@ -80,4 +102,11 @@ extension KVOObject {
       then notifies by key-value coding and by hand, $0.accessors for a computed one.
       """
   }
+}
+
+/// A key that a key path names.
+struct ObservedKey {
+  let name: KeyName
+  /// Of a key path with arguments: what makes it its key.
+  let lent: LentKey?
 }

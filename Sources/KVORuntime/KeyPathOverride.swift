@@ -41,7 +41,7 @@ extension AnyKeyPath {
     AnyKeyPath.isGetterKnown && !isSingle && firstComponent & 0x7f00_0000 == 0x0300_0000
   }
 
-  private static func function(
+  static func function(
     of getter: UnsafeRawPointer, introducedBy ancestor: AnyClass, in type: AnyClass
   ) -> UnsafeRawPointer? {
     kvo_swift_class_getter(
@@ -84,7 +84,8 @@ extension AnyKeyPath {
     return object.load(fromByteOffset: 32, as: UInt32.self)
   }
 
-  private var firstGetter: UnsafeRawPointer? {
+  /// By which getter the key path knows the computed property of a class that it begins with.
+  var firstGetter: UnsafeRawPointer? {
     guard firstComponent & 0x7f37_ffff == 0x0200_0000 else { return nil }
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     return object.load(fromByteOffset: 40, as: UnsafeRawPointer.self)

@@ -21,7 +21,8 @@ extension KeyValueObserving where Self: KVOObject {
   public func withChange<Value, R>(
     of keyPath: KeyPath<Self, Value>, _ body: () throws -> R
   ) rethrows -> R {
-    try withChange(forKey: keyName(of: keyPath).string, body)
+    let key = key(of: keyPath)
+    return try withExtendedLifetime(key) { try withChange(forKey: key.name.string, body) }
   }
 
   /// Brackets a body that changes the key's value: will, body, did, also when the body throws.

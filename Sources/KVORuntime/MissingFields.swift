@@ -26,6 +26,15 @@ extension KVOObject {
     return known.learn(storage, of: property.name.string) ?? property
   }
 
+  /// The key of the `@Observed` property that lies so far behind the header. One whose type takes no
+  /// room lies where another one does, and is known by its own key path.
+  func storedKey(at offset: Int, _ accessor: () -> AnyKeyPath) -> KeyName? {
+    guard KVOClass.of(self).hasRoomless else { return storedKey(at: offset) }
+    let keyPath = accessor()
+    return ValueType.of(any: type(of: keyPath).valueType).hasRoom
+      ? storedKey(at: offset) : knownKeyName(of: keyPath)
+  }
+
   /// The key of the `@Observed` property that lies so far behind the header.
   func storedKey(at offset: Int) -> KeyName? {
     let known = KVOClass.of(self)

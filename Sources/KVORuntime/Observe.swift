@@ -19,7 +19,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// (`\.point.x`, `\.list.count`) need no declaration: what their getters read is observed, of
   /// whatever objects, and they are evaluated again after each change. Registering evaluates the key
   /// path. One that reads no `@Observed` property and is no declared key stops the program with a
-  /// message. What such a key path was given as subscript argument is kept for ever.
+  /// message. What such a key path was given as subscript argument is kept as long as the registration,
+  /// hashed and compared, and used on the thread of a change.
   ///
   /// - Returns: a token; dropping it ends the registration.
   /// - Complexity: O(1) after the first use of the key path with the class; of what is not a
@@ -92,7 +93,7 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(keyName(of: keyPath), options, token, deliver)
+    register(key(of: keyPath), options, token, deliver)
     return token
   }
 
@@ -103,18 +104,22 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(keyName(of: keyPath), options, token) { [weak token] object, change in
+    register(key(of: keyPath), options, token) { [weak token] object, change in
       if let token { deliver(object, change, token) }
     }
     return token
   }
 
-  // The key is there and single: what can fail is memory.
+  // The key is there and single: what can fail is memory. What is lent is held by the handler.
   private func register(
-    _ name: KeyName, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
+    _ key: ObservedKey, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) {
-    if let error = Handler.register(with: self, name.interned, options, token, deliver) {
+    let handler = key.lent.map { lent in
+      { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
+    }
+    let interned = key.name.interned
+    if let error = Handler.register(with: self, interned, options, token, handler ?? deliver) {
       KVODiagnostics.stop(error.text)
     }
   }

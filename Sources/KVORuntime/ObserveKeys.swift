@@ -52,8 +52,9 @@ extension KVOObject {
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
     guard !keyPaths.isEmpty else { return token }
-    let names = keyPaths.map { keyName(of: $0).interned }
-    let handler = KeysHandler.make(keyPaths, deliver)
+    let keys = keyPaths.map { key(of: $0) }
+    let names = keys.map(\.name.interned)
+    let handler = KeysHandler.make(keyPaths, keys.compactMap(\.lent), deliver)
     let error = failure {
       kvo_add_callback_for_keys(
         header, names, names.count, options.cOptions, KeysHandler.call, handler.context,
@@ -71,6 +72,7 @@ private final class KeysHandler: ManagedBuffer<KeysHandler.Function, KeysHandler
   struct Function {
     let deliver: (KVOObject, AnyKeyPath) -> Void
     let count: Int
+    let lent: [LentKey]
   }
 
   struct Key {
@@ -79,10 +81,11 @@ private final class KeysHandler: ManagedBuffer<KeysHandler.Function, KeysHandler
   }
 
   static func make(
-    _ keyPaths: [AnyKeyPath], _ deliver: @escaping (KVOObject, AnyKeyPath) -> Void
+    _ keyPaths: [AnyKeyPath], _ lent: [LentKey],
+    _ deliver: @escaping (KVOObject, AnyKeyPath) -> Void
   ) -> KeysHandler {
     let made = create(minimumCapacity: keyPaths.count) { _ in
-      Function(deliver: deliver, count: keyPaths.count)
+      Function(deliver: deliver, count: keyPaths.count, lent: lent)
     }
     // `create` gives what it was called on.
     let handler = unsafeDowncast(made, to: KeysHandler.self)

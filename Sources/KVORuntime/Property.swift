@@ -173,7 +173,7 @@ private let trackHere:
   @convention(c) (UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, OpaquePointer) -> Void = {
     header, binding, reads in
     let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
-    ReadCollector(reads).record { property.accessors?.evaluate(KVOObject.at(header)) }
+    ReadCollector.collect(property, of: KVOObject.at(header), into: reads)
   }
 
 private let readHere:

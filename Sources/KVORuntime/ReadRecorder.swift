@@ -57,22 +57,71 @@ class ReadRecorder {
 /// Tells the C core what a tracked key reads.
 final class ReadCollector: ReadRecorder {
   private let reads: OpaquePointer
+  // Where keys are looked for that nothing tells of.
+  private let isFollowed: Bool
+  private var told: [ToldRead] = []
+
+  private init(_ reads: OpaquePointer, isFollowed: Bool) {
+    self.reads = reads
+    self.isFollowed = isFollowed
+  }
 
   /// - Parameter reads: a `kvo_reads *`.
-  init(_ reads: OpaquePointer) { self.reads = reads }
+  static func collect(_ property: Property, of object: KVOObject, into reads: OpaquePointer) {
+    guard let accessors = property.accessors else { return }
+    let path = accessors.path.flatMap { KeyPathWalk.isWorthwhile(for: $0) ? $0 : nil }
+    let collector = ReadCollector(reads, isFollowed: path != nil)
+    collector.record {
+      accessors.evaluate(object)
+      guard let path else { return }
+      KeyPathWalk(wasRead: collector.told.key, own: property.name)
+        .go(along: path, from: object)
+    }
+  }
 
   override func note(
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
     at address: UnsafeMutableRawPointer
   ) {
     let object = header.assumingMemoryBound(to: kvo_object.self)
-    if let name = KVOObject.at(object).storedKey(at: address - header) {
-      kvo_reads_add(reads, object, name.interned)
-    }
+    guard let name = KVOObject.at(object).storedKey(at: address - header, accessor) else { return }
+    kvo_reads_add(reads, object, name.interned)
+    if isFollowed { told.append(ToldRead(header, accessor().firstGetter, name)) }
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
     kvo_reads_add(reads, object, key)
+  }
+}
+
+/// An `@Observed` property that was read, with its getter.
+private struct ToldRead {
+  let header: UnsafeMutableRawPointer
+  let getter: UnsafeRawPointer?
+  let key: KeyName
+
+  init(_ header: UnsafeMutableRawPointer, _ getter: UnsafeRawPointer?, _ key: KeyName) {
+    self.header = header
+    self.getter = getter
+    self.key = key
+  }
+}
+
+extension [ToldRead] {
+  fileprivate func key(_ object: KVOObject, _ getter: UnsafeRawPointer) -> KeyName? {
+    let header = headerAddress(of: object)
+    return first {
+      $0.header == header && ($0.getter == getter || isOverride(getter, of: $0.getter, object))
+    }?.key
+  }
+
+  // A final class that overrides the property knows it by another getter.
+  private func isOverride(
+    _ getter: UnsafeRawPointer, of other: UnsafeRawPointer?, _ object: KVOObject
+  ) -> Bool {
+    guard let other else { return false }
+    return sequence(first: type(of: object) as AnyClass, next: { _getSuperclass($0) })
+      .contains { AnyKeyPath.function(of: other, introducedBy: $0, in: type(of: object)) == getter }
   }
 }
 
@@ -88,6 +137,7 @@ final class KeyPathReads: ReadRecorder {
   /// object.
   private(set) var names: [String] = []
   private(set) var first: AnyKeyPath?
+  private var told: [ToldRead] = []
 
   /// A stored property as it was read.
   struct Property {
@@ -107,7 +157,11 @@ final class KeyPathReads: ReadRecorder {
     header = headerAddress(of: object)
     self.keyPath = keyPath
     super.init()
-    record { _ = object[keyPath: keyPath] }
+    record {
+      _ = object[keyPath: keyPath]
+      guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
+      KeyPathWalk(wasRead: told.key).go(along: keyPath, from: object)
+    }
   }
 
   override func note(
@@ -116,13 +170,18 @@ final class KeyPathReads: ReadRecorder {
   ) {
     let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
     let isOwn = header == self.header
+    let isNamed = isOwn && keyPath.isSame(as: accessor())
     if isOwn, names.isEmpty { first = accessor() }
-    if names.count < Self.mostNames, let key = object.storedKey(at: address - header) {
-      names.append(key.string)
+    // What is named itself is found by its place.
+    let offset = address - header
+    let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
+    if let key {
+      if names.count < Self.mostNames { names.append(key.string) }
+      told.append(ToldRead(header, accessor().firstGetter, key))
     }
-    guard isOwn, keyPath.isSame(as: accessor()) else { return }
+    guard isNamed else { return }
     named = Property(
-      storageOffset: address - header,
+      storageOffset: offset,
       isOverridden: accessor().isOverridden(in: type(of: object)), accessor: accessor())
   }
 
@@ -130,13 +189,22 @@ final class KeyPathReads: ReadRecorder {
     if names.count < Self.mostNames { names.append(KeyName.of(interned: key).string) }
   }
 
-  /// Whether the key path goes through a stored property of the object first.
+  /// Whether the key path goes through a stored property of the object first, or stands for one.
   var isPath: Bool {
-    keyPath.goesThroughPlainProperty || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
+    keyPath.goesThroughPlainProperty || isRequirement
+      || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  /// Whether the key path may have ended early, at a nil: it goes through an optional.
-  var mayHaveEnded: Bool { keyPath.debugDescription.contains("?") }
+  // A key path that is made by way of a protocol knows what the protocol requires by a number. By which
+  // property the class answers is not told: the one of that type that alone was read, as a rule.
+  private var isRequirement: Bool {
+    guard keyPath.isByNumber, names.count == 1, let first else { return false }
+    return Swift.type(of: first).valueType == Swift.type(of: keyPath).valueType
+  }
+
+  /// Whether it reads what can be observed. Behind a nil there may be what another object of the class
+  /// reads.
+  var isObservable: Bool { !names.isEmpty || keyPath.debugDescription.contains("?") }
 }
 
 /// Called by the getters of `@Observed` properties while reads are recorded on this thread.
@@ -200,6 +268,15 @@ extension AnyKeyPath {
   private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
     return _openExistential(type(of: other).rootType, do: reroot)
+  }
+
+  /// The same key path of a subclass of its root class.
+  func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
+    func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
+    // By way of an address, for the reason above.
+    let metadata = unsafeBitCast(subclass as AnyClass, to: UnsafeRawPointer.self)
+    let type = unsafeBitCast(metadata, to: Any.Type.self)
+    return Swift.type(of: self).rootType == type ? self : _openExistential(type, do: reroot)
   }
 }
 

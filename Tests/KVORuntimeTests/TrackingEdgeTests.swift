@@ -5,7 +5,7 @@ import Testing
 
 /// F5, F6, G: where what a key path reads is not what it first seems.
 @Suite(.leakFree) struct TrackingEdgeTests {
-  private class Person: KVOObject {
+  fileprivate class Person: KVOObject {
     @Observed var first = "a"
     @Observed var boss: Person?
     @Observed var hits = 0
@@ -67,6 +67,17 @@ import Testing
         "1 key", "2 path of the subclass", "3 key", "4 path of the superclass",
         "5 path through a constant", "6 key",
       ])
+  }
+
+  @Test("D13 F6: so does a key path that is made by way of a protocol, for a stored property")
+  func requirementPlace() {
+    let person = Person()
+    let log = Recorder()
+    log.observe(person, \.noise, as: "1 key")
+    log.observe(person, required(of: Person.self), [.old, .new], as: "2 protocol")
+    log.observe(person, \.noise, as: "3 key")
+    person.noise = 4
+    #expect(log.take() == ["1 key", "2 protocol old 0 new 4", "3 key"])
   }
 
   @Test("D13: computed properties of one level, which have no names, come as they were first used")
@@ -173,7 +184,58 @@ import Testing
     after.first = "told"
     #expect(log.take() == ["a new told"])
   }
+
+  private final class Chief: KVOObject {
+    @Observed var name = "a"
+    var gate: (() -> Void)?
+    let life = Life(of: Chief.self)
+
+    var shown: String {
+      gate?()
+      return name
+    }
+  }
+
+  private final class Clerk: KVOObject {
+    @Observed var chief: Chief?
+    let life = Life(of: Clerk.self)
+    init(_ chief: Chief) { self.chief = chief }
+  }
+
+  @Test("C4 F5: what dies while others are read is told nothing more", arguments: 1...10)
+  func diesWhileRead(_ call: Int) {
+    let chief = Chief()
+    let (first, last) = (Clerk(chief), Clerk(chief))
+    var middle: [Clerk] = (0..<8).map { _ in Clerk(chief) }
+    let log = Recorder()
+    log.observe(first, \.chief?.shown, [.old, .new], as: "first")
+    for clerk in middle { log.observe(clerk, \.chief?.shown, [.old, .new], as: "middle") }
+    log.observe(last, \.chief?.shown, [.old, .new], as: "last")
+    var calls = 0
+    chief.gate = {
+      calls += 1
+      // Some are being read then, others are to be.
+      if calls == call * 3 { middle.removeAll() }
+    }
+    chief.name = "b"
+    chief.gate = nil
+    #expect(middle.isEmpty && calls >= call * 3)
+    #expect(
+      log.take().filter { $0 != "middle old a new b" } == [
+        "first old a new b", "last old a new b",
+      ])
+    chief.name = "c"
+    #expect(log.take() == ["first old b new c", "last old b new c"])
+  }
 }
+
+private protocol Noisy: KVOObject {
+  var noise: Int { get set }
+}
+
+extension TrackingEdgeTests.Person: Noisy {}
+
+private func required<Object: Noisy>(of type: Object.Type) -> KeyPath<Object, Int> { \.noise }
 
 extension String {
   /// A part of a value that has an argument.

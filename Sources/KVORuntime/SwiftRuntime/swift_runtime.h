@@ -208,6 +208,15 @@ static inline const void *_Nullable kvo_swift_class_getter(const void *type, con
   return is_getter ? swift_lookUpClassMethod(type, getter, descriptor) : NULL;
 }
 
+// MARK: Key paths
+
+extern const void *const swift_keyPathGenericWitnessTable[];
+
+/// What arguments of key paths have that are types of generic code, and nothing else.
+static inline const void *_Nullable kvo_swift_generic_witnesses(void) {
+  return swift_keyPathGenericWitnessTable;
+}
+
 #pragma clang assume_nonnull end
 
 #endif
