@@ -294,7 +294,9 @@ static void ask(const kvo_accessors *accessors, const char *selector, kvo_object
   kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *, kvo_error *) =
       (kvo_status (*)(kvo_object *, const kvo_method *, const char *, kvo_value *,
           kvo_error *))kvo_class_imp(accessors->cls, hook);
-  if (answer(object, hook, accessors->key, value, NULL)) *value = KVO_VALUE_NIL;
+  kvo_error refusal;
+  kvo_error_clear(&refusal);
+  if (answer(object, hook, accessors->key, value, &refusal)) *value = KVO_VALUE_NIL;
 }
 
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {

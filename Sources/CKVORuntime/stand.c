@@ -23,7 +23,9 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
   typedef kvo_status (*answer)(kvo_object *, const kvo_method *, const char *, kvo_value *,
       kvo_error *);
   kvo_value value = KVO_VALUE_NIL;
-  bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, NULL) == KVO_OK;
+  kvo_error refusal;
+  kvo_error_clear(&refusal);
+  bool answers = ((answer)kvo_class_imp(cls, hook))(object, hook, key, &value, &refusal) == KVO_OK;
   kvo_value_destroy(&value);
   return answers;
 }
