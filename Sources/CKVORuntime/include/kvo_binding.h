@@ -13,7 +13,9 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Class-level operations. Inherited by subclasses. All may be called on any thread.
+/// Class-level operations. Inherited by subclasses. All may be called on any thread. `try_retain`,
+/// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't call
+/// the runtime, nor wait for a lock whose holder may. The others may do both.
 typedef struct kvo_class_operations {
   void (*retain)(kvo_object *object);
   void (*release)(kvo_object *object);
@@ -35,7 +37,9 @@ typedef struct kvo_class_operations {
       kvo_key_paths *paths);
 } kvo_class_operations;
 
-/// Begins the root of a binding's hierarchy. It may add the hooks of kvo_coding.h for reading,
+/// Begins the root of a binding's hierarchy. The operations are not copied: they live for ever. Like
+/// any class it is registered before it has subclasses; their instance size counts from the header,
+/// and `kvo_class_named` does not find them. It may add the hooks of kvo_coding.h for reading,
 /// setting and validating, none of which it has unless it adds them: `valueForUndefinedKey:` answers
 /// for keys that have no property, also to observers; with `valueForKey:` and `setValue:forKey:` the
 /// language's own key-value coding is asked when C reads or sets a key. The runtime calls no other
@@ -43,8 +47,9 @@ typedef struct kvo_class_operations {
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
     const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 
-/// How the runtime finds the class of an object whose isa is NULL. One binding per process may
-/// set it: KVO_DUPLICATE for another function.
+/// How the runtime finds the class of an object whose isa is NULL, a dying one as well; called often,
+/// on any thread. To be set before the runtime sees such an object. One binding per process may set
+/// it: KVO_DUPLICATE for another function.
 kvo_status kvo_set_class_of_unobserved(
     const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
     kvo_error *KVO_NULLABLE error);
@@ -58,7 +63,8 @@ void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_ke
 typedef struct kvo_property_description {
   const char *key;
   const kvo_type *type;
-  /// Stored `offset` bytes after the header's address; 0, where the header itself is: nowhere.
+  /// Stored `offset` bytes after the header's address, before it if negative; 0, where the header
+  /// itself is: nowhere. Keys don't share storage.
   ptrdiff_t offset;
   /// Reads the property into an uninitialised value of the type. Where it fails, the value is nil,
   /// and `error` filled in. NULL: the bytes at `offset` are copied.
@@ -89,7 +95,7 @@ typedef struct kvo_property_description {
 } kvo_property_description;
 
 /// Adds a key to a class or replaces the class's own earlier description; also while objects are
-/// observed. KVO_DUPLICATE never. Any thread.
+/// observed, if the key is stored where it was. The description is copied. KVO_NO_MEMORY. Any thread.
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
     kvo_error *KVO_NULLABLE error);
 
@@ -110,7 +116,8 @@ KVO_INLINE bool kvo_binding_has_observations(const void *header) {
 }
 
 /// Whether an address lies in an observed object: what a language hands over as a property's may be
-/// a copy's. True for an object that nobody observes. O(1).
+/// a copy's. By the class's instance size, which counts from the header. True for an object that
+/// nobody observes. O(1).
 bool kvo_binding_holds(const void *header, const void *address);
 
 /// An open automatic change. Not to be looked into.
@@ -118,8 +125,10 @@ typedef struct kvo_frame kvo_frame;
 
 /// Opens an automatic change of the property stored at `storage`, reads old and calls prior
 /// observers if there are any. NULL if nobody observes the property or if the change joins one
-/// under way. What is returned must be given to `kvo_uniform_did`, on the same thread unless the
-/// language suspends inside an access.
+/// under way. What is returned must be given to `kvo_uniform_did` or `kvo_uniform_cancel`, on the
+/// same thread unless the language suspends inside an access. The caller holds the object until then;
+/// the property is read in here and in the did. No exception may leave either: an observer's is to be
+/// caught by the binding, in the callback.
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 /// Closes the change and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);

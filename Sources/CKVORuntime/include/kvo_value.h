@@ -33,7 +33,8 @@ typedef enum KVO_CLOSED_ENUM kvo_kind {
 } kvo_kind;
 
 /// Describes a type. The runtime's own are found by `kvo_type_for_encoding`; a binding fills in
-/// its own, which must live for ever. Functions may be called on any thread.
+/// its own, which must live for ever. Functions may be called on any thread. Values are moved by
+/// copying their bytes: a type whose values know their address is stored behind a pointer.
 typedef struct kvo_type kvo_type;
 struct kvo_type {
   const char *encoding; ///< or, for a binding's type, its name
