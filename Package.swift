@@ -95,6 +95,9 @@ let package = Package(
       name: "CAccount", dependencies: ["CKVORuntime"], path: "Examples/CAccount",
       cSettings: strictC),
     .executableTarget(
+      name: "TinyBinding", dependencies: ["CKVORuntime"], path: "Examples/TinyBinding",
+      cSettings: strictC),
+    .executableTarget(
       name: "MixedAccount", dependencies: ["AccountEngine", "KVORuntime"],
       path: "Examples/MixedAccount", swiftSettings: strictSwift),
     .executableTarget(

@@ -1,0 +1,41 @@
+/// Tiny: a language whose values are numbers, and whose objects keep them in slots.
+#ifndef TINY_H
+#define TINY_H
+
+#include <CKVORuntime.h>
+
+typedef struct tiny_object tiny_object;
+
+// A property has a slot, or a getter that computes it. The language's nil is NAN.
+typedef struct tiny_property {
+  const char *name;
+  double (*getter)(tiny_object *self);
+  const char *key; // the name, interned
+} tiny_property;
+
+typedef struct tiny_class {
+  const char *name;
+  tiny_property *properties;
+  size_t count;
+  const kvo_class *known_as; // by the runtime
+} tiny_class;
+
+// The language's own words come first, as they would in a real one.
+struct tiny_object {
+  const tiny_class *cls;
+  uint32_t strong, unowned;
+  kvo_object header;
+  double slots[];
+};
+
+/// Makes the class known to the runtime. Before it has objects.
+void tiny_define(tiny_class *cls);
+
+/// An object with one reference, the caller's, and all slots 0.
+tiny_object *tiny_create(const tiny_class *cls);
+
+/// What the language's `object.property` and `object.property = value` become.
+double tiny_get(tiny_object *self, size_t property);
+void tiny_set(tiny_object *self, size_t property, double value);
+
+#endif
