@@ -37,6 +37,22 @@ import Testing
     }
   }
 
+  @Test("H1: the n-th index is found among many ranges, in whatever order they came")
+  func nth() {
+    let set = kvo_index_set_create()!
+    let starts = Array(0..<500)
+    for start in starts.filter({ $0 % 3 == 1 }) + starts.filter({ $0 % 3 != 1 }).reversed() {
+      #expect(kvo_index_set_add_range(set, start * 4, 2))
+    }
+    let expected = starts.flatMap { [$0 * 4, $0 * 4 + 1] }
+    #expect((0..<1000).map { kvo_index_set_index(set, $0) } == expected)
+    #expect(kvo_index_set_index(set, 1000) == notFound)
+    // What two ranges become one by.
+    #expect(kvo_index_set_add_range(set, 2, 2))
+    #expect((0..<7).map { kvo_index_set_index(set, $0) } == [0, 1, 2, 3, 4, 5, 8])
+    kvo_index_set_destroy(set)
+  }
+
   @Test("H1: what reaches beyond the last possible index is refused and changes nothing")
   func limits() {
     #expect(kvo_index_set_create_range(notFound, 1) == nil)

@@ -37,7 +37,7 @@ bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length)
 size_t kvo_index_set_count(const kvo_index_set *set);
 /// Whether the index is one of them. O(log ranges).
 bool kvo_index_set_contains(const kvo_index_set *set, size_t index);
-/// The n-th index, from 0; KVO_NOT_FOUND beyond the last. O(ranges).
+/// The n-th index, from 0; KVO_NOT_FOUND beyond the last. O(log ranges).
 size_t kvo_index_set_index(const kvo_index_set *set, size_t n);
 /// Whether both have the same indexes. O(ranges).
 bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b);
