@@ -79,9 +79,13 @@ static kvo_status ask_hook(const kvo_class *cls, const kvo_method *hook, kvo_obj
   return explain(status, &cause, cls, key, error);
 }
 
-// A class of C answers with the root's hook at least.
+// A class of C answers with the root's hook at least. `self` is a key of every object.
 static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_value *value, kvo_error *error) {
+  if (!strcmp(key, "self")) {
+    *value = kvo_value_object(object);
+    return KVO_OK;
+  }
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
   return hook ? ask_hook(cls, hook, object, key, value, error) : undefined(cls, key, error);
 }

@@ -10,6 +10,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_convert.h"
 #include "kvo_fail.h"
+#include "kvo_thread.h"
 
 typedef struct {
   const kvo_walk *walk;
@@ -21,6 +22,9 @@ typedef struct {
   double real;
   kvo_value extreme;     ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
+  const kvo_value *collection;
+  kvo_elements operands; ///< its elements
+  kvo_status status;
 } fold;
 
 // MARK: Errors
@@ -202,27 +206,38 @@ static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t re
   return status;
 }
 
-static kvo_status take_elements(fold *fold, const kvo_value *collection, uint32_t rest) {
-  kvo_elements elements = {0};
-  kvo_status status = kvo_value_elements(collection, NULL, &elements, fold->walk->error);
-  for (size_t i = 0; !status && i < elements.count; i++)
-    status = take_element(fold, &elements.values[i], rest);
-  kvo_elements_destroy(&elements);
-  return status;
+// Elements answer by the user's code, which may throw.
+static void take_elements(void *opaque) {
+  fold *fold = opaque;
+  const kvo_walk *walk = fold->walk;
+  uint32_t rest = (uint32_t)(fold->operator - walk->path->components) + 1;
+  fold->status = kvo_value_elements(fold->collection, NULL, &fold->operands, walk->error);
+  for (size_t i = 0; !fold->status && i < fold->operands.count; i++)
+    fold->status = take_element(fold, &fold->operands.values[i], rest);
+}
+
+static void end_fold(void *opaque) {
+  fold *fold = opaque;
+  kvo_value_destroy(&fold->extreme);
+  kvo_elements_destroy(&fold->elements);
+  kvo_elements_destroy(&fold->operands);
 }
 
 kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, uint32_t index,
     kvo_value *result) {
-  fold fold = {.walk = walk, .operator = &walk->path->components[index], .kind = KVO_ARRAY};
+  fold fold = {.walk = walk,
+      .operator = &walk->path->components[index],
+      .kind = KVO_ARRAY,
+      .collection = collection};
   *result = KVO_VALUE_NIL;
   if (fold.operator->op == KVO_OP_COUNT) {
     *result = kvo_value_int((int64_t)kvo_value_count(collection));
     return KVO_OK;
   }
   kvo_value_is_collection(collection, &fold.kind);
-  kvo_status status = take_elements(&fold, collection, index + 1);
+  kvo_unwinding(take_elements, end_fold, &fold);
+  kvo_status status = fold.status;
   if (!status) status = operations[fold.operator->op].make(&fold, result);
-  kvo_value_destroy(&fold.extreme);
-  kvo_elements_destroy(&fold.elements);
+  end_fold(&fold);
   return status;
 }

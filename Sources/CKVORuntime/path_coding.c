@@ -11,6 +11,7 @@
 #include "kvo_coding.h"
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
+#include "kvo_thread.h"
 
 #include <string.h>
 
@@ -33,6 +34,12 @@ static bool has_keys(const kvo_value *value) {
          kvo_value_is_collection(value, NULL) || is_keyed(value);
 }
 
+// The one key that every value has.
+static kvo_status copy_self(const kvo_value *value, kvo_value *result, kvo_error *error) {
+  kvo_status status = kvo_value_copy(result, value);
+  return status ? kvo_fail_collection_memory(error) : KVO_OK;
+}
+
 static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *result,
     kvo_error *error) {
   *result = KVO_VALUE_NIL;
@@ -40,6 +47,7 @@ static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *r
   kvo_object *object = kvo_value_get_object(value);
   if (object) return kvo_value_for_key(object, key, result, error);
   if (kvo_value_is_collection(value, NULL)) return kvo_value_map(value, key, result, error);
+  if (!is_keyed(value) && !strcmp(key, "self")) return copy_self(value, result, error);
   if (!is_keyed(value)) return no_keys(value, key, error);
   const kvo_type_operations *operations = value->type->operations;
   return operations->value_for_key(value->type, kvo_value_bytes(value), key, result, error);
@@ -61,40 +69,70 @@ static kvo_status set_key(const kvo_value *target, const char *key, const kvo_va
 
 // MARK: Keys of a collection
 
-static kvo_status map_elements(const kvo_elements *elements, const char *key, kvo_elements *mapped,
-    kvo_error *error) {
+// The elements and what becomes of them, also if the user's code throws.
+typedef struct mapping {
+  const kvo_value *collection;
+  const char *key;
+  const kvo_value *KVO_NULLABLE value; ///< what each is set to
+  kvo_elements elements, mapped;
+  kvo_error *error;
+  kvo_status status;
+} mapping;
+
+static void end_mapping(void *opaque) {
+  mapping *mapping = opaque;
+  kvo_elements_destroy(&mapping->elements);
+  kvo_elements_destroy(&mapping->mapped);
+}
+
+static kvo_status read_each(mapping *mapping) {
+  const kvo_elements *elements = &mapping->elements;
   for (size_t i = 0; i < elements->count; i++) {
     kvo_value member;
-    kvo_status status = read_key(&elements->values[i], key, &member, error);
+    kvo_status status = read_key(&elements->values[i], mapping->key, &member, mapping->error);
     if (status) return status;
-    if (kvo_elements_take(mapped, member)) return kvo_fail_collection_memory(error);
+    if (kvo_elements_take(&mapping->mapped, member))
+      return kvo_fail_collection_memory(mapping->error);
   }
   return KVO_OK;
 }
 
+static void map_elements(void *opaque) {
+  mapping *mapping = opaque;
+  mapping->status =
+      kvo_value_elements(mapping->collection, NULL, &mapping->elements, mapping->error);
+  if (!mapping->status) mapping->status = read_each(mapping);
+}
+
 kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value *value,
     kvo_error *error) {
-  kvo_elements elements = {0}, mapped = {0};
+  mapping mapping = {.collection = collection, .key = key, .error = error};
   kvo_collection_kind kind = KVO_ARRAY;
   *value = KVO_VALUE_NIL;
   kvo_value_is_collection(collection, &kind);
-  kvo_status status = kvo_value_elements(collection, NULL, &elements, error);
-  if (!status) status = map_elements(&elements, key, &mapped, error);
-  kvo_elements_destroy(&elements);
-  if (!status && kvo_value_from_elements(value, kind, &mapped))
+  kvo_unwinding(map_elements, end_mapping, &mapping);
+  kvo_status status = mapping.status;
+  if (!status && kvo_value_from_elements(value, kind, &mapping.mapped))
     status = kvo_fail_collection_memory(error);
-  kvo_elements_destroy(&mapped);
+  end_mapping(&mapping);
   return status;
+}
+
+static void set_elements(void *opaque) {
+  mapping *mapping = opaque;
+  const kvo_elements *elements = &mapping->elements;
+  mapping->status =
+      kvo_value_elements(mapping->collection, NULL, &mapping->elements, mapping->error);
+  for (size_t i = 0; !mapping->status && i < elements->count; i++)
+    mapping->status = set_key(&elements->values[i], mapping->key, mapping->value, mapping->error);
 }
 
 kvo_status kvo_value_set_each(const kvo_value *collection, const char *key, const kvo_value *value,
     kvo_error *error) {
-  kvo_elements elements = {0};
-  kvo_status status = kvo_value_elements(collection, NULL, &elements, error);
-  for (size_t i = 0; !status && i < elements.count; i++)
-    status = set_key(&elements.values[i], key, value, error);
-  kvo_elements_destroy(&elements);
-  return status;
+  mapping mapping = {.collection = collection, .key = key, .value = value, .error = error};
+  kvo_unwinding(set_elements, end_mapping, &mapping);
+  end_mapping(&mapping);
+  return mapping.status;
 }
 
 // MARK: Walking
@@ -123,31 +161,59 @@ static kvo_status not_a_collection(const kvo_walk *walk, const kvo_value *value,
   return KVO_INVALID_OPERATOR;
 }
 
+static kvo_status operate_on_values(const kvo_walk *walk, const kvo_value *value, uint32_t index,
+    kvo_value *result) {
+  kvo_value values;
+  value->type->operations->values(value->type, kvo_value_bytes(value), &values);
+  kvo_status status =
+      kvo_value_is_nil(&values) ? KVO_OK : kvo_walk_operate(walk, &values, index, result);
+  kvo_value_destroy(&values);
+  return status;
+}
+
 static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
     kvo_value *result) {
   *result = KVO_VALUE_NIL;
   if (kvo_value_is_nil(value)) return KVO_OK;
-  if (!kvo_value_is_collection(value, NULL)) return not_a_collection(walk, value, index);
-  return kvo_walk_operate(walk, value, index, result);
+  if (kvo_value_is_collection(value, NULL)) return kvo_walk_operate(walk, value, index, result);
+  return is_keyed(value) && value->type->operations->values
+             ? operate_on_values(walk, value, index, result)
+             : not_a_collection(walk, value, index);
+}
+
+// A walk on its way, which ends the value that it has come to, also if the user's code throws.
+typedef struct step {
+  const kvo_walk *walk;
+  uint32_t from;
+  kvo_value current;
+  kvo_status status;
+} step;
+
+static void end_step(void *opaque) { kvo_value_destroy(&((step *)opaque)->current); }
+
+static void take_steps(void *opaque) {
+  step *step = opaque;
+  const kvo_walk *walk = step->walk;
+  bool has_ended = false;
+  for (uint32_t i = step->from; !step->status && !has_ended && i < walk->end; i++) {
+    const kvo_component *component = &walk->path->components[i];
+    if (component->op == KVO_OP_SELF) continue;
+    has_ended = kvo_operator_is_collective(component->op);
+    kvo_value next;
+    step->status = has_ended ? operate(walk, &step->current, i, &next)
+                             : read_key(&step->current, component->key, &next, walk->error);
+    kvo_value_destroy(&step->current);
+    step->current = next;
+  }
 }
 
 // Follows the walk from a value that is the callee's, which ends it.
 static kvo_status follow(const kvo_walk *walk, kvo_value current, uint32_t from,
     kvo_value *result) {
-  kvo_status status = KVO_OK;
-  bool has_ended = false;
-  for (uint32_t i = from; !status && !has_ended && i < walk->end; i++) {
-    const kvo_component *component = &walk->path->components[i];
-    if (component->op == KVO_OP_SELF) continue;
-    has_ended = kvo_operator_is_collective(component->op);
-    kvo_value next;
-    status = has_ended ? operate(walk, &current, i, &next)
-                       : read_key(&current, component->key, &next, walk->error);
-    kvo_value_destroy(&current);
-    current = next;
-  }
-  *result = current;
-  return name_path(walk->path, walk->cls, status, walk->error);
+  step step = {.walk = walk, .from = from, .current = current};
+  if (from < walk->end) kvo_unwinding(take_steps, end_step, &step);
+  *result = step.current;
+  return name_path(walk->path, walk->cls, step.status, walk->error);
 }
 
 kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,

@@ -64,6 +64,7 @@ static void name_hooks(void) {
       .set_value_for_undefined = intern_hook("setValue:forUndefinedKey:"),
       .value_for_key = intern_hook("valueForKey:"),
       .set_value_for_key = intern_hook("setValue:forKey:"),
+      .validate_value = intern_hook("validateValue:forKey:error:"),
       .dealloc = intern_hook("dealloc"),
       .destroy_properties = intern_hook("destroyProperties"),
       .observe = intern_hook("observeValueForKeyPath:ofObject:change:context:"),
@@ -81,6 +82,7 @@ static kvo_status add_hooks(kvo_error *error) {
   } methods[] = {{hooks.observe, (kvo_imp)take_unhandled},
       {hooks.value_for_key, (kvo_imp)kvo_search_value},
       {hooks.set_value_for_key, (kvo_imp)kvo_search_and_set},
+      {hooks.validate_value, (kvo_imp)kvo_search_and_validate},
       {hooks.set_nil_value, (kvo_imp)refuse_nil},
       {hooks.value_for_undefined, (kvo_imp)refuse_undefined_value},
       {hooks.set_value_for_undefined, (kvo_imp)refuse_setting_undefined}};

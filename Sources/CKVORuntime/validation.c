@@ -1,14 +1,26 @@
-// Validation: `validate<Key>:error:` of the last object on a path, on request only.
+// Validation: `validate<Key>:error:` of the last object on a path, on request only. A class may answer
+// for all its keys by a general hook, of which the root's, which is here, does the search.
 //
 // The validator gets a copy of the value: what it replaces counts only if it agrees.
 #include "kvo_coding.h"
 
+#include "kvo_accessors.h"
 #include "kvo_class_internal.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
 #include "kvo_path_coding.h"
 
 typedef kvo_status (*validator)(kvo_object *, const kvo_method *, kvo_value *, kvo_error *);
+typedef kvo_status (*general_validator)(kvo_object *, const kvo_method *, kvo_value *, const char *,
+    kvo_error *);
+
+// What is asked of which hook: a general one is told the key.
+typedef struct question {
+  kvo_object *object;
+  const kvo_method *hook;
+  const char *key;
+  bool is_general;
+} question;
 
 static kvo_status no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to validate \"%s\" of %s.", key,
@@ -25,24 +37,42 @@ static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status statu
   return status;
 }
 
-static kvo_status validate(kvo_object *object, const kvo_method *hook, const char *key,
-    kvo_value *value, kvo_error *error) {
-  const kvo_class *cls = kvo_class_of(object);
+static kvo_status ask(const question *question, kvo_value *value, kvo_error *error) {
+  kvo_imp imp = kvo_class_imp(kvo_class_of(question->object), question->hook);
+  if (question->is_general)
+    return ((general_validator)imp)(question->object, question->hook, value, question->key, error);
+  return ((validator)imp)(question->object, question->hook, value, error);
+}
+
+static kvo_status validate(const question *question, kvo_value *value, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(question->object);
   kvo_value proposed;
   kvo_error cause = {0};
-  if (kvo_value_copy(&proposed, value)) return no_memory(cls, key, error);
-  kvo_status status = ((validator)kvo_class_imp(cls, hook))(object, hook, &proposed, &cause);
+  if (kvo_value_copy(&proposed, value)) return no_memory(cls, question->key, error);
+  kvo_status status = ask(question, &proposed, &cause);
   kvo_value_destroy(status ? &proposed : value);
-  if (status) return refuse(cls, key, status, &cause, error);
+  if (status) return refuse(cls, question->key, status, &cause, error);
   *value = proposed;
   return KVO_OK;
 }
 
-static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *value,
-    kvo_error *error) {
+kvo_status kvo_search_and_validate(kvo_object *object, const kvo_method *method, kvo_value *value,
+    const char *key, kvo_error *error) {
+  (void)method;
   const char *selector = kvo_accessor_name("validate", key, true, ":error:");
   const kvo_method *hook = selector ? kvo_class_find_method(kvo_class_of(object), selector) : NULL;
-  return hook ? validate(object, hook, key, value, error) : KVO_OK;
+  const question question = {object, hook, key, false};
+  return hook ? validate(&question, value, error) : KVO_OK;
+}
+
+static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->validate_value);
+  bool is_own = hook && kvo_class_imp(cls, hook) != (kvo_imp)kvo_search_and_validate;
+  const question question = {object, hook, key, true};
+  return is_own ? validate(&question, value, error)
+                : kvo_search_and_validate(object, hook, value, key, error);
 }
 
 kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,

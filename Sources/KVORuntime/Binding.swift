@@ -37,12 +37,16 @@ enum Binding {
   private static func addHooks(
     to root: OpaquePointer, _ error: UnsafeMutablePointer<kvo_error>
   ) -> kvo_status {
-    let status = addHook(
+    var status = addHook(
       "valueForUndefinedKey:", unsafeBitCast(valueForUndefinedKey, to: kvo_imp.self), to: root,
       error)
     guard status == .KVO_OK else { return status }
-    return addHook(
+    status = addHook(
       "setValue:forUndefinedKey:", unsafeBitCast(setValueForUndefinedKey, to: kvo_imp.self),
+      to: root, error)
+    guard status == .KVO_OK else { return status }
+    return addHook(
+      "validateValue:forKey:error:", unsafeBitCast(validateValueForKey, to: kvo_imp.self),
       to: root, error)
   }
 
@@ -152,5 +156,23 @@ private let setValueForUndefinedKey: SettingHook = { header, _, value, key, erro
     } else {
       try object.setValue(value, forUndefinedKey: key)
     }
+  }
+}
+
+private typealias ValidatingHook =
+  @convention(c) (
+    UnsafeMutablePointer<kvo_object>, OpaquePointer, UnsafeMutablePointer<kvo_value>,
+    UnsafePointer<CChar>, UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status
+
+// A value that the validator has left stays one of C's.
+private let validateValueForKey: ValidatingHook = { header, _, value, key, error in
+  ThrownError.catching(error) {
+    let given = ValueType.any(of: value)
+    var proposed = given
+    try KVOObject.at(header).validateValue(&proposed, forKey: String(cString: key))
+    if let given = given as? AnyHashable, given == proposed as? AnyHashable { return }
+    kvo_value_destroy(value)
+    value.initialize(to: proposed.flatMap { ForeignValue.make(from: $0) } ?? CoreValue.of(proposed))
   }
 }

@@ -41,10 +41,17 @@ extension Set {
 }
 
 extension Dictionary where Key == String {
-  /// The value that the dictionary has for a key, without an optional around it; nil if it has none.
-  public func value(forKey key: String) throws -> Any? { self[key].flatMap { flattened($0) } }
+  /// The value that the dictionary has for a key, without an optional around it; nil if it has none. A
+  /// key that begins with an @, and that it doesn't have, is an operator.
+  ///
+  /// - Throws: `KeyValueError.invalidOperator` for an unknown one, or one that needs a key path behind it.
+  public func value(forKey key: String) throws -> Any? {
+    if let value = self[key] { return flattened(value) }
+    return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
+  }
 
-  /// What a key path leads to, its first key being one of the dictionary's.
+  /// What a key path leads to, its first key being one of the dictionary's; an operator works on its
+  /// values.
   ///
   /// - Throws: as `KVOObject.value(forKeyPath:)`.
   public func value(forKeyPath keyPath: String) throws -> Any? {

@@ -107,6 +107,11 @@ extension Field {
     withUnsafePointer(to: reference.load(address)) { _ = kvo_value_init(value, type.cType, $0) }
   }
 
+  /// Whether this is a lazy property that has not been used yet: what it will have, nothing tells.
+  func isUnused(in object: KVOObject) -> Bool {
+    form == .lazy && type.isAbsent(at: access(object, modifies: false))
+  }
+
   /// A lazy property takes what it has once it has a value.
   func convert(_ value: Any?) -> ValueType.Conversion {
     form == .lazy ? type.convertContent(value) : type.convert(value)

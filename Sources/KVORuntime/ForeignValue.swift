@@ -43,9 +43,10 @@ enum ForeignValue {
     case let truth as Bool: kvo_value_bool(truth)
     case let number as UInt: unsigned(UInt64(number))
     case let number as UInt64: unsigned(number)
-    case let number as any BinaryInteger: kvo_value_int(Int64(truncatingIfNeeded: number))
+    case let number as any BinaryInteger: CoreValue.number(number)
     case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
-    case let string as String: kvo_value_string(string)
+    // In C a text would end at a NUL, and be another.
+    case let string as String: string.utf8.contains(0) ? nil : kvo_value_string(string)
     case let object as ForeignObject: kvo_value_object(object.header)
     case let object as KVOObject: kvo_value_object(object.boundHeader)
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")

@@ -37,13 +37,13 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// The value of a key: of a declared accessor, of an `@Observed` property, of a plain stored one
   /// (`_<key>`, `_is<Key>`, `<key>`, `is<Key>`), whatever its access control; nil for a nil
-  /// optional, and for a lazy property that has not been used yet.
+  /// optional, and for a lazy property that has not been used yet. `self` is the object.
   ///
   /// - Throws: what `value(forUndefinedKey:)` does if there is no such key, and what a declared
   ///   accessor throws.
   open func value(forKey key: String) throws -> Any? {
     guard let property = KVOClass.of(self).property(key) else {
-      return try value(forUndefinedKey: key)
+      return key == "self" ? self : try value(forUndefinedKey: key)
     }
     return try property.value(of: self)
   }
@@ -52,7 +52,7 @@ open class KVOObject: KeyValueObserving, Hashable {
   ///
   /// Numbers become numbers of the property's type (a fraction is cut, an integer wraps to the
   /// width); a type with raw values may be set by one. A property that has observers of its own
-  /// (`didSet`) is set past them, unless it is declared.
+  /// (`didSet`) is set past them, unless the key is declared: `declareKeys { $0.stored("size", \.size) }`.
   ///
   /// - Throws: `KeyValueError.typeMismatch` for anything else, with nothing stored;
   ///   `KeyValueError.readOnly` for a `let` or an accessor without setter; what `setNilValueForKey`
@@ -143,11 +143,12 @@ open class KVOObject: KeyValueObserving, Hashable {
     return values
   }
 
-  /// Sets some keys, in no particular order.
+  /// Sets some keys, in no particular order. All of them are looked at before the first is set.
   ///
-  /// - Throws: as `setValue(_:forKey:)` does, at the first key that can't be set.
+  /// - Throws: as `setValue(_:forKey:)` does. Nothing is set then, unless it is the program's own code
+  ///   that refuses: an accessor or a hook.
   open func setValuesForKeys(_ keyedValues: [String: Any?]) throws {
-    for (key, value) in keyedValues { try setValue(value, forKey: key) }
+    for (key, value) in try inOrderOfRisk(keyedValues) { try setValue(value, forKey: key) }
   }
 
   /// An ordered to-many key, to be changed element by element.

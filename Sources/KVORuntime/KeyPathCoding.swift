@@ -18,12 +18,13 @@ enum KeyPathCoding {
   /// Sets the last key of a path; nothing happens where the path comes to nil before.
   static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
-    if let dictionary = target as? any KeyedValue {
-      // A dictionary is a value: what is set is a copy of it.
-      try set(dictionary, value, key, keyPath, of: object)
-    } else {
-      try set(value, key, of: target)
-    }
+    guard let holder = target.flatMap(flattened) else { return }
+    if let holder = holder as? any KeyedObject { return try holder.setValue(value, forKey: key) }
+    let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
+    // Dictionaries are reached again from the object on: what they are in takes a changed copy.
+    _ =
+      try PathSetting.hasDictionaries(holder)
+      ? setting.change(object, setting.keys) : setting.change(holder, [key])
   }
 
   /// What the last key of a path is a key of, and that key.
@@ -35,36 +36,6 @@ enum KeyPathCoding {
       kvo_value_with_last_key(object.coreHeader, keyPath, $0, &last, $1)
     }
     return (target, last.map { KeyName.of(interned: $0).string } ?? keyPath)
-  }
-
-  private static func set(_ value: Any?, _ key: String, of target: Any?) throws {
-    switch target {
-    case let object as KVOObject: try object.setValue(value, forKey: key)
-    case let object as ForeignObject: try object.setValue(value, forKey: key)
-    case let elements as any CollectionValue: try setEach(value, key, of: elements)
-    default: break
-    }
-  }
-
-  private static func setEach<C: CollectionValue>(
-    _ value: Any?, _ key: String, of elements: C
-  ) throws {
-    for element in elements { try set(value, key, of: flattened(element)) }
-  }
-
-  private static func set(
-    _ dictionary: some KeyedValue, _ value: Any?, _ key: String, _ keyPath: String,
-    of object: any CoreObject
-  ) throws {
-    guard let changed = dictionary.setting(value, forKey: key) else {
-      throw KeyValueError.typeMismatch(
-        key: key, className: className(of: type(of: dictionary)),
-        expected: className(of: type(of: dictionary).valueType.swiftType),
-        found: typeName(of: value))
-    }
-    let holder = String(keyPath.dropLast(key.count + 1))
-    try isPath(holder)
-      ? setValue(changed, holder, of: object) : set(changed, holder, of: object)
   }
 
   // MARK: From any value on
@@ -87,7 +58,7 @@ enum KeyPathCoding {
     }
   }
 
-  private static func name(of object: any CoreObject) -> String {
+  static func name(of object: any CoreObject) -> String {
     (object as? ForeignObject)?.className ?? className(of: type(of: object))
   }
 

@@ -6,6 +6,7 @@ protocol KeyedValue: DescribedValue {
   /// - Returns: nil if the dictionary can't have that value.
   func setting(_ value: Any?, forKey key: String) -> Self?
   static var valueType: ValueType { get }
+  func value(forKey key: String) throws -> Any?
 }
 
 extension Dictionary: KeyedValue, DescribedValue where Key == String {
@@ -36,5 +37,9 @@ private final class KeyedValueType<Value>: TypedValueType<[String: Value]>, @unc
       return value.initialize(to: kvo_value())
     }
     withUnsafePointer(to: found) { valueType.read($0, into: value) }
+  }
+  override func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    let dictionary = address.assumingMemoryBound(to: [String: Value].self).pointee
+    value.initialize(to: .of(Array(dictionary.values)))
   }
 }

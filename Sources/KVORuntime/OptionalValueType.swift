@@ -28,6 +28,10 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
     return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
   }
 
+  override func isAbsent(at address: UnsafeRawPointer) -> Bool {
+    address.assumingMemoryBound(to: Wrapped?.self).pointee == nil
+  }
+
   override func isNil(at address: UnsafeRawPointer) -> Bool {
     withContent(at: address) { wrapped.isNil(at: $0) } ?? true
   }
@@ -47,6 +51,11 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
   ) {
     value.initialize(to: kvo_value())
     withContent(at: address) { wrapped.value(forKey: key, at: $0, into: value) }
+  }
+
+  override func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    value.initialize(to: kvo_value())
+    withContent(at: address) { wrapped.values(at: $0, into: value) }
   }
 
   @discardableResult

@@ -62,15 +62,25 @@ final class Property: @unchecked Sendable {
 
   /// Whether the C core asks here for some elements: of accessors, and of an array in an `Any`, whose
   /// type tells nothing of elements.
-  private var isPickedHere: Bool { readToMany != nil || observedType.swiftType == Any.self }
+  private var isPickedHere: Bool { readToMany != nil || observedType.holdsAnything }
 
   fileprivate func pick(
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
   ) {
     if let readToMany { return readToMany.pick(object, ranges, into: value) }
     let elements = (try? self.value(of: object)) as? [Any] ?? []
-    let picked: Any = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
-    value.initialize(to: .of(picked))
+    let picked = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
+    value.initialize(to: observedValue(of: picked))
+  }
+
+  /// What observers are told of elements or members, which the caller ends; nil where the key can't
+  /// have such a collection.
+  func observedValue(of elements: Any) -> kvo_value {
+    var made = kvo_value()
+    guard case .value(let converted) = observedType.convert(elements) else { return made }
+    // What fails for want of memory is nil, as which it is told.
+    converted.withAddress { _ = kvo_value_init(&made, observedType.cType, $0) }
+    return made
   }
 }
 
@@ -97,6 +107,24 @@ extension Property {
     case .unexpectedNil: try object.setNilValueForKey(name.string)
     case .mismatch: throw mismatch(value, object, type)
     }
+  }
+
+  /// Whether setting the value is sure to be no error, but what the program's accessors throw: a nil is
+  /// `setNilValueForKey`'s. What is sure to be one is thrown.
+  func takes(_ value: Any?, of object: KVOObject) throws -> Bool {
+    guard isWritable, let type = valueType else {
+      throw KeyValueError.readOnly(key: name.string, className: owner(object))
+    }
+    switch convert(value) {
+    case .value: return true
+    case .unexpectedNil: return false
+    case .mismatch: throw mismatch(value, object, type)
+    }
+  }
+
+  /// Whether it is a lazy property that has not been used yet.
+  func isUnused(in object: KVOObject) -> Bool {
+    accessors == nil && storage?.isUnused(in: object) == true
   }
 
   var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }

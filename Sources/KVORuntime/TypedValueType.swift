@@ -162,6 +162,12 @@ extension AnyHashable: DescribedValue {
 }
 
 extension ValueType {
+  /// Whether a value may be one of any type, collections among them.
+  var holdsAnything: Bool {
+    let content = (swiftType as? any OptionalType.Type)?.wrappedType ?? swiftType
+    return content == AnyHashable.self || ValueType.isExistential(content)
+  }
+
   static func isExistential(_ type: Any.Type) -> Bool {
     kvo_swift_is_existential(unsafeBitCast(type, to: UnsafeRawPointer.self))
   }

@@ -56,10 +56,15 @@ private enum Number {
     case .truth(let truth): truth ? 1 : 0
     case .integer(let integer): I(truncatingIfNeeded: integer)
     case .real(let real) where real.isNaN: 0
-    case .real(let real) where real < 0 || I.isSigned:
-      I(truncatingIfNeeded: Int64(saturating: real))
-    case .real(let real): I(truncatingIfNeeded: UInt64(saturating: real))
+    case .real(let real): I(exactly: real.rounded(.towardZero)) ?? nearest(type, real)
     }
+  }
+
+  // Of what the type hasn't.
+  private func nearest<I: BinaryInteger>(_ type: I.Type, _ real: Double) -> I {
+    real < 0 || I.isSigned
+      ? I(truncatingIfNeeded: Int64(saturating: real))
+      : I(truncatingIfNeeded: UInt64(saturating: real))
   }
 
   private func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F {

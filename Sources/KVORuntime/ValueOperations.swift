@@ -45,7 +45,8 @@ enum ValueOperations {
       is_nil: wraps ? (abilities.contains(.reference) ? isNullReference : isNil) : nil,
       collection: collection,
       unwrap: wraps ? unwrap : nil,
-      value_for_key: abilities.contains(.keyed) ? valueForKey : nil)
+      value_for_key: abilities.contains(.keyed) ? valueForKey : nil,
+      values: abilities.contains(.keyed) ? values : nil)
   }
 }
 
@@ -154,3 +155,8 @@ private let valueForKey:
     ValueType.of(type).value(forKey: String(cString: key), at: value, into: result)
     return .KVO_OK
   }
+
+private let values:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+  ) -> Void = { ValueType.of($0).values(at: $1, into: $2) }

@@ -49,6 +49,8 @@ class ValueType: @unchecked Sendable {
 
   /// The value at an address; nil for a nil optional, never an optional inside.
   func any(at address: UnsafeRawPointer) -> Any? { nil }
+  /// Whether the value at an address is an optional's outermost nil.
+  func isAbsent(at address: UnsafeRawPointer) -> Bool { false }
   /// What key-value coding makes of a value that shall become one of this type.
   func convert(_ value: Any?) -> Conversion { .mismatch }
   /// The same of an optional that shall not be nil: nil is for what it wraps.
@@ -76,6 +78,10 @@ class ValueType: @unchecked Sendable {
   func value(
     forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
   ) {
+    value.initialize(to: kvo_value())
+  }
+  /// Makes an uninitialised core value an array of what there is for all keys.
+  func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
     value.initialize(to: kvo_value())
   }
 

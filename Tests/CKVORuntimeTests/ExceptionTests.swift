@@ -96,6 +96,30 @@ import Testing
     end()
   }
 
+  @Test(
+    "D9 B6 B7: an exception of an element's getter keeps nothing of what was read before",
+    arguments: [
+      "reading", "ward.mark", "@sum.reading", "@max.reading", "@unionOfObjects.ward",
+      "self.@distinctUnionOfObjects.reading",
+    ])
+  func elementGetter(_ path: String) {
+    let (first, ward) = (make(thrower.self), deaths.make())
+    first.pointee.base.deaths = deaths.counter
+    first.pointee.ward = ward
+    object.pointee.getter_throws = 7
+    withCollection(.KVO_ARRAY, of: [first.object, object.object]) {
+      #expect(thrown_by_get_path($0, path) == 7)
+      object.pointee.setter_throws = 7
+      #expect(thrown_by_set_key($0, "reading") == 7)
+      #expect(first.pointee.reading == 1)
+    }
+    object.pointee.getter_throws = 0
+    first.pointee.ward = nil
+    first.release()
+    ward.release()
+    end(alsoDead: 2)
+  }
+
   @Test("D9: the initial call may throw: the registration stands, and its handle is told")
   func initial() {
     let log = Recorder()

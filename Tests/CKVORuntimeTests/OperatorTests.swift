@@ -326,6 +326,21 @@ import Testing
     )
   }
 
+  @Test("B6 B7: self is a key as well, of objects and of elements")
+  func selfAsKey() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    var value = kvo_value()
+    #expect(kvo_value_for_key(ada.object, "self", &value, nil) == .KVO_OK)
+    #expect(kvo_value_get_object(&value) == ada.object)
+    kvo_value_destroy(&value)
+    withCollection(.KVO_ARRAY, [Value.int(1), .string("a"), .nil]) {
+      #expect(readKey(CObject($0), "self") == readPath(CObject($0), "self"))
+    }
+    #expect(set(ada.object, "self", .int(1)).status == .KVO_UNDEFINED_KEY)
+    crew.end()
+  }
+
   @Test("B6: an error in one element's own key ends the reading with that error")
   func errorInElement() {
     let crew = Crew()

@@ -67,6 +67,19 @@ import Testing
     crew.end()
   }
 
+  @Test("B10: a class may validate all its keys by one hook, and leave others to its superclass's")
+  func generalHook() {
+    let crew = Crew()
+    let sibyl = crew.makeOracle()
+    let object = UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: kvo_object.self)
+    #expect(validate(object, "fortune", .int(7)) == Validated("KVO_OK", "13"))
+    #expect(
+      validate(object, "doom", .int(7)) == Validated("KVO_VALIDATION_FAILED COracle.doom", "7"))
+    #expect(validate(object, "age", .int(200)) == Validated("KVO_OK", "150"))
+    #expect(validate(object, "name", .string("")).outcome?.message == "A worker has a name.")
+    crew.end()
+  }
+
   @Test("B10: key-value coding never validates by itself")
   func neverByItself() {
     let crew = Crew()

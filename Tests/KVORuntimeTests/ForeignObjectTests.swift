@@ -41,6 +41,24 @@ import Testing
     #expect(account_owner(account.pointer) == nil)
   }
 
+  @Test("B2: a text with a NUL, which C has no text for, is not cut off but refused")
+  func textForC() throws {
+    let account = CAccount()
+    try account.wrapped.setValue("Ada", forKey: "owner")
+    #expect(
+      throws: KeyValueError.typeMismatch(
+        key: "owner", className: "CAccount", expected: "String", found: "String")
+    ) { try account.wrapped.setValue("Grace\0Hopper", forKey: "owner") }
+    #expect(try account.wrapped.value(forKey: "owner") as? String == "Ada")
+  }
+
+  @Test("B2: an integer beyond 64 bits becomes the nearest number of C's")
+  func wideIntegersForC() throws {
+    let account = CAccount()
+    try account.wrapped.setValue(Int128(1) << 70, forKey: "balance")
+    #expect(account_balance(account.pointer) == 0x1p70)
+  }
+
   @Test("B2: objects of C are handed over and come back as the same")
   func objects() throws {
     let account = CAccount()

@@ -42,8 +42,8 @@ typedef struct kvo_class_operations {
 /// and `kvo_class_named` does not find them. It may add the hooks of kvo_coding.h for reading,
 /// setting and validating, none of which it has unless it adds them: `valueForUndefinedKey:` answers
 /// for keys that have no property, also to observers; with `valueForKey:` and `setValue:forKey:` the
-/// language's own key-value coding is asked when C reads or sets a key. The runtime calls no other
-/// hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
+/// language's own key-value coding is asked when C reads or sets a key, with
+/// `validateValue:forKey:error:` when C validates. The runtime calls no other hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
     const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 

@@ -8,7 +8,7 @@
 ///
 /// A key path is keys with dots between them, each read from what the one before it gave; nil on the
 /// way gives nil. A key of a collection is its elements' (an array gives an array, a set a set).
-/// `self` is the value itself. An operator works on the collection that it comes to, and what follows
+/// `self` is the value itself, as a key as well. An operator works on the collection that it comes to, and what follows
 /// it is read from each element:
 ///
 /// | operator | gives |
@@ -22,7 +22,8 @@
 /// | `@unionOfSets`, `@distinctUnionOfSets` | a set of the elements of sets; nil is an error |
 ///
 /// Hooks that a class may add or override (signature KVO_HOOK), with the C types of their methods.
-/// The root's first two do the search, its next three answer with an error;
+/// The root's first two do the search, its next three answer with an error, that for validation asks the
+/// key's own;
 /// `kvo_class_imp(superclass, _cmd)` calls on. A hook that succeeds hands its value over to the
 /// caller; a hook is always given an error to fill in.
 ///
@@ -33,6 +34,7 @@
 /// | `setNilValueForKey:` | `kvo_status (kvo_object *, const kvo_method *, const char *key, kvo_error *)` |
 /// | `valueForUndefinedKey:` | as `valueForKey:` |
 /// | `setValue:forUndefinedKey:` | as `setValue:forKey:` |
+/// | `validateValue:forKey:error:` | `kvo_status (kvo_object *, const kvo_method *, kvo_value *, const char *key, kvo_error *)` |
 /// | `validate<Key>:error:` | `kvo_status (kvo_object *, const kvo_method *, kvo_value *, kvo_error *)`, see `kvo_validate_value` |
 /// | `dealloc` | `void (kvo_object *, const kvo_method *)`, called for each class from the subclass up |
 /// | `accessInstanceVariablesDirectly` (class method) | `bool (const kvo_class *)` |
@@ -85,8 +87,8 @@ kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
 
 // MARK: Validation
 
-/// Asks `validate<Key>:error:` of the last object on the path whether it takes the value. Nothing
-/// else ever calls that. The hook may put another value in the place of `*value`, having destroyed
+/// Asks `validate<Key>:error:` of the last object on the path whether it takes the value, or the
+/// declared validator of a language binding's object. Nothing else ever calls that. The hook may put another value in the place of `*value`, having destroyed
 /// it; where it refuses, `*value` is as it was, and its status and error are handed on as they are
 /// (KVO_VALIDATION_FAILED is for this). No validator, or nil on the way, means valid. Statuses of
 /// reading and setting a key path for what is before the last key.

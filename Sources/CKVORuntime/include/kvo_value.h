@@ -122,6 +122,9 @@ typedef struct kvo_type_operations {
   /// `kvo_value_for_key`.
   kvo_status (*KVO_NULLABLE value_for_key)(const kvo_type *type, const void *value, const char *key,
       kvo_value *result, kvo_error *KVO_NULLABLE error);
+  /// Makes the uninitialised `*values` a collection of what such a value has for all its keys:
+  /// operators work on that. Nil of nil.
+  void (*KVO_NULLABLE values)(const kvo_type *type, const void *value, kvo_value *values);
 } kvo_type_operations;
 
 #define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)

@@ -99,6 +99,8 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *KVO_NULLABLE m
     const char *key, kvo_value *value, kvo_error *KVO_NULLABLE error);
 kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *KVO_NULLABLE method,
     const kvo_value *KVO_NULLABLE value, const char *key, kvo_error *KVO_NULLABLE error);
+kvo_status kvo_search_and_validate(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    kvo_value *value, const char *key, kvo_error *KVO_NULLABLE error);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

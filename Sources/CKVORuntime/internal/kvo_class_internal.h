@@ -91,6 +91,7 @@ typedef struct kvo_hook_names {
   const char *set_value_for_undefined;
   const char *value_for_key;
   const char *set_value_for_key;
+  const char *validate_value;
   const char *dealloc;
   const char *destroy_properties;
   const char *observe;

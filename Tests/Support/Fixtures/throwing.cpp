@@ -64,6 +64,21 @@ int thrown_by_get_value(kvo_object *object, const char *key) {
   return number;
 }
 
+int thrown_by_get_path(kvo_collection *collection, const char *key_path) {
+  auto *object = reinterpret_cast<kvo_object *>(collection);
+  kvo_value value = {};
+  int number = thrown_by([&] { kvo_value_for_key_path(object, key_path, &value, nullptr); });
+  if (!number) kvo_value_destroy(&value);
+  return number;
+}
+
+int thrown_by_set_key(kvo_collection *collection, const char *key) {
+  const kvo_value value = kvo_value_double(1);
+  return thrown_by([=] {
+    kvo_set_value_for_key(reinterpret_cast<kvo_object *>(collection), key, &value, nullptr);
+  });
+}
+
 int thrown_by_append(kvo_collection *proxy, const kvo_value *value) {
   return thrown_by([=] { kvo_collection_append(proxy, value, nullptr); });
 }

@@ -90,7 +90,20 @@ static kvo_status oracle_setValue(kvo_object *self, const kvo_method *_cmd, cons
   return ((take)kvo_class_imp(worker_class(), _cmd))(self, _cmd, value, key, error);
 }
 
+static kvo_status oracle_validate(kvo_object *self, const kvo_method *_cmd, kvo_value *value,
+    const char *key, kvo_error *error) {
+  if (!strcmp(key, "fortune")) {
+    replace(value, kvo_value_int(13));
+    return KVO_OK;
+  }
+  if (!strcmp(key, "doom")) return KVO_VALIDATION_FAILED;
+  typedef kvo_status (*ask)(kvo_object *, const kvo_method *, kvo_value *, const char *,
+      kvo_error *);
+  return ((ask)kvo_class_imp(worker_class(), _cmd))(self, _cmd, value, key, error);
+}
+
 static void oracle_setup(kvo_class *cls) {
+  require_hook(cls, "validateValue:forKey:error:", (kvo_imp)oracle_validate);
   require_hook(cls, "valueForKey:", (kvo_imp)oracle_value);
   require_hook(cls, "setValue:forKey:", (kvo_imp)oracle_setValue);
 }

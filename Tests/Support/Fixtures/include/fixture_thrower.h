@@ -66,6 +66,9 @@ int thrown_by_set_reading(thrower *object, double value);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
 int thrown_by_get_value(kvo_object *object, const char *key);
+/// Reads, or sets to 1, a key path of a collection's elements.
+int thrown_by_get_path(kvo_collection *collection, const char *key_path);
+int thrown_by_set_key(kvo_collection *collection, const char *key);
 int thrown_by_append(kvo_collection *proxy, const kvo_value *value);
 int thrown_by_will_change(kvo_object *object, const char *key);
 int thrown_by_did_change(kvo_object *object, const char *key);

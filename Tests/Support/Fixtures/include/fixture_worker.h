@@ -46,7 +46,8 @@ typedef struct worker {
 
 /// Overrides `valueForKey:` and `setValue:forKey:`: `fortune`, which it has no accessor for, is read
 /// from and stored in `told`, and ages read a thousand years more; a `doom` can't be set, and it
-/// does not say why; all else is its superclass's.
+/// does not say why; all else is its superclass's. Its own validation makes any `fortune` 13 and
+/// refuses every `doom`.
 typedef struct oracle {
   worker worker;
   double told;
