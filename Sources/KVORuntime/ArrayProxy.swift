@@ -39,8 +39,8 @@ public struct ProxyIterator: IteratorProtocol {
   private var block: ArraySlice<Any> = []
 
   init(_ contents: any OrderedReading) {
-    self.contents = contents
-    count = contents.count
+    self.contents = contents.snapshot
+    count = self.contents.count
   }
 
   public mutating func next() -> Any? {

@@ -17,19 +17,25 @@ struct CollectionPlace {
     return body(address)
   }
 
-  func write(_ body: (UnsafeMutableRawPointer) throws -> Void) throws {
+  func write<R>(_ body: (UnsafeMutableRawPointer) throws -> R) throws -> R {
     if let accessors = property.accessors {
       let value = try boxed()
-      try value.withAddress(body)
-      return try accessors.set(value, of: key.object)
+      let result = try value.withAddress(body)
+      try accessors.set(value, of: key.object)
+      return result
     }
     guard let address else { throw key.readOnly }
     var record = kvo_swift_access()
-    try withUnsafeMutablePointer(to: &record) { record in
+    return try withUnsafeMutablePointer(to: &record) { record in
       kvo_swift_begin_modify(address, record)
       defer { kvo_swift_end_modify(record) }
-      try body(address)
+      return try body(address)
     }
+  }
+
+  /// Refuses to change elements of what nobody knows.
+  func requireUsed() throws {
+    if property.isUnused(in: key.object) { throw key.unused }
   }
 
   private var address: UnsafeMutableRawPointer? {
@@ -64,35 +70,58 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   func elements(in range: Range<Int>) -> [Any] {
     elements[range].map { present(flattened($0)) }
   }
+  var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
+
+  func converted(_ element: Any) throws -> Any { try place.key.convert(element) as Element }
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
+    try change(.insertion, at: indexes) {
+      if let index = indexes.firstBeyond(insertingInto: $0.count) {
+        throw place.key.outOfBounds(index, of: $0.count)
+      }
+      $0.insert(elements, at: indexes)
+      return []
+    }
   }
 
   func remove(at indexes: RangeSet<Int>) throws {
-    try update(.removal, indexes) { $0.removeSubranges(indexes) }
+    try change(.removal, at: indexes) {
+      let removed = try elements(at: indexes, of: $0)
+      $0.removeSubranges(indexes)
+      return removed
+    }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
-  }
-
-  // Whoever was told beforehand may have taken elements away.
-  private func update(
-    _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Element]) -> Void
-  ) throws {
-    try place.key.change(kind, at: indexes) {
-      try access { elements in
-        try place.key.check(indexes, of: kind, in: elements.count)
-        body(&elements)
-      }
+    try change(.replacement, at: indexes) {
+      let replaced = try self.elements(at: indexes, of: $0)
+      $0.replace(at: indexes, with: elements)
+      return replaced
     }
   }
 
+  // Bounds are looked at again where the elements are changed: prior observers may have changed
+  // them, too.
+  private func elements(at indexes: RangeSet<Int>, of elements: [Element]) throws -> [Element] {
+    if let index = indexes.firstBeyond(elements.count) {
+      throw place.key.outOfBounds(index, of: elements.count)
+    }
+    return indexes.ranges.flatMap { elements[$0] }
+  }
+
+  // What goes ends after the access to the storage: its deinit may use the property.
+  private func change(
+    _ kind: KeyValueChange, at indexes: RangeSet<Int>,
+    _ body: (inout [Element]) throws -> [Element]
+  ) throws {
+    try place.requireUsed()
+    _ = try place.key.change(kind, at: indexes) { try update(body) }
+  }
+
   // An optional's value is taken out, so that it has no second owner while it is changed.
-  private func access(_ body: (inout [Element]) throws -> Void) throws {
+  private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {
     try place.write { address in
       guard isOptional else {
         return try body(&address.assumingMemoryBound(to: [Element].self).pointee)
@@ -101,9 +130,18 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
       let wasNil = stored.pointee == nil
       var elements = stored.pointee.take() ?? []
       defer { stored.pointee = wasNil && elements.isEmpty ? nil : elements }
-      try body(&elements)
+      return try body(&elements)
     }
   }
+}
+
+/// The elements that there were.
+private struct ArraySnapshot<Element>: OrderedReading {
+  let all: [Element]
+
+  var count: Int { all.count }
+  func element(at index: Int) -> Any { present(flattened(all[index])) }
+  func elements(in range: Range<Int>) -> [Any] { all[range].map { present(flattened($0)) } }
 }
 
 extension Array {
@@ -142,7 +180,7 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
 
   var count: Int { stored.count }
   func contains(_ member: AnyHashable) -> Bool {
-    (member as? Element).map { stored.contains($0) } ?? false
+    KVORuntime.member(member, as: Element.self).map { stored.contains($0) } ?? false
   }
   var members: Set<AnyHashable> { Set(stored.lazy.map { AnyHashable($0) }) }
 
@@ -152,33 +190,52 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
     let members: Set<Element> =
       adds
       ? Set(try members.map { try place.key.convert($0.base) })
-      : Set(members.lazy.compactMap { $0 as? Element })
+      : Set(members.lazy.compactMap { member($0, as: Element.self) })
+    try place.requireUsed()
     // Made only if somebody observes, by whom it is ended.
     try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) {
-      try update { make(mutation, members, &$0) }
+      _ = try update { make(mutation, members, &$0) }
     }
   }
 
+  // Nil becomes a set when something comes into it. What goes ends after the access to the storage:
+  // its deinit may use the property.
   private func make(
     _ mutation: KeyValueSetMutation, _ members: Set<Element>, _ stored: inout Set<Element>?
-  ) {
+  ) -> Set<Element> {
+    guard var present = stored.take() else {
+      let comes = mutation == .union || mutation == .set
+      stored = comes && !members.isEmpty ? members : nil
+      return []
+    }
     switch mutation {
-    case .union: stored = (stored.take() ?? []).union(members)
-    case .minus: stored?.subtract(members)
-    case .intersect: stored?.formIntersection(members)
-    case .set: stored = members
+    case .union:
+      present.formUnion(members)
+      stored = present
+      return []
+    case .minus:
+      let gone = present.intersection(members)
+      present.subtract(members)
+      stored = present
+      return gone
+    case .intersect:
+      stored = present.intersection(members)
+      return present
+    case .set:
+      stored = members
+      return present
     }
   }
 
-  private func update(_ body: (inout Set<Element>?) -> Void) throws {
+  private func update<R>(_ body: (inout Set<Element>?) -> R) throws -> R {
     try place.write { address in
       guard !isOptional else {
         return body(&address.assumingMemoryBound(to: Set<Element>?.self).pointee)
       }
       let stored = address.assumingMemoryBound(to: Set<Element>.self)
       var members: Set<Element>? = stored.move()
-      body(&members)
-      stored.initialize(to: members ?? [])
+      defer { stored.initialize(to: members ?? []) }
+      return body(&members)
     }
   }
 }
@@ -188,12 +245,15 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
 /// A key whose value is an array, whoever answers for it.
 struct KeyedArray: OrderedReading, OrderedMutation {
   let key: ToManyKey
+  /// Nil of a key that only the object answers.
+  let property: Property?
 
   private var elements: [Any] { (try? key.object.value(forKey: key.name.string)) as? [Any] ?? [] }
 
   var count: Int { elements.count }
   func element(at index: Int) -> Any { elements[index] }
   func elements(in range: Range<Int>) -> [Any] { Array(elements[range]) }
+  var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
@@ -207,6 +267,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
   }
 
+  // What the key can't have is refused before anybody is told.
   private func update(
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
@@ -214,7 +275,9 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     guard var elements = (value ?? []) as? [Any] else {
       throw key.mismatch(value as Any, expected: [Any].self)
     }
+    if property?.isUnused(in: key.object) == true { throw key.unused }
     body(&elements)
+    _ = try property?.takes(elements, of: key.object)
     try key.change(kind, at: indexes) {
       try key.object.setValue(elements, forKey: key.name.string)
     }
@@ -224,6 +287,8 @@ struct KeyedArray: OrderedReading, OrderedMutation {
 /// A key whose value is a set, whoever answers for it.
 struct KeyedSet: MemberReading, MemberMutation {
   let key: ToManyKey
+  /// Nil of a key that only the object answers.
+  let property: Property?
 
   var members: Set<AnyHashable> {
     (try? key.object.value(forKey: key.name.string)) as? Set<AnyHashable> ?? []
@@ -236,15 +301,29 @@ struct KeyedSet: MemberReading, MemberMutation {
     guard let present = (value ?? Set<AnyHashable>()) as? Set<AnyHashable> else {
       throw key.mismatch(value as Any, expected: Set<AnyHashable>.self)
     }
-    let changed =
-      switch mutation {
-      case .union: present.union(members)
-      case .minus: present.subtracting(members)
-      case .intersect: present.intersection(members)
-      case .set: members
-      }
-    try key.change(mutation, .of(members)) {
-      try key.object.setValue(changed, forKey: key.name.string)
+    if property?.isUnused(in: key.object) == true { throw key.unused }
+    let changed = mutation.result(of: present, members)
+    _ = try property?.takes(changed, of: key.object)
+    let set = { try key.object.setValue(changed, forKey: key.name.string) }
+    guard let property, property.observedType.holdsAnything else {
+      return try key.change(mutation, .of(members), set)
+    }
+    // The type tells nothing of members, so nobody could compare.
+    try key.change(
+      mutation.kind, goes: property.observedValue(of: present.subtracting(changed)),
+      comes: property.observedValue(of: changed.subtracting(present)), set)
+  }
+}
+
+extension KeyValueSetMutation {
+  fileprivate func result(
+    of present: Set<AnyHashable>, _ members: Set<AnyHashable>
+  ) -> Set<AnyHashable> {
+    switch self {
+    case .union: present.union(members)
+    case .minus: present.subtracting(members)
+    case .intersect: present.intersection(members)
+    case .set: members
     }
   }
 }

@@ -54,7 +54,7 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
   ) {
     let root = root(object)
-    let count = count(root)
+    let count = size(of: root)
     let picked = ranges.flatMap { elements(of: root, in: $0.clamped(to: 0..<count)) }
     value.initialize(to: .of(picked))
   }
@@ -66,7 +66,10 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
     return (bound, insert != nil && remove != nil ? bound : nil)
   }
 
-  fileprivate func all(of root: Root) -> [Element] { elements(of: root, in: 0..<count(root)) }
+  fileprivate func all(of root: Root) -> [Element] { elements(of: root, in: 0..<size(of: root)) }
+
+  // As the core, which takes a negative answer for none.
+  fileprivate func size(of root: Root) -> Int { Swift.max(0, count(root)) }
 
   // The form for several is one call.
   fileprivate func elements(of root: Root, in range: Range<Int>) -> [Element] {
@@ -90,7 +93,7 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     root = accessors.root(key.object)
   }
 
-  var count: Int { accessors.count(root) }
+  var count: Int { accessors.size(of: root) }
 
   var blockSize: Int { accessors.elements == nil ? 1 : 64 }
 
@@ -105,6 +108,8 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     return elements(in: 0..<count).firstIndex { $0 as? AnyHashable == member }
   }
 
+  func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
+
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
     try key.change(.insertion, at: indexes) { try accessors.insert?(root, elements, indexes) }
@@ -116,10 +121,27 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    try key.change(.replacement, at: indexes) {
-      if let replace = accessors.replace { return try replace(root, indexes, elements) }
-      try accessors.remove?(root, indexes)
+    let refusal = try key.change(.replacement, at: indexes) { () -> (any Error)? in
+      guard let replace = accessors.replace else { return try exchange(at: indexes, elements) }
+      try replace(root, indexes, elements)
+      return nil
+    }
+    if let refusal { throw refusal }
+  }
+
+  // What is refused leaves the elements that there were.
+  // - Returns: the error where these are refused as well, so that something has changed.
+  private func exchange(
+    at indexes: RangeSet<Int>, _ elements: [Element]
+  ) throws -> (any Error)? {
+    let replaced = indexes.ranges.flatMap { accessors.elements(of: root, in: $0) }
+    try accessors.remove?(root, indexes)
+    do {
       try accessors.insert?(root, elements, indexes)
+      return nil
+    } catch {
+      guard (try? accessors.insert?(root, replaced, indexes)) != nil else { return error }
+      throw error
     }
   }
 }
@@ -166,10 +188,10 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     root = accessors.root(key.object)
   }
 
-  var count: Int { accessors.count(root) }
+  var count: Int { Swift.max(0, accessors.count(root)) }
 
   func contains(_ member: AnyHashable) -> Bool {
-    (member as? Element).map { accessors.contains(root, $0) } ?? false
+    KVORuntime.member(member, as: Element.self).map { accessors.contains(root, $0) } ?? false
   }
 
   var members: Set<AnyHashable> { Set(accessors.elements(root).lazy.map { AnyHashable($0) }) }
@@ -180,27 +202,48 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     let converted: Set<Element> =
       adds
       ? Set(try members.map { try key.convert($0.base) })
-      : Set(members.lazy.compactMap { $0 as? Element })
-    try key.change(mutation, .of(converted)) { try make(mutation, converted) }
+      : Set(members.lazy.compactMap { member($0, as: Element.self) })
+    let refusal = try key.change(mutation, .of(converted)) { try make(mutation, converted) }
+    if let refusal { throw refusal }
   }
 
-  private func make(_ mutation: KeyValueSetMutation, _ members: Set<Element>) throws {
+  // - Returns: what was refused where something has changed nevertheless.
+  private func make(
+    _ mutation: KeyValueSetMutation, _ members: Set<Element>
+  ) throws -> (any Error)? {
     switch mutation {
     case .union: try accessors.add?(root, members)
     case .minus: try accessors.remove?(root, members)
     case .intersect:
-      if let intersect = accessors.intersect { return try intersect(root, members) }
-      try removeOthers(than: members)
+      guard let intersect = accessors.intersect else {
+        _ = try removeOthers(than: members)
+        break
+      }
+      try intersect(root, members)
     case .set:
-      if let set = accessors.set { return try set(root, members) }
-      try removeOthers(than: members)
-      let missing = members.filter { !accessors.contains(root, $0) }
-      if !missing.isEmpty { try accessors.add?(root, missing) }
+      guard let set = accessors.set else { return try exchange(for: members) }
+      try set(root, members)
+    }
+    return nil
+  }
+
+  // What is refused leaves the members that there were.
+  private func exchange(for members: Set<Element>) throws -> (any Error)? {
+    let others = try removeOthers(than: members)
+    let missing = members.filter { !accessors.contains(root, $0) }
+    if missing.isEmpty { return nil }
+    do {
+      try accessors.add?(root, missing)
+      return nil
+    } catch {
+      guard others.isEmpty || (try? accessors.add?(root, others)) != nil else { return error }
+      throw error
     }
   }
 
-  private func removeOthers(than members: Set<Element>) throws {
+  private func removeOthers(than members: Set<Element>) throws -> Set<Element> {
     let others = Set(accessors.elements(root)).subtracting(members)
     if !others.isEmpty { try accessors.remove?(root, others) }
+    return others
   }
 }

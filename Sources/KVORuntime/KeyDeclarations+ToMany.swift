@@ -18,7 +18,8 @@ extension KeyDeclarations {
   ///   - elements: several at once, where that is cheaper than one by one.
   ///   - insert: given as many elements as indexes, which are those that the elements have
   ///     afterwards.
-  ///   - replace: given as many elements as indexes; without it elements are removed and inserted.
+  ///   - replace: given as many elements as indexes; without it elements are removed and inserted,
+  ///     and those that there were put back if `insert` throws.
   public mutating func orderedToMany<Element>(
     _ key: String, count: @escaping (Root) -> Int,
     element: @escaping (Root, Int) -> Element,
@@ -37,7 +38,8 @@ extension KeyDeclarations {
   ///
   /// - Parameters:
   ///   - intersect: takes all members away but those that are given; without it `remove` does.
-  ///   - set: puts other members in place of all; without it `remove` and `add` do.
+  ///   - set: puts other members in place of all; without it `remove` and `add` do, and what was
+  ///     removed is put back if `add` throws.
   public mutating func unorderedToMany<Element: Hashable>(
     _ key: String, count: @escaping (Root) -> Int,
     contains: @escaping (Root, Element) -> Bool,
@@ -66,7 +68,9 @@ extension KeyDeclarations {
   ) {
     toMany[key] = OrderedAccessors(
       count: count, element: element,
-      index: { root, member in (member as? Element).flatMap { index(root, $0) } },
+      index: { root, candidate in
+        member(candidate, as: Element.self).flatMap { index(root, $0) }
+      },
       elements: elements, insert: insert, remove: remove, replace: replace)
   }
 }

@@ -43,8 +43,9 @@ public struct KeyDeclarations<Root: KVOObject> {
     if !keyPaths.isEmpty { dependency(key, on: keyPaths) }
   }
 
-  /// A plain stored property under a key and a key path: it notifies by key-value coding and by
-  /// hand.
+  /// A stored property under a key and a key path. A plain one notifies by key-value coding and by
+  /// hand. An `@Observed` one, which needs no declaration, is set by its key through its own setter then,
+  /// so that its `didSet` is called.
   public mutating func stored<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {

@@ -2,7 +2,8 @@
 /// change, which observers are told with indexes and elements.
 ///
 /// It is changed by the accessors that the class declares, by the property in place, or by setting
-/// the key; a nil array springs into being at the first insertion. An error leaves the elements as
+/// the key; a nil array springs into being at the first insertion, but a lazy property that has not been
+/// used yet can't be changed. An error leaves the elements as
 /// they were, and nobody is told. The object is kept alive.
 public final class MutableArrayProxy: RandomAccessCollection {
   let contents: OrderedContents
@@ -18,6 +19,8 @@ public final class MutableArrayProxy: RandomAccessCollection {
   /// An element, nil as `Optional<Any>.none`. An index beyond the count stops the program.
   public subscript(position: Int) -> Any { contents.reading.checkedElement(at: position) }
 
+  /// Goes through the elements: of a property through those that there are now, also if it is changed
+  /// meanwhile.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents.reading) }
 
   /// Inserts an element before another, or at the end.
@@ -84,11 +87,8 @@ struct OrderedContents {
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let mutation = try mutable()
     guard try match(elements, indexes) else { return }
-    var present = reading.count
-    for range in indexes.ranges {
-      if range.lowerBound < 0 || range.lowerBound > present { throw outOfBounds(range.lowerBound) }
-      present += range.count
-    }
+    let count = reading.count
+    if let index = indexes.firstBeyond(insertingInto: count) { throw outOfBounds(index, of: count) }
     try mutation.insert(elements, at: indexes)
   }
 
@@ -129,9 +129,11 @@ struct OrderedContents {
     .validationFailed(key: key, className: className, reason: reason)
   }
 
-  // False if there is nothing to do.
-  private func match(_ elements: [Any], _ indexes: RangeSet<Int>) throws -> Bool {
-    let places = indexes.ranges.reduce(0) { $0 + $1.count }
+  /// Whether there are as many elements as indexes, of which none is negative: an error if not, false
+  /// if there is nothing to do.
+  func match(_ elements: [some Any], _ indexes: RangeSet<Int>) throws -> Bool {
+    if let first = indexes.first, first < 0 { throw outOfBounds(first) }
+    let places = indexes.count
     guard elements.count == places else {
       throw invalid("\(elements.count) elements were given for \(places) indexes.")
     }
@@ -139,13 +141,8 @@ struct OrderedContents {
   }
 
   private func checkBounds(_ indexes: RangeSet<Int>) throws {
-    if let first = indexes.ranges.first, first.lowerBound < 0 {
-      throw outOfBounds(first.lowerBound)
-    }
     let count = reading.count
-    if let last = indexes.ranges.last, last.upperBound > count {
-      throw outOfBounds(Swift.max(last.lowerBound, count), of: count)
-    }
+    if let index = indexes.firstBeyond(count) { throw outOfBounds(index, of: count) }
   }
 
   private func outOfBounds(_ index: Int, of count: Int? = nil) -> KeyValueError {

@@ -39,17 +39,15 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// Inserts members at as many indexes, which are those that they have afterwards: one insertion.
   /// What is there already is left out, and what stands behind it moves up.
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
-    _ = try contents.mutable()
-    let places = indexes.ranges.flatMap { Array($0) }
-    guard places.count == members.count else {
-      return try contents.insert(members.map(\.base), at: indexes)
-    }
+    let mutation = try contents.mutable()
+    guard try contents.match(members, indexes) else { return }
     var new: [AnyHashable] = []
     var newPlaces = RangeSet<Int>()
     var known: Set<AnyHashable> = []
-    for (offset, member) in members.enumerated() {
+    for (offset, index) in indexes.ranges.joined().enumerated() {
+      let member = try converted(members[offset], by: mutation)
       guard !contains(member), known.insert(member).inserted else { continue }
-      let place = places[offset] - (offset - new.count)
+      let place = index - (offset - new.count)
       newPlaces.insert(contentsOf: place..<place + 1)
       new.append(member)
     }
@@ -76,6 +74,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.validationFailed` if it is at another index already, too.
   public func replace(at index: Int, with member: AnyHashable) throws {
     try contents.check(index)
+    let member = try converted(member, by: contents.mutable())
     if let present = firstIndex(of: member), present != index {
       throw contents.invalid("it is an ordered set and would have \(member) twice.")
     }
@@ -84,6 +83,13 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
 
   /// Removes all members: one removal.
   public func removeAll() throws { try contents.removeAll() }
+
+  // What has become of another type may be there already.
+  private func converted(
+    _ member: AnyHashable, by mutation: any OrderedMutation
+  ) throws -> AnyHashable {
+    try mutation.converted(member.base) as? AnyHashable ?? member
+  }
 
   private func hashable(_ element: Any) -> AnyHashable {
     guard let member = element as? AnyHashable else {

@@ -3,7 +3,7 @@
 ///
 /// It is changed by the accessors that the class declares, by the property in place, or by setting
 /// the key; a nil set springs into being at the first insertion. Adding one member that is there
-/// already, or removing one that is not, is no change. An error leaves the members as they were,
+/// already, or removing one that is not, is no change; a number is a member if it is equal to one. An error leaves the members as they were,
 /// and nobody is told. The object is kept alive.
 public final class MutableSetProxy: Sequence {
   let contents: MemberContents

@@ -7,7 +7,7 @@ extension KVOObject {
     let held = found.property.flatMap {
       $0.valueType?.shape?.ordered(CollectionPlace(key: found.key, property: $0))
     }
-    let keyed = KeyedArray(key: found.key)
+    let keyed = KeyedArray(key: found.key, property: found.property)
     let fallback: any OrderedReading & OrderedMutation = held ?? keyed
     return OrderedContents(
       key: key, className: found.key.className, reading: declared?.reading ?? fallback,
@@ -20,7 +20,8 @@ extension KVOObject {
     let held = found.property.flatMap {
       $0.valueType?.shape?.unordered(CollectionPlace(key: found.key, property: $0))
     }
-    let fallback: any MemberReading & MemberMutation = held ?? KeyedSet(key: found.key)
+    let fallback: any MemberReading & MemberMutation =
+      held ?? KeyedSet(key: found.key, property: found.property)
     return MemberContents(
       key: key, className: found.key.className, reading: declared?.reading ?? fallback,
       mutation: declared?.mutation ?? (found.isWritable ? fallback : nil))

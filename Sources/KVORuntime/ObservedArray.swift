@@ -11,7 +11,8 @@ internal import CKVORuntime
 ///
 /// It is a handle: copies stand for the same property, also after that was set to another array,
 /// and mutate it without being variables. Mutation happens in place: an `append` copies nothing. A
-/// property with a `didSet` is changed past it. A bad index stops the program, as an `Array`'s does,
+/// property with a `didSet` is changed past it, unless its key is declared with `stored`, which copies. A
+/// bad index stops the program, as an `Array`'s does,
 /// before anything is told.
 ///
 /// Replacing a range by as many elements is one replacement, by none a removal, of none an
@@ -20,7 +21,8 @@ internal import CKVORuntime
 ///
 /// Slices and iterators are of the elements that there are when they are made. `init()`, and what
 /// makes collections out of elements, give one that stands for an array of its own. Generic code
-/// that assigns to its collection, instead of mutating it, replaces the handle.
+/// that assigns to its collection, instead of mutating it, replaces the handle: so does the standard
+/// library's `removeAll()` where it knows no more than a `RangeReplaceableCollection`.
 public struct ObservedArray<Element> {
   private let handle: any CollectionHandle<[Element]>
 
@@ -70,9 +72,7 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
     }
     nonmutating set {
       check(position, count)
-      handle.change(.replacement, at: RangeSet(position..<position + 1)) {
-        $0[position] = newValue
-      }
+      replace(position..<position + 1, with: [newValue])
     }
   }
 
@@ -207,8 +207,10 @@ extension ObservedArray: RangeReplaceableCollection {
   public func removeAll(keepingCapacity: Bool = false) {
     let end = count
     guard end > 0 else { return }
-    handle.change(.removal, at: RangeSet(0..<end)) {
+    _ = handle.change(.removal, at: RangeSet(0..<end)) {
+      let gone = $0
       $0.removeAll(keepingCapacity: keepingCapacity)
+      return gone
     }
   }
 
@@ -221,7 +223,8 @@ extension ObservedArray: RangeReplaceableCollection {
     handle.prepare { $0.reserveCapacity(n) }
   }
 
-  // What is there and what comes is known to be right.
+  // What is there and what comes is known to be right. What goes ends after the access to the storage:
+  // its deinit may use the property.
 
   private func insert(_ newElements: [Element], _ i: Int) {
     guard !newElements.isEmpty else { return }
@@ -232,13 +235,19 @@ extension ObservedArray: RangeReplaceableCollection {
 
   private func remove(_ indexes: RangeSet<Int>) {
     guard !indexes.isEmpty else { return }
-    handle.change(.removal, at: indexes) { $0.removeSubranges(indexes) }
+    _ = handle.change(.removal, at: indexes) { elements -> [Element] in
+      let gone = indexes.ranges.flatMap { elements[$0] }
+      elements.removeSubranges(indexes)
+      return gone
+    }
   }
 
   private func replace(_ range: Range<Int>, with newElements: [Element]) {
     guard !range.isEmpty else { return }
-    handle.change(.replacement, at: RangeSet(range)) {
+    _ = handle.change(.replacement, at: RangeSet(range)) {
+      let gone = Array($0[range])
       $0.replaceSubrange(range, with: newElements)
+      return gone
     }
   }
 }

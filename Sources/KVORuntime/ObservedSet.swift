@@ -9,7 +9,8 @@ internal import CKVORuntime
 ///
 /// It is a handle: copies stand for the same property, also after that was set to another set, and
 /// mutate it without being variables. Mutation happens in place, and nothing is copied to find out
-/// what came and went. A property with a `didSet` is changed past it.
+/// what came and went. A property with a `didSet` is changed past it, unless its key is declared with
+/// `stored`, which copies.
 ///
 /// A union is an insertion, subtracting and intersecting are removals, `set` is a replacement, with
 /// what really came or went, an empty set if nothing did. Inserting one member that is there
@@ -35,6 +36,8 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Whether a member is there.
   /// - Complexity: O(1) on average.
   public func contains(_ member: Element) -> Bool { members.contains(member) }
+
+  // What goes ends after the access to the storage: its deinit may use the property.
 
   /// Adds a member; false if it was there already.
   /// - Complexity: O(1) on average.
@@ -63,28 +66,40 @@ public struct ObservedSet<Element: Hashable>: Sequence {
 
   /// Takes members away: one removal.
   public func subtract(_ other: Set<Element>) {
-    handle.change(.removal, goes: members.intersection(other), comes: nil) { $0.subtract(other) }
+    _ = handle.change(.removal, goes: members.intersection(other), comes: nil) {
+      let gone = $0.intersection(other)
+      $0.subtract(other)
+      return gone
+    }
   }
 
   /// Takes all but some members away: one removal.
   public func formIntersection(_ other: Set<Element>) {
-    handle.change(.removal, goes: members.subtracting(other), comes: nil) {
-      $0.formIntersection(other)
+    _ = handle.change(.removal, goes: members.subtracting(other), comes: nil) {
+      let before = $0
+      $0 = before.intersection(other)
+      return before
     }
   }
 
   /// Puts other members in place of all: one replacement.
   public func set(_ other: Set<Element>) {
-    handle.change(
+    _ = handle.change(
       .replacement, goes: members.subtracting(other), comes: other.subtracting(members)
-    ) { $0 = other }
+    ) {
+      let before = $0
+      $0 = other
+      return before
+    }
   }
 
   /// Takes all members away: one removal.
   public func removeAll(keepingCapacity: Bool = false) {
     guard !isEmpty else { return }
-    handle.change(.removal, goes: members, comes: nil) {
+    _ = handle.change(.removal, goes: members, comes: nil) {
+      let gone = $0
       $0.removeAll(keepingCapacity: keepingCapacity)
+      return gone
     }
   }
 }

@@ -16,10 +16,13 @@ protocol OrderedReading {
   var blockSize: Int { get }
   /// Where an element is; nil if it is not there.
   func index(of member: AnyHashable) -> Int?
+  /// What to go through all elements by: those that there are now, where keeping them costs nothing.
+  var snapshot: any OrderedReading { get }
 }
 
 extension OrderedReading {
   var blockSize: Int { 64 }
+  var snapshot: any OrderedReading { self }
 
   func elements(in range: Range<Int>) -> [Any] { range.map(element(at:)) }
 
@@ -36,6 +39,12 @@ protocol OrderedMutation {
   func remove(at indexes: RangeSet<Int>) throws
   /// Replaces elements by as many others.
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws
+  /// An element as the key will have it; an error for what can't become one.
+  func converted(_ element: Any) throws -> Any
+}
+
+extension OrderedMutation {
+  func converted(_ element: Any) throws -> Any { element }
 }
 
 /// An unordered to-many key, to be read.
@@ -69,6 +78,29 @@ struct ToManyKey {
         part.kind = kind.cKind
         part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
+      }
+    }
+  }
+
+  /// Runs a body as one change of a set of which it is known what comes and goes.
+  func change<R>(
+    _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
+    _ body: () throws -> R
+  ) rethrows -> R {
+    try tell(body) { header in
+      var (goes, comes) = (goes(), comes())
+      defer {
+        kvo_value_destroy(&goes)
+        kvo_value_destroy(&comes)
+      }
+      return withUnsafePointer(to: &goes) { goes in
+        withUnsafePointer(to: &comes) { comes in
+          var part = kvo_part()
+          part.kind = kind.cKind
+          part.goes = kind == .insertion ? nil : goes
+          part.comes = kind == .removal ? nil : comes
+          return kvo_uniform_will_part(header, name.interned, &part)
+        }
       }
     }
   }
@@ -117,13 +149,20 @@ extension ToManyKey {
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }
 
-  /// Refuses indexes that a change of so many elements can't have.
-  func check(_ indexes: RangeSet<Int>, of kind: KeyValueChange, in count: Int) throws {
-    guard let last = indexes.ranges.last else { return }
-    let more = kind == .insertion ? indexes.ranges.reduce(0) { $0 + $1.count } : 0
-    guard last.upperBound > count + more else { return }
-    throw KeyValueError.indexOutOfBounds(
-      key: name.string, className: className, index: max(last.lowerBound, count), count: count)
+  /// For a change that was right when it was announced, and no longer is: prior observers have
+  /// changed the key as well.
+  func outOfBounds(_ index: Int, of count: Int) -> KeyValueError {
+    .indexOutOfBounds(key: name.string, className: className, index: index, count: count)
+  }
+
+  /// What a lazy property has before it is first used, nobody knows: elements can't be added to it.
+  var unused: KeyValueError {
+    .validationFailed(
+      key: name.string, className: className,
+      reason: """
+        the property is lazy, and has not been used yet. Declared in registerKeys, by \
+        declareKeys { $0.stored("\(name.string)", \\.\(name.string)) }, it is used by its key.
+        """)
   }
 
   /// An element as the type that the key has; an error for what can't become one.
@@ -133,6 +172,38 @@ extension ToManyKey {
       throw mismatch(element, expected: Element.self)
     }
     return converted.unbox(as: Element.self)
+  }
+}
+
+/// A member of a set of anything as one of a set's own type: itself, the equal number of that type, or
+/// what has it for its raw value, since these are added by it as well; nil for what can't be a member.
+func member<Element: Hashable>(_ member: AnyHashable, as type: Element.Type) -> Element? {
+  if let same = member as? Element { return same }
+  guard case .value(let converted) = ValueType.of(type).convert(member.base) else { return nil }
+  let element = converted.unbox(as: type)
+  let rawValue = (element as? any RawRepresentable)?.rawValue as? AnyHashable
+  return AnyHashable(element) == member || rawValue == member ? element : nil
+}
+
+// MARK: Bounds
+
+extension RangeSet<Int> {
+  /// The first index that an insertion of these can't reach, which may come up to what is there and
+  /// what it inserts before; nil if there is none.
+  func firstBeyond(insertingInto count: Int) -> Int? {
+    var present = count
+    for range in ranges {
+      if range.lowerBound < 0 || range.lowerBound > present { return range.lowerBound }
+      present += range.count
+    }
+    return nil
+  }
+
+  /// The first index at which no element is; nil if there is none.
+  func firstBeyond(_ count: Int) -> Int? {
+    if let first, first < 0 { return first }
+    guard let range = ranges.last, range.upperBound > count else { return nil }
+    return Swift.max(range.lowerBound, count)
   }
 }
 
