@@ -1,10 +1,14 @@
-/// Attributes that every public header uses: linkage, nullability, and how names read in Swift.
+/// What every public header uses: attributes for linkage, nullability, and how names read in Swift.
 #ifndef KVO_BASE_H
 #define KVO_BASE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/// Which version these headers are of. Before 1.0 a new second number may ask for programs to be
+/// compiled again.
+#define KVO_VERSION "0.1.0"
 
 #ifdef __cplusplus
 #define KVO_BEGIN_DECLS extern "C" {

@@ -138,8 +138,13 @@ KVO_END_DECLS
     return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
   }
 
-#define KVO_P_INTERFACE_(cls, type, key, Key, policy, ...) \
-  KVO_P_INTERFACE_##policy(cls, type, key, Key)
+// The last arguments of a property, `...`, are the policy and perhaps an encoding. ISO C wants one
+// argument for an ellipsis at least, so the empty ones here are written out.
+#define KVO_P_FIRST_(first, ...) first
+#define KVO_P_SECOND_(first, second, ...) second
+
+#define KVO_P_INTERFACE_(cls, type, key, Key, ...) \
+  KVO_P_FIRST_(KVO_P_INTERFACE_##__VA_ARGS__, )(cls, type, key, Key)
 #define KVO_P_INTERFACE_READONLY(cls, type, key, Key)                             \
   extern const kvo_method *cls##_##key##_method;                                  \
   KVO_INLINE __attribute__((unused)) type cls##_##key(const cls *self) {          \
@@ -158,8 +163,8 @@ KVO_END_DECLS
 #define KVO_P_INTERFACE_RETAIN(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_CUSTOM(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 
-#define KVO_P_ACCESSORS_(cls, type, key, Key, policy, ...) \
-  KVO_P_ACCESSORS_##policy(cls, type, key, Key)
+#define KVO_P_ACCESSORS_(cls, type, key, Key, ...) \
+  KVO_P_FIRST_(KVO_P_ACCESSORS_##__VA_ARGS__, )(cls, type, key, Key)
 #define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                       \
   const kvo_method *cls##_##key##_method;                                   \
   static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) { \
@@ -185,7 +190,7 @@ KVO_END_DECLS
   static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd); \
   static void cls##_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type value);
 
-#define KVO_P_DESTROY_(cls, type, key, Key, policy, ...) KVO_P_DESTROY_##policy(key)
+#define KVO_P_DESTROY_(cls, type, key, Key, ...) KVO_P_FIRST_(KVO_P_DESTROY_##__VA_ARGS__, )(key)
 #define KVO_P_DESTROY_READONLY(key)
 #define KVO_P_DESTROY_ASSIGN(key)
 #define KVO_P_DESTROY_CUSTOM(key)
@@ -193,10 +198,11 @@ KVO_END_DECLS
 #define KVO_P_DESTROY_RETAIN(key) kvo_store_retained_object(&self->key, NULL);
 
 // With the encoding where the line names one, else the type's own.
-#define KVO_P_LAYOUT_(type, ...) \
-  KVO_LAYOUT_OF(type, (sizeof("" __VA_ARGS__) > 1 ? "" __VA_ARGS__ : KVO_ENCODING_OF(type)))
-#define KVO_P_DEFINITION_(cls, type, key, Key, policy, ...) \
-  KVO_P_DEFINITION_##policy(cls, type, key, Key, KVO_P_LAYOUT_(type, __VA_ARGS__))
+#define KVO_P_LAYOUT_(type, encoding) \
+  KVO_LAYOUT_OF(type, (sizeof("" encoding) > 1 ? "" encoding : KVO_ENCODING_OF(type)))
+#define KVO_P_DEFINITION_(cls, type, key, Key, ...)                   \
+  KVO_P_FIRST_(KVO_P_DEFINITION_##__VA_ARGS__, )(cls, type, key, Key, \
+      KVO_P_LAYOUT_(type, KVO_P_SECOND_(KVO_P_##__VA_ARGS__, , )))
 #define KVO_P_DEFINITION_READONLY(cls, type, key, Key, ...)                                    \
   {#key, #key, NULL, (kvo_imp)cls##_##key##_imp, NULL, __VA_ARGS__, -1, &cls##_##key##_method, \
       NULL},
