@@ -130,9 +130,10 @@ KVO_END_DECLS
   }                                                                                                \
   const kvo_class *cls##_class(void) {                                                             \
     static const kvo_class *once;                                                                  \
-    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_)};           \
+    /* A last one that is none: ISO C has no empty arrays. */                                      \
+    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_){0}};        \
     static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),  \
-        sizeof properties / sizeof *properties, properties, cls##_destroy_properties_,             \
+        sizeof properties / sizeof *properties - 1, properties, cls##_destroy_properties_,         \
         setup_function};                                                                           \
     const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                              \
     return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
