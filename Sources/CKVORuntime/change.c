@@ -90,7 +90,7 @@ static bool is_unchanged(kvo_frame *frame) {
   return frame->flags & KVO_FRAME_EQUAL;
 }
 
-static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
+KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
   if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
@@ -110,7 +110,9 @@ static void deliver_to(kvo_registration *registration, kvo_frame *frame, bool pr
   kvo_change_call(frame, registration, &change);
 }
 
-static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
+// Not inlined: the loop would cost the one observer that most keys have.
+static __attribute__((noinline)) void deliver_to_list(kvo_list *list, kvo_frame *frame,
+    bool prior) {
   uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
   for (uint32_t i = 0; i < count; i++) {
     kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
@@ -118,7 +120,7 @@ static void deliver_to_list(kvo_list *list, kvo_frame *frame, bool prior) {
   }
 }
 
-static void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
+KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   if (kvo_observers_is_list(observers))
     deliver_to_list(kvo_observers_list(observers), frame, prior);
   else if (observers) deliver_to(kvo_observers_single(observers), frame, prior);
@@ -181,7 +183,7 @@ KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation
     return;
   }
   if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell);
-  kvo_change_deliver_priors(frame, cell);
+  if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame, cell);
 }
 
 KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
@@ -218,13 +220,16 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 
 KVO_INLINE void finish(kvo_frame *frame) {
   const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
-  uint32_t options = cell ? options_of(cell) : 0;
-  bool is_tracked = cell && kvo_cell_is_tracked(cell);
-  if (KVO_UNLIKELY(options & KVO_LINKED || is_tracked || frame->flags & KVO_FRAME_REACH)) {
+  if (KVO_UNLIKELY(!cell)) {
+    if (frame->flags & KVO_FRAME_REACH) kvo_reach_finish(frame);
+    return;
+  }
+  uint32_t options = options_of(cell);
+  bool reaches = options & KVO_LINKED || frame->flags & KVO_FRAME_REACH;
+  if (KVO_UNLIKELY(reaches || kvo_cell_is_tracked(cell))) {
     kvo_reach_finish(frame);
     return;
   }
-  if (!cell) return;
   if (options & (KVO_NEW | KVO_DISTINCT)) {
     kvo_change_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
         &frame->new_value);
@@ -233,17 +238,19 @@ KVO_INLINE void finish(kvo_frame *frame) {
   deliver(kvo_cell_observers(cell), frame, false);
 }
 
-void kvo_change_finish(kvo_frame *frame) {
+KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
   void *recorder = suspend_recording();
   finish(frame);
   resume_recording(recorder);
 }
 
+void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
+
 void kvo_change_close(kvo_frame *frame) {
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    kvo_change_finish(frame);
+    finish_unrecorded(frame);
   }
   kvo_frame_pop(frame);
 }

@@ -10,49 +10,23 @@
 // There is one closure per call, shared by all methods of that encoding: what it interposes on, it
 // learns from `self` and `_cmd`. Closures are made at first need under `closure_lock`, published
 // atomically, and never freed. Which function handles a closure is chosen when it is made, so that
-// a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call.
+// a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call:
+// by the typed interposer of lane.c.
 #include <ffi.h>
 
 #include "kvo_ffi.h"
 
 #include "kvo_fail.h"
 #include "kvo_interpose.h"
+#include "kvo_lane.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_scalars.h"
 #include "kvo_thread.h"
 #include "kvo_type.h"
 
 #include <errno.h>
 #include <string.h>
-
-// An encoding tells char from int, but neither char from signed char nor `int *` from `void *`. The
-// sanitizer for function types does; calling conventions don't.
-#if defined(__clang__)
-#define CALLS_BY_ENCODING __attribute__((no_sanitize("function")))
-#else
-#define CALLS_BY_ENCODING
-#endif
-
-// (kind, C type, ffi_type)
-#define DIRECT_KINDS(KIND)                            \
-  KIND(BOOL, bool, ffi_type_uint8)                    \
-  KIND(INT8, int8_t, ffi_type_sint8)                  \
-  KIND(UINT8, uint8_t, ffi_type_uint8)                \
-  KIND(INT16, int16_t, ffi_type_sint16)               \
-  KIND(UINT16, uint16_t, ffi_type_uint16)             \
-  KIND(INT32, int32_t, ffi_type_sint32)               \
-  KIND(UINT32, uint32_t, ffi_type_uint32)             \
-  KIND(INT64, int64_t, ffi_type_sint64)               \
-  KIND(UINT64, uint64_t, ffi_type_uint64)             \
-  KIND(FLOAT, float, ffi_type_float)                  \
-  KIND(DOUBLE, double, ffi_type_double)               \
-  KIND(LONG_DOUBLE, long double, ffi_type_longdouble) \
-  KIND(POINTER, void *, ffi_type_pointer)             \
-  KIND(STRING, const char *, ffi_type_pointer)        \
-  KIND(OBJECT, kvo_object *, ffi_type_pointer)        \
-  KIND(SELECTOR, const kvo_method *, ffi_type_pointer)
-
-enum { KIND_COUNT = KVO_KIND_BINDING + 1 };
 
 // MARK: Types
 
@@ -114,10 +88,23 @@ static bool is_struct_of_long_double(const kvo_type *type) {
 
 // NULL if memory is out.
 static ffi_type *ffi_type_of(const kvo_type *type) {
-#define FFI_TYPE(kind, c_type, type) [KVO_KIND_##kind] = &type,
-  static ffi_type *const types[KIND_COUNT] = {
-      [KVO_KIND_VOID] = &ffi_type_void, DIRECT_KINDS(FFI_TYPE)};
-#undef FFI_TYPE
+  static ffi_type *const types[KVO_KIND_COUNT] = {[KVO_KIND_VOID] = &ffi_type_void,
+      [KVO_KIND_BOOL] = &ffi_type_uint8,
+      [KVO_KIND_INT8] = &ffi_type_sint8,
+      [KVO_KIND_UINT8] = &ffi_type_uint8,
+      [KVO_KIND_INT16] = &ffi_type_sint16,
+      [KVO_KIND_UINT16] = &ffi_type_uint16,
+      [KVO_KIND_INT32] = &ffi_type_sint32,
+      [KVO_KIND_UINT32] = &ffi_type_uint32,
+      [KVO_KIND_INT64] = &ffi_type_sint64,
+      [KVO_KIND_UINT64] = &ffi_type_uint64,
+      [KVO_KIND_FLOAT] = &ffi_type_float,
+      [KVO_KIND_DOUBLE] = &ffi_type_double,
+      [KVO_KIND_LONG_DOUBLE] = &ffi_type_longdouble,
+      [KVO_KIND_POINTER] = &ffi_type_pointer,
+      [KVO_KIND_STRING] = &ffi_type_pointer,
+      [KVO_KIND_OBJECT] = &ffi_type_pointer,
+      [KVO_KIND_SELECTOR] = &ffi_type_pointer};
   if (is_struct_of_long_double(type)) return &ffi_type_longdouble;
   if (type->kind != KVO_KIND_STRUCT) return types[type->kind];
   return struct_type_of((kvo_struct_type *)(uintptr_t)type);
@@ -183,16 +170,16 @@ static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
   if (small) memcpy(result, &word, call->result->size);
 }
 
-CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
+KVO_CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
     const kvo_method *method, void *result) {
   switch (call->result->kind) {
-#define GET(kind, c_type, ffi)                                                        \
+#define GET(kind, c_type)                                                             \
   case KVO_KIND_##kind: {                                                             \
     c_type value = ((c_type (*)(kvo_object *, const kvo_method *))imp)(self, method); \
     memcpy(result, &value, sizeof value);                                             \
     return;                                                                           \
   }
-    DIRECT_KINDS(GET)
+    KVO_SCALAR_KINDS(GET)
 #undef GET
   default: get_struct(call, imp, self, method, result);
   }
@@ -204,18 +191,18 @@ static void set_by_ffi(const kvo_call *call, kvo_imp imp, kvo_object *self,
   ffi_call(call->cif, imp, __builtin_alloca(result_room(call)), arguments);
 }
 
-CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_object *self,
+KVO_CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_object *self,
     const kvo_method *method, const void *value) {
   bool is_void = call->result->kind == KVO_KIND_VOID;
   switch (is_void ? call->arguments[2]->kind : KVO_KIND_STRUCT) {
-#define SET(kind, c_type, ffi)                                                         \
+#define SET(kind, c_type)                                                              \
   case KVO_KIND_##kind: {                                                              \
     c_type argument;                                                                   \
     memcpy(&argument, value, sizeof argument);                                         \
     ((void (*)(kvo_object *, const kvo_method *, c_type))imp)(self, method, argument); \
     return;                                                                            \
   }
-    DIRECT_KINDS(SET)
+    KVO_SCALAR_KINDS(SET)
 #undef SET
   default: set_by_ffi(call, imp, self, method, value);
   }
@@ -225,10 +212,19 @@ CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_objec
 
 typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 
-// Whatever runs in a closure is run by kvo_unwinding: setter, getters and observers may throw.
+// `void (self, _cmd, scalar or pointer)`: the context is the typed interposer, which does it all.
+#define PASS_ON(kind, c_type)                                                                      \
+  KVO_CALLS_BY_ENCODING static void pass_on_##kind(ffi_cif *cif, void *result, void **arguments,   \
+      void *interposer) {                                                                          \
+    (void)cif, (void)result;                                                                       \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))interposer)(*(kvo_object **)arguments[0], \
+        *(const kvo_method **)arguments[1], *(c_type *)arguments[2]);                              \
+  }
+KVO_SCALAR_KINDS(PASS_ON)
+#undef PASS_ON
 
-// Any signature. What ffi_call leaves in `result` is what a closure has to leave there: the value,
-// or a small integer widened to a word.
+// Any other signature. What ffi_call leaves in `result` is what a closure has to leave there: the
+// value, or a small integer widened to a word.
 typedef struct {
   ffi_cif *cif;
   void *result;
@@ -237,8 +233,7 @@ typedef struct {
 
 static void interpose_any_unwinding(void *opaque) {
   const invocation *call = opaque;
-  kvo_interposition interposition;
-  kvo_interpose_begin(&interposition, *(kvo_object **)call->arguments[0],
+  kvo_interposition interposition = kvo_interpose_begin(*(kvo_object **)call->arguments[0],
       *(const kvo_method **)call->arguments[1], call->arguments);
   ffi_call(call->cif, interposition.original, call->result, call->arguments);
   kvo_interpose_end(&interposition);
@@ -250,32 +245,11 @@ static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *co
   kvo_unwinding(interpose_any_unwinding, NULL, &call);
 }
 
-// `void (self, _cmd, scalar)`: the same, without ffi_call.
-#define INTERPOSE(kind, c_type, ffi)                                                           \
-  CALLS_BY_ENCODING static void interpose_##kind##_unwinding(void *opaque) {                   \
-    void **arguments = opaque;                                                                 \
-    kvo_object *self = *(kvo_object **)arguments[0];                                           \
-    const kvo_method *method = *(const kvo_method **)arguments[1];                             \
-    kvo_interposition interposition;                                                           \
-    kvo_interpose_begin(&interposition, self, method, arguments);                              \
-    ((void (*)(kvo_object *, const kvo_method *, c_type))interposition.original)(self, method, \
-        *(c_type *)arguments[2]);                                                              \
-    kvo_interpose_end(&interposition);                                                         \
-  }                                                                                            \
-  static void interpose_##kind(ffi_cif *cif, void *result, void **arguments, void *context) {  \
-    (void)cif, (void)result, (void)context;                                                    \
-    kvo_unwinding(interpose_##kind##_unwinding, NULL, arguments);                              \
-  }
-DIRECT_KINDS(INTERPOSE)
-#undef INTERPOSE
-
 static handler handler_of(const kvo_call *call) {
-#define HANDLER(kind, c_type, ffi) [KVO_KIND_##kind] = interpose_##kind,
-  static const handler handlers[KIND_COUNT] = {DIRECT_KINDS(HANDLER)};
+#define HANDLER(kind, c_type) [KVO_KIND_##kind] = pass_on_##kind,
+  static const handler handlers[KVO_KIND_COUNT] = {KVO_SCALAR_KINDS(HANDLER)};
 #undef HANDLER
-  bool is_setter = call->argument_count == 3 && call->result->kind == KVO_KIND_VOID;
-  handler found = is_setter ? handlers[call->arguments[2]->kind] : NULL;
-  return found ? found : interpose_any;
+  return kvo_typed_interposer(call) ? handlers[call->arguments[2]->kind] : interpose_any;
 }
 
 #define NO_EXECUTABLE_MEMORY "libffi got no executable memory"
@@ -305,7 +279,8 @@ static kvo_imp make_closure(const kvo_call *call, kvo_error *error) {
   void *code = NULL;
   ffi_closure *closure = allocate(&code, error);
   if (!closure) return NULL;
-  ffi_status status = ffi_prep_closure_loc(closure, call->cif, handler_of(call), NULL, code);
+  ffi_status status = ffi_prep_closure_loc(closure, call->cif, handler_of(call),
+      (void *)kvo_typed_interposer(call), code);
   if (status == FFI_OK) return (kvo_imp)code;
   ffi_closure_free(closure);
   return refuse_closure(error, "libffi can't make it",

@@ -105,29 +105,28 @@ static void end_opening(void *opaque) { end_mutation(&((opening *)opaque)->owned
 
 static void open_mutations(kvo_interposition *interposition, kvo_object *self,
     const kvo_method *method, void **arguments) {
-  interposition->frames[0] = interposition->frames[1] = NULL;
   opening opening = {interposition, self, method, mutation_of(method, arguments)};
   kvo_unwinding(open_keys, end_opening, &opening);
   end_opening(&opening);
 }
 
-void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self,
-    const kvo_method *method, void **arguments) {
-  // Not the isa's table, where the interposer sits, and not a remembered function: methods are
-  // replaced.
-  interposition->original = kvo_class_slot(kvo_plain_class(kvo_isa(self)), method->slot);
-  if (KVO_UNLIKELY(method->role != KVO_ROLE_SET)) {
-    open_mutations(interposition, self, method, arguments);
-    return;
-  }
-  uint32_t observed = __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
-  interposition->frames[0] =
-      observed & 1 ? kvo_change_open(self, (uintptr_t)method->keys[0]) : NULL;
-  interposition->frames[1] =
-      observed & 2 ? kvo_change_open(self, (uintptr_t)method->keys[1]) : NULL;
+static void open_settings(kvo_interposition *interposition, kvo_object *self,
+    const kvo_method *method) {
+  uint32_t observed = kvo_interpose_observed(method);
+  for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
+    if (observed & (1u << i))
+      interposition->frames[i] = kvo_change_open(self, (uintptr_t)method->keys[i]);
 }
 
-void kvo_interpose_end(kvo_interposition *interposition) {
+kvo_interposition kvo_interpose_begin(kvo_object *self, const kvo_method *method,
+    void **arguments) {
+  kvo_interposition interposition = {.original = kvo_interpose_original(self, method)};
+  if (KVO_LIKELY(method->role == KVO_ROLE_SET)) open_settings(&interposition, self, method);
+  else open_mutations(&interposition, self, method, arguments);
+  return interposition;
+}
+
+void kvo_interpose_end(const kvo_interposition *interposition) {
   if (interposition->frames[1]) kvo_change_close(interposition->frames[1]);
   if (interposition->frames[0]) kvo_change_close(interposition->frames[0]);
 }

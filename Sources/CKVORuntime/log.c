@@ -27,6 +27,7 @@ static const struct option {
     {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
+    {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
     {"KVO_HELP", NULL, 0, "list these options"},
 };
 
@@ -67,8 +68,11 @@ static void report_unknown_words(const char *variable) {
 
 // Early, so that the constructors of a program find the options read.
 __attribute__((constructor(101))) static void read_environment(void) {
+  uint32_t asked = 0;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (asks_for(&options[i])) kvo_log_flags |= options[i].flag;
+    if (asks_for(&options[i])) asked |= options[i].flag;
+  kvo_log_flags = asked & ~KVO_FORCE_CLOSURES; // a delivery looks further where any is set
+  kvo_set_closures_forced(asked & KVO_FORCE_CLOSURES);
   report_unknown_words("KVO_LOG");
   const char *help = getenv("KVO_HELP");
   if (!help || !strcmp(help, "0")) return;

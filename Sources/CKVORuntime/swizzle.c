@@ -14,6 +14,7 @@
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
+#include "kvo_lane.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
 #include "kvo_role.h"
@@ -48,10 +49,10 @@ static void note_observed_keys(const kvo_class *dynamic, const kvo_method *metho
 
 static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method,
     const char *key, kvo_error *error) {
-  kvo_imp closure = kvo_call_closure(method->call, error);
-  if (!closure) return KVO_CLOSURES_UNAVAILABLE;
+  kvo_imp interposer = kvo_lane_interposer(method->call, error);
+  if (!interposer) return KVO_CLOSURES_UNAVAILABLE;
   note_observed_keys(dynamic, method, key);
-  kvo_class_set_slot_locked(dynamic, method->slot, closure);
+  kvo_class_set_slot_locked(dynamic, method->slot, interposer);
   return KVO_OK;
 }
 

@@ -166,8 +166,7 @@ static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end,
   return false;
 }
 
-bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  if (KVO_LIKELY(!thread->open_count)) return false;
+bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   const kvo_frame *end = thread->top;
   for (const kvo_frame_block *block = thread->block; block; block = block->previous) {
     if (block_has_open(block, end, object, id)) return true;

@@ -170,9 +170,19 @@ import Testing
   @Test("J2: an option lists all the options")
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")
-    for option in ["KVO_HELP", "KVO_LOG", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE"] {
+    for option in [
+      "KVO_HELP", "KVO_LOG", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE", "KVO_FORCE_CLOSURES",
+    ] {
       #expect(run.errors.contains(option))
     }
+  }
+
+  @Test("J2: KVO_FORCE_CLOSURES has setters interposed by closures that need none")
+  func forceClosures() {
+    let forced = runProgram("observe-refused", "KVO_FORCE_CLOSURES", "1")
+    #expect(forced.errors.hasPrefix("KVO_CLOSURES_UNAVAILABLE: \"balance\" of CAccount"))
+    let free = runProgram("observe-refused", "KVO_FORCE_CLOSURES", "0")
+    #expect(free.errors == "KVO_OK: \n")
   }
 
   @Test("J2: KVO_ABORT_ON_MISUSE stops at the first misuse, whose message names class and key")

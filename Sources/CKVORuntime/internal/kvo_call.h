@@ -1,5 +1,5 @@
 /// How a method is called: its encoding parsed once, calls by `ffi_call` or directly where the C
-/// type is known, and the closures of the closure lane. ffi.c alone knows libffi.
+/// type is known, and closures. ffi.c alone knows libffi.
 #ifndef KVO_CALL_H
 #define KVO_CALL_H
 

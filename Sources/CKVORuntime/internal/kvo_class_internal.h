@@ -5,11 +5,13 @@
 
 #include "kvo_binding.h"
 #include "kvo_call.h"
-#include "kvo_interpose.h"
 #include "kvo_map.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
+
+/// Two keys may share a setter: `name` and `Name` share `setName:`.
+enum { KVO_KEYS_PER_METHOD = 2 };
 
 /// One handle per selector and hierarchy: an override keeps the handle that it overrides.
 struct kvo_method {

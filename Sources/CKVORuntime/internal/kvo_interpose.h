@@ -2,25 +2,46 @@
 #ifndef KVO_INTERPOSE_H
 #define KVO_INTERPOSE_H
 
-#include "kvo_binding.h"
+#include "kvo_class_internal.h"
+#include "kvo_delivery.h"
+#include "kvo_role.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
-
-/// Two keys may share a setter: `name` and `Name` share `setName:`.
-enum { KVO_KEYS_PER_METHOD = 2 };
 
 typedef struct kvo_interposition {
   kvo_imp original; ///< looked up now, so that a replaced method takes effect
   kvo_frame *KVO_NULLABLE frames[KVO_KEYS_PER_METHOD];
 } kvo_interposition;
 
+/// What the plain class does for the method.
+KVO_INLINE kvo_imp kvo_interpose_original(kvo_object *self, const kvo_method *method) {
+  // Not the isa's table, where the interposer sits, and not a remembered function: methods are
+  // replaced.
+  return kvo_class_slot(kvo_plain_class(kvo_isa(self)), method->slot);
+}
+
+/// Which of the method's keys have ever been observed: bit i for `keys[i]`.
+KVO_INLINE uint32_t kvo_interpose_observed(const kvo_method *method) {
+  return __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
+}
+/// Whether the method sets a property, as a whole, and only one of its keys was ever observed: so
+/// mostly. `kvo_interpose_open` opens the one change then.
+KVO_INLINE bool kvo_interpose_sets_one_key(const kvo_method *method) {
+  return method->role == KVO_ROLE_SET && kvo_interpose_observed(method) < 3;
+}
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_interpose_open(kvo_object *self, const kvo_method *method) {
+  // Bit 0 or bit 1. A second one that another thread sets now concerns the next change.
+  size_t i = kvo_interpose_observed(method) == 2;
+  return kvo_change_open(self, (uintptr_t)method->keys[i]);
+}
+
 /// Opens the changes that the method is going to make and finds the original. `arguments` has a
 /// pointer to each argument, the first two being self and _cmd.
-void kvo_interpose_begin(kvo_interposition *interposition, kvo_object *self,
-    const kvo_method *method, void *KVO_NULLABLE *KVO_NONNULL arguments);
+kvo_interposition kvo_interpose_begin(kvo_object *self, const kvo_method *method,
+    void *KVO_NULLABLE *KVO_NONNULL arguments);
 /// Closes them and calls the observers.
-void kvo_interpose_end(kvo_interposition *interposition);
+void kvo_interpose_end(const kvo_interposition *interposition);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

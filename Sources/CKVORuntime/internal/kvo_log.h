@@ -13,6 +13,7 @@ enum kvo_log_flag {
   KVO_LOG_DELIVERIES = 2,
   KVO_COUNT_HITS = 4,
   KVO_ABORT_ON_MISUSE = 8,
+  KVO_FORCE_CLOSURES = 16, ///< lane.c's
 };
 
 /// What the environment asked for; 0 mostly, so that a delivery tests one word.

@@ -134,8 +134,12 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
+bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open.
-bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
+    uintptr_t id) {
+  return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
+}
 /// Marks a frame of this thread as one in which something is read that is derived from what its getter
 /// may set: `id` tells what, of the frame's object.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {

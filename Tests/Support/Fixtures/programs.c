@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fixture_account.h"
+#include "fixture_closures.h"
 
 static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
 
@@ -34,6 +35,17 @@ static void observe(account *object) {
   kvo_handle_release(handle);
 }
 
+// On a system that refuses closures.
+static void observe_refused(account *object) {
+  kvo_error error = {0};
+  kvo_handle *handle = NULL;
+  closures_refuse(true);
+  kvo_status status =
+      kvo_add_callback(&object->object, "balance", 0, ignore, NULL, NULL, &handle, &error);
+  fprintf(stderr, "%s: %s\n", kvo_status_name(status), error.message);
+  kvo_handle_release(handle);
+}
+
 // Stands in for main: nothing else of the executable runs.
 __attribute__((constructor)) static void become_program(void) {
   const char *program = getenv(program_variable);
@@ -41,6 +53,7 @@ __attribute__((constructor)) static void become_program(void) {
   account *object = (account *)kvo_object_create(account_class());
   if (strcmp(program, "misuse") == 0) misuse(object);
   if (strcmp(program, "observe") == 0) observe(object);
+  if (strcmp(program, "observe-refused") == 0) observe_refused(object);
   kvo_object_release(&object->object);
   fflush(stderr);
   _exit(0);

@@ -172,6 +172,11 @@ size_t signature_case_count(void) { return signature_cases_count; }
 
 const char *signature_case_name(size_t index) { return signature_cases[index].name; }
 
+bool signature_case_is_typed(size_t index) {
+  const signature_case *tested = &signature_cases[index];
+  return !tested->result && *tested->getter_signature.layout.encoding != '{';
+}
+
 bool signature_case_run(size_t index, char *failure, size_t capacity) {
   run run = {.tested = &signature_cases[index], .failure = failure, .capacity = capacity};
   *failure = 0;

@@ -1,4 +1,4 @@
-/// A system that refuses executable memory, and one that does not.
+/// Systems that refuse executable memory, wholly or in part. For tests in processes of their own.
 #ifndef FIXTURE_CLOSURES_H
 #define FIXTURE_CLOSURES_H
 
@@ -6,9 +6,16 @@
 
 KVO_BEGIN_DECLS
 
-/// Makes the runtime behave as if the system refused new closures, from now on, everywhere: for
-/// tests in processes of their own.
+/// Makes the runtime behave as if the system refused new closures, from now on, everywhere.
 void closures_refuse(bool refused);
+
+/// Whether the kernel can refuse this process memory that was writable when it is to be executable
+/// (PR_SET_MDWE, Linux 6.3), and any new executable memory (seccomp).
+bool system_can_harden(void);
+/// Asks the kernel for the former, for ever. False if it does not do it.
+bool system_deny_write_execute(void);
+/// Asks the kernel for the latter, for ever. False if it does not do it.
+bool system_deny_execute(void);
 
 KVO_END_DECLS
 

@@ -14,6 +14,9 @@ KVO_ASSUME_NONNULL_BEGIN
 size_t signature_case_count(void);
 /// A name that tells the type, and the setter's result where it has one.
 const char *signature_case_name(size_t index);
+/// Whether the setter is one of those that are interposed without a closure: it takes a scalar or a
+/// pointer and returns nothing.
+bool signature_case_is_typed(size_t index);
 /// Observes `value` of a new object for old and new, sets it to extreme and random values through
 /// the dispatch table and by key, and compares: the stored value, the delivered ones, what the
 /// getter and the key give, what the setter returned. False with a sentence in `failure`.
