@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "BenchmarkC.h"
+#include "beside.h"
 #include "support.h"
 
 /// The shape of the runtime's setters, with nothing of the runtime in it.
@@ -41,10 +42,14 @@ static void floor_call_finish(void *opaque, uint64_t iterations) {
   free(opaque);
 }
 
-bench_workload bench_floor_call(void) {
+static bench_workload floor_call(void) {
   floor_state *state = bench_allocate(1, sizeof *state);
   state->setter = store;
   return (bench_workload){state, floor_run, floor_call_finish};
+}
+
+bench_workload bench_floor_call(bool beside_another) {
+  return beside_another ? bench_beside(floor_call) : floor_call();
 }
 
 /// The closure's handler: counts, as an observer would, and calls the typed original.

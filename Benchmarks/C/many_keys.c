@@ -3,6 +3,7 @@
 
 #include "BenchmarkC.h"
 #include "keyed_class.h"
+#include "kvo_diagnostics.h"
 #include "support.h"
 
 /// Registered in the order of the keys, set in a shuffled one: memory is not visited in the order
@@ -77,9 +78,11 @@ bench_workload bench_many_keys(size_t count) {
   const bench_keyed_class *keyed = class_of_count(count);
   many_keys_state *state = state_create(bench_keyed_object_create(keyed), count);
   bench_shuffle(state->order, count);
+  bool forced = kvo_set_closures_forced(true);
   for (size_t i = 0; i < count; i++) {
     state->setters[i] = keyed->keys[state->order[i]].setter;
     state->handles[i] = bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);
   }
+  kvo_set_closures_forced(forced);
   return (bench_workload){state, many_keys_run, many_keys_finish};
 }

@@ -3,6 +3,8 @@
 
 #include "BenchmarkC.h"
 #include "account.h"
+#include "beside.h"
+#include "kvo_diagnostics.h"
 #include "support.h"
 
 /// One account, and its observers with a counter each.
@@ -22,6 +24,17 @@ static setter_state *state_create(const kvo_class *cls, size_t observers, const 
   state->observers = observers;
   for (size_t i = 0; i < observers; i++)
     state->handles[i] = bench_observe(&state->account->object, key, options, &state->deliveries[i]);
+  return state;
+}
+
+/// Interposers are made at the first observation in a class, so each lane has a class of its own.
+static setter_state *state_create_in_lane(bench_lane lane, size_t observers, kvo_options options) {
+  bool by_closure = lane == BENCH_CLOSURE;
+  const kvo_class *cls =
+      bench_account_subclass(by_closure ? "BenchmarkClosureAccount" : "BenchmarkTypedAccount");
+  bool forced = kvo_set_closures_forced(by_closure);
+  setter_state *state = state_create(cls, observers, "balance", options);
+  kvo_set_closures_forced(forced);
   return state;
 }
 
@@ -62,19 +75,23 @@ bench_workload bench_set_unobserved(void) {
   return (bench_workload){state_create(account_class(), 0, "balance", 0), set_run, quiet_finish};
 }
 
-bench_workload bench_set_observed(size_t observers) {
+bench_workload bench_set_observed(bench_lane lane, size_t observers) {
   bench_require(observers <= BENCH_OBSERVERS_MAX, "%zu observers are too many", observers);
-  setter_state *state = state_create(account_class(), observers, "balance", 0);
+  return (bench_workload){state_create_in_lane(lane, observers, 0), set_run, observed_finish};
+}
+
+bench_workload bench_set_observed_old_new(bench_lane lane) {
+  setter_state *state = state_create_in_lane(lane, 1, KVO_OLD | KVO_NEW);
   return (bench_workload){state, set_run, observed_finish};
 }
 
-bench_workload bench_set_observed_old_new(void) {
-  setter_state *state = state_create(account_class(), 1, "balance", KVO_OLD | KVO_NEW);
-  return (bench_workload){state, set_run, observed_finish};
-}
+static bench_workload set_typed(void) { return bench_set_observed(BENCH_TYPED, 1); }
+
+bench_workload bench_set_own(void) { return bench_beside(set_typed); }
 
 bench_workload bench_set_other_key(void) {
-  setter_state *state = state_create(bench_separate_account_class(), 1, "interestRate", 0);
+  setter_state *state =
+      state_create(bench_account_subclass("BenchmarkSeparateAccount"), 1, "interestRate", 0);
   return (bench_workload){state, set_run, quiet_finish};
 }
 

@@ -9,12 +9,12 @@ import KVORuntime
 var bytesFamily: Family {
   let count = KeyedCells.keyCount
   return Family(cases: [
-    .bytes("c.bytes", .closure) { bench_bytes_for_keys(count) },
+    .bytes("c.bytes", .typed) { bench_bytes_for_keys(count) },
     .bytes("swift.bytes.token", .uniform) { try tokenBytes(of: TokenCells(count: count)) },
     .bytes("swift.bytes.context", .uniform) {
       try contextBytes(of: ContextCells(count: count))
     },
-    .bytes("c.bytes.objects", .closure, isExtra: true) { bench_bytes_for_objects(count) },
+    .bytes("c.bytes.objects", .typed, isExtra: true) { bench_bytes_for_objects(count) },
     .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
     .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
       try contextBytes(objects: count)

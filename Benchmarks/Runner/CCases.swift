@@ -21,16 +21,32 @@ extension Case {
 /// Setting a property of a C object.
 var cSetterFamily: Family {
   Family(cases: [
-    .c("floor.c.call", .floor, bench_floor_call),
+    .c("floor.c.call", .floor) { bench_floor_call(false) },
     .c("floor.ffi.closure", .floor, bench_floor_ffi_closure),
     .c("c.get", .none, isExtra: true, bench_get),
     .c("c.set.unobserved", .none, bench_set_unobserved),
     .c("c.set.otherkey", .none, bench_set_other_key),
-    .c(
-      "c.set.otherkey.elsewhere", .closure, isExtra: true, bench_set_other_key_observed_elsewhere),
-    .c("c.set.observed.closure", .closure) { bench_set_observed(1) },
-    .c("c.set.observed.closure.oldnew", .closure, isExtra: true, bench_set_observed_old_new),
-    .c("c.set.observed.closure.10", .closure, isExtra: true) { bench_set_observed(10) },
+    .c("c.set.otherkey.elsewhere", .typed, isExtra: true, bench_set_other_key_observed_elsewhere),
+    .c("c.set.observed.typed", .typed) { bench_set_observed(BENCH_TYPED, 1) },
+    .c("c.set.observed.closure", .closure) { bench_set_observed(BENCH_CLOSURE, 1) },
+    .c("c.set.observed.typed.oldnew", .typed, isExtra: true) {
+      bench_set_observed_old_new(BENCH_TYPED)
+    },
+    .c("c.set.observed.closure.oldnew", .closure, isExtra: true) {
+      bench_set_observed_old_new(BENCH_CLOSURE)
+    },
+    .c("c.set.observed.typed.10", .typed, isExtra: true) { bench_set_observed(BENCH_TYPED, 10) },
+    .c("c.set.observed.closure.10", .closure, isExtra: true) {
+      bench_set_observed(BENCH_CLOSURE, 10)
+    },
+  ])
+}
+
+/// Setting properties of C objects on two threads, each its own. What a set costs one of them.
+var cThreadsFamily: Family {
+  Family(cases: [
+    .c("floor.c.call.2", .floor) { bench_floor_call(true) },
+    .c("c.threads.own.2", .typed, bench_set_own),
   ])
 }
 

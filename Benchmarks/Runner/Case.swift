@@ -2,6 +2,8 @@
 
 /// How a change gets from the setter to its observers; part of each row of the table.
 enum Lane: String {
+  /// By a function in the dispatch table that was compiled for the setter's type.
+  case typed
   /// By a libffi closure in the dispatch table.
   case closure
   /// By the setter's own call of the runtime, as Swift properties do.
@@ -80,7 +82,7 @@ struct Family {
 /// All cases, in the order of the table.
 var catalog: [Family] {
   [
-    cSetterFamily, swiftSetterFamily, subclassFamily, sumFamily, appendFamily, registrationFamily,
-    cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
+    cSetterFamily, cThreadsFamily, swiftSetterFamily, subclassFamily, sumFamily, appendFamily,
+    registrationFamily, cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]
 }

@@ -6,8 +6,8 @@ import KVORuntime
 /// Registration and its end, on an object that nobody else observes.
 var registrationFamily: Family {
   Family(cases: [
-    .time("c.register", .closure) { Workload(bench_register()) },
-    .time("c.register.another", .closure, isExtra: true) { Workload(bench_register_another()) },
+    .time("c.register", .typed) { Workload(bench_register()) },
+    .time("c.register.another", .typed, isExtra: true) { Workload(bench_register_another()) },
     .time("swift.register.token", .uniform, tokenRegistration),
     .time("swift.register.context", .uniform, contextRegistration),
   ])

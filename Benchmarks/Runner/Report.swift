@@ -17,6 +17,7 @@ private let limits = [
   Limit(name: "swift.append.200000", reference: "swift.append.2000", factor: 1.3),
   Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
   Limit(name: "c.set.observed.closure", reference: "floor.ffi.closure", factor: 2.5),
+  Limit(name: "c.set.observed.typed", reference: "c.set.observed.closure", factor: 0.5),
   Limit(name: "c.manykeys.closure.1000", reference: "c.manykeys.closure.10", factor: 1.3),
 ]
 

@@ -4,6 +4,7 @@
 #ifndef BENCHMARK_C_H
 #define BENCHMARK_C_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,18 +17,23 @@ typedef struct bench_workload {
   void (*_Nonnull finish)(void *_Nonnull state, uint64_t iterations);
 } bench_workload;
 
-/// An indirect call of a setter `(self, _cmd, double)`.
-bench_workload bench_floor_call(void);
+/// An indirect call of a setter `(self, _cmd, double)`; while another thread calls one for an object
+/// of its own, or not.
+bench_workload bench_floor_call(bool beside_another);
 /// The same through a libffi closure whose handler calls the setter directly.
 bench_workload bench_floor_ffi_closure(void);
 
 /// A setter of an object that nobody observes, through the inline caller.
 bench_workload bench_set_unobserved(void);
+/// How setters are interposed.
+typedef enum bench_lane { BENCH_TYPED, BENCH_CLOSURE } bench_lane;
 /// A setter with so many callbacks (at most BENCH_OBSERVERS_MAX), which ask for no values, or for
 /// old and new.
-bench_workload bench_set_observed(size_t observers);
-bench_workload bench_set_observed_old_new(void);
+bench_workload bench_set_observed(bench_lane lane, size_t observers);
+bench_workload bench_set_observed_old_new(bench_lane lane);
 enum { BENCH_OBSERVERS_MAX = 10 };
+/// The same, one callback, while another thread sets an observed object of its own.
+bench_workload bench_set_own(void);
 /// The setter of a key that nobody observes, on an object of which another key is observed: in a
 /// class that has never seen the first key observed, or in one where another object's is.
 bench_workload bench_set_other_key(void);
@@ -40,7 +46,7 @@ bench_workload bench_get(void);
 bench_workload bench_register(void);
 bench_workload bench_register_another(void);
 
-/// So many keys of one object with one callback each, set in a fixed shuffled order.
+/// So many keys of one object with one callback each, set in a fixed shuffled order, by closures.
 bench_workload bench_many_keys(size_t count);
 
 /// Bytes for each of so many observations: of as many keys of one object, or of one key of as many
