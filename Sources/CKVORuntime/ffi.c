@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // MARK: Types
 
@@ -267,12 +268,18 @@ static void *refuse_closure(kvo_error *error, const char *what, const char *caus
   return NULL;
 }
 
+// libffi's allocator says that memory is out, whatever the system said.
+static const char *refusal(void) {
+  void *page =
+      mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return strerror(errno);
+  munmap(page, 1);
+  return strerror(ENOMEM);
+}
+
 static ffi_closure *allocate(void **code, kvo_error *error) {
-  errno = 0;
   ffi_closure *closure = ffi_closure_alloc(sizeof *closure, code);
-  if (closure) return closure;
-  return refuse_closure(error, NO_EXECUTABLE_MEMORY,
-      errno ? strerror(errno) : "the system gave no reason");
+  return closure ? closure : refuse_closure(error, NO_EXECUTABLE_MEMORY, refusal());
 }
 
 static kvo_imp make_closure(const kvo_call *call, kvo_error *error) {

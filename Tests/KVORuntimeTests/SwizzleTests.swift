@@ -1,3 +1,4 @@
+import CFixtures
 import CKVORuntime
 import KVORuntime
 import ModelFixtures
@@ -20,6 +21,19 @@ import Testing
       token.invalidate()
     }
     #expect(isa(of: account) == nil)
+  }
+
+  @Test("A1: the swap needs no closure, so it works where the system refuses them")
+  func withoutClosures() async {
+    await #expect(processExitsWith: .success) {
+      closures_refuse(true)
+      let account = Account()
+      let log = Recorder()
+      let token = log.observe(account, \.balance)
+      account.balance = 1
+      #expect(log.take() == ["a"])
+      token.invalidate()
+    }
   }
 
   @Test("A1: other objects of the class are untouched")
