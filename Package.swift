@@ -8,8 +8,11 @@ let strictC: [CSetting] = [
   .enableWarning("strict-prototypes"),
   .treatAllWarnings(as: .error),
 ]
-// So that tests can have memory run out.
-let failingMemory = CSetting.define("KVO_FAILING_MEMORY", .when(configuration: .debug))
+// So that tests can have memory run out, and notice what reads freed memory.
+let debugMemory: [CSetting] = [
+  .define("KVO_FAILING_MEMORY", .when(configuration: .debug)),
+  .define("KVO_POISON", .when(configuration: .debug)),
+]
 let strictCXX: [CXXSetting] = [
   .enableWarning("all"),
   .enableWarning("extra"),
@@ -35,7 +38,7 @@ let package = Package(
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
       // KVO_EXCEPTIONS: with exceptions.cpp.
-      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS"), failingMemory]
+      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS")] + debugMemory
         + strictC,
       cxxSettings: [.headerSearchPath("internal")] + strictCXX,
       linkerSettings: [.linkedLibrary("ffi")]),
@@ -58,7 +61,7 @@ let package = Package(
     // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
-      cSettings: [failingMemory] + strictC, cxxSettings: strictCXX),
+      cSettings: debugMemory + strictC, cxxSettings: strictCXX),
     .target(
       name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
       cSettings: strictC),

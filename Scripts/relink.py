@@ -9,7 +9,8 @@ import subprocess
 
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
-FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-fPIC", "-w", "-c"]
+FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
+FLAGS += ["-fPIC", "-w", "-c"]
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-Onone", "-enable-testing"]
 
 

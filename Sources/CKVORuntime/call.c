@@ -1,5 +1,5 @@
 // Calls, interned by their normalised encodings, as struct types are (struct.c): `calls` maps the
-// interned text to the call, read without a lock, written under `lock`. A call that another thread
+// interned text to the call, read without a lock, written under the call lock. A call that another thread
 // made meanwhile is given up.
 #include "kvo_call.h"
 
@@ -17,7 +17,6 @@
 
 enum { ARGUMENT_LIMIT = 64 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_map calls;
 
 static void *no_memory(const char *encoding, kvo_error *error) {
@@ -100,7 +99,7 @@ static kvo_call *make(const char *interned, kvo_error *error) {
 
 // Gives the call that is kept, which may be another thread's; NULL if memory is out.
 static const kvo_call *keep(kvo_call *made) {
-  KVO_LOCKED(&lock);
+  KVO_LOCKED(&kvo_call_lock);
   kvo_call *kept = kvo_map_get(&calls, made->encoding);
   if (!kept && kvo_map_set_locked(&calls, made->encoding, made)) kept = made;
   if (kept != made) {

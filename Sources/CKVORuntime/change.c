@@ -91,7 +91,7 @@ static bool is_unchanged(kvo_frame *frame) {
 }
 
 KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
-  if (__atomic_load_n(&registration->state, __ATOMIC_ACQUIRE) != KVO_LIVE) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
   if (prior && !(options & KVO_PRIOR)) return;

@@ -35,6 +35,14 @@ static void reclaim(kvo_retired *retired) {
   kvo_registration_let_go(registration);
 }
 
+static const kvo_reclaimer quiet_reclaimer = {reclaim, true}, telling_reclaimer = {reclaim, false};
+
+static void retire(kvo_registration *registration, kvo_retired **retired) {
+  bool tells = registration->ended || registration->options & KVO_GROUPED;
+  kvo_retire_add(retired, &registration->retired, registration->object,
+      tells ? &telling_reclaimer : &quiet_reclaimer);
+}
+
 static void unlink_from_observer_locked(kvo_registration *registration) {
   if (!registration->link_watched) return;
   *registration->link_watched = registration->next_watched;
@@ -56,7 +64,7 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
   if (!table->live) kvo_swizzle_out_locked(object);
   kvo_table_trim_locked(object, retired);
   if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
-  kvo_retire_add(retired, &registration->retired, object, reclaim);
+  retire(registration, retired);
   return aftermath;
 }
 
@@ -113,7 +121,7 @@ void kvo_handle_release(kvo_handle *handle) {
 
 static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
   __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
-  kvo_retire_add(chain, &registration->retired, registration->object, reclaim);
+  retire(registration, chain);
 }
 
 static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,

@@ -8,7 +8,7 @@
 // names; all else through ffi_call.
 //
 // There is one closure per call, shared by all methods of that encoding: what it interposes on, it
-// learns from `self` and `_cmd`. Closures are made at first need under `closure_lock`, published
+// learns from `self` and `_cmd`. Closures are made at first need under the closure lock, published
 // atomically, and never freed. Which function handles a closure is chosen when it is made, so that
 // a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call:
 // by the typed interposer of lane.c.
@@ -255,7 +255,6 @@ static handler handler_of(const kvo_call *call) {
 
 #define NO_EXECUTABLE_MEMORY "libffi got no executable memory"
 
-static pthread_mutex_t closure_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool closures_refused;
 
 void kvo_ffi_set_closures_refused(bool refused) {
@@ -300,7 +299,7 @@ kvo_imp kvo_call_closure(const kvo_call *call, kvo_error *error) {
   kvo_imp *slot = &((kvo_call *)(uintptr_t)call)->closure;
   kvo_imp made = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (made) return made;
-  KVO_LOCKED(&closure_lock);
+  KVO_LOCKED(&kvo_closure_lock);
   made = *slot ? *slot : make_closure(call, error);
   __atomic_store_n(slot, made, __ATOMIC_RELEASE);
   return made;

@@ -27,8 +27,7 @@ static bool fits(size_t location, size_t length) { return length <= KVO_NOT_FOUN
 
 static bool reserve(kvo_index_set *set, size_t capacity) {
   if (capacity <= set->capacity) return true;
-  place *places =
-      kvo_grow(set->places, set->range_count, capacity, sizeof *places, &set->capacity);
+  place *places = kvo_grow(set->places, set->range_count, capacity, sizeof *places, &set->capacity);
   if (places) set->places = places;
   return places;
 }

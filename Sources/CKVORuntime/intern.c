@@ -23,7 +23,6 @@ typedef struct set {
   interned *entries[];
 } set;
 
-static pthread_mutex_t intern_lock = PTHREAD_MUTEX_INITIALIZER;
 static set *strings;
 
 // FNV-1a: short keys, no adversary (a set of names that the program itself declares).
@@ -94,7 +93,7 @@ const char *kvo_key_intern(const char *key) {
   uint32_t hash = hash_of(key, length);
   interned *string = look_up(key, length, hash);
   if (!string) {
-    KVO_LOCKED(&intern_lock);
+    KVO_LOCKED(&kvo_intern_lock);
     string = add_locked(key, length, hash);
   }
   return string ? string->text : NULL;

@@ -1,6 +1,6 @@
 // Key paths, interned by their text, as calls are by their encodings (call.c): `paths` maps the
-// interned text to the parsed path, read without a lock, written under `lock`. A path that another
-// thread made meanwhile is given up. Only what parses is kept.
+// interned text to the parsed path, read without a lock, written under the path lock. A path that
+// another thread made meanwhile is given up. Only what parses is kept.
 #include "kvo_key_path.h"
 
 #include "kvo_class.h"
@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_map paths;
 
 static const struct {
@@ -129,7 +128,7 @@ static kvo_key_path *make(const request *request) {
 
 // Gives the path that is kept, which may be another thread's; NULL if memory is out.
 static const kvo_key_path *keep(kvo_key_path *made) {
-  KVO_LOCKED(&lock);
+  KVO_LOCKED(&kvo_path_lock);
   kvo_key_path *kept = kvo_map_get(&paths, made->text);
   if (!kept && kvo_map_set_locked(&paths, made->text, made)) kept = made;
   if (kept != made) kvo_free(made);

@@ -1,4 +1,4 @@
-// Object locks: 64 mutexes, each on its own cache line, chosen by the object's address. Two are
+// The locks. Object locks: 64 mutexes, each on its own cache line, chosen by the object's address. Two are
 // taken in the order of their stripes, so that threads with the same two objects can't deadlock.
 #include "kvo_lock.h"
 
@@ -12,8 +12,17 @@ typedef struct {
 static stripe stripes[KVO_OBJECT_LOCKS] = {
     [0 ... KVO_OBJECT_LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 
+pthread_mutex_t kvo_define_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 pthread_mutex_t kvo_class_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_graph_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_intern_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_path_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_struct_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_call_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_closure_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_pairs_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_thread_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 
 size_t kvo_object_lock_index(const kvo_object *object) {
   uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;

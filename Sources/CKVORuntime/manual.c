@@ -22,10 +22,9 @@ static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
 }
 
 // Each thread's pairs are linked as well, for its end.
-static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
-  KVO_LOCKED(&pairs_lock);
+  KVO_LOCKED(&kvo_pairs_lock);
   pair->next_of_thread = thread->pairs;
   pair->link_of_thread = &thread->pairs;
   if (pair->next_of_thread) pair->next_of_thread->link_of_thread = &pair->next_of_thread;
@@ -42,7 +41,7 @@ static bool unlink_from_thread_locked(kvo_open_pair *pair) {
 }
 
 static bool unlink_from_thread(kvo_open_pair *pair) {
-  KVO_LOCKED(&pairs_lock);
+  KVO_LOCKED(&kvo_pairs_lock);
   return unlink_from_thread_locked(pair);
 }
 
@@ -330,7 +329,7 @@ void kvo_open_pairs_end_with(kvo_object *object) {
 }
 
 static bool take_of_thread(kvo_thread *thread, kvo_open_pair *copy) {
-  KVO_LOCKED(&pairs_lock);
+  KVO_LOCKED(&kvo_pairs_lock);
   kvo_open_pair *pair = thread->pairs;
   if (!pair) return false;
   unlink_from_thread_locked(pair);

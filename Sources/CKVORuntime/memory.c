@@ -1,9 +1,46 @@
 // The allocation seam. Nothing else in the runtime calls malloc (libffi's closures excepted).
+//
+// With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
+// while, unless the address sanitizer does that already: whoever still reads it stumbles, rather
+// than find what used to be there.
 #include "kvo_memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef KVO_POISON
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#define ROOM_OF malloc_size
+#else
+#include <malloc.h>
+#define ROOM_OF malloc_usable_size
+#endif
+
+enum { KEPT = 1024 };
+
+// Frees what has been kept longest, in place of this.
+static void *keep(void *memory) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return memory;
+#endif
+#endif
+  static void *kept[KEPT];
+  static uint32_t next;
+  uint32_t place = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KEPT;
+  return __atomic_exchange_n(&kept[place], memory, __ATOMIC_ACQ_REL);
+}
+
+static void *poison(void *memory) {
+  if (!memory) return NULL;
+  memset(memory, KVO_POISON_BYTE, ROOM_OF(memory));
+  return keep(memory);
+}
+#else
+static void *poison(void *memory) { return memory; }
+#endif
 
 #ifdef KVO_FAILING_MEMORY
 _Thread_local int64_t kvo_allocations_left = INT64_MAX;
@@ -34,4 +71,4 @@ void *kvo_grow(void *items, size_t count, size_t needed, size_t size, size_t *ca
   return larger;
 }
 
-void kvo_free(const void *memory) { free((void *)(uintptr_t)memory); }
+void kvo_free(const void *memory) { free(poison((void *)(uintptr_t)memory)); }

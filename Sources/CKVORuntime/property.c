@@ -2,15 +2,11 @@
 #include "kvo_property.h"
 
 #include "kvo_class_internal.h"
+#include "kvo_lock.h"
 #include "kvo_memory.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-// One definition at a time: a superclass is asked for before the lock is taken. Recursive, since a
-// `setup` may ask for a class that it is the first to mention.
-static pthread_mutex_t define_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property,
     kvo_error *error) {
@@ -50,15 +46,17 @@ static const kvo_class *make_or_stop(const kvo_class_definition *definition,
   abort();
 }
 
+// One definition at a time: a superclass is asked for before the lock is taken. The lock is recursive,
+// since a `setup` may ask for a class that it is the first to mention.
 const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
   const kvo_class *superclass = definition->superclass();
-  pthread_mutex_lock(&define_lock);
+  pthread_mutex_lock(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (!cls) {
     cls = make_or_stop(definition, superclass);
     __atomic_store_n(once, cls, __ATOMIC_RELEASE);
   }
-  pthread_mutex_unlock(&define_lock);
+  pthread_mutex_unlock(&kvo_define_lock);
   return cls;
 }
 

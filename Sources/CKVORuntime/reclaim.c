@@ -30,8 +30,10 @@
 
 bool kvo_fences_are_asymmetric;
 
-static pthread_mutex_t limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_retired *waiting;
+// What nobody is waiting for, memory mostly, until it is worth a fence.
+static kvo_retired *batch;
+static uint32_t batch_count; // atomic
 
 #if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
 static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
@@ -40,8 +42,13 @@ __attribute__((constructor)) static void choose_fences(void) {
   kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
 }
 
-static void fence_all_threads(void) { membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+static void fence_all_threads(void) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
+    kvo_let_guards_be_seen(thread);
+  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
 #else
+static void choose_fences(void) {}
 static void fence_all_threads(void) {}
 #endif
 
@@ -59,9 +66,40 @@ static void heavy_fence(void) {
   if (kvo_fences_are_asymmetric && other_threads_exist()) fence_all_threads();
 }
 
-static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_object *object) {
+#ifdef KVO_LATE_GUARDS
+// The frame's thread may end the guard meanwhile, and begin another.
+static void let_be_seen(kvo_guard *guard) {
+  kvo_object *object = __atomic_load_n(&guard->object, __ATOMIC_SEQ_CST);
+  if (!object) return;
+  __atomic_store_n(&guard->seen, object, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&guard->object, __ATOMIC_SEQ_CST) == object) return;
+  __atomic_compare_exchange_n(&guard->seen, &object, NULL, false, __ATOMIC_SEQ_CST,
+      __ATOMIC_SEQ_CST);
+}
+
+void kvo_let_guards_be_seen(kvo_thread *thread) {
+  kvo_frame_block *block = &thread->first;
+  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE))
+    for (size_t i = 0; i < KVO_FRAMES_PER_BLOCK; i++) let_be_seen(&block->frames[i].guard);
+}
+
+static kvo_object *object_seen(const kvo_thread *thread, const kvo_guard *guard) {
+  return __atomic_load_n(thread == kvo_this_thread ? &guard->object : &guard->seen,
+      __ATOMIC_SEQ_CST);
+}
+#else
+void kvo_let_guards_be_seen(kvo_thread *thread) { (void)thread; }
+
+static kvo_object *object_seen(const kvo_thread *thread, const kvo_guard *guard) {
+  (void)thread;
+  return __atomic_load_n(&guard->object, __ATOMIC_SEQ_CST);
+}
+#endif
+
+static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_object *object,
+    const kvo_thread *thread) {
   for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++)
-    if (__atomic_load_n(&frame->object, __ATOMIC_SEQ_CST) == object) return frame;
+    if (object_seen(thread, &frame->guard) == object) return frame;
   return NULL;
 }
 
@@ -69,7 +107,7 @@ static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_object *object) 
   if (thread == kvo_this_thread && thread->top == thread->first.frames) return NULL;
   kvo_frame_block *block = &thread->first;
   for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE)) {
-    kvo_frame *frame = frame_in_block(block, object);
+    kvo_frame *frame = frame_in_block(block, object, thread);
     if (frame) return frame;
   }
   return NULL;
@@ -88,7 +126,7 @@ static kvo_frame *frame_guarding(const kvo_object *object) {
 static void reclaim_all(kvo_retired *chain) {
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    chain->reclaim(chain);
+    chain->reclaimer->reclaim(chain);
   }
 }
 
@@ -117,22 +155,65 @@ static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
   return free;
 }
 
-void kvo_free_retired(kvo_retired *retired) { kvo_free(retired); }
+static void free_memory(kvo_retired *retired) { kvo_free(retired); }
+const kvo_reclaimer kvo_memory_reclaimer = {free_memory, true};
 
-void kvo_retire(kvo_retired *chain) {
-  if (!chain) return;
-  heavy_fence();
+// The fence has been made.
+static void reclaim_or_wait(kvo_retired *chain) {
   kvo_retired *free = NULL, *guarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
     push(frame_guarding(chain->guard) ? &guarded : &free, chain);
   }
   if (guarded) {
-    KVO_LOCKED(&limbo_lock);
+    KVO_LOCKED(&kvo_limbo_lock);
     guarded = wait_if_guarded_locked(guarded);
   }
   reclaim_all(free);
   reclaim_all(guarded);
+}
+
+// MARK: Batches
+
+static bool all_can_wait(const kvo_retired *chain) {
+  for (; chain; chain = chain->next)
+    if (!chain->reclaimer->can_wait) return false;
+  return true;
+}
+
+static void move(kvo_retired *chain, kvo_retired **target, uint32_t *count) {
+  for (kvo_retired *next; chain; chain = next, ++*count) {
+    next = chain->next;
+    push(target, chain);
+  }
+}
+
+// Puts a chain into the batch, unless the batch is full with it or has to go anyway: then returns
+// both.
+static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
+  KVO_LOCKED(&kvo_limbo_lock);
+  move(chain, &batch, &batch_count);
+  if (!must_go && batch_count < KVO_BATCH) return NULL;
+  chain = batch;
+  batch = NULL;
+  batch_count = 0;
+  return chain;
+}
+
+void kvo_retire(kvo_retired *chain) {
+  if (!chain) return;
+  bool alone = !other_threads_exist();
+  if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
+    chain = join_batch(chain, alone || !all_can_wait(chain));
+  if (!chain) return;
+  heavy_fence();
+  reclaim_or_wait(chain);
+}
+
+void kvo_reclaim_after_fork(void) {
+  choose_fences();
+  move(waiting, &batch, &batch_count);
+  waiting = NULL;
 }
 
 // Takes what waits for an object out of `waiting`.
@@ -153,7 +234,7 @@ static kvo_retired *take_waiting_locked(const kvo_object *guard) {
 void kvo_reclaim_waiting(const kvo_object *guard) {
   kvo_retired *free;
   {
-    KVO_LOCKED(&limbo_lock);
+    KVO_LOCKED(&kvo_limbo_lock);
     heavy_fence();
     free = wait_if_guarded_locked(take_waiting_locked(guard));
   }

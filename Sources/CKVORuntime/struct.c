@@ -2,7 +2,7 @@
 //
 // A struct type knows its members, so that equality ignores padding (which is never passed on
 // reliably) and strings and objects inside are owned by the values that hold them. `types` maps
-// the interned encoding to the type: read without a lock, written under `lock`. A type is made
+// the interned encoding to the type: read without a lock, written under the struct lock. A type is made
 // before the lock is taken, since its members may be structs as well; where two threads make the
 // same one, the second gives its own up.
 #include "kvo_type.h"
@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_map types;
 
 static const kvo_struct_type *struct_of(const kvo_type *type) {
@@ -188,7 +187,7 @@ static kvo_struct_type *make(const char *encoding, kvo_error *error) {
 
 // Gives the type that is kept, which may be another thread's; NULL if memory is out.
 static const kvo_type *keep(kvo_struct_type *made) {
-  KVO_LOCKED(&lock);
+  KVO_LOCKED(&kvo_struct_lock);
   kvo_struct_type *kept = kvo_map_get(&types, made->type.encoding);
   if (!kept && kvo_map_set_locked(&types, made->type.encoding, made)) kept = made;
   if (kept != made) kvo_free(made);

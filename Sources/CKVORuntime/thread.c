@@ -18,7 +18,6 @@
 
 __thread kvo_thread *kvo_this_thread;
 
-static pthread_mutex_t thread_lock = PTHREAD_MUTEX_INITIALIZER;
 static kvo_thread *threads;
 static uint32_t thread_count;
 static pthread_key_t thread_end;
@@ -28,6 +27,7 @@ static void end_thread(void *record) {
   kvo_thread *thread = record;
   kvo_open_pairs_end_of_thread(thread);
   kvo_this_thread = NULL;
+  kvo_let_guards_be_seen(thread);
   __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
 }
 
@@ -55,7 +55,7 @@ kvo_thread *kvo_thread_start(void) {
   pthread_once(&thread_end_once, make_thread_end);
   kvo_thread *thread;
   {
-    KVO_LOCKED(&thread_lock);
+    KVO_LOCKED(&kvo_thread_lock);
     thread = take_from_pool_locked();
     if (!thread) thread = make_locked();
     // Sequentially consistent, so that a thread that retires something and counts the threads in
@@ -67,6 +67,33 @@ kvo_thread *kvo_thread_start(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   pthread_setspecific(thread_end, thread);
   return kvo_this_thread = thread;
+}
+
+static void empty(kvo_frame_block *block) {
+  for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++) {
+    kvo_end_guard(&frame->guard);
+    frame->owes = NULL;
+    frame->state = KVO_FRAME_FREE;
+    frame->flags = 0;
+  }
+}
+
+// Its pairs stay with their objects, as those of any thread that ends.
+static void abandon(kvo_thread *thread) {
+  for (kvo_frame_block *block = &thread->first; block; block = block->next) empty(block);
+  thread->block = &thread->first;
+  thread->top = thread->first.frames;
+  thread->open_count = 0;
+  for (kvo_open_pair *pair = thread->pairs; pair; pair = pair->next_of_thread)
+    pair->link_of_thread = NULL;
+  thread->pairs = NULL;
+  thread->in_use = false;
+}
+
+// The child has a single thread: nothing need be atomic.
+void kvo_thread_abandon_others(void) {
+  for (kvo_thread *thread = threads; thread; thread = thread->next)
+    if (thread != kvo_this_thread) abandon(thread);
 }
 
 bool kvo_thread_enter_next_block(kvo_thread *thread) {
@@ -108,7 +135,7 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  kvo_end_guard(&frame->object);
+  kvo_end_guard(&frame->guard);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
   const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);

@@ -69,7 +69,7 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   private static let known = ForeverMap<KVOClass>()
-  static let lock = Lock(isRecursive: true)
+  static let lock = Lock(isOuter: true)
   // Guarded by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 

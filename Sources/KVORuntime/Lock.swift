@@ -1,35 +1,26 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import CKVORuntime
 
-/// A pthread mutex. Not `Synchronization`'s, which thread sanitizer can't see through: whatever
-/// that protects is reported as a race.
+/// A mutex that fork() finds free, so that a forked child can go on. Not `Synchronization`'s, which
+/// the thread sanitizer can't see through: whatever that protects is reported as a race.
 final class Lock: Sendable {
-  // A pthread mutex may be used from any thread, and never moves.
-  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  // May be used from any thread, and never moves.
+  private nonisolated(unsafe) let lock: UnsafeMutablePointer<kvo_binding_lock>
 
-  /// - Parameter isRecursive: whether its holder may take it again.
-  init(isRecursive: Bool = false) {
-    mutex = .allocate(capacity: 1)
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    if isRecursive { pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE)) }
-    pthread_mutex_init(mutex, &attributes)
-    pthread_mutexattr_destroy(&attributes)
+  /// - Parameter isOuter: whether its holder may take it again, call the C runtime and take locks
+  ///   that are not outer. While one of those is held, none of this may be done.
+  init(isOuter: Bool = false) {
+    lock = .allocate(capacity: 1)
+    kvo_binding_lock_init(lock, isOuter)
   }
 
   deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
+    kvo_binding_lock_destroy(lock)
+    lock.deallocate()
   }
 
   func withLock<R>(_ body: () throws -> R) rethrows -> R {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    kvo_binding_lock_take(lock)
+    defer { kvo_binding_lock_give_back(lock) }
     return try body()
   }
 }

@@ -10,6 +10,8 @@
 
 #include "kvo_observing.h"
 
+#include <pthread.h>
+
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
@@ -176,6 +178,25 @@ void kvo_report_misuse(const char *message);
 /// the caller. `*last_key` lives for ever. Statuses as `kvo_set_value_for_key_path`.
 kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
     const char *KVO_NULLABLE *KVO_NONNULL last_key, kvo_error *KVO_NULLABLE error);
+
+/// A mutex of the binding's, which fork() finds free: the forking thread takes it before, with the
+/// runtime's own, so that no child inherits one that nobody gives back. Its members are the
+/// runtime's.
+typedef struct kvo_binding_lock {
+  pthread_mutex_t mutex;
+  bool is_outer;
+  struct kvo_binding_lock *KVO_NULLABLE next;
+  struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link;
+} kvo_binding_lock;
+
+/// - is_outer: may be taken again by its holder, who may call the runtime meanwhile and take others
+///   that are not outer. While one of those is held neither the runtime is called nor another taken.
+///   Outer ones must not be nested.
+/// The lock must not move.
+void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
+void kvo_binding_lock_destroy(kvo_binding_lock *lock);
+void kvo_binding_lock_take(kvo_binding_lock *lock);
+void kvo_binding_lock_give_back(kvo_binding_lock *lock);
 
 /// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room for.
 extern __thread void *KVO_NULLABLE kvo_errors;

@@ -2,20 +2,20 @@
 ///
 /// | lock | protects |
 /// |---|---|
+/// | define lock, recursive | one definition by macros at a time (property.c) |
 /// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
 /// | graph lock | links, chains and derivations (kvo_graph.h): what stands where along key paths |
 /// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
 /// | intern lock (intern.c) | the set of interned strings |
+/// | path lock (key_path.c) | interned key paths |
+/// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
 /// | pairs lock (manual.c) | each thread's list of changes by hand that it has open |
 /// | thread lock (thread.c) | the list of thread records |
 /// | limbo lock (reclaim.c) | what could not be freed yet |
-/// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
-/// | path lock (key_path.c) | interned key paths; no other lock is taken under it |
-/// | define lock (property.c), recursive | one definition by macros at a time |
 ///
-/// Order: define lock, class lock, then any of intern, struct, call and closure lock; graph lock,
-/// then object locks, two of them by stripe. No object lock is held while any other of these is taken, and none but the
-/// define lock, which covers a class's `setup`, while code of the user runs.
+/// Order: as they stand here, define lock first; two object locks by stripe. From the intern lock
+/// on none is held while another is taken, nor is an object lock. None but the define lock, which
+/// covers a class's `setup`, is held while code of the user runs. A fork takes them all (fork.c).
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
@@ -38,8 +38,17 @@ static inline void kvo_unlock_mutex(pthread_mutex_t *KVO_NONNULL *KVO_NONNULL mu
   __attribute__((cleanup(kvo_unlock_mutex), unused)) pthread_mutex_t *scope_lock = \
       kvo_lock_mutex(mutex)
 
+extern pthread_mutex_t kvo_define_lock;
 extern pthread_mutex_t kvo_class_lock;
 extern pthread_mutex_t kvo_graph_lock;
+extern pthread_mutex_t kvo_intern_lock;
+extern pthread_mutex_t kvo_path_lock;
+extern pthread_mutex_t kvo_struct_lock;
+extern pthread_mutex_t kvo_call_lock;
+extern pthread_mutex_t kvo_closure_lock;
+extern pthread_mutex_t kvo_pairs_lock;
+extern pthread_mutex_t kvo_thread_lock;
+extern pthread_mutex_t kvo_limbo_lock;
 
 enum { KVO_OBJECT_LOCKS = 64 };
 /// Which of them is an object's, and each of them.

@@ -17,6 +17,9 @@ void kvo_free(const void *KVO_NULLABLE memory);
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
+/// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
+enum { KVO_POISON_BYTE = 0xD5 };
+
 #ifdef KVO_FAILING_MEMORY
 /// How many allocations of this thread succeed before the others fail. In debug builds: tests set it.
 extern _Thread_local int64_t kvo_allocations_left;

@@ -3,6 +3,7 @@
 #define KVO_TABLE_H
 
 #include "kvo_accessors.h"
+#include "kvo_memory.h"
 #include "kvo_reclaim.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -51,7 +52,11 @@ struct kvo_handle {
 };
 
 KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) {
-  return __atomic_load_n(&registration->state, __ATOMIC_ACQUIRE);
+  uint8_t state = __atomic_load_n(&registration->state, __ATOMIC_ACQUIRE);
+#ifdef KVO_POISON
+  if (state == KVO_POISON_BYTE) __builtin_trap(); // it has been freed
+#endif
+  return state;
 }
 KVO_INLINE void kvo_registration_set_state(kvo_registration *registration, uint8_t state) {
   __atomic_store_n(&registration->state, state, __ATOMIC_SEQ_CST);

@@ -35,7 +35,10 @@ enum kvo_frame_flag {
 };
 
 struct kvo_frame {
-  kvo_object *KVO_NULLABLE object; ///< the guard: atomically published, NULL when the frame is free
+  union {
+    kvo_object *KVO_NULLABLE object; ///< of the guard: NULL when the frame is free
+    kvo_guard guard;
+  };
   kvo_thread *thread;
   uintptr_t id;    ///< of the property, kvo_accessors.id
   uint64_t serial; ///< registrations up to this one were there when the change began
@@ -83,6 +86,10 @@ KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
 /// All records, newest first. Immutable links: may be walked without a lock.
 kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 
+/// In a forked child: the records of all threads but this one return to the pool, with all that they
+/// had open. Thread and pairs lock held.
+void kvo_thread_abandon_others(void);
+
 /// Goes on to the next block, made if need be. False if memory is out.
 bool kvo_thread_enter_next_block(kvo_thread *thread);
 /// Takes free frames off the top, where they ended out of order or a block begins.
@@ -102,7 +109,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object
   frame->thread = thread;
   frame->flags = 0;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
-  kvo_publish_guard(&frame->object, object);
+  kvo_publish_guard(&frame->guard, object);
   return frame;
 }
 
@@ -114,7 +121,7 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
     kvo_frame_pop_slowly(frame);
     return;
   }
-  kvo_end_guard(&frame->object);
+  kvo_end_guard(&frame->guard);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   thread->top = frame;
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
