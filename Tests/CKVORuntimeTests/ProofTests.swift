@@ -22,8 +22,8 @@ import Testing
     """,
     arguments: 0..<shares)
   func sameAsTheModel(_ share: Int) {
-    let goal = Self.number("KVO_STEPS", default: 1_000_000) / UInt64(Self.shares)
-    var seed = Self.number("KVO_SEED", default: 1) + UInt64(share)
+    let goal = Environment.number("KVO_STEPS", default: 1_000_000) / UInt64(Self.shares)
+    var seed = Environment.number("KVO_SEED", default: 1) + UInt64(share)
     var steps: UInt64 = 0
     var calls = 0
     repeat {
@@ -45,10 +45,6 @@ import Testing
   private static func trace(_ seed: UInt64) {
     let line = "seed \(seed)\n"
     write(STDERR_FILENO, line, line.utf8.count)
-  }
-
-  private static func number(_ variable: String, default otherwise: UInt64) -> UInt64 {
-    getenv(variable).flatMap { UInt64(String(cString: $0)) } ?? otherwise
   }
 
   @Test func aProgramReadsAsItIsWritten() {

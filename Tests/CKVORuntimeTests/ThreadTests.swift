@@ -253,6 +253,21 @@ import Testing
     #expect(wrong.value == 0)
     #expect(tally.isSettled)
   }
+
+  @Test(
+    "I4: two threads are in the accessors of one observed property at once",
+    arguments: [[], .KVO_OLD, [.KVO_OLD, .KVO_NEW]] as [kvo_options])
+  func storageIsNotLocked(_ options: kvo_options) {
+    let object = make(meeting.self)
+    let probe = Probe()
+    let handle = probe.register(object.object, "room", options)
+    meeting_hold(object)
+    #expect(object.pointee.met_in_setter)
+    #expect(object.pointee.met_in_getter == !options.isEmpty)
+    #expect(probe.calls == 2)
+    kvo_handle_release(handle)
+    object.release()
+  }
 }
 
 private let storeNothing = unsafeBitCast(

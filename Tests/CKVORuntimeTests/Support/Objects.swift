@@ -27,6 +27,7 @@ extension watcher: CInstance { static var cClass: CClass { watcher_class() } }
 extension base_watcher: CInstance { static var cClass: CClass { base_watcher_class() } }
 extension sub_watcher: CInstance { static var cClass: CClass { sub_watcher_class() } }
 extension gauge: CInstance { static var cClass: CClass { gauge_class() } }
+extension meeting: CInstance { static var cClass: CClass { meeting_class() } }
 extension hand: CInstance { static var cClass: CClass { hand_class() } }
 extension automatic_by_key: CInstance { static var cClass: CClass { automatic_by_key_class() } }
 extension automatic_general: CInstance { static var cClass: CClass { automatic_general_class() } }

@@ -1,0 +1,64 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I1 to I3, C4 and C5 under stress: many threads do what the rules allow, at random, on the same
+/// objects and keys, and every call and end is accounted for. In debug builds freed memory is poison
+/// and guards are seen as late as can be (kvo_reclaim.h).
+///
+/// `KVO_STRESS_SECONDS`, for all scenarios together, makes it last; `KVO_SEED` begins the random
+/// numbers.
+@Suite(.serialized) struct StressTests {
+  struct Scenario: CustomTestStringConvertible {
+    let number: Int32
+    let testDescription: String
+
+    static let all = (0..<stress_scenario_count()).map {
+      Scenario(number: $0, testDescription: String(cString: stress_scenario($0)))
+    }
+  }
+
+  private static let milliseconds: UInt32 = {
+    let seconds = UInt32(Environment.number("KVO_STRESS_SECONDS", default: 0))
+    return seconds == 0 ? 150 : seconds * 1000 / UInt32(Scenario.all.count)
+  }()
+
+  @Test(
+    "I1 I2 I3: no call is lost, doubled or late, however sets, registrations and deaths meet",
+    arguments: Scenario.all)
+  func everyCallIsAccountedFor(_ scenario: Scenario) {
+    var result = stress_run(
+      scenario.number, Self.milliseconds, Environment.number("KVO_SEED", default: 1))
+    let problem = withUnsafeBytes(of: &result.problem) { text in
+      String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    #expect(result.wrong == 0, "\(problem)")
+    #expect(result.sets > 0 && result.calls > 0)
+  }
+
+  @Test(
+    "C4: a forked child uses and frees its copy of the objects, and the parent's are intact",
+    .enabled(if: fixture_can_fork()))
+  func fork() {
+    let object = make(gauge.self)
+    let probe = Probe()
+    let handle = probe.register(object.object, "first")
+    let status = fixture_fork(
+      { context in
+        let object = context!.assumingMemoryBound(to: gauge.self)
+        gauge_setFirst(object, 1)
+        kvo_remove_all_observers(object.object)
+        let swappedBack = kvo_isa(object.object) == gauge_class()
+        kvo_object_release(object.object)
+        return swappedBack
+      }, object)
+    #expect(status == 0)
+    #expect(probe.calls == 0 && probe.ended == 0)
+    gauge_setFirst(object, 2)
+    #expect(probe.calls == 1)
+    kvo_handle_release(handle)
+    #expect(probe.ended == 1)
+    object.release()
+  }
+}

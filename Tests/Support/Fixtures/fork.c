@@ -1,0 +1,27 @@
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture_stress.h"
+
+enum { PATIENCE = 10 };
+
+bool fixture_can_fork(void) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  return false;
+#endif
+#endif
+  return true;
+}
+
+int fixture_fork(bool (*body)(void *context), void *context) {
+  pid_t child = fork();
+  if (child < 0) return -1;
+  if (child == 0) {
+    alarm(PATIENCE);
+    _exit(body(context) ? 0 : 1);
+  }
+  int status;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}

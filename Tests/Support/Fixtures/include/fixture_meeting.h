@@ -1,0 +1,27 @@
+/// A property in whose accessors two threads can meet.
+#ifndef FIXTURE_MEETING_H
+#define FIXTURE_MEETING_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct meeting {
+  kvo_object object;
+  long room;            ///< atomic storage
+  int setting, getting; ///< how many threads are in the accessor
+  bool met_in_setter, met_in_getter;
+} meeting;
+
+#define MEETING_PROPERTIES(PROPERTY) PROPERTY(meeting, long, room, Room, CUSTOM)
+KVO_CLASS_INTERFACE(meeting, MEETING_PROPERTIES)
+
+/// Two threads set the property at once; each waits in the setter, and in the getter that an
+/// observer's old value is read by, for the other, but not for ever.
+void meeting_hold(meeting *meeting);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,159 @@
+#include "stress.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fixture_threads.h"
+#include "require.h"
+
+static _Thread_local int this_thread = -1;
+
+int stage_thread(void) { return this_thread; }
+
+void stage_fail(stage *stage, const char *problem) {
+  if (atomic_fetch_add(&stage->wrong, 1) == 0)
+    snprintf(stage->problem, sizeof stage->problem, "%s: %s", stage->scenario->name, problem);
+}
+
+// An xorshift generator: the state is never 0.
+unsigned worker_random(worker_state *worker, unsigned bound) {
+  worker->random ^= worker->random << 13;
+  worker->random ^= worker->random >> 7;
+  worker->random ^= worker->random << 17;
+  return (unsigned)(worker->random >> 32) % bound;
+}
+
+// MARK: Tickets
+
+void ticket_begin(ticket *ticket, stage *stage, int owner) {
+  ticket->stage = stage;
+  ticket->owner = owner;
+  atomic_store(&ticket->calls, 0);
+  atomic_store(&ticket->by_owner, 0);
+  atomic_store(&ticket->ended, false);
+}
+
+static bool is_free(const ticket *ticket) { return !ticket->stage || atomic_load(&ticket->ended); }
+
+// While another thread is in the middle of a call, ends are yet to be told: it may rest there for
+// long, so the search goes on to the next.
+ticket *worker_ticket(stage *stage, int thread) {
+  worker_state *worker = &stage->workers[thread];
+  for (;; sched_yield()) {
+    for (int i = 0; i < STRESS_TICKETS; i++) {
+      ticket *next = &worker->tickets[worker->next_ticket++ % STRESS_TICKETS];
+      if (!is_free(next)) continue;
+      ticket_begin(next, stage, thread);
+      return next;
+    }
+  }
+}
+
+void ticket_called(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path, (void)change;
+  ticket *self = context;
+  stage_require(self->stage, !atomic_load(&self->ended), "a call came after the end");
+  atomic_fetch_add(&self->stage->calls, 1);
+  atomic_fetch_add(&self->calls, 1);
+  if (this_thread == self->owner) atomic_fetch_add(&self->by_owner, 1);
+}
+
+void ticket_ended(void *context) {
+  ticket *self = context;
+  stage *stage = self->stage;
+  atomic_fetch_add(&stage->ends, 1);
+  // From here on the ticket may be another registration's.
+  stage_require(stage, !atomic_exchange(&self->ended, true), "an end was told twice");
+}
+
+static void add(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options,
+    kvo_handle **handle) {
+  kvo_error error = {0};
+  kvo_status status = kvo_add_callback(object, key_path, options, ticket_called, ticket,
+      ticket_ended, handle, &error);
+  require_ok(status, &error);
+}
+
+kvo_handle *ticket_register(ticket *ticket, kvo_object *object, const char *key_path,
+    kvo_options options) {
+  kvo_handle *handle = NULL;
+  atomic_fetch_add(&ticket->stage->registrations, 1);
+  add(ticket, object, key_path, options, &handle);
+  return handle;
+}
+
+void ticket_leave(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options) {
+  atomic_fetch_add(&ticket->stage->registrations, 1);
+  add(ticket, object, key_path, options, NULL);
+}
+
+// MARK: Running
+
+static int count(const scenario *scenarios) {
+  int count = 0;
+  while (scenarios[count].name) count++;
+  return count;
+}
+
+int stress_scenario_count(void) {
+  return count(stress_count_scenarios) + count(stress_lifetime_scenarios);
+}
+
+static const scenario *find(int number) {
+  int first = count(stress_count_scenarios);
+  return number < first ? &stress_count_scenarios[number]
+                        : &stress_lifetime_scenarios[number - first];
+}
+
+const char *stress_scenario(int number) { return find(number)->name; }
+
+static uint64_t milliseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+enum { STEPS_PER_LOOK = 64 };
+
+typedef struct run {
+  stage *stage;
+  uint64_t until;
+} run;
+
+static void work(void *context, int thread) {
+  run *self = context;
+  this_thread = thread;
+  do {
+    for (int step = 0; step < STEPS_PER_LOOK; step++)
+      self->stage->scenario->step(self->stage, thread, &self->stage->workers[thread]);
+  } while (milliseconds_now() < self->until);
+  this_thread = -1;
+}
+
+static stage *make_stage(const scenario *scenario, uint64_t seed) {
+  stage *made = calloc(1, sizeof *made);
+  if (!made) abort();
+  made->scenario = scenario;
+  for (int i = 0; i < STRESS_OBJECTS; i++) pthread_rwlock_init(&made->locks[i], NULL);
+  for (int i = 0; i < STRESS_THREADS; i++)
+    made->workers[i].random =
+        (seed + 1) * 0x9E3779B97F4A7C15u + (uint64_t)i * 0xD1B54A32D192ED03u + 1;
+  return made;
+}
+
+stress_result stress_run(int number, unsigned milliseconds, uint64_t seed) {
+  stage *stage = make_stage(find(number), seed);
+  run run = {stage, milliseconds_now() + milliseconds};
+  stage->scenario->begin(stage);
+  fixture_run_threads(STRESS_THREADS, work, &run);
+  stage->scenario->end(stage);
+  stage_require(stage, stage->ends == stage->registrations, "a registration has not ended");
+  stress_result result = {stage->sets, stage->calls, stage->registrations, stage->wrong, ""};
+  memcpy(result.problem, stage->problem, sizeof result.problem);
+  free(stage);
+  return result;
+}

@@ -1,0 +1,82 @@
+/// What the scenarios of stress are made of.
+#ifndef STRESS_H
+#define STRESS_H
+
+#include "fixture_stress.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { STRESS_THREADS = 4, STRESS_OBJECTS = 4, STRESS_TICKETS = 256 };
+
+KVO_ASSUME_NONNULL_BEGIN
+
+typedef struct stage stage;
+
+/// What one registration hands to its callback. A thread uses its tickets in turn, so that a call
+/// that comes too late finds one that says so.
+typedef struct ticket {
+  stage *stage;
+  int owner;         ///< the thread that registers with it
+  atomic_bool ended; ///< no call may come any more
+  atomic_ullong calls;
+  atomic_uint by_owner; ///< calls on the owner's thread
+} ticket;
+
+typedef struct worker_state {
+  uint64_t random;
+  unsigned next_ticket;
+  ticket tickets[STRESS_TICKETS];
+} worker_state;
+
+struct stage {
+  const struct scenario *scenario;
+  pthread_rwlock_t locks[STRESS_OBJECTS]; ///< of objects and handles that are replaced
+  kvo_object *KVO_NULLABLE objects[STRESS_OBJECTS];
+  kvo_object *KVO_NULLABLE observers[STRESS_OBJECTS];
+  kvo_handle *KVO_NULLABLE handles[STRESS_OBJECTS];
+  ticket steady[STRESS_OBJECTS];
+  atomic_ullong sets, calls, registrations, ends, wrong;
+  char problem[160];
+  worker_state workers[STRESS_THREADS];
+};
+
+typedef struct scenario {
+  const char *KVO_NULLABLE name;
+  void (*begin)(stage *stage);
+  /// One step of a thread.
+  void (*step)(stage *stage, int thread, worker_state *worker);
+  /// All threads have stopped.
+  void (*end)(stage *stage);
+} scenario;
+
+extern const scenario stress_lifetime_scenarios[], stress_count_scenarios[];
+
+/// Counts something wrong; the first is kept.
+void stage_fail(stage *stage, const char *problem);
+KVO_INLINE void stage_require(stage *stage, bool holds, const char *problem) {
+  if (!holds) stage_fail(stage, problem);
+}
+
+/// A number less than `bound`.
+unsigned worker_random(worker_state *worker, unsigned bound);
+ticket *worker_ticket(stage *stage, int thread);
+/// A ticket that one thread after another may use, or several.
+void ticket_begin(ticket *ticket, stage *stage, int owner);
+/// Which of the stage's threads this is; -1 for none.
+int stage_thread(void);
+
+/// Counts the call; wrong if the ticket has ended.
+void ticket_called(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change);
+/// Wrong if it had ended.
+void ticket_ended(void *context);
+/// Registers the ticket, which must succeed.
+kvo_handle *ticket_register(ticket *ticket, kvo_object *object, const char *key_path,
+    kvo_options options);
+/// The same for one that ends with its object.
+void ticket_leave(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options);
+
+KVO_ASSUME_NONNULL_END
+
+#endif

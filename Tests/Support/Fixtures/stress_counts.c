@@ -1,0 +1,133 @@
+// Scenarios in which it is known how many calls there must be.
+#include "fixture_threads.h"
+#include "fixture_weave.h"
+#include "stress.h"
+
+#include <stdlib.h>
+
+static kvo_object *make(const kvo_class *cls) {
+  kvo_object *object = kvo_object_create(cls);
+  if (!object) abort();
+  return object;
+}
+
+static void watch_steadily(stage *stage, int index, kvo_object *object, const char *key_path) {
+  ticket_begin(&stage->steady[index], stage, -1);
+  stage->handles[index] = ticket_register(&stage->steady[index], object, key_path, 0);
+}
+
+/// Each of the steady observers was there throughout: it has been told of every set.
+static void expect_steady(stage *stage) {
+  for (int i = 0; i < STRESS_OBJECTS; i++) {
+    if (!stage->handles[i]) continue;
+    unsigned long long calls = atomic_load(&stage->steady[i].calls);
+    stage_require(stage, calls >= stage->sets, "a set has not been told");
+    stage_require(stage, calls <= stage->sets, "a set was told twice");
+    kvo_handle_release(stage->handles[i]);
+  }
+}
+
+static void release_objects(stage *stage) {
+  for (int i = 0; i < STRESS_OBJECTS; i++)
+    if (stage->objects[i]) kvo_object_release(stage->objects[i]);
+}
+
+static kvo_options any_options(worker_state *worker) { return worker_random(worker, 16); }
+
+static void come_and_go(stage *stage, int thread, kvo_object *object, const char *key_path) {
+  ticket *ticket = worker_ticket(stage, thread);
+  kvo_handle_release(ticket_register(ticket, object, key_path,
+      any_options(&stage->workers[thread])));
+}
+
+// MARK: One key
+
+static void begin_key(stage *stage) {
+  stage->objects[0] = make(gauge_class());
+  watch_steadily(stage, 0, stage->objects[0], "first");
+}
+
+static void set_some_way(stage *stage, worker_state *worker) {
+  kvo_object *object = stage->objects[0];
+  const kvo_value value = kvo_value_int(worker_random(worker, 3));
+  atomic_fetch_add(&stage->sets, 1);
+  switch (worker_random(worker, 4)) {
+  case 0: kvo_set_value_for_key(object, "first", &value, NULL); break;
+  case 1:
+    kvo_will_change(object, "first");
+    kvo_did_change(object, "first");
+    break;
+  default: gauge_setFirst((gauge *)object, (long)worker_random(worker, 3));
+  }
+}
+
+static void step_key(stage *stage, int thread, worker_state *worker) {
+  if (thread < 2) set_some_way(stage, worker);
+  else come_and_go(stage, thread, stage->objects[0], worker_random(worker, 3) ? "first" : "second");
+}
+
+static void end_objects(stage *stage) {
+  expect_steady(stage);
+  for (int i = 0; i < STRESS_OBJECTS; i++)
+    if (stage->objects[i])
+      stage_require(stage, !stage->objects[i]->observations, "something is left at the object");
+  release_objects(stage);
+}
+
+// MARK: Paths and derived keys
+
+static void begin_paths(stage *stage) {
+  static const char *const key_paths[] = {
+      "next.next.value", "next.next.twice", "next.nextTwice", "next.next.value"};
+  for (int i = 0; i < 3; i++) stage->objects[i] = make(weave_class());
+  weave_set_next(stage->objects[0], stage->objects[1]);
+  weave_set_next(stage->objects[1], stage->objects[2]);
+  for (int i = 0; i < STRESS_OBJECTS; i++)
+    watch_steadily(stage, i, stage->objects[0], key_paths[i]);
+}
+
+static void step_paths(stage *stage, int thread, worker_state *worker) {
+  static const char *const key_paths[] = {
+      "next.next.value", "nextTwice", "next.value", "next.next.nextTwice", "twice"};
+  if (thread < 2) {
+    atomic_fetch_add(&stage->sets, 1);
+    weave_set_value(stage->objects[2], worker_random(worker, 3));
+  } else {
+    come_and_go(stage, thread, stage->objects[worker_random(worker, 3)],
+        key_paths[worker_random(worker, 5)]);
+  }
+}
+
+static void end_paths(stage *stage) {
+  for (int i = 0; i < 2; i++) weave_set_next(stage->objects[i], NULL);
+  stage->sets++; // the first of them was told; the rest was detached by then
+  end_objects(stage);
+}
+
+// MARK: A thread's own registrations
+
+static void begin_object(stage *stage) { stage->objects[0] = make(gauge_class()); }
+
+static void set_and_expect(stage *stage, ticket *ticket, unsigned calls, const char *problem) {
+  gauge_setFirst((gauge *)stage->objects[0], 1);
+  atomic_fetch_add(&stage->sets, 1);
+  stage_require(stage, atomic_load(&ticket->by_owner) == calls, problem);
+}
+
+static void step_own(stage *stage, int thread, worker_state *worker) {
+  ticket *ticket = worker_ticket(stage, thread);
+  kvo_options options = any_options(worker) & (KVO_NEW | KVO_OLD);
+  kvo_handle *handle = ticket_register(ticket, stage->objects[0], "first", options);
+  set_and_expect(stage, ticket, 1, "a set that began after the registration was not told once");
+  set_and_expect(stage, ticket, 2, "a second set was not told once");
+  kvo_handle_invalidate(handle);
+  set_and_expect(stage, ticket, 2, "a set was told after the invalidation");
+  kvo_handle_release(handle);
+}
+
+const scenario stress_count_scenarios[] = {
+    {"one key", begin_key, step_key, end_objects},
+    {"paths and derived keys", begin_paths, step_paths, end_paths},
+    {"own registrations", begin_object, step_own, end_objects},
+    {NULL, NULL, NULL, NULL},
+};
