@@ -27,7 +27,7 @@ static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path 
     uint32_t depth, kvo_error *error) {
   kvo_elements elements = {0};
   kvo_status status = KVO_OK;
-  if (kvo_value_elements(collection, NULL, &elements, NULL)) return KVO_OK; // to be found later
+  kvo_value_elements(collection, NULL, &elements, NULL); // what can't be read is found later
   for (size_t i = 0; i < elements.count && !status; i++) {
     const kvo_value *element = &elements.values[i];
     kvo_object *object = kvo_value_get_object(element);
