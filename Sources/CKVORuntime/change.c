@@ -21,6 +21,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
+#include "kvo_memory.h"
 #include "kvo_reach.h"
 
 uint64_t kvo_registration_serial;
@@ -101,7 +102,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   bool old = options & KVO_OLD && frame->flags & KVO_FRAME_HAS_OLD;
   bool new = options & KVO_NEW && frame->flags & KVO_FRAME_HAS_NEW;
   // Registered on another thread after new was, or was not, read: a read of its own sees the
-  // change.
+  // change. Or there was no memory to read it, which is reported.
   if (KVO_UNLIKELY(options & KVO_NEW && !new && !prior)) return;
   const kvo_change change = {.kind = KVO_SETTING,
       .is_prior = prior,
@@ -149,15 +150,32 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   return accessors ? kvo_accessors_current(accessors) : NULL;
 }
 
-void kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+// A value that could not be read is not taken for nil.
+static bool is_whole(kvo_value *value, uint64_t shortages) {
+  if (KVO_LIKELY(kvo_shortages == shortages)) return true;
+  kvo_value_destroy(value);
+  return false;
+}
+
+bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
   kvo_accessors_read(accessors, object, value);
   if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
+  return is_whole(value, shortages);
+}
+
+bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
+  kvo_value_at_path(object, path, value, NULL);
+  kvo_value_snapshot(value);
+  return is_whole(value, shortages);
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell) {
-  kvo_change_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
-      &frame->old_value);
-  frame->flags |= KVO_FRAME_HAS_OLD;
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
+  if (kvo_change_read(accessors, frame->object, &frame->old_value))
+    frame->flags |= KVO_FRAME_HAS_OLD;
+  else kvo_report_untold(accessors->cls, accessors->key);
 }
 
 void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
@@ -171,8 +189,21 @@ void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
   deliver(kvo_cell_observers(cell), frame, true);
 }
 
+void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
+  const kvo_accessors *accessors = kvo_change_accessors(object, id);
+  if (accessors) kvo_report_untold(accessors->cls, accessors->key);
+}
+
 static void begin_reaching(kvo_frame *frame, const kvo_mutation *mutation) {
+  uint64_t shortages = kvo_shortages;
   if (kvo_reach_begin(frame, mutation)) kvo_reach_deliver_priors(frame);
+  if (kvo_shortages != shortages) kvo_change_report_untold(frame->object, frame->id);
+}
+
+static void finish_reaching(kvo_frame *frame) {
+  uint64_t shortages = kvo_shortages;
+  kvo_reach_finish(frame);
+  if (kvo_shortages != shortages) kvo_change_report_untold(frame->object, frame->id);
 }
 
 // Reads old and calls priors.
@@ -203,7 +234,10 @@ KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
 KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {
   kvo_thread *thread = kvo_thread_current();
   kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
-  if (KVO_UNLIKELY(!frame)) return NULL;
+  if (KVO_UNLIKELY(!frame)) {
+    kvo_change_report_untold(object, id);
+    return NULL;
+  }
   if (open(frame, thread, object, id, mutation)) return frame;
   kvo_frame_pop(frame);
   return NULL;
@@ -227,13 +261,14 @@ KVO_INLINE void finish(kvo_frame *frame) {
   uint32_t options = options_of(cell);
   bool reaches = options & KVO_LINKED || frame->flags & KVO_FRAME_REACH;
   if (KVO_UNLIKELY(reaches || kvo_cell_is_tracked(cell))) {
-    kvo_reach_finish(frame);
+    finish_reaching(frame);
     return;
   }
   if (options & (KVO_NEW | KVO_DISTINCT)) {
-    kvo_change_read(kvo_accessors_current(kvo_cell_accessors(cell)), frame->object,
-        &frame->new_value);
-    frame->flags |= KVO_FRAME_HAS_NEW;
+    const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
+    if (kvo_change_read(accessors, frame->object, &frame->new_value))
+      frame->flags |= KVO_FRAME_HAS_NEW;
+    else kvo_report_untold(accessors->cls, accessors->key);
   }
   deliver(kvo_cell_observers(cell), frame, false);
 }
@@ -260,25 +295,24 @@ void kvo_change_cancel(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
-static void read_initial(kvo_registration *registration, const kvo_accessors *accessors,
+static bool read_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_link *link = kvo_link_of(registration);
-  if (link) {
-    kvo_value_at_path(registration->object, link->chain->path, &frame->new_value, NULL);
-    kvo_value_snapshot(&frame->new_value);
-  } else {
-    kvo_change_read(accessors, registration->object, &frame->new_value);
-  }
-  frame->flags |= KVO_FRAME_HAS_NEW;
+  bool is_read =
+      link ? kvo_change_read_path(registration->object, link->chain->path, &frame->new_value)
+           : kvo_change_read(accessors, registration->object, &frame->new_value);
+  if (is_read) frame->flags |= KVO_FRAME_HAS_NEW;
+  return is_read;
 }
 
-void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
+bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
-  if (!kvo_handle_is_valid(registration)) return;
+  if (!kvo_handle_is_valid(registration)) return true;
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
-  if (new) read_initial(registration, accessors, frame);
+  bool is_read = !new || read_initial(registration, accessors, frame);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
-  kvo_change_call(frame, registration, &change);
+  if (is_read) kvo_change_call(frame, registration, &change);
   resume_recording(recorder);
+  return is_read;
 }

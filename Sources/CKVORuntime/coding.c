@@ -16,6 +16,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_delivery.h"
 #include "kvo_fail.h"
+#include "kvo_memory.h"
 #include "kvo_path_coding.h"
 #include "kvo_thread.h"
 #include "kvo_type.h"
@@ -27,6 +28,11 @@ typedef kvo_status (*value_hook)(kvo_object *, const kvo_method *, const char *,
 typedef kvo_status (*set_hook)(kvo_object *, const kvo_method *, const kvo_value *, const char *,
     kvo_error *);
 typedef kvo_status (*nil_hook)(kvo_object *, const kvo_method *, const char *, kvo_error *);
+
+static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to reach \"%s\" of %s.", key,
+      cls->name);
+}
 
 static kvo_status undefined(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name,
@@ -59,9 +65,11 @@ static kvo_status read_found(const kvo_class *cls, const kvo_accessors *accessor
     kvo_object *object, kvo_value *value, kvo_error *error) {
   if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
   if (KVO_LIKELY(accessors->getter != KVO_ACCESS_COMPUTED)) {
+    uint64_t shortages = kvo_shortages;
     kvo_accessors_read_found(accessors, object, value, NULL);
     kvo_value_unwrap(value);
-    return KVO_OK;
+    if (KVO_LIKELY(value->type || kvo_shortages == shortages)) return KVO_OK;
+    return out_of_memory(cls, accessors->key, error);
   }
   kvo_error cause;
   kvo_error_clear(&cause);
@@ -101,7 +109,9 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
     const kvo_value collection = kvo_value_borrowing(object);
     return kvo_value_map(&collection, key, value, error);
   }
+  uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (!accessors && kvo_shortages != shortages) return out_of_memory(cls, key, error);
   if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
   return read_found(cls, accessors, object, value, error);
 }
@@ -270,7 +280,9 @@ kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *method, cons
     const kvo_value collection = kvo_value_borrowing(object);
     return kvo_value_set_each(&collection, key, value, error);
   }
+  uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (!accessors && kvo_shortages != shortages) return out_of_memory(cls, key, error);
   return is_known(accessors) ? set_found(cls, accessors, object, value, error)
                              : set_for_undefined_key(cls, object, value, key, error);
 }
@@ -306,7 +318,9 @@ static kvo_status check_conversion(const kvo_class *cls, const kvo_accessors *ac
 kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
+  uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (!accessors && kvo_shortages != shortages) return out_of_memory(cls, key, error);
   if (kvo_class_is_collection(cls) || (accessors && accessors->tells_class)) return KVO_OK;
   if (!is_known(accessors))
     return refuses(cls, kvo_hooks()->set_value_for_undefined)

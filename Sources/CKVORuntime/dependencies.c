@@ -167,7 +167,7 @@ static kvo_dependencies *parse(const kvo_accessors *accessors, const kvo_key_pat
     kvo_error error;
     const kvo_key_path *path = kvo_key_path_parse(paths->texts[i], accessors->cls, &error);
     if (path) made->paths[made->count++] = path;
-    else
+    else if (error.status != KVO_NO_MEMORY)
       kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", accessors->key, accessors->cls->name,
           paths->texts[i], error.message);
   }
@@ -193,14 +193,17 @@ static void collect(void *opaque) {
 static void end_collection(void *opaque) { kvo_free(((collection *)opaque)->paths.texts); }
 
 static const kvo_dependencies *ask(const kvo_accessors *accessors, kvo_object *object) {
+  uint64_t shortages = kvo_shortages;
   collection collection = {.accessors = accessors, .object = object};
   kvo_unwinding(collect, end_collection, &collection);
   kvo_key_paths *paths = &collection.paths;
-  if (!paths->count) return &none;
-  qsort(paths->texts, paths->count, sizeof *paths->texts, compare_texts);
-  const kvo_dependencies *made = parse(accessors, paths);
+  if (!paths->count && kvo_shortages == shortages) return &none;
+  if (paths->count) qsort(paths->texts, paths->count, sizeof *paths->texts, compare_texts);
+  kvo_dependencies *made = parse(accessors, paths);
   end_collection(&collection);
-  return made;
+  if (kvo_shortages == shortages) return made;
+  kvo_free(made);
+  return NULL;
 }
 
 const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors,
@@ -209,7 +212,7 @@ const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessor
   const kvo_dependencies *known = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (known) return known;
   const kvo_dependencies *answer = ask(accessors, object);
-  if (!answer) return &none;
+  if (!answer) return &none; // not kept: memory was out
   if (__atomic_compare_exchange_n(slot, &known, answer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return answer;
   if (answer != &none) kvo_free(answer);

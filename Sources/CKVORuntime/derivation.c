@@ -7,6 +7,7 @@
 #include "kvo_graph.h"
 
 #include "kvo_lock.h"
+#include "kvo_log.h"
 #include "kvo_memory.h"
 
 #include <string.h>
@@ -251,18 +252,22 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
 
 void kvo_object_refresh_derivations(kvo_object *object) {
   size_t count;
+  uint64_t shortages = kvo_shortages;
   observed_key *keys = copy_observed_keys(object, &count);
   for (size_t i = 0; i < count; i++) {
     const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
     const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
     if (!is_up_to_date(keys[i].dependencies, dependencies)) replace(object, current);
   }
+  if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object));
   kvo_free(keys);
 }
 
 void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
+  uint64_t shortages = kvo_shortages;
   kvo_tables_visit(gather, &gathered);
+  if (kvo_shortages != shortages) kvo_report_underived(cls);
   for (size_t i = 0; i < gathered.count; i++) {
     kvo_object_refresh_derivations(gathered.objects[i]);
     kvo_object_release(gathered.objects[i]);

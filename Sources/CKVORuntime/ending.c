@@ -6,6 +6,7 @@
 // released.
 #include "kvo_registration.h"
 
+#include "kvo_delivery.h"
 #include "kvo_graph.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
@@ -247,6 +248,42 @@ static held_registrations hold_users(kvo_object *object) {
   return held;
 }
 
+static kvo_registration *users_before(kvo_registration *registration, uint64_t serial) {
+  bool counts =
+      registration && registration->serial <= serial && kvo_registration_is_users(registration);
+  return counts ? registration : NULL;
+}
+
+static kvo_registration *find_users_before(kvo_observers observers, uint64_t serial) {
+  if (!observers) return NULL;
+  if (!kvo_observers_is_list(observers))
+    return users_before(kvo_observers_single(observers), serial);
+  kvo_list *list = kvo_observers_list(observers);
+  kvo_registration *found = NULL;
+  for (uint32_t i = 0; !found && i < list->count; i++) found = users_before(list->items[i], serial);
+  return found;
+}
+
+static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = object->observations;
+  kvo_registration *found = NULL;
+  for (uint32_t i = 0; table && !found && i <= table->mask; i++)
+    found = find_users_before(table->cells[i].observers, serial);
+  if (found) kvo_registration_hold(found);
+  return found;
+}
+
+// Where there is no memory to hold all at once; what an `ended` registers meanwhile stays.
+static void end_one_by_one(kvo_object *object) {
+  uint64_t serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
+  kvo_registration *found;
+  while ((found = hold_users_before(object, serial))) {
+    kvo_registration_end(found);
+    kvo_registration_let_go(found);
+  }
+}
+
 // Links that stand here for registrations with other objects stay.
 void kvo_remove_all_observers(kvo_object *object) {
   kvo_retired *retired = NULL, *chain = NULL;
@@ -255,6 +292,7 @@ void kvo_remove_all_observers(kvo_object *object) {
     return;
   }
   held_registrations held = hold_users(object);
+  if (!held.items) end_one_by_one(object);
   for (size_t i = 0; i < held.count; i++) {
     kvo_registration_end(held.items[i]);
     kvo_registration_let_go(held.items[i]);

@@ -133,7 +133,9 @@ static void give_up(kvo_group *group, kvo_stand *stands, uint32_t at, kvo_handle
   kvo_handle *first = &group->registrations[0];
   group->ended = NULL;
   kvo_group_end(group);
-  for (uint32_t i = at; i < group->count; i++) drop(&group->registrations[i]);
+  for (uint32_t i = at; i < group->count; i++)
+    if (kvo_registration_state(&group->registrations[i]) == KVO_UNPLACED)
+      drop(&group->registrations[i]);
   for (uint32_t i = at + 1; i < group->count; i++) kvo_stand_discard(&stands[i]);
   *handle = NULL;
   kvo_registration_let_go(first);

@@ -7,6 +7,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_convert.h"
 #include "kvo_delivery.h"
+#include "kvo_memory.h"
 #include "kvo_role.h"
 #include "kvo_thread.h"
 
@@ -89,24 +90,31 @@ typedef struct opening {
   kvo_object *self;
   const kvo_method *method;
   owned_mutation owned;
+  bool is_short; // memory was out
 } opening;
 
 // Each method could change two keys; mostly only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
+  // Told as a setting, which says less but nothing wrong.
+  const kvo_mutation *mutation = opening->is_short ? NULL : &opening->owned.mutation;
   uint32_t observed = __atomic_load_n(&opening->method->observed, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
     if (observed & (1u << i))
-      opening->interposition->frames[i] = kvo_change_open_mutation(opening->self,
-          (uintptr_t)opening->method->keys[i], &opening->owned.mutation);
+      opening->interposition->frames[i] =
+          kvo_change_open_mutation(opening->self, (uintptr_t)opening->method->keys[i], mutation);
 }
 
 static void end_opening(void *opaque) { end_mutation(&((opening *)opaque)->owned); }
 
 static void open_mutations(kvo_interposition *interposition, kvo_object *self,
     const kvo_method *method, void **arguments) {
-  opening opening = {interposition, self, method, mutation_of(method, arguments)};
+  uint64_t shortages = kvo_shortages;
+  opening opening = {interposition, self, method, mutation_of(method, arguments), false};
+  opening.is_short = kvo_shortages != shortages;
   kvo_unwinding(open_keys, end_opening, &opening);
+  for (uint32_t i = 0; KVO_UNLIKELY(opening.is_short) && i < method->key_count; i++)
+    kvo_change_report_untold(self, (uintptr_t)method->keys[i]);
   end_opening(&opening);
 }
 

@@ -135,6 +135,17 @@ void kvo_misuse(const char *format, ...) {
   if (kvo_log_flags & KVO_ABORT_ON_MISUSE) abort();
 }
 
+void kvo_report_untold(const kvo_class *cls, const char *key) {
+  kvo_misuse("No memory to tell all of a change of \"%s\" of %s: observers may have missed it.",
+      key, kvo_class_name(cls));
+}
+
+void kvo_report_underived(const kvo_class *cls) {
+  kvo_misuse(
+      "No memory to follow what the derived keys of %s depend on: observers may miss changes.",
+      kvo_class_name(cls));
+}
+
 void kvo_set_unhandled_notification_handler(void (*handler)(const char *key_path,
     kvo_object *object, kvo_object *observer)) {
   __atomic_store_n(&unhandled_handler, handler, __ATOMIC_RELEASE);

@@ -114,6 +114,7 @@ typedef struct {
   const char *key;
   const kvo_mutation *mutation;
   kvo_open_pair *pair; // that a will has opened; a callback may have ended it
+  bool is_lost;        // memory was out
 } half;
 
 static bool leads_on(const kvo_cell *cell) {
@@ -152,6 +153,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     return;
   }
   half->pair = pair;
+  half->is_lost = false;
   if (cell) deliver_priors(frame, cell);
 }
 
@@ -164,8 +166,15 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
+// A will that could not be kept is reported once, and not again by its did.
+static void lose(const kvo_object *object, const char *key) {
+  if (kvo_this_thread) kvo_this_thread->lost_pairs++;
+  kvo_report_untold(kvo_class_of(object), key);
+}
+
 static void will_change(void *opaque) {
   half *half = opaque;
+  half->is_lost = true;
   const kvo_accessors *accessors = accessors_of(half->object, half->key);
   kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
@@ -201,8 +210,12 @@ static void take_back(void *opaque) {
 }
 
 static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  half half = {object, key, mutation, NULL};
+  uint64_t shortages = kvo_shortages;
+  half half = {object, key, mutation, NULL, false};
   kvo_unwinding(will_change, take_back, &half);
+  if (KVO_LIKELY(kvo_shortages == shortages)) return;
+  if (half.is_lost) lose(object, key);
+  else kvo_report_untold(kvo_class_of(object), key);
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
@@ -226,6 +239,10 @@ static void finish(kvo_frame *frame, kvo_open_pair *pair) {
 }
 
 static void report_unmatched(const kvo_object *object, const char *key) {
+  if (kvo_this_thread && kvo_this_thread->lost_pairs) {
+    kvo_this_thread->lost_pairs--;
+    return;
+  }
   kvo_misuse(
       "didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.",
       key, kvo_class_of(object)->name);
@@ -233,15 +250,16 @@ static void report_unmatched(const kvo_object *object, const char *key) {
 
 static void did_change(void *opaque) {
   const half *half = opaque;
-  const kvo_accessors *accessors = accessors_of(half->object, half->key);
-  if (!accessors) return;
-  kvo_open_pair *pair = take_pair(half->object, accessors->id);
+  // What its will found: there is nothing to make, and so nothing that memory could be out for.
+  uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
+  kvo_open_pair *pair = id ? take_pair(half->object, id) : NULL;
   if (!pair) {
     report_unmatched(half->object, half->key);
     return;
   }
-  kvo_frame *frame = push_frame(half->object, accessors->id);
+  kvo_frame *frame = push_frame(half->object, id);
   if (!frame) {
+    kvo_report_untold(kvo_class_of(half->object), half->key);
     free_pair(pair);
     return;
   }
@@ -254,13 +272,14 @@ static void did_change(void *opaque) {
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
   const char *interned = kvo_key_intern(key);
   if (interned) will_change_by(object, interned, mutation);
+  else lose(object, key);
 }
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 void kvo_did_change(kvo_object *object, const char *key) {
-  half half = {object, kvo_key_intern(key), NULL, NULL};
-  if (half.key) kvo_unwinding(did_change, NULL, &half);
+  half half = {object, key, NULL, NULL, false};
+  kvo_unwinding(did_change, NULL, &half);
 }
 
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,

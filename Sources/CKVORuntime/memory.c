@@ -1,4 +1,5 @@
-// The allocation seam. Nothing else in the runtime calls malloc (libffi's closures excepted).
+// The allocation seam. Nothing else in the runtime calls malloc, but libffi for its closures and the
+// C library for the text of a dump, which the caller frees.
 //
 // With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
 // while, unless the address sanitizer does that already: whoever still reads it stumbles, rather
@@ -44,15 +45,23 @@ static void *poison(void *memory) { return memory; }
 
 #ifdef KVO_FAILING_MEMORY
 _Thread_local int64_t kvo_allocations_left = INT64_MAX;
+_Thread_local int64_t kvo_failures_left = INT64_MAX;
 
-static bool is_out(void) { return kvo_allocations_left-- <= 0; }
+static bool is_out(void) { return kvo_allocations_left-- <= 0 && kvo_failures_left-- > 0; }
 #else
 static bool is_out(void) { return false; }
 #endif
 
-void *kvo_alloc(size_t size) { return is_out() ? NULL : malloc(size); }
+_Thread_local uint64_t kvo_shortages;
 
-void *kvo_alloc_zeroed(size_t size) { return is_out() ? NULL : calloc(1, size); }
+static void *counted(void *memory) {
+  if (KVO_UNLIKELY(!memory)) kvo_shortages++;
+  return memory;
+}
+
+void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
+
+void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : calloc(1, size)); }
 
 char *kvo_alloc_string(const char *string) {
   size_t size = strlen(string) + 1;

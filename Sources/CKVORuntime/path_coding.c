@@ -237,7 +237,10 @@ static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo
 kvo_status kvo_value_at_path(kvo_object *object, const kvo_key_path *path, kvo_value *value,
     kvo_error *error) {
   kvo_walk walk = {path, path->count, kvo_class_of(object), error};
-  return read_from_object(&walk, object, value);
+  kvo_status status = read_from_object(&walk, object, value);
+  if (status != KVO_NO_MEMORY) return status;
+  return kvo_fail(error, status, root_name(walk.cls), path->text, "No memory to read \"%s\" of %s.",
+      path->text, root_name(walk.cls));
 }
 
 static kvo_status invalid(kvo_error *error, const kvo_error *cause) {

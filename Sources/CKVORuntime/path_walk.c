@@ -4,6 +4,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_graph.h"
+#include "kvo_memory.h"
 #include "kvo_type.h"
 
 static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
@@ -75,6 +76,8 @@ kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint3
     kvo_error *error) {
   kvo_error cause = {0};
   kvo_status status = KVO_OK;
+  uint64_t shortages = kvo_shortages;
+  const char *name = kvo_class_name(kvo_class_of(object));
   kvo_value held = KVO_VALUE_NIL;
   while (object && depth < path->count && !status) {
     kvo_value value;
@@ -86,6 +89,9 @@ kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint3
     depth = kvo_key_path_next_key(path, depth);
   }
   kvo_value_destroy(&held);
+  if (!status && kvo_shortages != shortages)
+    status = kvo_fail(&cause, KVO_NO_MEMORY, name, path->text, "No memory to observe \"%s\" of %s.",
+        path->text, name);
   if (status && error) *error = cause;
   return status;
 }

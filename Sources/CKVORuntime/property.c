@@ -3,6 +3,7 @@
 
 #include "kvo_class_internal.h"
 #include "kvo_lock.h"
+#include "kvo_log.h"
 #include "kvo_memory.h"
 
 #include <stdio.h>
@@ -60,10 +61,18 @@ const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_defini
   return cls;
 }
 
-void kvo_store_copied_string(const char **field, const char *string) {
-  const char *old = *field;
-  *field = string ? kvo_alloc_string(string) : NULL;
+bool kvo_store_copied_string(const char **field, const char *string) {
+  const char *old = *field, *copy = string ? kvo_alloc_string(string) : NULL;
+  if (string && !copy) return false;
+  *field = copy;
   kvo_free(old);
+  return true;
+}
+
+void kvo_report_unset(const kvo_object *self, const kvo_method *method) {
+  const char *name = kvo_class_name(kvo_class_of(self));
+  kvo_misuse("No memory for what %s of %s was given: the property is as it was.",
+      kvo_method_selector(method), name);
 }
 
 void kvo_store_retained_object(void *field, void *object) {

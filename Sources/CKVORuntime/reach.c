@@ -18,7 +18,7 @@ static kvo_reach *make(void) {
   kvo_reach *reach = kvo_alloc(sizeof *reach);
   if (!reach) return NULL;
   reach->references = 1;
-  reach->has_before = false;
+  reach->has_before = reach->is_short = false;
   reach->mutation = (kvo_mutation_record){.kind = KVO_SETTING};
   reach->links = (kvo_links){0};
   kvo_audience_init(&reach->before);
@@ -78,8 +78,7 @@ static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   if (!guard) return;
   kvo_frame_reads(guard, affected->id);
   const kvo_accessors *accessors = kvo_change_accessors(affected->object, affected->id);
-  if (accessors) kvo_change_read(accessors, affected->object, &affected->value);
-  affected->is_read = accessors != NULL;
+  affected->is_read = accessors && kvo_change_read(accessors, affected->object, &affected->value);
   kvo_frame_pop(guard);
 }
 
@@ -88,8 +87,8 @@ static void read_tracked(const kvo_frame *frame, kvo_member *member) {
   kvo_frame *guard = visit(frame, path->object, path->operations);
   if (!guard) return;
   kvo_frame_reads(guard, path->accessors->id);
-  kvo_change_read(kvo_accessors_current(path->accessors), path->object, &member->value);
-  member->is_read = true;
+  member->is_read =
+      kvo_change_read(kvo_accessors_current(path->accessors), path->object, &member->value);
   kvo_frame_pop(guard);
 }
 
@@ -97,9 +96,7 @@ static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member
   kvo_frame *guard = visit(frame, chain->root, chain->operations);
   if (!guard) return;
   kvo_frame_reads(guard, (uintptr_t)chain);
-  kvo_value_at_path(chain->root, chain->path, &member->value, NULL);
-  kvo_value_snapshot(&member->value);
-  member->is_read = true;
+  member->is_read = kvo_change_read_path(chain->root, chain->path, &member->value);
   kvo_frame_pop(guard);
 }
 
@@ -207,6 +204,9 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
       .new_value = options & KVO_NEW ? new : NULL};
   if (is_detailed(reach, member)) change = describe(&reach->mutation, options);
   else if (options & KVO_DISTINCT && old && new && kvo_value_equal(old, new)) return;
+  // There was no memory to read what is new.
+  bool lacks_new = options & KVO_NEW && !change.new_value && change.kind != KVO_REMOVAL;
+  if (KVO_UNLIKELY(reach->is_short) && lacks_new) return;
   call(frame, &reach->after, member, &change);
 }
 
@@ -216,7 +216,11 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_reach *reach = make();
   if (!reach) return false;
   put_into(frame, reach);
-  if (mutation && !kvo_mutation_begin(&reach->mutation, mutation)) return false;
+  if (mutation && !kvo_mutation_begin(&reach->mutation, mutation)) {
+    // Told as a setting, which says less but nothing wrong.
+    kvo_mutation_destroy(&reach->mutation);
+    reach->mutation.kind = KVO_SETTING;
+  }
   reach->has_before = kvo_audience_find(&reach->before, NULL, frame->object, frame->id, NULL);
   if (!reach->has_before) return false;
   if (reach->mutation.kind != KVO_SETTING)
@@ -269,12 +273,14 @@ void kvo_reach_finish(kvo_frame *frame) {
     put_into(frame, made);
   }
   kvo_reach *reach = frame->reach;
+  uint64_t shortages = kvo_shortages;
   find_after(frame, reach, &reach->links);
   if (follow(reach)) {
     kvo_audience_destroy(&reach->after);
     find_after(frame, reach, NULL);
   }
   read_new(frame, reach);
+  reach->is_short = kvo_shortages != shortages;
   for (uint32_t i = 0; i < reach->after.member_count; i++)
     call_final(frame, reach, &reach->after.members[i]);
 }

@@ -78,44 +78,66 @@ static kvo_registration *make(const request *request, const kvo_accessors *acces
                 : make_plain(request, thread, accessors, with_handle);
 }
 
+// One that is not in place.
 static void discard(kvo_registration *made) {
   kvo_link *link = kvo_link_of(made);
   if (link) kvo_chain_release(link->chain);
   kvo_free(made);
 }
 
+// Takes out one that could not be followed all along its path, or have its initial call. A group's
+// is ended with its group.
+static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
+    const kvo_accessors *accessors, kvo_error *error) {
+  if (!(registration->options & KVO_GROUPED)) {
+    registration->ended = NULL;
+    kvo_registration_end(registration);
+    if (handle) kvo_registration_let_go(registration);
+  }
+  return out_of_memory(accessors->cls, accessors->key, error);
+}
+
+// Gives up one that has not come into place.
+static kvo_status give_up(kvo_registration *registration, kvo_stand *stand, kvo_error *error) {
+  kvo_stand_discard(stand);
+  if (!(registration->options & KVO_GROUPED)) discard(registration);
+  return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
+}
+
 // In place, and followed along its path.
-static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_error *error) {
+static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_handle **handle,
+    kvo_error *error) {
   kvo_retired *retired = NULL;
   kvo_link *link = kvo_link_of(registration);
+  uint64_t shortages = kvo_shortages;
   bool in_graph = link || stand->derivation;
   if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
   bool placed = kvo_registration_place(registration, stand, &retired);
   if (placed && link) kvo_registration_hold(registration);
   if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
   kvo_retire(retired);
-  if (!placed) {
-    kvo_stand_discard(stand);
-    return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
-  }
+  if (!placed) return give_up(registration, stand, error);
   if (in_graph && kvo_registration_state(registration) != KVO_UNPLACED) {
     kvo_wire(link, stand->derivation);
     stand->derivation = NULL;
   }
   kvo_stand_settle(stand);
+  bool is_short = kvo_shortages != shortages;
+  kvo_status status = is_short ? take_back(registration, handle, stand->accessors, error) : KVO_OK;
   if (link) kvo_registration_let_go(registration);
-  return KVO_OK;
+  return status;
 }
 
 typedef struct {
   kvo_registration *registration;
   const kvo_accessors *accessors;
   kvo_frame *frame;
+  bool is_told;
 } initial;
 
 static void tell_initial(void *opaque) {
-  const initial *initial = opaque;
-  kvo_deliver_initial(initial->registration, initial->accessors, initial->frame);
+  initial *initial = opaque;
+  initial->is_told = kvo_deliver_initial(initial->registration, initial->accessors, initial->frame);
 }
 
 static void pop_initial(void *opaque) { kvo_frame_pop(((initial *)opaque)->frame); }
@@ -123,22 +145,20 @@ static void pop_initial(void *opaque) { kvo_frame_pop(((initial *)opaque)->frame
 // The registration may end during the initial call, or on another thread: a frame guards it.
 kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *stand,
     kvo_handle **handle, kvo_error *error) {
-  const kvo_accessors *accessors = stand->accessors;
-  kvo_frame *frame = NULL;
+  initial initial = {.registration = registration, .accessors = stand->accessors};
   if (registration->options & KVO_INITIAL) {
-    frame = kvo_frame_push(kvo_thread_current(), registration->object);
-    if (!frame) {
-      kvo_stand_discard(stand);
-      return out_of_memory(accessors->cls, accessors->key, error);
-    }
+    initial.frame = kvo_frame_push(kvo_thread_current(), registration->object);
+    if (!initial.frame) return give_up(registration, stand, error);
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");
-  kvo_status status = insert(registration, stand, error);
+  kvo_status status = insert(registration, stand, handle, error);
+  if (!status && initial.frame) {
+    kvo_unwinding(tell_initial, pop_initial, &initial);
+    if (!initial.is_told) status = take_back(registration, handle, initial.accessors, error);
+  }
   if (status && handle) *handle = NULL;
-  initial initial = {registration, accessors, frame};
-  if (!status && frame) kvo_unwinding(tell_initial, pop_initial, &initial);
-  if (frame) kvo_frame_pop(frame);
+  if (initial.frame) kvo_frame_pop(initial.frame);
   return status;
 }
 
@@ -176,9 +196,7 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
     kvo_stand_discard(&stand);
     return out_of_memory(cls, request->key_path, error);
   }
-  status = kvo_registration_insert(made, &stand, handle, error);
-  if (status) discard(made);
-  return status;
+  return kvo_registration_insert(made, &stand, handle, error);
 }
 
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,

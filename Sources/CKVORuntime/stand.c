@@ -10,6 +10,7 @@
 #include "kvo_graph.h"
 #include "kvo_intern.h"
 #include "kvo_lock.h"
+#include "kvo_memory.h"
 #include "kvo_swizzle.h"
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
@@ -70,6 +71,7 @@ kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *sta
   kvo_error cause; // filled in as a whole where something fails
   cause.status = KVO_OK;
   *stand = (kvo_stand){.object = object};
+  uint64_t shortages = kvo_shortages;
   if (kvo_class_is_collection(cls)) return kvo_collection_refuse_observing(object, key, error);
   stand->accessors = kvo_observable_accessors(object, key, &cause);
   if (stand->accessors)
@@ -79,7 +81,10 @@ kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *sta
     if (error) *error = cause;
     return cause.status;
   }
-  if (kvo_derivation_make(object, stand->accessors, &stand->derivation)) return KVO_OK;
+  if (kvo_derivation_make(object, stand->accessors, &stand->derivation) &&
+      kvo_shortages == shortages)
+    return KVO_OK;
+  kvo_stand_discard(stand);
   return out_of_memory(cls, key, error);
 }
 

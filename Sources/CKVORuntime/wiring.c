@@ -147,7 +147,7 @@ void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
 static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_stand *stand) {
   kvo_error error;
   if (!kvo_stand_prepare(object, chain->path->components[depth].key, stand, &error)) return true;
-  kvo_chain_report(chain, &error);
+  if (error.status != KVO_NO_MEMORY) kvo_chain_report(chain, &error);
   return false;
 }
 

@@ -50,14 +50,14 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Reads a key. On KVO_OK `*value`, which need not be initialised, is the caller's to destroy;
-/// else it is nil. KVO_UNDEFINED_KEY unless the class's hook answers, or what a hook says. Any
-/// thread that may call the accessor.
+/// else it is nil. KVO_UNDEFINED_KEY unless the class's hook answers, KVO_NO_MEMORY, or what a hook
+/// says. Any thread that may call the accessor.
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 
 /// Sets a key; the value stays the caller's. A key without setter is written to its ivar and its
 /// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`.
-/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY. A key of a collection is set
+/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY, KVO_NO_MEMORY. A key of a collection is set
 /// in each of its elements, in their order, as far as the first error.
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
     const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
@@ -103,7 +103,7 @@ kvo_status kvo_values_for_keys(kvo_object *object, const char *KVO_NONNULL const
     size_t count, kvo_value *values, kvo_error *KVO_NULLABLE error);
 /// Sets `count` keys in their order. An error that the class tells beforehand (an unknown or
 /// read-only key, a value of the wrong type) leaves all as they were; where a hook of the class
-/// refuses only when it is asked, those before it are set. Statuses as `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
+/// refuses only when it is asked, or memory runs out on the way, those before it are set. Statuses as `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
 kvo_status kvo_set_values_for_keys(kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, const kvo_value *values,
     kvo_error *KVO_NULLABLE error);

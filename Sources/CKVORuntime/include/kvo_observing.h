@@ -19,6 +19,12 @@
 /// objects that the path leads to, keeps none of them alive, and is told nil where the path is
 /// broken. `list.@sum.amount` and `list.@count` follow what is in the list and what its elements
 /// say. A path that goes on through a plain collection can't be observed.
+///
+/// Memory. A registration that memory is out for is not made; ending one, and death, need none. A
+/// change that can't be told for want of memory is made all the same, and reported as misuse, by class
+/// and key. Its observers are told what could be read, and never what is not so: part of a to-many key
+/// as a setting, a change without its old value, or, who asked for a new one that can't be read,
+/// nothing. Where a path could not be followed, it is when the link changes next.
 #ifndef KVO_OBSERVING_H
 #define KVO_OBSERVING_H
 
@@ -95,6 +101,7 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 
 /// Registers a callback for several keys at once, all of them or none, in one piece of memory and
 /// with one handle, which ends them together.
+/// An initial call that was made before memory ran out at a later key stays made.
 /// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
 /// - context: of the first key; the i-th key's callback is handed `context + i * stride`.
 /// - ended: called exactly once, with `context`, when all of them have ended.

@@ -70,9 +70,11 @@ typedef struct kvo_class_definition {
 const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
 
-/// What the setters of the policies COPY and RETAIN do.
-void kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
+/// What the setters of the policies COPY and RETAIN do. Without memory for a copy the field keeps its
+/// string, and the answer is false, which the setter reports by the second.
+bool kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
     const char *KVO_NULLABLE string);
+void kvo_report_unset(const kvo_object *self, const kvo_method *setter);
 void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
 
 KVO_ASSUME_NONNULL_END
@@ -182,7 +184,8 @@ KVO_END_DECLS
 #define KVO_P_ACCESSORS_ASSIGN(cls, type, key, Key) \
   KVO_P_SETTER_(cls, type, key, Key, ((cls *)self)->key = value)
 #define KVO_P_ACCESSORS_COPY(cls, type, key, Key) \
-  KVO_P_SETTER_(cls, type, key, Key, kvo_store_copied_string(&((cls *)self)->key, value))
+  KVO_P_SETTER_(cls, type, key, Key,              \
+      if (!kvo_store_copied_string(&((cls *)self)->key, value)) kvo_report_unset(self, _cmd))
 #define KVO_P_ACCESSORS_RETAIN(cls, type, key, Key) \
   KVO_P_SETTER_(cls, type, key, Key, kvo_store_retained_object(&((cls *)self)->key, value))
 #define KVO_P_ACCESSORS_CUSTOM(cls, type, key, Key)                        \

@@ -2,6 +2,7 @@
 #ifndef KVO_DELIVERY_H
 #define KVO_DELIVERY_H
 
+#include "kvo_key_path.h"
 #include "kvo_table.h"
 #include "kvo_thread.h"
 
@@ -52,8 +53,13 @@ void kvo_change_cancel(kvo_frame *frame);
 kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
 /// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
-/// Reads a key for a change record: a collection as it is now, not as a proxy.
-void kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+/// Reads a key, or a path, for a change record: a collection as it is now, not as a proxy. False, and
+/// nil, if memory was out.
+bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
+bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value);
+/// Reports that observers of a key of a living object, if it has any, are not told of all, memory
+/// being out.
+void kvo_change_report_untold(kvo_object *object, uintptr_t id);
 /// Calls the observer of a live registration, whose object the frame guards.
 void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change);
 
@@ -65,8 +71,8 @@ void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell);
 void kvo_change_finish(kvo_frame *frame);
 
 /// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame
-/// guards its object.
-void kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
+/// guards its object. False if memory was out and it was not made.
+bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame);
 
 #pragma GCC visibility pop

@@ -27,6 +27,11 @@ void kvo_log_registration(const kvo_registration *registration, const char *what
 /// Reports a misuse of the interface, which is survived unless the environment says otherwise.
 void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Reports that observers of a key may not have been told all of a change, memory being out.
+void kvo_report_untold(const kvo_class *cls, const char *key);
+/// Reports that derived keys of a class's objects may not be told of changes, memory being out.
+void kvo_report_underived(const kvo_class *cls);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

@@ -87,6 +87,7 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 typedef struct kvo_reach {
   uint32_t references; ///< atomic: frames and pairs
   bool has_before;     ///< the audience at will is known
+  bool is_short;       ///< memory was out for some of what is new
   kvo_mutation_record mutation;
   kvo_audience before, after;
   kvo_links links; ///< to be followed at did

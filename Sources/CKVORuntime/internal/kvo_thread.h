@@ -68,6 +68,7 @@ struct kvo_thread {
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
   uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
+  uint32_t lost_pairs;                      ///< changes by hand whose beginning memory was out for
   bool in_use;                              ///< atomic
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   kvo_thread *KVO_NULLABLE next;            ///< immutable once published

@@ -1,6 +1,8 @@
 // A list is an array of retained nodes, grown by one at a time: lists are short here.
 #include "graph_list.h"
 
+#include "fixture_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ void graph_list_destroy(graph_list *list) {
   list->nodes = NULL;
 }
 
-kvo_collection *graph_list_collection(const graph_list *list, kvo_collection_kind kind) {
+static kvo_collection *make(const graph_list *list, kvo_collection_kind kind) {
   kvo_value *values = required(calloc(list->count + 1, sizeof *values));
   for (size_t i = 0; i < list->count; i++)
     values[i] = kvo_value_object((kvo_object *)list->nodes[i]);
@@ -73,9 +75,19 @@ kvo_collection *graph_list_collection(const graph_list *list, kvo_collection_kin
   return made;
 }
 
+// It is the runtime that is to run out of memory, not the class.
+kvo_collection *graph_list_collection(const graph_list *list, kvo_collection_kind kind) {
+  fixture_memory_limit limit = fixture_lift_memory_limit();
+  kvo_collection *made = make(list, kind);
+  fixture_restore_memory_limit(limit);
+  return made;
+}
+
 graph_node *graph_collection_node(kvo_collection *collection, size_t index) {
   kvo_value value = KVO_VALUE_NIL;
+  fixture_memory_limit limit = fixture_lift_memory_limit();
   if (kvo_collection_get(collection, index, &value, NULL)) abort();
+  fixture_restore_memory_limit(limit);
   graph_node *node = (graph_node *)kvo_value_get_object(&value);
   kvo_value_destroy(&value);
   return node;

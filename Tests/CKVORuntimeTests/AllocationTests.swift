@@ -1,0 +1,48 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// Every allocation fails once, alone and with all that follow it: what a call can't do for want of
+/// memory it says, and leaves everything as it was.
+@Suite struct AllocationTests {
+  // A process of its own: the reports of misuse are the test's.
+  @Test("A1 C8 B3: a class is made step by step, each of which fails alone")
+  func classes() async {
+    await #expect(processExitsWith: .success) { tryAll("class", atLeast: 1) }
+  }
+
+  @Test("C2 C8 C6 F1 H3: nothing is registered where memory is out, and registers again later")
+  func registrations() async {
+    await #expect(processExitsWith: .success) { tryAll("registration", atLeast: 18) }
+  }
+
+  @Test("D1 D4 D5 D6 G1 H1 J3: a change that can't be told is reported, and what follows is told")
+  func changes() async {
+    await #expect(processExitsWith: .success) { tryAll("change", atLeast: 16) }
+  }
+
+  @Test("B1 B2 B5 B6 B11: what can't be read for want of memory is an error, not nil")
+  func coding() async {
+    await #expect(processExitsWith: .success) { tryAll("coding", atLeast: 16) }
+  }
+
+  @Test("B8 B9 H5: a mutable proxy changes nothing where memory is out")
+  func mutations() async {
+    await #expect(processExitsWith: .success) { tryAll("mutation", atLeast: 35) }
+  }
+
+  @Test("C1 C4 C5: registrations end without memory, and with the objects that die")
+  func removals() async {
+    await #expect(processExitsWith: .success) { tryAll("removal", atLeast: 7) }
+  }
+}
+
+private func tryAll(_ group: String, atLeast count: Int32) {
+  let result = fixture_run_short_of_memory(group)
+  precondition(result.scenarios >= count, "\(group): only \(result.scenarios) scenarios")
+  precondition(result.wrong == 0, "\(group): \(result.wrong) went wrong")
+  #if DEBUG
+    precondition(result.failures >= result.scenarios, "\(group): memory never ran out")
+  #endif
+}
