@@ -49,6 +49,8 @@ package enum GraphClass {
     package var isToMany: Bool { kind == .list || kind == .set }
     /// Whether a getter that reads it is seen to.
     package var isSeen: Bool { !isWeak && !bracketsByHand }
+    /// Whether the Swift class declares it: on a key path it is followed as a key of its own.
+    package var isDeclared: Bool { !isKeyPath && (isDerived || !isSeen) }
     /// A key path of Swift, which only tokens can be given.
     package var isKeyPath: Bool { name.hasPrefix("\\") }
   }

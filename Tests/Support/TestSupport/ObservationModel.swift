@@ -112,11 +112,24 @@ package final class ObservationModel: GraphSystem {
       return objects[object].values[key]
     }
     switch description.tracking {
-    case .path, .computedPath: return read(object, description.terms[0])
+    case .path, .computedPath:
+      defer { readDeclaredKeys(along: description.terms[0], from: object) }
+      return read(object, description.terms[0])
     case .choice(let key):
       let first = number(read(object, GraphPath(key))) != 0
       return .number(number(read(object, description.terms[first ? 0 : 1])))
     case .computed, nil: return combined(description, of: object)
+    }
+  }
+
+  // What key-value coding or a pair by hand may change, although no getter tells of it.
+  private func readDeclaredKeys(along path: GraphPath, from object: Int) {
+    guard reads != nil else { return }
+    var value = GraphValue.object(object)
+    for case .key(let key) in path.components {
+      guard case .object(let object) = value else { return }
+      if GraphClass.keys[key].isDeclared { reads?.append(Node(object: object, key: key)) }
+      value = read(object, key)
     }
   }
 
