@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import Synchronization
 
 /// A key's declared accessors, without their types.
 class Accessors {
@@ -6,6 +7,8 @@ class Accessors {
   /// The key path under which typed calls name the key.
   let keyPath: AnyKeyPath?
   let use: Use
+  /// `PlainLinks`, which never changes once it is known.
+  private let plainLinks = Atomic(PlainLinks.unknown.rawValue)
 
   /// What changes the key.
   enum Use {
@@ -25,6 +28,23 @@ class Accessors {
 
   /// The key path that the getter goes along, if it is one.
   var path: AnyKeyPath? { keyPath }
+
+  /// Whether there may be keys on the way of `path` that its getters don't tell of. That may change
+  /// with what is declared.
+  final var isWalked: Bool {
+    guard let path else { return false }
+    return KeyPathWalk.hasTold(on: path) || mayHavePlainLinks(path)
+  }
+
+  private func mayHavePlainLinks(_ path: AnyKeyPath) -> Bool {
+    let known = PlainLinks(rawValue: plainLinks.load(ordering: .relaxed))
+    if let known, known != .unknown { return known == .possible }
+    let found: PlainLinks = KeyPathWalk.mayHavePlainLinks(path) ? .possible : .none
+    plainLinks.store(found.rawValue, ordering: .relaxed)
+    return found == .possible
+  }
+
+  private enum PlainLinks: UInt8 { case unknown, none, possible }
 
   /// Whether the key is affected by whatever the getter reads.
   var isTracked: Bool { if case .tracked = use { true } else { false } }

@@ -56,7 +56,9 @@ final class KVOClass: @unchecked Sendable {
 
   private init(_ type: KVOObject.Type) {
     self.type = type
-    name = className(of: type)
+    let name = className(of: type)
+    self.name = name
+    KVOClass.names.withLock { _ = $0.insert(name) }
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
     hasRoomless = fields.contains { $0.isObserved && !$0.type.hasRoom }
@@ -69,12 +71,16 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   private static let known = ForeverMap<KVOClass>()
+  private static let names = Locked<Set<String>>([])
   static let lock = Lock(isOuter: true)
   // Guarded by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
   /// The class of an object. O(1) after the class's first use. Any thread.
   static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
+
+  /// Whether a class of Swift's of that name has been used.
+  static func isKnown(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
 
   /// What is known of a class.
   static func of(_ type: KVOObject.Type) -> KVOClass {

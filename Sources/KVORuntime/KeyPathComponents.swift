@@ -20,6 +20,10 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
 
   /// Whether a component has been met that has arguments, as a subscript has.
   private(set) var hasArguments = false
+  /// How the last component is read, if it is computed.
+  private(set) var getter: KeyPathGetter?
+  /// The type of the last component's value; nil for the key path's own, at its end.
+  private(set) var valueType: Any.Type?
   private var place: UnsafeRawPointer
   private var end: UnsafeRawPointer
 
@@ -41,9 +45,14 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     guard !isAtEnd else { return nil }
     let header = place.load(as: UInt32.self)
     place += 4
+    getter = nil
+    valueType = nil
     let component = read(header)
+    guard !isAtEnd else { return component }
     // The type that the next one begins with.
-    if !isAtEnd { place = place.alignedUp(toMultipleOf: 8) + 8 }
+    let type = place.alignedUp(toMultipleOf: 8)
+    valueType = type.load(as: Any.Type.self)
+    place = type + 8
     return component
   }
 
@@ -71,12 +80,15 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     let words = place.alignedUp(toMultipleOf: 8)
     let isByPointer = header & 0x0037_ffff == 0
     let component = Component.computed(isByPointer ? words.load(as: UnsafeRawPointer?.self) : nil)
+    let function = words.load(fromByteOffset: 8, as: UnsafeRawPointer.self)
     place = words + (header & 0x0040_0000 == 0 ? 16 : 24)
+    getter = KeyPathGetter(function: function, arguments: place, size: 0)
     guard header & 0x0008_0000 != 0 else { return component }
     // Types of generic code are arguments as well. Where the others end is not told.
     let size = place.load(as: Int.self)
     let witnesses = place.load(fromByteOffset: 8, as: UnsafeRawPointer?.self)
     guard size == 0 || witnesses == kvo_swift_generic_witnesses() else { return stop() }
+    getter = KeyPathGetter(function: function, arguments: place + 16, size: size)
     place += 16 + size
     return component
   }
@@ -85,6 +97,27 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     hasArguments = true
     place = end
     return nil
+  }
+}
+
+/// The function by which a key path reads a computed property. Lives as long as the key path.
+struct KeyPathGetter {
+  fileprivate let function: UnsafeRawPointer
+  /// The types of generic code.
+  fileprivate let arguments: UnsafeRawPointer
+  fileprivate let size: Int
+
+  /// The property's value, which is of that type.
+  func value(of object: AnyObject, as type: Any.Type) -> Any {
+    func read<Value>(_ type: Value.Type) -> Any {
+      withUnsafeTemporaryAllocation(of: type, capacity: 1) { value in
+        withUnsafePointer(to: object) {
+          kvo_swift_read_by_key_path(function, value.baseAddress!, $0, arguments, size)
+        }
+        return value.moveElement(from: 0)
+      }
+    }
+    return _openExistential(type, do: read)
   }
 }
 
@@ -118,7 +151,19 @@ extension KeyPathComponents {
       && all(\Probe.next) == [.computed(getter)]
       && all(\Probe.pair.1) == [.stored(offset: offset + 8), .part]
       && all(\Probe.list.count).count == 2 && all(\Probe.list[0]).count == 1
+      && areGettersKnown(by: probe)
   }()
+
+  private static func areGettersKnown(by probe: Probe) -> Bool {
+    let path = \Probe.myself?.second
+    var components = KeyPathComponents(unchecked: path)
+    return withExtendedLifetime(path) {
+      guard case .computed = components.next(), let getter = components.getter,
+        components.valueType == Probe?.self
+      else { return false }
+      return getter.value(of: probe, as: Probe?.self) as? Probe === probe
+    }
+  }
 
   private static func all(_ keyPath: AnyKeyPath) -> [Component] {
     Array(KeyPathComponents(unchecked: keyPath))
@@ -130,6 +175,7 @@ private class Probe {
   final var second = 0
   final var pair = (0, 0)
   final var list: [Int] = []
+  var myself: Probe? { self }
   var next: Probe? {
     get { nil }
     set { first = newValue == nil ? 0 : 1 }

@@ -87,21 +87,6 @@ extension KVOObject {
     guard read.isOverridden, property.accessors == nil else { return property }
     return known.learn(.keyPath(keyPath), of: field.key) ?? property
   }
-
-  // A key path does not know names: a stored property is told by its type.
-  private func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
-    known.requireDeclaration(of: "what the key path \(keyPath) names")
-    let valueType = Swift.type(of: keyPath).valueType
-    let plain = known.fields.filter { !$0.isObserved && $0.type.swiftType == valueType }.map(\.name)
-    let guess = plain.isEmpty ? "" : " Perhaps it means \(plain.joined(separator: " or "))."
-    let key = plain.count == 1 ? plain[0] : "<key>"
-    return """
-      The key path \(keyPath) of type \(className(of: valueType)) can't be observed: it reads no \
-      @Observed property and is no declared key of \(known.name).\(guess) Mark the property \
-      @Observed. Or declare the key in registerKeys(): declareKeys { $0.stored("\(key)", \\.\(key)) } for a plain property, which \
-      then notifies by key-value coding and by hand, $0.accessors for a computed one.
-      """
-  }
 }
 
 /// A key that a key path names.

@@ -28,8 +28,7 @@ extension KeyValueError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .undefinedKey(let key, let className):
-      "\(className) has no key \"\(key)\"."
-        + (key.contains(".") ? " Key paths are followed by the functions that say forKeyPath." : "")
+      "\(className) has no key \"\(key)\"." + hint(key, className)
     case .nilValue(let key, let className):
       "\"\(key)\" of \(className) can't be nil."
     case .typeMismatch(let key, let className, let expected, let found):
@@ -41,7 +40,7 @@ extension KeyValueError: CustomStringConvertible {
     case .observerNotRegistered(let keyPath, let className, let observer):
       "\(observer) is not registered as an observer of \"\(keyPath)\" of \(className)."
     case .invalidKeyPath(let keyPath, let component, let className):
-      "The component \"\(component)\" of the key path \"\(keyPath)\" means nothing to \(className)."
+      "The key path \"\(keyPath)\" of \(className) " + fault(keyPath, at: component)
     case .invalidOperator(let name, let keyPath):
       "\"\(name)\" in the key path \"\(keyPath)\" is no operator that can be used there."
     case .indexOutOfBounds(let key, let className, let index, let count):
@@ -50,4 +49,20 @@ extension KeyValueError: CustomStringConvertible {
       "The value for \"\(key)\" of \(className) is not valid: \(reason)"
     }
   }
+}
+
+private func hint(_ key: String, _ className: String) -> String {
+  if key.contains(".") { return " Key paths are followed by the functions that say forKeyPath." }
+  guard KVOClass.isKnown(className), key.first?.isLetter == true else { return "" }
+  return " A computed property is declared in registerKeys(): declareKeys "
+    + "{ $0.computed(\"\(key)\", \\.\(key)) }."
+}
+
+private func fault(_ keyPath: String, at component: String) -> String {
+  guard !component.isEmpty else { return "has an empty component." }
+  let fault = "leads nowhere at \"\(component)\": what comes before it has no keys."
+  guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
+  let head = keyPath.dropLast(component.count)
+  return fault + " Where that is a collection, observing takes an operator: "
+    + "\"\(head)@unionOfObjects.\(component)\"."
 }

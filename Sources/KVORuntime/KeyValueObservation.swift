@@ -39,3 +39,10 @@ public final class KeyValueObservation: @unchecked Sendable {
     withUnsafeMutablePointer(to: &handle) { $0 }
   }
 }
+
+/// A token equals itself alone: tokens may be kept in a set.
+extension KeyValueObservation: Hashable {
+  public static func == (a: KeyValueObservation, b: KeyValueObservation) -> Bool { a === b }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

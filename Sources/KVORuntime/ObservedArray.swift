@@ -94,6 +94,8 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
     try elements.withContiguousStorageIfAvailable(body)
   }
 
+  // Before a change is announced, and again when it is made: an observer may have shortened the array
+  // in its prior call.
   private func check(_ position: Int, _ count: Int) {
     if !(0..<count).contains(position) { stop("Index \(position)", count) }
   }
@@ -135,7 +137,10 @@ extension ObservedArray: RangeReplaceableCollection {
   /// - Complexity: O(1), amortised.
   public func append(_ newElement: Element) {
     let end = count
-    handle.change(.insertion, at: RangeSet(end..<end + 1)) { $0.append(newElement) }
+    handle.change(.insertion, at: RangeSet(end..<end + 1)) {
+      check(end..<end, $0.count)
+      if $0.count == end { $0.append(newElement) } else { $0.insert(newElement, at: end) }
+    }
   }
 
   /// Adds elements at the end: one insertion.
@@ -147,7 +152,10 @@ extension ObservedArray: RangeReplaceableCollection {
   /// Inserts an element before another, or at the end.
   public func insert(_ newElement: Element, at i: Int) {
     check(i..<i, count)
-    handle.change(.insertion, at: RangeSet(i..<i + 1)) { $0.insert(newElement, at: i) }
+    handle.change(.insertion, at: RangeSet(i..<i + 1)) {
+      check(i..<i, $0.count)
+      $0.insert(newElement, at: i)
+    }
   }
 
   /// Inserts elements: one insertion.
@@ -162,7 +170,10 @@ extension ObservedArray: RangeReplaceableCollection {
   @discardableResult
   public func remove(at i: Int) -> Element {
     check(i, count)
-    return handle.change(.removal, at: RangeSet(i..<i + 1)) { $0.remove(at: i) }
+    return handle.change(.removal, at: RangeSet(i..<i + 1)) {
+      check(i, $0.count)
+      return $0.remove(at: i)
+    }
   }
 
   /// Removes the elements of a range: one removal.
@@ -229,6 +240,7 @@ extension ObservedArray: RangeReplaceableCollection {
   private func insert(_ newElements: [Element], _ i: Int) {
     guard !newElements.isEmpty else { return }
     handle.change(.insertion, at: RangeSet(i..<i + newElements.count)) {
+      check(i..<i, $0.count)
       $0.insert(contentsOf: newElements, at: i)
     }
   }
@@ -236,6 +248,7 @@ extension ObservedArray: RangeReplaceableCollection {
   private func remove(_ indexes: RangeSet<Int>) {
     guard !indexes.isEmpty else { return }
     _ = handle.change(.removal, at: indexes) { elements -> [Element] in
+      for range in indexes.ranges { check(range, elements.count) }
       let gone = indexes.ranges.flatMap { elements[$0] }
       elements.removeSubranges(indexes)
       return gone
@@ -245,6 +258,7 @@ extension ObservedArray: RangeReplaceableCollection {
   private func replace(_ range: Range<Int>, with newElements: [Element]) {
     guard !range.isEmpty else { return }
     _ = handle.change(.replacement, at: RangeSet(range)) {
+      check(range, $0.count)
       let gone = Array($0[range])
       $0.replaceSubrange(range, with: newElements)
       return gone
@@ -262,7 +276,11 @@ extension ObservedArray {
     check(j, end)
     guard i != j else { return }
     let both = RangeSet([i..<i + 1, j..<j + 1])
-    handle.change(.replacement, at: both) { $0.swapAt(i, j) }
+    handle.change(.replacement, at: both) {
+      check(i, $0.count)
+      check(j, $0.count)
+      $0.swapAt(i, j)
+    }
   }
 
   /// Sorts the elements: one replacement of all.

@@ -151,7 +151,7 @@ extension Property {
   ) -> KeyValueError {
     .typeMismatch(
       key: name.string, className: owner(object), expected: className(of: type.swiftType),
-      found: typeName(of: value))
+      found: ValueConversion.unknownRawValue(value, of: type.swiftType) ?? typeName(of: value))
   }
 
   private func owner(_ object: KVOObject) -> String { className(of: Swift.type(of: object)) }

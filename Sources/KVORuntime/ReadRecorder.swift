@@ -69,13 +69,15 @@ final class ReadCollector: ReadRecorder {
   /// - Parameter reads: a `kvo_reads *`.
   static func collect(_ property: Property, of object: KVOObject, into reads: OpaquePointer) {
     guard let accessors = property.accessors else { return }
-    let path = accessors.path.flatMap { KeyPathWalk.isWorthwhile(for: $0) ? $0 : nil }
+    let path = accessors.isWalked ? accessors.path : nil
     let collector = ReadCollector(reads, isFollowed: path != nil)
     collector.record {
       accessors.evaluate(object)
       guard let path else { return }
-      KeyPathWalk(wasRead: collector.told.key, own: property.name)
-        .go(along: path, from: object)
+      let walk = KeyPathWalk(wasRead: collector.told.key, own: property.name) { object, key in
+        if let key { kvo_reads_add(reads, object.header, key.interned) }
+      }
+      walk.go(along: path, from: object)
     }
   }
 
@@ -138,6 +140,9 @@ final class KeyPathReads: ReadRecorder {
   private(set) var names: [String] = []
   private(set) var first: AnyKeyPath?
   private var told: [ToldRead] = []
+  private var endsAtHidden = false
+  /// Whether it goes through a plain property that is not declared.
+  private(set) var hasPlainLink = false
 
   /// A stored property as it was read.
   struct Property {
@@ -160,7 +165,11 @@ final class KeyPathReads: ReadRecorder {
     record {
       _ = object[keyPath: keyPath]
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
-      KeyPathWalk(wasRead: told.key).go(along: keyPath, from: object)
+      let walk = KeyPathWalk(wasRead: told.key) { _, key in
+        self.hasPlainLink = true
+        self.endsAtHidden = key == nil
+      }
+      walk.go(along: keyPath, from: object)
     }
   }
 
@@ -191,7 +200,7 @@ final class KeyPathReads: ReadRecorder {
 
   /// Whether the key path goes through a stored property of the object first, or stands for one.
   var isPath: Bool {
-    keyPath.goesThroughPlainProperty || isRequirement
+    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
@@ -203,8 +212,10 @@ final class KeyPathReads: ReadRecorder {
   }
 
   /// Whether it reads what can be observed. Behind a nil there may be what another object of the class
-  /// reads.
-  var isObservable: Bool { !names.isEmpty || keyPath.debugDescription.contains("?") }
+  /// reads, but for a link that has no key.
+  var isObservable: Bool {
+    !names.isEmpty || !endsAtHidden && keyPath.debugDescription.contains("?")
+  }
 }
 
 /// Called by the getters of `@Observed` properties while reads are recorded on this thread.

@@ -19,6 +19,20 @@ enum ValueConversion {
   }
 }
 
+extension ValueConversion {
+  /// What an error says of a value that is of the type of a type's raw values, and none of them.
+  static func unknownRawValue(_ value: Any?, of type: Any.Type) -> String? {
+    let type = (type as? any OptionalType.Type)?.wrappedType ?? type
+    guard let value = value.flatMap(flattened), let type = type as? any RawRepresentable.Type else {
+      return nil
+    }
+    func isRaw<R: RawRepresentable>(_ type: R.Type) -> Bool {
+      convert(value, to: R.RawValue.self) != nil
+    }
+    return isRaw(type) ? "\(String(reflecting: value)), which is none of its raw values" : nil
+  }
+}
+
 /// A number of any type, on its way to another.
 private enum Number {
   case integer(any BinaryInteger)

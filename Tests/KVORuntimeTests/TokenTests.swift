@@ -21,6 +21,22 @@ import Testing
     #expect(!isSwapped(account))
   }
 
+  @Test("C5: tokens are kept in a set, each for itself")
+  func inSet() {
+    let account = Account()
+    let log = Recorder()
+    var tokens: Set<KeyValueObservation> = [
+      log.observe(account, \.balance, as: "a"), log.observe(account, \.balance, as: "b"),
+    ]
+    let first = account.observe(\.balance) { _, _ in log.note("c") }
+    for _ in 0..<2 { tokens.insert(first) }
+    #expect(tokens.count == 3 && tokens.contains(first) && first == first)
+    account.balance = 1
+    #expect(log.take() == ["a", "b", "c"])
+    tokens.remove(first)
+    #expect(!tokens.contains(first))
+  }
+
   @Test("C5: two threads may invalidate one token at once, and the handler is released once")
   func fromTwoThreads() {
     let account = Account()

@@ -188,6 +188,18 @@ static inline uintptr_t kvo_swift_member_word(const void *type, size_t index) {
   return ((const uintptr_t *)(const void *)((const char *)type + KVO_SWIFT_METHODS_OFFSET))[index];
 }
 
+/// The function that a key path has for reading a computed property.
+typedef __attribute__((swiftcall)) void kvo_swift_key_path_getter(
+    __attribute__((swift_indirect_result)) void *value, const void *base, const void *arguments,
+    size_t size);
+
+/// Writes the property's value. `base` is the address of what has the property.
+static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *base,
+    const void *arguments, size_t size) {
+  kvo_swift_key_path_getter *function = (kvo_swift_key_path_getter *)(uintptr_t)getter;
+  function(value, base, arguments, size);
+}
+
 enum {
   KVO_SWIFT_MEMBER_COUNT_OFFSET = 32, ///< in a class's descriptor
   KVO_SWIFT_LARGEST_DESCRIPTOR = 256, ///< without the methods, eight bytes each, which follow it

@@ -1,0 +1,140 @@
+import KVORuntime
+import TestSupport
+import Testing
+
+/// What messages say: no more than what is known, and what to do.
+@Suite struct MessageTests {
+  private struct Money {
+    var amount = 1
+  }
+  private enum Category: String {
+    case food, rent
+  }
+  private class Account: KVOObject {
+    @Observed var limit = Money()
+    @Observed var entries: [Account] = []
+    @Observed var category: Category? = .food
+    var count = 1
+    var number = 1
+    lazy var late = 3
+    var total: Int { count }
+    var best: Int? { nil }
+    var parts = [Money()]
+    final var place = Money()
+  }
+
+  @Test("F6: what may be one of several properties is told as such; lazy ones as lazy")
+  func severalProperties() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.late) { _, _ in }
+    }
+    let text = try #require(result).errors
+    for word in ["Account", "count, number, the lazy late", "computed", "\\.<key>"] {
+      #expect(text.contains(word))
+    }
+  }
+
+  @Test("F6: a lazy property is no candidate where its optional is meant")
+  func computed() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.best) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("Account") && text.contains("declareKeys") && !text.contains("late"))
+  }
+
+  @Test("F6: of a longer key path it is told what is known of its beginning")
+  func beginning() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.parts.count) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("parts") && !text.contains("number"))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.place.amount) { _, _ in }
+    }
+    let stored = try #require(other).errors
+    #expect(stored.contains("It begins with the plain \"place\"."))
+    #expect(stored.contains("stored(\"place\", \\.place)"))
+  }
+
+  @Test("B1 C8: an unknown key's error says how a computed property is declared")
+  func undeclared() {
+    let expected = """
+      Account has no key "total". A computed property is declared in registerKeys(): declareKeys \
+      { $0.computed("total", \\.total) }.
+      """
+    #expect("\(error { _ = try Account().value(forKey: "total") })" == expected)
+    #expect("\(error { _ = try Account().observe(keyPath: "total") { _, _ in } })" == expected)
+    let foreign = KeyValueError.undefinedKey(key: "total", className: "CAccount")
+    #expect("\(foreign)" == "CAccount has no key \"total\".")
+  }
+
+  @Test("B5 C6 C8: a path's error says where it ends, and how elements are observed")
+  func paths() {
+    let account = Account()
+    let part = "\(error { _ = try account.value(forKeyPath: "limit.amount") })"
+    #expect(part.hasPrefix("The key path \"limit.amount\" of Account leads nowhere at \"amount\""))
+    let elements = "\(error { _ = try account.observe(keyPath: "entries.count") { _, _ in } })"
+    #expect(elements.contains("\"entries.@unionOfObjects.count\""))
+    let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
+    #expect("\(empty)" == "The key path \"a..b\" of Account has an empty component.")
+  }
+
+  @Test("B2: a raw value that no case has is named", arguments: ["category"])
+  func rawValue(_ key: String) throws {
+    let account = Account()
+    let text = "\(error { try account.setValue("fun", forKey: key) })"
+    #expect(text.contains("\"category\" of Account"))
+    #expect(text.hasSuffix("not \"fun\", which is none of its raw values."))
+    #expect(account.category == .food)
+    #expect("\(error { try account.setValue([1], forKey: key) })".hasSuffix("not Array<Int>."))
+    try account.setValue("rent", forKey: key)
+    #expect(account.category == .rent)
+  }
+
+  enum Mutation: String, CaseIterable {
+    case append, insert, insertMany, remove, removeMany, replace, swap
+
+    fileprivate func make(_ array: ObservedArray<Int>) {
+      switch self {
+      case .append: array.append(4)
+      case .insert: array.insert(4, at: 3)
+      case .insertMany: array.insert(contentsOf: [4, 5], at: 3)
+      case .remove: array.remove(at: 2)
+      case .removeMany: array.removeSubrange(1..<3)
+      case .replace: array[2] = 4
+      case .swap: array.swapAt(0, 2)
+      }
+    }
+  }
+
+  private final class Ledger: KVOObject {
+    @Observed var numbers = [1, 2, 3]
+  }
+
+  @Test(
+    "H6: an array that an observer shortens before its change stops, naming key and class",
+    arguments: Mutation.allCases.map(\.rawValue))
+  func shortened(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [name] in
+      let ledger = Ledger()
+      let token = ledger.observe(\.numbers, options: .prior) { ledger, change in
+        if change.isPrior, !ledger.numbers.isEmpty { ledger.numbers = [] }
+      }
+      Mutation(rawValue: name)!.make(ledger.mutableArray(\.numbers))
+      withExtendedLifetime(token) {}
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("\"numbers\" of Ledger, which has 0 elements"))
+  }
+
+  private func error(_ body: () throws -> Void) -> any Error {
+    do {
+      try body()
+      return NoError()
+    } catch { return error }
+  }
+  private struct NoError: Error {}
+}
