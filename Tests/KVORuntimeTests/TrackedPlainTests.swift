@@ -174,8 +174,8 @@ import Testing
 
   // MARK: No room
 
-  private struct Signal { init() {} }
-  private struct Mark { init() {} }
+  private struct Signal {}
+  private struct Mark {}
 
   private final class Bell: KVOObject {
     @Observed var signal = Signal()

@@ -189,9 +189,9 @@ static inline uintptr_t kvo_swift_member_word(const void *type, size_t index) {
 }
 
 /// The function that a key path has for reading a computed property.
-typedef __attribute__((swiftcall)) void kvo_swift_key_path_getter(
-    __attribute__((swift_indirect_result)) void *value, const void *base, const void *arguments,
-    size_t size);
+typedef __attribute__((swiftcall)) void
+kvo_swift_key_path_getter(__attribute__((swift_indirect_result)) void *value, const void *base,
+    const void *arguments, size_t size);
 
 /// Writes the property's value. `base` is the address of what has the property.
 static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *base,
