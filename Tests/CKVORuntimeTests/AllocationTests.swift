@@ -12,17 +12,17 @@ import Testing
     await #expect(processExitsWith: .success) { tryAll("class", atLeast: 1) }
   }
 
-  @Test("C2 C8 C6 F1 H3: nothing is registered where memory is out, and registers again later")
+  @Test("C2 C6 C8: nothing is registered where memory is out, and registers again later")
   func registrations() async {
     await #expect(processExitsWith: .success) { tryAll("registration", atLeast: 18) }
   }
 
-  @Test("D1 D4 D5 D6 G1 H1 J3: a change that can't be told is reported, and what follows is told")
+  @Test("D5 G1 J3: a change that can't be told is reported, and what follows is told")
   func changes() async {
     await #expect(processExitsWith: .success) { tryAll("change", atLeast: 16) }
   }
 
-  @Test("B1 B2 B5 B6 B11: what can't be read for want of memory is an error, not nil")
+  @Test("B5 B6 B11: what can't be read for want of memory is an error, not nil")
   func coding() async {
     await #expect(processExitsWith: .success) { tryAll("coding", atLeast: 16) }
   }

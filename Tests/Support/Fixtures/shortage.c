@@ -346,15 +346,21 @@ static void try_all(const scenario *scenario, bool lasting, fixture_shortage *re
   free(expected);
 }
 
+static const scenario_table *find_table(const char *group) {
+  static const scenario_table *const tables[] = {&shortage_classes, &shortage_registration,
+      &shortage_changes, &shortage_coding, &shortage_mutation, &shortage_removal};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (!strcmp(tables[i]->rows->group, group)) return tables[i];
+  abort();
+}
+
 fixture_shortage fixture_run_short_of_memory(const char *group) {
-  fixture_shortage result = {0};
+  const scenario_table *table = find_table(group);
+  fixture_shortage result = {.scenarios = (int)table->count};
   kvo_set_misuse_handler(take_misuse);
-  for (size_t i = 0; i < shortage_scenario_count; i++) {
-    const scenario *scenario = &shortage_scenarios[i];
-    if (strcmp(scenario->group, group)) continue;
-    result.scenarios++;
-    try_all(scenario, true, &result);
-    try_all(scenario, false, &result);
+  for (size_t i = 0; i < table->count; i++) {
+    try_all(&table->rows[i], true, &result);
+    try_all(&table->rows[i], false, &result);
   }
   kvo_set_misuse_handler(NULL);
   return result;

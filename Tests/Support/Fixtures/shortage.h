@@ -54,8 +54,14 @@ typedef struct scenario {
   const char *key; // what an error names, or NULL
 } scenario;
 
-extern const scenario shortage_scenarios[];
-extern const size_t shortage_scenario_count;
+typedef struct scenario_table {
+  const scenario *rows;
+  size_t count;
+} scenario_table;
+
+/// The scenarios of each group.
+extern const scenario_table shortage_classes, shortage_registration, shortage_changes,
+    shortage_coding, shortage_mutation, shortage_removal;
 
 /// Writes a line.
 void world_log(world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));

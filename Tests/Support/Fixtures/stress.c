@@ -131,6 +131,7 @@ static void work(void *context, int thread) {
     for (int step = 0; step < STEPS_PER_LOOK; step++)
       self->stage->scenario->step(self->stage, thread, &self->stage->workers[thread]);
   } while (milliseconds_now() < self->until);
+  atomic_store(&self->stage->has_left[thread], true);
   this_thread = -1;
 }
 

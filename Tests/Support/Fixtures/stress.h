@@ -38,6 +38,12 @@ struct stage {
   ticket steady[STRESS_OBJECTS];
   atomic_ullong sets, calls, registrations, ends, wrong;
   char problem[160];
+  atomic_bool has_left[STRESS_THREADS];
+  struct round {
+    atomic_uint begun, set,
+        done;         ///< rounds that the first thread has begun, has set in; the second has done
+    atomic_long told; ///< the greatest value that the second was told in this one
+  } rounds[STRESS_THREADS / 2];
   worker_state workers[STRESS_THREADS];
 };
 

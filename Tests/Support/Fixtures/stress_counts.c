@@ -3,6 +3,7 @@
 #include "fixture_weave.h"
 #include "stress.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 static kvo_object *make(const kvo_class *cls) {
@@ -125,9 +126,83 @@ static void step_own(stage *stage, int thread, worker_state *worker) {
   kvo_handle_release(handle);
 }
 
+// MARK: Newcomers
+
+// Two threads and a round: one sets while the other registers. A steady observer is there.
+static void begin_newcomers(stage *stage) {
+  for (int i = 0; i < STRESS_THREADS / 2; i++) {
+    stage->objects[i] = make(gauge_class());
+    ticket_begin(&stage->steady[i], stage, -1);
+    stage->handles[i] = ticket_register(&stage->steady[i], stage->objects[i], "first", 0);
+  }
+}
+
+static void pause_for(unsigned turns) {
+  for (volatile unsigned turn = 0; turn < turns; turn++) {}
+}
+
+// Waits for the other thread of the pair; false if it has left.
+static bool wait_for(stage *stage, int other, atomic_uint *rounds, unsigned round) {
+  while (atomic_load(rounds) != round) {
+    if (atomic_load(&stage->has_left[other])) return false;
+    sched_yield();
+  }
+  return true;
+}
+
+static void set_slowly(stage *stage, int pair, worker_state *worker) {
+  kvo_object *object = stage->objects[pair];
+  struct round *round = &stage->rounds[pair];
+  unsigned number = atomic_load(&round->begun) + 1;
+  atomic_store(&round->begun, number);
+  kvo_will_change(object, "first");
+  pause_for(worker_random(worker, 2000));
+  __atomic_store_n(&((gauge *)object)->first, (long)number, __ATOMIC_SEQ_CST);
+  pause_for(worker_random(worker, 2000));
+  kvo_did_change(object, "first");
+  atomic_fetch_add(&stage->sets, 1);
+  atomic_store(&round->set, number);
+  if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
+  stage_require(stage, atomic_load(&round->told) == (long)number,
+      "a newcomer was told by neither its initial call nor the change under way");
+}
+
+static void see_value(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path;
+  struct round *round = context;
+  int64_t value = kvo_value_get_int(kvo_change_get_new(change));
+  if (value > atomic_load(&round->told)) atomic_store(&round->told, value);
+}
+
+// What has been registered stays until the set is over.
+static void come_while_set(stage *stage, int pair, worker_state *worker) {
+  struct round *round = &stage->rounds[pair];
+  unsigned number = atomic_load(&round->done) + 1;
+  if (!wait_for(stage, 2 * pair, &round->begun, number)) return;
+  pause_for(worker_random(worker, 2000));
+  kvo_handle *handle = NULL;
+  kvo_add_callback(stage->objects[pair], "first", KVO_INITIAL | KVO_NEW, see_value, round, NULL,
+      &handle, NULL);
+  wait_for(stage, 2 * pair, &round->set, number);
+  kvo_handle_release(handle);
+  atomic_store(&round->done, number);
+}
+
+static void step_newcomers(stage *stage, int thread, worker_state *worker) {
+  if (thread % 2 == 0) set_slowly(stage, thread / 2, worker);
+  else come_while_set(stage, thread / 2, worker);
+}
+
+static void end_newcomers(stage *stage) {
+  for (int i = 0; i < STRESS_THREADS / 2; i++) kvo_handle_release(stage->handles[i]);
+  release_objects(stage);
+}
+
 const scenario stress_count_scenarios[] = {
     {"one key", begin_key, step_key, end_objects},
     {"paths and derived keys", begin_paths, step_paths, end_paths},
     {"own registrations", begin_object, step_own, end_objects},
+    {"newcomers", begin_newcomers, step_newcomers, end_newcomers},
     {NULL, NULL, NULL, NULL},
 };
