@@ -36,7 +36,31 @@ import Testing
   func removals() async {
     await #expect(processExitsWith: .success) { tryAll("removal", atLeast: 7) }
   }
+
+  @Test(
+    "J3: a thread's first change, which there is no memory for, is reported, and the next is told",
+    .enabled(if: fixture_limit_memory(-1)))
+  func firstChange() async {
+    await #expect(processExitsWith: .success) {
+      let object = make(gauge.self)
+      let probe = Probe()
+      let handle = probe.register(object.object, "first")
+      let shared = Shared(object)
+      kvo_set_misuse_handler { _ in reports.add() }
+      onThreads(1) { _ in
+        _ = fixture_limit_memory(0)
+        gauge_setFirst(shared.value, 1)
+        _ = fixture_limit_memory(-1)
+        gauge_setFirst(shared.value, 2)
+      }
+      precondition(reports.value == 1 && probe.calls == 1)
+      kvo_handle_release(handle)
+      object.release()
+    }
+  }
 }
+
+private let reports = Count()
 
 private func tryAll(_ group: String, atLeast count: Int32) {
   let result = fixture_run_short_of_memory(group)

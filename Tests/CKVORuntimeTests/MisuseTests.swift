@@ -114,6 +114,9 @@ import Testing
       object.release()
       #expect(breaks_count() == 2 && reports() == 2)
       #expect(String(cString: breaks_last_message()).contains("owner"))
+      kvo_report_misuse("100 % a binding's own")
+      #expect(breaks_count() == 3 && reports() == 3)
+      #expect(String(cString: breaks_last_message()).contains("100 % a binding's own"))
     }
   }
 

@@ -61,4 +61,46 @@ import Testing
     #expect(probe.ended == 1)
     object.release()
   }
+
+  @Test(
+    "C4: a binding's locks are free in a forked child, though another thread held them",
+    .enabled(if: fixture_can_fork()))
+  func locksOfBindings() {
+    let locks = UnsafeMutablePointer<kvo_binding_lock>.allocate(capacity: 2)
+    defer { locks.deallocate() }
+    kvo_binding_lock_init(locks, true)
+    kvo_binding_lock_init(locks + 1, false)
+    let shared = Shared(locks)
+    let wrong = Count()
+    let forks = Count()
+    onThreads(2) { thread in
+      while forks.value < 20 {
+        if thread == 0 {
+          takeAndGiveBack(shared.value)
+        } else {
+          let status = fixture_fork(
+            { context in
+              takeAndGiveBack(context!.assumingMemoryBound(to: kvo_binding_lock.self))
+              return true
+            }, shared.value)
+          if status != 0 { wrong.add() }
+          forks.add()
+        }
+      }
+    }
+    #expect(wrong.value == 0)
+    kvo_binding_lock_destroy(locks)
+    kvo_binding_lock_destroy(locks + 1)
+    #expect(fixture_fork({ _ in true }, nil) == 0)
+  }
+}
+
+/// An outer lock, twice, and one that is not.
+private func takeAndGiveBack(_ locks: UnsafeMutablePointer<kvo_binding_lock>) {
+  kvo_binding_lock_take(locks)
+  kvo_binding_lock_take(locks)
+  kvo_binding_lock_take(locks + 1)
+  kvo_binding_lock_give_back(locks + 1)
+  kvo_binding_lock_give_back(locks)
+  kvo_binding_lock_give_back(locks)
 }
