@@ -26,6 +26,14 @@ unsigned worker_random(worker_state *worker, unsigned bound) {
   return (unsigned)(worker->random >> 32) % bound;
 }
 
+enum { PATIENCE = 5000 }; // milliseconds
+
+static uint64_t milliseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 // MARK: Tickets
 
 void ticket_begin(ticket *ticket, stage *stage, int owner) {
@@ -38,18 +46,25 @@ void ticket_begin(ticket *ticket, stage *stage, int owner) {
 
 static bool is_free(const ticket *ticket) { return !ticket->stage || atomic_load(&ticket->ended); }
 
+static ticket *find_free(worker_state *worker) {
+  for (int i = 0; i < STRESS_TICKETS; i++) {
+    ticket *next = &worker->tickets[worker->next_ticket++ % STRESS_TICKETS];
+    if (is_free(next)) return next;
+  }
+  return NULL;
+}
+
 // While another thread is in the middle of a call, ends are yet to be told: it may rest there for
-// long, so the search goes on to the next.
+// long, but not for ever.
 ticket *worker_ticket(stage *stage, int thread) {
   worker_state *worker = &stage->workers[thread];
-  for (;; sched_yield()) {
-    for (int i = 0; i < STRESS_TICKETS; i++) {
-      ticket *next = &worker->tickets[worker->next_ticket++ % STRESS_TICKETS];
-      if (!is_free(next)) continue;
-      ticket_begin(next, stage, thread);
-      return next;
-    }
-  }
+  uint64_t last = atomic_load(&stage->wrong) ? 0 : milliseconds_now() + PATIENCE;
+  ticket *found;
+  while (!(found = find_free(worker)) && milliseconds_now() < last) sched_yield();
+  stage_require(stage, found, "ends have not been told");
+  if (!found) found = &worker->tickets[0];
+  ticket_begin(found, stage, thread);
+  return found;
 }
 
 void ticket_called(void *context, kvo_object *object, const char *key_path,
@@ -110,12 +125,6 @@ static const scenario *find(int number) {
 }
 
 const char *stress_scenario(int number) { return find(number)->name; }
-
-static uint64_t milliseconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 enum { STEPS_PER_LOOK = 64 };
 
