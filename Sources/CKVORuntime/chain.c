@@ -67,7 +67,6 @@ void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth) {
 }
 
 void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child) {
-  child->parent = parent;
   child->slot = parent->last_child;
   *parent->last_child = child;
   parent->last_child = &child->next;

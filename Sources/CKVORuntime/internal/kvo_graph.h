@@ -109,7 +109,8 @@ void kvo_chain_release(kvo_chain *chain);
 void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth);
 /// One more reference to a chain.
 void kvo_chain_retain(kvo_chain *chain);
-/// Puts a link behind its parent's other children. Graph lock held.
+/// Puts a link, whose `parent` has been set before it could be found at its key, behind its other
+/// children. Graph lock held.
 void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child);
 
 /// Follows the path from a registration's first link, and wires the derivation of its key if there
