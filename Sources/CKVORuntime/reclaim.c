@@ -181,22 +181,24 @@ static bool all_can_wait(const kvo_retired *chain) {
   return true;
 }
 
-static void move(kvo_retired *chain, kvo_retired **target, uint32_t *count) {
-  for (kvo_retired *next; chain; chain = next, ++*count) {
+static void add_to_batch_locked(kvo_retired *chain) {
+  uint32_t count = batch_count;
+  for (kvo_retired *next; chain; chain = next, count++) {
     next = chain->next;
-    push(target, chain);
+    push(&batch, chain);
   }
+  __atomic_store_n(&batch_count, count, __ATOMIC_RELAXED);
 }
 
 // Puts a chain into the batch, unless the batch is full with it or has to go anyway: then returns
 // both.
 static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   KVO_LOCKED(&kvo_limbo_lock);
-  move(chain, &batch, &batch_count);
+  add_to_batch_locked(chain);
   if (!must_go && batch_count < KVO_BATCH) return NULL;
   chain = batch;
   batch = NULL;
-  batch_count = 0;
+  __atomic_store_n(&batch_count, 0, __ATOMIC_RELAXED);
   return chain;
 }
 
@@ -212,7 +214,7 @@ void kvo_retire(kvo_retired *chain) {
 
 void kvo_reclaim_after_fork(void) {
   choose_fences();
-  move(waiting, &batch, &batch_count);
+  add_to_batch_locked(waiting);
   waiting = NULL;
 }
 
