@@ -59,12 +59,34 @@ static void make_proxy(kvo_object *node, const char *key,
 
 static void ignore_misuse(const char *message) { (void)message; }
 
-void fuzz_prepare(void) {
-  kvo_set_misuse_handler(ignore_misuse);
+// Makes the classes of the graph, of collections and of proxies: as any class of a program's, these
+// stop it if memory is out when they are first used.
+static void make_classes(void) {
   kvo_object *node = kvo_object_create(graph_node_class());
   FUZZ_REQUIRE(node);
   make_proxy(node, "items", kvo_mutable_array);
   make_proxy(node, "wares", kvo_mutable_ordered_set);
   make_proxy(node, "tags", kvo_mutable_set);
   kvo_object_release(node);
+}
+
+// What libFuzzer writes of inputs that fail goes beside the program, not into the current folder, which
+// may be of the sources. Later arguments are heard instead.
+static void keep_failures_beside(int *argc, char ***argv) {
+  static char prefix[4096];
+  static char *arguments[64];
+  FUZZ_REQUIRE(*argc + 2 <= (int)(sizeof arguments / sizeof *arguments));
+  snprintf(prefix, sizeof prefix, "-artifact_prefix=%s-", (*argv)[0]);
+  arguments[0] = (*argv)[0];
+  arguments[1] = prefix;
+  memcpy(arguments + 2, *argv + 1, (size_t)*argc * sizeof **argv); // with the null at the end
+  ++*argc;
+  *argv = arguments;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  keep_failures_beside(argc, argv);
+  kvo_set_misuse_handler(ignore_misuse);
+  make_classes();
+  return 0;
 }

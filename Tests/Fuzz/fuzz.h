@@ -33,13 +33,10 @@ void fuzz_restore_memory(void);
 kvo_collection *fuzz_collection_create(kvo_collection_kind kind, const kvo_value *elements,
     size_t count, kvo_error *error);
 
-/// Makes the classes of the graph, of collections and of proxies: as any class of a program's, these
-/// stop it if memory is out when they are first used. Misuse, which inputs are full of, is not
-/// reported from here on.
-void fuzz_prepare(void);
-
-/// libFuzzer's, called once, and then with each input.
+/// libFuzzer's, called once. Misuse, which inputs are full of, is not reported from there on.
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/// libFuzzer's, called with each input: what a fuzzer is.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

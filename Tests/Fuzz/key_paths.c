@@ -182,12 +182,6 @@ static void run_all(fuzz_input input, bool may_limit) {
   end(&run, handle);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc, (void)argv;
-  fuzz_prepare();
-  return 0;
-}
-
 // Where the second byte says so, it is done twice, and memory is out in the second turn alone: what is
 // kept for ever is there then, whatever other inputs came before.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -320,12 +320,6 @@ static void end_all(void) {
   for (size_t i = 0; i < NODES; i++) kvo_object_release(object_of(state.nodes[i]));
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc, (void)argv;
-  fuzz_prepare();
-  return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&state, 0, sizeof state);
   state.input = (fuzz_input){data, size};
