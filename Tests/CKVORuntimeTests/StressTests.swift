@@ -7,8 +7,7 @@ import Testing
 /// objects and keys, and every call and end is accounted for. In debug builds freed memory is poison
 /// and guards are seen as late as can be (kvo_reclaim.h).
 ///
-/// `KVO_STRESS_SECONDS`, for all scenarios together, makes it last; `KVO_SEED` begins the random
-/// numbers.
+/// `Stress` says what makes it last.
 @Suite(.serialized) struct StressTests {
   struct Scenario: CustomTestStringConvertible {
     let number: Int32
@@ -19,21 +18,23 @@ import Testing
     }
   }
 
-  private static let milliseconds: UInt32 = {
-    let seconds = UInt32(Environment.number("KVO_STRESS_SECONDS", default: 0))
-    return seconds == 0 ? 150 : seconds * 1000 / UInt32(Scenario.all.count)
-  }()
+  private static let milliseconds =
+    Stress.seconds == 0 ? 150 : UInt32(Stress.seconds) * 1000 / UInt32(Scenario.all.count)
 
   @Test(
     "I1 I2 I3: no call is lost, doubled or late, however sets, registrations and deaths meet",
     arguments: Scenario.all)
   func everyCallIsAccountedFor(_ scenario: Scenario) {
-    var result = stress_run(
-      scenario.number, Self.milliseconds, Environment.number("KVO_SEED", default: 1))
+    var result = stress_run(scenario.number, Self.milliseconds, Stress.seed)
     let problem = withUnsafeBytes(of: &result.problem) { text in
       String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
     }
     #expect(result.wrong == 0, "\(problem)")
+    Stress.tell(
+      """
+      \(scenario.testDescription): \(result.sets) sets, \(result.calls) calls, \
+      \(result.registrations) registrations, \(result.wrong) wrong
+      """)
     #expect(result.sets > 0 && result.calls > 0)
   }
 

@@ -1,16 +1,13 @@
-import Glibc
 import KVORuntime
 import TestSupport
 import Testing
 
 /// Random programs on graphs of objects: what the Swift interface tells and what the model tells
-/// must be the same, word for word.
+/// must be the same, word for word, in 40,000 operations unless the environment says otherwise
+/// (`GraphProof`).
 ///
-/// The environment says from which seed and for how many operations, as of `ProofTests` of the C
-/// runtime: what differs is printed with its program's seed, and shortened.
+/// `Scripts/prove --swift` runs it in release.
 @Suite struct GraphTests {
-  private static let shares = 4
-
   /// Short and long ones.
   private static func length(_ seed: UInt64) -> Int { 10 + Int(seed % 60) }
 
@@ -19,24 +16,13 @@ import Testing
     C1 C3 C4 C6 C10 C11 D2 D3 D4 D5 D6 D7 D11 D12 D13 E1 E2 E3 F1 F2 F3 F4 F5 F6 G1 G2 G3 G4 H1 H2 \
     H3 H4 H5 H6: the Swift interface tells what the model tells
     """,
-    arguments: 0..<shares)
+    arguments: 0..<GraphProof.shares)
   func sameAsTheModel(_ share: Int) {
-    let goal = Self.number("KVO_STEPS", default: 40_000) / UInt64(Self.shares)
-    var seed = Self.number("KVO_SEED", default: 1) + UInt64(share)
-    var steps: UInt64 = 0
-    var calls = 0
-    repeat {
-      if Self.traces { say("seed \(seed)\n") }
-      let result = GraphProof.run(seed: seed, length: Self.length(seed), .swift) { SwiftGraph() }
-      if let difference = result.difference {
-        Issue.record("\(difference)")
-        return
-      }
-      steps += UInt64(result.steps)
-      calls += result.calls
-      seed += UInt64(Self.shares)
-    } while steps < goal
-    #expect(steps < 10_000 || calls > steps / 4)
+    let result = GraphProof.run(share: share, steps: 40_000, length: Self.length, .swift) {
+      SwiftGraph()
+    }
+    #expect(result.difference == nil, "\(result.difference ?? "")")
+    #expect(result.tellsMuch)
   }
 
   @Test(
@@ -56,11 +42,5 @@ import Testing
       let difference = scenario.difference(on: system)
       #expect(difference == nil, "\(type(of: system)): \(difference ?? "")")
     }
-  }
-
-  private static let traces = getenv("KVO_TRACE") != nil
-
-  private static func number(_ variable: String, default otherwise: UInt64) -> UInt64 {
-    getenv(variable).flatMap { UInt64(String(cString: $0)) } ?? otherwise
   }
 }

@@ -7,24 +7,27 @@ import Testing
 /// I1 to I3, C4 and C5 under stress, through the overlay: four threads do what the rules allow, at
 /// random, on the same objects and keys, and every call and end is accounted for.
 ///
-/// `KVO_STRESS_SECONDS`, for all scenarios together, makes it last; `KVO_SEED` begins the random
-/// numbers.
+/// `Stress` says what makes it last.
 @Suite(.leakFree, .serialized) struct StressTests {
   private static let scenarios = 5
   private static let threads = 4
   private static let leastSteps = 400
 
   /// Runs steps on all threads for this scenario's share of the time.
-  private func stress(_ step: @escaping @Sendable (_ thread: Int, inout Random) -> Void) {
-    let seconds = Environment.number("KVO_STRESS_SECONDS", default: 0)
-    let end = ContinuousClock.now + .seconds(Double(seconds) / Double(Self.scenarios))
-    let seed = Environment.number("KVO_SEED", default: 1)
+  private func stress(
+    _ scenario: String = #function,
+    _ step: @escaping @Sendable (_ thread: Int, inout Random) -> Void
+  ) {
+    let end = ContinuousClock.now + .seconds(Double(Stress.seconds) / Double(Self.scenarios))
+    let steps = Count()
     onThreads(Self.threads) { thread in
-      var random = Random(seed: seed &* 31 &+ UInt64(thread))
+      var random = Random(seed: Stress.seed &* 31 &+ UInt64(thread))
       repeat {
         for _ in 0..<Self.leastSteps { step(thread, &random) }
+        steps.add(Self.leastSteps)
       } while ContinuousClock.now < end
     }
+    Stress.tell("\(scenario): \(steps.value) steps on \(Self.threads) threads")
   }
 
   private static func options(_ random: inout Random) -> KeyValueObservingOptions {

@@ -7,5 +7,5 @@ package final class Count: Sendable {
 
   package init() {}
 
-  package func add() { count.add(1, ordering: .sequentiallyConsistent) }
+  package func add(_ number: Int = 1) { count.add(number, ordering: .sequentiallyConsistent) }
 }

@@ -1,16 +1,55 @@
-/// Random programs run on the model and on another system, which must write the same log.
+import Glibc
+
+/// Random programs run on the model and on another system, which must write the same log. The
+/// environment says from which seed and for how many operations:
+///
+/// * `KVO_STEPS`: how many operations, reactions of observers included.
+/// * `KVO_SEED`: the first program's seed. What differs is printed with its program's seed, and
+///   shortened: run that alone with `KVO_SEED=… KVO_STEPS=1`.
+/// * `KVO_TRACE=1`: writes each program's seed to stderr before it runs, for what crashes.
 package enum GraphProof {
-  /// How far a program went, and where the system and the model part, if they do: the program,
+  /// The seeds are dealt out to so many tests, which run beside each other.
+  package static let shares = 4
+
+  /// How far programs went, and where the system and the model part, if they do: the program,
   /// shortened, with what both tell.
   package struct Result {
     package var steps: Int
     package var calls: Int
     package var difference: String?
+
+    /// Whether observers were called often enough for the comparison to tell anything.
+    package var tellsMuch: Bool { steps < 10_000 || calls > steps / 4 }
   }
 
+  /// Runs the programs of one share, until they have had their part of the operations or one differs.
   package static func run(
-    seed: UInt64, length: Int, _ dialect: GraphDialect = .c,
-    _ make: @escaping () -> GraphSystem
+    share: Int, steps otherwise: UInt64, length: (_ seed: UInt64) -> Int,
+    _ dialect: GraphDialect = .c, _ make: @escaping () -> GraphSystem
+  ) -> Result {
+    let goal = Environment.number("KVO_STEPS", default: otherwise) / UInt64(shares)
+    var seed = Environment.number("KVO_SEED", default: 1) + UInt64(share)
+    var total = Result(steps: 0, calls: 0)
+    repeat {
+      if traces { trace(seed) }
+      let result = run(seed: seed, length: length(seed), dialect, make)
+      total.steps += result.steps
+      total.calls += result.calls
+      total.difference = result.difference
+      seed += UInt64(shares)
+    } while total.steps < goal && total.difference == nil
+    return total
+  }
+
+  private static let traces = getenv("KVO_TRACE") != nil
+
+  private static func trace(_ seed: UInt64) {
+    let line = "seed \(seed)\n"
+    write(STDERR_FILENO, line, line.utf8.count)
+  }
+
+  private static func run(
+    seed: UInt64, length: Int, _ dialect: GraphDialect, _ make: @escaping () -> GraphSystem
   ) -> Result {
     var generator = GraphGenerator(seed: seed, dialect)
     let program = generator.program(length: length)
