@@ -22,12 +22,11 @@ void set_reading(kvo_object *self, const kvo_method *, double value) {
 const kvo_method *setter;
 
 const kvo_class *make_meter_class() {
-  const kvo_layout layout = KVO_STRUCT(double, "d");
   kvo_class *made = kvo_class_create("Meter", nullptr, sizeof(meter), nullptr);
-  kvo_class_add_method(made, "reading", reinterpret_cast<kvo_imp>(reading),
-      {kvo_signature::KVO_FORM_GETTER, layout}, nullptr, nullptr);
+  kvo_class_add_method(made, "reading", reinterpret_cast<kvo_imp>(reading), KVO_GETTER(double),
+      nullptr, nullptr);
   kvo_class_add_method(made, "setReading:", reinterpret_cast<kvo_imp>(set_reading),
-      {kvo_signature::KVO_FORM_SETTER, layout}, &setter, nullptr);
+      KVO_SETTER(double), &setter, nullptr);
   kvo_class_register(made, nullptr);
   return made;
 }

@@ -13,6 +13,7 @@
 #include "kvo_class.h"
 #include "kvo_coding.h"
 #include "kvo_collection.h"
+#include "kvo_cplusplus.h"
 #include "kvo_diagnostics.h"
 #include "kvo_error.h"
 #include "kvo_index_set.h"

@@ -27,14 +27,17 @@ typedef struct kvo_layout {
 /// `KVO_STRUCT(struct point, "{point=dd}")`.
 #define KVO_STRUCT(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 
+/// What a signature's layout speaks of.
+typedef enum KVO_CLOSED_ENUM kvo_signature_form {
+  KVO_FORM_GETTER, ///< `T f(self, _cmd)`
+  KVO_FORM_SETTER, ///< `void f(self, _cmd, T)`
+  KVO_FORM_ENCODED, ///< `encoding` is the whole method's, such as "i@:d": result, self, _cmd, arguments
+  KVO_FORM_HOOK, ///< one of the runtime's own hooks, called with the C type documented there
+} kvo_signature_form;
+
 /// How a method is called.
 typedef struct kvo_signature {
-  enum KVO_CLOSED_ENUM kvo_signature_form {
-    KVO_FORM_GETTER, ///< `T f(self, _cmd)`
-    KVO_FORM_SETTER, ///< `void f(self, _cmd, T)`
-    KVO_FORM_ENCODED, ///< `encoding` is the whole method's, such as "i@:d": result, self, _cmd, arguments
-    KVO_FORM_HOOK, ///< one of the runtime's own hooks, called with the C type documented there
-  } form;
+  kvo_signature_form form;
   kvo_layout layout; ///< the property's type, or the whole encoding
 } kvo_signature;
 

@@ -42,6 +42,14 @@ typedef enum KVO_FLAG_ENUM kvo_options {
   KVO_PRIOR = 8,    ///< One more call before each change.
   KVO_DISTINCT = 16 ///< No call when old and new are equal.
 } kvo_options;
+#ifdef __cplusplus
+extern "C++" {
+/// Several options; none are `{}`.
+constexpr kvo_options operator|(kvo_options a, kvo_options b) {
+  return static_cast<kvo_options>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+}
+#endif
 
 /// What happened to the property.
 typedef enum KVO_CLOSED_ENUM kvo_change_kind {
@@ -88,8 +96,9 @@ typedef struct kvo_handle kvo_handle;
 ///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
 ///   object's death. On the thread that ended it or on the one whose call was the last. Not
 ///   called if registration fails.
-/// - handle: set before the initial call, and valid also if that throws. Release it with `kvo_handle_release`, which ends the
-///   registration too.
+/// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
+///   registration too. An exception of C++ that the initial call throws passes through; the
+///   registration is made nevertheless, and its handle to be released.
 /// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
 /// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
 /// KVO_CLOSURES_UNAVAILABLE, KVO_NO_MEMORY: nothing is registered. Amortised O(1) for a key without

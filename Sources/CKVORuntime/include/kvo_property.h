@@ -32,10 +32,14 @@
 /// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it is
 /// compared with `sizeof` and `_Alignof`. In a header with nullability annotations the interface
 /// macro belongs inside the assume-nonnull region. No property is locked (I4).
+///
+/// In C++ the same, from C++17 on. An instance is memory filled with zeros: no constructor is called and
+/// no destructor, so what needs them is kept behind a pointer, which the method `dealloc` deletes.
 #ifndef KVO_PROPERTY_H
 #define KVO_PROPERTY_H
 
 #include "kvo_class.h"
+#include "kvo_cplusplus.h"
 
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
@@ -82,6 +86,12 @@ KVO_END_DECLS
 
 // The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
 // gives "", which the class refuses with the advice to name the encoding.
+#ifdef __cplusplus
+#define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
+#define KVO_LITERAL_(type) type
+#define KVO_NONE_ \
+  {}
+#else
 #define KVO_ENCODING_OF(type)  \
   _Generic(*(type *)0,         \
       _Bool: "B",              \
@@ -102,17 +112,22 @@ KVO_END_DECLS
       char *: "*",             \
       const char *: "*",       \
       default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
+#define KVO_LITERAL_(type) (type)
+#define KVO_NONE_ {0}
+#endif
 #define KVO_LAYOUT_OF(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 /// The layout of a scalar or pointer type.
 #define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
 
 // Literals of kvo_signature for `kvo_class_add_method`.
-#define KVO_GETTER(type) ((kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
-#define KVO_SETTER(type) ((kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
-#define KVO_GETTER_OF(type, encoding) ((kvo_signature){KVO_FORM_GETTER, KVO_STRUCT(type, encoding)})
-#define KVO_SETTER_OF(type, encoding) ((kvo_signature){KVO_FORM_SETTER, KVO_STRUCT(type, encoding)})
-#define KVO_ENCODED(encoding) ((kvo_signature){KVO_FORM_ENCODED, {(encoding), 0, 0}})
-#define KVO_HOOK ((kvo_signature){KVO_FORM_HOOK, {"", 0, 0}})
+#define KVO_GETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
+#define KVO_SETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
+#define KVO_GETTER_OF(type, encoding) \
+  (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_STRUCT(type, encoding)})
+#define KVO_SETTER_OF(type, encoding) \
+  (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_STRUCT(type, encoding)})
+#define KVO_ENCODED(encoding) (KVO_LITERAL_(kvo_signature){KVO_FORM_ENCODED, {(encoding), 0, 0}})
+#define KVO_HOOK (KVO_LITERAL_(kvo_signature){KVO_FORM_HOOK, {"", 0, 0}})
 
 /// Goes into a header: `<class>_class()`, and for each property `<class>_<key>()` and
 /// `<class>_set<Key>()`.
@@ -133,7 +148,7 @@ KVO_END_DECLS
   const kvo_class *cls##_class(void) {                                                             \
     static const kvo_class *once;                                                                  \
     /* A last one that is none: ISO C has no empty arrays. */                                      \
-    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_){0}};        \
+    static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_) KVO_NONE_}; \
     static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),  \
         sizeof properties / sizeof *properties - 1, properties, cls##_destroy_properties_,         \
         setup_function};                                                                           \

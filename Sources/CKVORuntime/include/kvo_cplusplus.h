@@ -1,0 +1,50 @@
+/// The encodings of C++'s types, for the macros of kvo_property.h. C finds them by `_Generic`.
+#ifndef KVO_CPLUSPLUS_H
+#define KVO_CPLUSPLUS_H
+
+#include "kvo_base.h"
+
+#ifdef __cplusplus
+
+// Templates also where the headers are included between the braces of an `extern "C"`.
+extern "C++" {
+
+/// The encoding of a type: "" of a struct or a class, which needs it named; that of an enumeration is
+/// its underlying type's.
+template <class T, bool = __is_enum(T)> struct kvo_encoding {
+  static constexpr const char *text() { return ""; }
+};
+template <class T> struct kvo_encoding<T, true> : kvo_encoding<__underlying_type(T)> {};
+template <class T> struct kvo_encoding<const T, false> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<const T, true> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<T *, false> {
+  static constexpr const char *text() { return "^v"; }
+};
+
+#define KVO_ENCODING_IS_(type, encoding)                     \
+  template <> struct kvo_encoding<type, false> {             \
+    static constexpr const char *text() { return encoding; } \
+  }
+KVO_ENCODING_IS_(bool, "B");
+KVO_ENCODING_IS_(char, "c");
+KVO_ENCODING_IS_(signed char, "c");
+KVO_ENCODING_IS_(unsigned char, "C");
+KVO_ENCODING_IS_(short, "s");
+KVO_ENCODING_IS_(unsigned short, "S");
+KVO_ENCODING_IS_(int, "i");
+KVO_ENCODING_IS_(unsigned, "I");
+KVO_ENCODING_IS_(long, "q");
+KVO_ENCODING_IS_(unsigned long, "Q");
+KVO_ENCODING_IS_(long long, "q");
+KVO_ENCODING_IS_(unsigned long long, "Q");
+KVO_ENCODING_IS_(float, "f");
+KVO_ENCODING_IS_(double, "d");
+KVO_ENCODING_IS_(long double, "D");
+KVO_ENCODING_IS_(char *, "*");
+KVO_ENCODING_IS_(const char *, "*");
+#undef KVO_ENCODING_IS_
+
+} // extern "C++"
+
+#endif
+#endif
