@@ -13,6 +13,13 @@ fail() {
   exit 1
 }
 
+# help_if_asked "$@": answers --help with the comment at the head of the script, and ends it.
+help_if_asked() {
+  [ "${1-}" = --help ] || return 0
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$root/Scripts/${0##*/}"
+  exit
+}
+
 # complain MESSAGE: what a check has found wrong. It looks further, and ends with `finish SUMMARY`.
 findings=0
 complain() {
