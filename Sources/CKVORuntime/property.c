@@ -2,12 +2,30 @@
 #include "kvo_property.h"
 
 #include "kvo_class_internal.h"
+#include "kvo_fail.h"
+#include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_log.h"
 #include "kvo_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+// Key-value coding finds a setter by its name, and so does observing: one of another name would be told
+// to nobody. A misspelled Key in a line of a class ends here.
+static kvo_status check_setter(const kvo_class *cls, const kvo_property_definition *property,
+    kvo_error *error) {
+  static const char *const prefixes[] = {"set", "_set"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (kvo_accessor_name(prefixes[i], property->key, true, ":") ==
+        kvo_key_find(property->setter_selector))
+      return KVO_OK;
+  const char *key = property->key, *name = kvo_class_name(cls);
+  const char first = *key >= 'a' && *key <= 'z' ? (char)(*key - 'a' + 'A') : *key;
+  return kvo_fail(error, KVO_INVALID_ARGUMENT, name, key,
+      "%s of %s: its setter is called %s, and must be called set%c%s: to be found and observed",
+      key, name, property->setter_selector, first, key + 1);
+}
 
 static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property,
     kvo_error *error) {
@@ -18,6 +36,7 @@ static kvo_status add_property(kvo_class *cls, const kvo_property_definition *pr
   if (!status && property->setter)
     status = kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
         property->setter_method, error);
+  if (!status && property->setter) status = check_setter(cls, property, error);
   if (!status && property->ivar_offset >= 0)
     status = kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout,
         error);

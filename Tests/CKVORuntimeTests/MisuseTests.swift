@@ -207,6 +207,15 @@ import Testing
     let errors = try #require(result).errors
     for word in ["CRefusedOverride", "balance"] { #expect(errors.contains(word)) }
   }
+
+  @Test("A3: a class with a setter that is not named after its key stops the program")
+  func refusedMisnamedClass() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = refused_misnamed_class() }
+    let errors = try #require(result).errors
+    for word in ["CRefusedMisnamed", "setBalanse:", "setBalance:"] { #expect(errors.contains(word)) }
+  }
 }
 
 /// What the handlers of this process were told.

@@ -37,3 +37,13 @@ typedef struct refused_override {
 KVO_CLASS_INTERFACE(refused_override, OVERRIDE_PROPERTIES)
 KVO_CLASS_IMPLEMENTATION(refused_override, "CRefusedOverride", account_class, OVERRIDE_PROPERTIES,
     NULL)
+
+typedef struct refused_misnamed {
+  kvo_object object;
+  double balance;
+} refused_misnamed;
+
+#define MISNAMED_PROPERTIES(PROPERTY) PROPERTY(refused_misnamed, double, balance, Balanse, ASSIGN)
+KVO_CLASS_INTERFACE(refused_misnamed, MISNAMED_PROPERTIES)
+KVO_CLASS_IMPLEMENTATION(refused_misnamed, "CRefusedMisnamed", kvo_root_class,
+    MISNAMED_PROPERTIES, NULL)

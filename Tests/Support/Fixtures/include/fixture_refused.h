@@ -11,6 +11,8 @@ const kvo_class *refused_packed_class(void);
 const kvo_class *refused_nameless_class(void);
 /// A property that the superclass has with another type.
 const kvo_class *refused_override_class(void);
+/// A setter that is not named after its key.
+const kvo_class *refused_misnamed_class(void);
 KVO_END_DECLS
 
 #endif
