@@ -147,8 +147,8 @@ static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object
 static kvo_status refuse_nil(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_error *error) {
   return kvo_fail(error, KVO_NIL_VALUE, cls->name, accessors->key,
-      "\"%s\" of %s has the type \"%s\" and can't be nil.", accessors->key, cls->name,
-      accessors->set_type->encoding);
+      "\"%s\" of %s takes %s and can't be nil.", accessors->key, cls->name,
+      kvo_type_name(accessors->set_type));
 }
 
 static kvo_status set_nil(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
@@ -215,9 +215,11 @@ static kvo_status refuse(const kvo_class *cls, const kvo_accessors *accessors,
   if (status != KVO_TYPE_MISMATCH)
     return kvo_fail(error, status, cls->name, accessors->key, "No memory to set \"%s\" of %s.",
         accessors->key, cls->name);
-  return kvo_fail(error, status, cls->name, accessors->key,
-      "\"%s\" of %s has the type \"%s\" and can't be set to a value of type \"%s\".",
-      accessors->key, cls->name, accessors->set_type->encoding, value->type->encoding);
+  const char *expected = kvo_type_name(accessors->set_type), *found = kvo_type_name(value->type);
+  kvo_fail(error, status, cls->name, accessors->key, "\"%s\" of %s takes %s, not %s.",
+      accessors->key, cls->name, expected, found);
+  kvo_fail_types(error, expected, found);
+  return status;
 }
 
 static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors,

@@ -36,8 +36,8 @@ size_t kvo_value_count(const kvo_value *value) {
 }
 
 static kvo_status no_collection(const kvo_value *value, kvo_error *error) {
-  return kvo_fail(error, KVO_TYPE_MISMATCH, NULL, NULL, "A value of type \"%s\" is no collection.",
-      value->type ? value->type->encoding : "nil");
+  return kvo_fail(error, KVO_TYPE_MISMATCH, NULL, NULL, "A value of type %s is no collection.",
+      kvo_type_name(value->type));
 }
 
 kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *element) {

@@ -40,8 +40,8 @@ static kvo_status fail_conversion(const kvo_edit *edit, kvo_status status, const
   if (status == KVO_NO_MEMORY) return kvo_edit_no_memory(edit);
   const char *name = kvo_class_name(kvo_class_of(kvo_edit_owner(edit)));
   return kvo_fail(edit->error, KVO_TYPE_MISMATCH, name, edit->proxy->key,
-      "The elements of \"%s\" of %s have the type \"%s\": one of type \"%s\" can't become one.",
-      edit->proxy->key, name, type->encoding, value->type ? value->type->encoding : "nil");
+      "The elements of \"%s\" of %s have the type %s: one of type %s can't become one.",
+      edit->proxy->key, name, kvo_type_name(type), kvo_type_name(value->type));
 }
 
 // What only resembles its conversion (1.5 as an integer) may be added, but is no member.

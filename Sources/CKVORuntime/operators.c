@@ -11,6 +11,7 @@
 #include "kvo_convert.h"
 #include "kvo_fail.h"
 #include "kvo_thread.h"
+#include "kvo_type.h"
 
 typedef struct {
   const kvo_walk *walk;
@@ -39,7 +40,7 @@ static kvo_status refuse(const fold *fold, const kvo_value *value, const char *w
   kvo_status status = is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH;
   const char *found = is_nil   ? "nil"
                       : object ? kvo_class_name(kvo_class_of(object))
-                               : value->type->encoding;
+                               : kvo_type_name(value->type);
   kvo_fail(fold->walk->error, status, owner(fold), fold->walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs %s, but an element gives %s%s.",
       fold->operator->key, fold->walk->path->text, owner(fold), wanted,

@@ -12,6 +12,7 @@
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_thread.h"
+#include "kvo_type.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@
 
 static kvo_status no_keys(const kvo_value *value, const char *key, kvo_error *error) {
   kvo_fail(error, KVO_INVALID_KEY_PATH, NULL, key,
-      "A value of type \"%s\" has no keys, and so no \"%s\".", value->type->encoding, key);
+      "A value of type %s has no keys, and so no \"%s\".", kvo_type_name(value->type), key);
   kvo_fail_component(error, "", key);
   return KVO_INVALID_KEY_PATH;
 }
@@ -156,7 +157,7 @@ static kvo_status not_a_collection(const kvo_walk *walk, const kvo_value *value,
   kvo_fail(walk->error, KVO_INVALID_OPERATOR, root_name(walk->cls), walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs a collection, but comes to %s%s.",
       name, walk->path->text, root_name(walk->cls), object ? "an object of " : "a value of type ",
-      object ? kvo_class_name(kvo_class_of(object)) : value->type->encoding);
+      object ? kvo_class_name(kvo_class_of(object)) : kvo_type_name(value->type));
   kvo_fail_component(walk->error, "@", name);
   return KVO_INVALID_OPERATOR;
 }

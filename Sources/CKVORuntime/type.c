@@ -152,6 +152,30 @@ static const kvo_type types[] = {
 
 const kvo_type *kvo_type_of_kind(kvo_kind kind) { return &types[kind]; }
 
+const char *kvo_type_name(const kvo_type *type) {
+  static const char *const names[] = {
+      [KVO_KIND_VOID] = "void",
+      [KVO_KIND_BOOL] = "bool",
+      [KVO_KIND_INT8] = "int8_t",
+      [KVO_KIND_UINT8] = "uint8_t",
+      [KVO_KIND_INT16] = "int16_t",
+      [KVO_KIND_UINT16] = "uint16_t",
+      [KVO_KIND_INT32] = "int32_t",
+      [KVO_KIND_UINT32] = "uint32_t",
+      [KVO_KIND_INT64] = "int64_t",
+      [KVO_KIND_UINT64] = "uint64_t",
+      [KVO_KIND_FLOAT] = "float",
+      [KVO_KIND_DOUBLE] = "double",
+      [KVO_KIND_LONG_DOUBLE] = "long double",
+      [KVO_KIND_POINTER] = "pointer",
+      [KVO_KIND_STRING] = "string",
+      [KVO_KIND_OBJECT] = "object",
+      [KVO_KIND_SELECTOR] = "selector",
+  };
+  if (!type) return "nil";
+  return type->kind < KVO_KIND_STRUCT ? names[type->kind] : type->encoding;
+}
+
 const kvo_type *kvo_type_for_normal(kvo_kind kind, const char *text, size_t length,
     kvo_error *error) {
   if (kind == KVO_KIND_STRUCT) return kvo_struct_type_for_normal(text, length, error);

@@ -113,6 +113,20 @@ import Testing
     #expect(log.take() == [])
   }
 
+  static let types: [(String, Value, String)] = [
+    ("real", .string("3"), "double, not string"), ("flag", .string("true"), "bool, not string"),
+    ("int32", .string(""), "int32_t, not string"), ("text", .int(3), "string, not int64_t"),
+    ("text", .bool(true), "string, not bool"), ("object_", .int(3), "object, not int64_t"),
+    ("pointer", .string("x"), "pointer, not string"),
+  ]
+
+  @Test("B2: the error says what the key takes, and what it was given", arguments: types)
+  func mismatchedTypes(_ key: String, _ value: Value, _ types: String) {
+    let object = make(scalars.self)
+    defer { object.release() }
+    #expect(set(object.object, key, value).message.hasSuffix("of CScalars takes \(types)."))
+  }
+
   // MARK: Values by themselves
 
   static let equals: [(Value, Value, Bool)] = [

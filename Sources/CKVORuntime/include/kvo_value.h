@@ -56,7 +56,7 @@ struct kvo_type {
 };
 
 /// A value with its type: three words inline, heap above that. Nil has type NULL.
-/// A value that was filled in must be destroyed; `KVO_VALUE_NIL` needs no destroying.
+/// A value that was filled in must be destroyed, unless it is a number or nil. 32 bytes, aligned at 16.
 typedef struct kvo_value {
   union {
     uint64_t words[3];

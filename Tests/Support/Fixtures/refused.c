@@ -45,5 +45,5 @@ typedef struct refused_misnamed {
 
 #define MISNAMED_PROPERTIES(PROPERTY) PROPERTY(refused_misnamed, double, balance, Balanse, ASSIGN)
 KVO_CLASS_INTERFACE(refused_misnamed, MISNAMED_PROPERTIES)
-KVO_CLASS_IMPLEMENTATION(refused_misnamed, "CRefusedMisnamed", kvo_root_class,
-    MISNAMED_PROPERTIES, NULL)
+KVO_CLASS_IMPLEMENTATION(refused_misnamed, "CRefusedMisnamed", kvo_root_class, MISNAMED_PROPERTIES,
+    NULL)
