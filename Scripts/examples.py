@@ -2,7 +2,7 @@
 
 Usage: examples.py FILE.md FOLDER
 
-Each block of Swift or C code follows a comment that says what is to be done with it: either
+Each block of Swift, C or C++ code follows a comment that says what is to be done with it: either
 `<!-- fragment -->`, nothing, or
 
     <!-- example: first.swift, prints:
@@ -16,8 +16,8 @@ import pathlib
 import re
 import sys
 
-BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c)\n(.*?)^```$", re.M | re.S)
-EXAMPLE = re.compile(r"\s*example:\s*([\w-]+\.(?:swift|c)),\s*prints:(.*)", re.S)
+BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c|cpp)\n(.*?)^```$", re.M | re.S)
+EXAMPLE = re.compile(r"\s*example:\s*([\w-]+\.(?:swift|c|cpp)),\s*prints:(.*)", re.S)
 
 
 def main(markdown, folder):
