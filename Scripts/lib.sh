@@ -39,7 +39,7 @@ tell_failures() {
 
 # Puts the toolchain's other programs (clang, llvm-nm …) into reach and ahead of the system's.
 use_toolchain() {
-  command -v swiftc >/dev/null || fail "there is no Swift in PATH: install a toolchain, 6.2 or newer"
+  command -v swiftc >/dev/null || fail "there is no Swift in PATH: install a toolchain, 6.3 or newer"
   local resources
   resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
   PATH=$(cd "$resources/../../bin" && pwd):$PATH
