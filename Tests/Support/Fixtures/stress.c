@@ -162,7 +162,8 @@ stress_result stress_run(int number, unsigned milliseconds, uint64_t seed) {
   fixture_run_threads(STRESS_THREADS, work, &run);
   stage->scenario->end(stage);
   stage_require(stage, stage->ends == stage->registrations, "a registration has not ended");
-  stress_result result = {stage->sets, stage->calls, stage->registrations, stage->wrong, ""};
+  stress_result result = {
+      stage->sets, stage->calls, stage->registrations + stage->untold, stage->wrong, ""};
   memcpy(result.problem, stage->problem, sizeof result.problem);
   free(stage);
   return result;

@@ -37,6 +37,7 @@ struct stage {
   kvo_handle *KVO_NULLABLE handles[STRESS_OBJECTS];
   ticket steady[STRESS_OBJECTS];
   atomic_ullong sets, calls, registrations, ends, wrong;
+  atomic_ullong untold; ///< registrations whose ends are told to nobody
   char problem[160];
   atomic_bool has_left[STRESS_THREADS];
   struct round {

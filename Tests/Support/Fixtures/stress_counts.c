@@ -184,6 +184,7 @@ static void come_while_set(stage *stage, int pair, worker_state *worker) {
   kvo_handle *handle = NULL;
   kvo_add_callback(stage->objects[pair], "first", KVO_INITIAL | KVO_NEW, see_value, round, NULL,
       &handle, NULL);
+  atomic_fetch_add(&stage->untold, 1);
   wait_for(stage, 2 * pair, &round->set, number);
   kvo_handle_release(handle);
   atomic_store(&round->done, number);

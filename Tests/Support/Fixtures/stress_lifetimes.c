@@ -113,13 +113,19 @@ static void replace(stage *stage, kvo_object **slots, int index, kvo_object *by)
   kvo_object_release(old);
 }
 
+static void add_observer(stage *stage, kvo_object *object, kvo_object *observer, const char *key,
+    void *context) {
+  atomic_fetch_add(&stage->untold, 1);
+  kvo_add_observer(object, observer, key, KVO_OLD, context, NULL);
+}
+
 static void use(stage *stage, int thread, worker_state *worker, kvo_object *object) {
   kvo_object *observer =
       borrow(stage, stage->observers, (int)worker_random(worker, STRESS_OBJECTS));
   switch (worker_random(worker, 12)) {
   case 0: ticket_leave(worker_ticket(stage, thread), object, "first", KVO_PRIOR); break;
-  case 1: kvo_add_observer(object, observer, "first", KVO_OLD, stage, NULL); break;
-  case 2: kvo_add_observer(object, observer, "second", KVO_NEW, NULL, NULL); break;
+  case 1: add_observer(stage, object, observer, "first", stage); break;
+  case 2: add_observer(stage, object, observer, "second", NULL); break;
   case 3: kvo_remove_observer(object, observer, "first", NULL); break;
   case 4: kvo_remove_observer_with_context(object, observer, "second", NULL, NULL); break;
   case 5: kvo_remove_all_observers(object); break;
@@ -161,6 +167,7 @@ static void step_contexts(stage *stage, int thread, worker_state *worker) {
   kvo_object *object = stage->objects[0], *observer = stage->observers[0];
   unsigned count = 1 + worker_random(worker, 20);
   void *context = &stage->workers[thread];
+  atomic_fetch_add(&stage->untold, count);
   for (unsigned i = 0; i < count; i++)
     stage_require(stage, !kvo_add_observer(object, observer, "first", KVO_NEW, context, NULL),
         "an observer was refused");
