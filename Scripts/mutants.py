@@ -271,4 +271,5 @@ def main():
     sys.exit(bool(failures))
 
 
-main()
+if __name__ == "__main__":
+    main()

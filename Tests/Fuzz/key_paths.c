@@ -1,8 +1,8 @@
 // Key paths, made of words or as text, read, set and observed on a small graph that changes
-// meanwhile: whatever the path, errors say why, an observation ends once, and leaves nothing behind.
+// meanwhile: whatever the path, it leads to what the model says, errors say why, an observation tells of
+// what changes, ends once, and leaves nothing behind.
 #include "fuzz.h"
-
-#include "fixture_graph.h"
+#include "graph_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,11 @@ typedef struct run {
   fuzz_input input;
   char path[ROOM];
   graph_node *nodes[NODES]; ///< linked forwards only, so that they end
+  kvo_options options;
+  model_value before; ///< what the path led to before the change under way
+  bool is_told;       ///< of that change
+  bool is_observed;
+  size_t misuses; ///< before the observation
   int ended;
 } run;
 
@@ -67,6 +72,24 @@ static void use(const kvo_value *value) {
   if (value) kvo_value_describe(value, text, sizeof text);
 }
 
+static model_value read_model(const run *run) { return model_read(run->nodes[0], run->path); }
+
+static bool is_short(const run *run) { return fuzz_misuses != run->misuses; }
+
+// What can't be read is told as nil.
+static bool fits(const model_value *expected, const kvo_value *told) {
+  return expected->kind == MODEL_ERROR ? kvo_value_is_nil(told) : model_matches(expected, told);
+}
+
+// What is told of a setting is what the path led to, and what it leads to.
+static void check_setting(const run *run, const kvo_change *change) {
+  const kvo_value *old = kvo_change_get_old(change), *new = kvo_change_get_new(change);
+  model_value after = read_model(run);
+  FUZZ_REQUIRE(!old || (run->options & KVO_OLD && fits(&run->before, old)));
+  FUZZ_REQUIRE(!new || (run->options & KVO_NEW && fits(&after, new)));
+  FUZZ_REQUIRE(!new || !kvo_change_is_prior(change));
+}
+
 static void changed(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   run *run = context;
@@ -75,6 +98,9 @@ static void changed(void *context, kvo_object *object, const char *key_path,
   FUZZ_REQUIRE(!strcmp(key_path, run->path));
   use(kvo_change_get_old(change));
   use(kvo_change_get_new(change));
+  if (kvo_change_get_kind(change) == KVO_SETTING) check_setting(run, change);
+  FUZZ_REQUIRE(!kvo_change_is_prior(change) || run->options & KVO_PRIOR);
+  run->is_told = run->is_told || !kvo_change_is_prior(change);
 }
 
 static void ended(void *context) { ((run *)context)->ended++; }
@@ -84,11 +110,17 @@ static void read_value(run *run) {
   kvo_error error = {0};
   kvo_status status =
       kvo_value_for_key_path((kvo_object *)run->nodes[0], run->path, &value, &error);
+  model_value expected = read_model(run);
+  bool is_broken = model_is_broken(run->nodes[0], run->path);
   if (status) {
     fuzz_check_error(status, &error);
     FUZZ_REQUIRE(kvo_value_is_nil(&value));
+    FUZZ_REQUIRE(status == KVO_NO_MEMORY || expected.kind >= MODEL_ERROR);
+    FUZZ_REQUIRE(status == KVO_NO_MEMORY || status == KVO_INVALID_KEY_PATH || !is_broken);
   } else {
     use(&value);
+    FUZZ_REQUIRE(!is_broken);
+    FUZZ_REQUIRE(model_matches(&expected, &value));
   }
   kvo_value_destroy(&value);
 }
@@ -117,9 +149,28 @@ static void read_proxy(run *run) {
   kvo_object_release((kvo_object *)proxy);
 }
 
-static void change_list(run *run, graph_node *node, graph_node *later) {
+// Of what is derived from the keys whose setters are silent nobody is told.
+static bool is_silent(const char *path) { return strstr(path, "quiet") || strstr(path, "loud"); }
+
+static void begin(run *run) {
+  run->before = read_model(run);
+  run->is_told = false;
+}
+
+// Whoever observes the path has been told if it leads to something else.
+static void end_change(const run *run) {
+  model_value after = read_model(run);
+  if (!run->is_observed || is_short(run) || is_silent(run->path)) return;
+  if (run->before.kind >= MODEL_ERROR || after.kind >= MODEL_ERROR) return;
+  FUZZ_REQUIRE(run->is_told || model_equal(&run->before, &after));
+}
+
+static void change_items(run *run, graph_node *node, graph_node *later) {
   if (fuzz_below(&run->input, 2)) graph_node_insertItem(node, later, node->items.count);
   else if (node->items.count) graph_node_removeItem(node, 0);
+}
+
+static void change_tags(run *run, graph_node *node, graph_node *later) {
   if (fuzz_below(&run->input, 2)) graph_node_addTag(node, later);
   else graph_node_removeTag(node, later);
 }
@@ -134,17 +185,20 @@ static void change(run *run) {
   size_t i = fuzz_below(&run->input, NODES - 1);
   size_t j = i + 1 + fuzz_below(&run->input, NODES - 1 - i);
   graph_node *node = run->nodes[i], *later = run->nodes[j];
-  switch (fuzz_below(&run->input, 9)) {
+  begin(run);
+  switch (fuzz_below(&run->input, 10)) {
   case 0: graph_node_setValue(later, fuzz_byte(&run->input)); break;
   case 1: graph_node_setNext(node, fuzz_below(&run->input, 2) ? later : NULL); break;
   case 2: graph_node_setOther(node, fuzz_below(&run->input, 2) ? later : NULL); break;
-  case 3: change_list(run, node, later); break;
+  case 3: change_items(run, node, later); break;
   case 4: set_wares(run, node, j); break;
   case 5: graph_node_setManual(later, fuzz_byte(&run->input)); break;
   case 6: set_number(run); break;
   case 7: read_value(run); break;
   case 8: read_proxy(run); break;
+  case 9: change_tags(run, node, later); break;
   }
+  end_change(run);
 }
 
 // The observation ends by its handle, or by the death of what it is registered with.
@@ -163,21 +217,31 @@ static void end(run *run, kvo_handle *handle) {
   for (size_t i = by_death; i < NODES; i++) kvo_object_release((kvo_object *)run->nodes[i]);
 }
 
-static void run_all(fuzz_input input, bool may_limit) {
-  run run = {.input = input};
-  kvo_options options = (kvo_options)fuzz_below(&run.input, 32);
-  size_t allocations = fuzz_below(&run.input, KNOWN);
+static kvo_handle *observe(run *run) {
   kvo_handle *handle = NULL;
   kvo_error error = {0};
+  begin(run);
+  kvo_status status = kvo_add_callback((kvo_object *)run->nodes[0], run->path, run->options,
+      changed, run, ended, &handle, &error);
+  fuzz_restore_memory();
+  if (status) fuzz_check_error(status, &error);
+  FUZZ_REQUIRE(!status == (handle != NULL));
+  FUZZ_REQUIRE(status || model_is_whole(run->path));
+  FUZZ_REQUIRE(status || !model_maps(run->nodes[0], run->path));
+  FUZZ_REQUIRE(status || run->is_told == !!(run->options & KVO_INITIAL));
+  run->is_observed = !status;
+  return handle;
+}
+
+static void run_all(fuzz_input input, bool may_limit) {
+  run run = {.input = input, .misuses = fuzz_misuses};
+  run.options = (kvo_options)fuzz_below(&run.input, 32);
+  size_t allocations = fuzz_below(&run.input, KNOWN);
   make_graph(&run);
   read_path(&run);
   if (may_limit && allocations) fuzz_limit_memory((uint8_t)(allocations - 1));
   read_value(&run);
-  kvo_status status = kvo_add_callback((kvo_object *)run.nodes[0], run.path, options, changed, &run,
-      ended, &handle, &error);
-  fuzz_restore_memory();
-  if (status) fuzz_check_error(status, &error);
-  FUZZ_REQUIRE(!status == (handle != NULL));
+  kvo_handle *handle = observe(&run);
   while (run.input.left) change(&run);
   end(&run, handle);
 }

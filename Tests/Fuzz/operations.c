@@ -1,330 +1,209 @@
 // Sequences of operations on a few objects: registrations, removals, changes in every way, pairs,
-// proxies, new links, deaths, also from within observers, and with memory out. In the end each
-// registration has ended once, and no object is left with an observer or a class of its own.
-#include "fuzz.h"
+// proxies, new links, deaths, also from within observers, and with memory out. Each observer is told
+// what the ledger says, in the end each registration has ended once, and no object is left with an
+// observer or a class of its own.
+#include "operations.h"
 
-#include "fixture_graph.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-enum { NODES = 4, RECORDS = 32, PAIRS = 6, DEPTH = 3 };
 
 static const char *const paths[] = {"value", "extra", "quiet", "manual", "total", "next", "other",
     "wares", "items", "tags", "next.value", "next.total", "next.next.value", "nextTotal", "both",
     "sum", "circle", "heir.value", "far", "items.@count", "items.@sum.value", "tags.@max.value",
-    "other.items", "wares.@avg.value", "grand", "next.other.tags"};
-enum { PATHS = sizeof paths / sizeof *paths, KEYS = 10 };
+    "other.items", "wares.@avg.value", "grand", "next.other.tags", "hush", "loud", "ringB", "heir"};
+enum { PATHS = sizeof paths / sizeof *paths, NUMBERS = 4 };
 
-typedef struct record {
-  kvo_handle *handle;
-  bool is_over; ///< nothing may be told any more
-  int ended;
-} record;
+ops_state ops;
 
-typedef struct pair {
-  graph_node *node; ///< retained
-  const char *key;
-} pair;
+static bool is_key(const char *path) { return !strchr(path, '.'); }
 
-static struct {
-  fuzz_input input;
-  graph_node *nodes[NODES]; ///< those that live; each has one reference from here
-  record records[RECORDS];
-  size_t record_count;
-  pair pairs[PAIRS];
-  size_t pair_count;
-  int depth;
-} state;
-
-static void operate(void);
-
-static size_t below(size_t limit) { return fuzz_below(&state.input, limit); }
-static const char *any_path(void) { return paths[below(PATHS)]; }
-static const char *any_key(void) { return paths[below(KEYS)]; }
-static kvo_object *object_of(void *node) { return node; }
-
-// MARK: Observers
-
-// What it was told is looked at; then it does something itself.
-static void react(const kvo_change *change) {
-  char text[16];
-  const kvo_value *old = kvo_change_get_old(change), *new = kvo_change_get_new(change);
-  if (old) kvo_value_describe(old, text, sizeof text);
-  if (new) kvo_value_describe(new, text, sizeof text);
-  if (state.depth < DEPTH && below(4) == 1) operate();
+size_t ops_below(size_t limit) { return fuzz_below(&ops.input, limit); }
+const char *ops_key_at(size_t index) { return paths[index]; }
+const char *ops_path(void) { return ops.about ? ops.about->path : paths[ops_below(PATHS)]; }
+const char *ops_key(void) {
+  return ops.about && is_key(ops.about->path) ? ops.about->path : paths[ops_below(OPS_KEYS)];
 }
-
-static void changed(void *context, kvo_object *object, const char *key_path,
-    const kvo_change *change) {
-  const record *record = context;
-  (void)object, (void)key_path;
-  FUZZ_REQUIRE(!record->is_over);
-  FUZZ_REQUIRE(!record->ended);
-  react(change);
+const char *ops_number(void) {
+  return ops.about && model_is_stored_number(ops.about->path) ? ops.about->path
+                                                              : paths[ops_below(NUMBERS)];
 }
+kvo_object *ops_object(void *node) { return node; }
 
-static void ended(void *context) { ((record *)context)->ended++; }
-
-static void took(void *sink_context, const char *level, const char *key_path, kvo_object *object,
-    const kvo_change *change, void *context) {
-  (void)sink_context, (void)level, (void)key_path, (void)object, (void)context;
-  react(change);
-}
-
-static void check(kvo_status status, kvo_status allowed, const kvo_error *error) {
+void ops_check(kvo_status status, kvo_status allowed, const kvo_error *error) {
   if (!status) return;
   fuzz_check_error(status, error);
   FUZZ_REQUIRE(status == allowed || status == KVO_NO_MEMORY);
 }
 
-static void add_callback(graph_node *node) {
-  if (state.record_count == RECORDS) return;
-  record *record = &state.records[state.record_count++];
-  kvo_options options = (kvo_options)below(32);
-  kvo_error error = {0};
-  kvo_status status = kvo_add_callback(object_of(node), any_path(), options, changed, record, ended,
-      &record->handle, &error);
-  check(status, KVO_NO_MEMORY, &error);
-  FUZZ_REQUIRE(!status == (record->handle != NULL));
-}
-
-static void end_callback(void) {
-  if (!state.record_count) return;
-  record *record = &state.records[below(state.record_count)];
-  if (!record->handle) return;
-  kvo_handle_invalidate(record->handle);
-  record->is_over = true;
-  FUZZ_REQUIRE(!kvo_handle_is_valid(record->handle));
-}
-
-static void add_observer(graph_node *node, graph_node *observer) {
-  kvo_options options = (kvo_options)below(32);
-  void *context = (void *)(uintptr_t)below(2);
-  kvo_error error = {0};
-  kvo_status status =
-      kvo_add_observer(object_of(node), object_of(observer), any_path(), options, context, &error);
-  check(status, KVO_NO_MEMORY, &error);
-}
-
-static void remove_observer(graph_node *node, graph_node *observer) {
-  const char *path = any_path();
-  size_t context = below(3);
-  kvo_error error = {0};
-  kvo_status status = context == 2
-                          ? kvo_remove_observer(object_of(node), object_of(observer), path, &error)
-                          : kvo_remove_observer_with_context(object_of(node), object_of(observer),
-                                path, (void *)(uintptr_t)context, &error);
-  check(status, KVO_NOT_REGISTERED, &error);
-}
-
-// MARK: Changes
-
-static kvo_collection *some_nodes(kvo_collection_kind kind) {
-  kvo_value elements[NODES];
-  size_t count = 0, chosen = below(1 << NODES);
-  for (size_t i = 0; i < NODES; i++)
-    if ((chosen >> i & 1) && state.nodes[i])
-      elements[count++] = kvo_value_object(object_of(state.nodes[i]));
-  kvo_collection *made = kvo_collection_create(kind, elements, count, NULL);
-  for (size_t i = 0; i < count; i++) kvo_value_destroy(&elements[i]);
-  return made;
-}
-
-static void set_collection(graph_node *node) {
-  size_t which = below(3);
-  kvo_collection *made = some_nodes(which == 1 ? KVO_SET : KVO_ARRAY);
-  if (!made) return;
-  if (which == 0) graph_node_setItems(node, made);
-  else if (which == 1) graph_node_setTags(node, made);
-  else graph_node_setWares(node, made);
-  kvo_object_release(object_of(made));
-}
-
-static void set_number(graph_node *node) {
-  double number = (double)below(4);
-  switch (below(4)) {
-  case 0: graph_node_setValue(node, number); break;
-  case 1: graph_node_setExtra(node, number); break;
-  case 2: graph_node_setQuiet(node, number); break;
-  case 3: graph_node_setManual(node, number); break;
-  }
-}
-
-static void set_by_path(graph_node *node) {
-  kvo_value number = kvo_value_double((double)below(4)), value;
-  const char *path = any_path();
-  kvo_error error = {0};
-  kvo_status status = kvo_set_value_for_key_path(object_of(node), path, &number, &error);
-  if (status) fuzz_check_error(status, &error);
-  status = kvo_value_for_key_path(object_of(node), path, &value, &error);
-  if (status) fuzz_check_error(status, &error);
-  kvo_value_destroy(&value);
-}
-
-static void change_items(graph_node *node, graph_node *item) {
-  size_t count = node->items.count, index = below(count + 1);
-  size_t which = below(3);
-  if (which == 0) graph_node_insertItem(node, item, index);
-  else if (index == count) return;
-  else if (which == 1) graph_node_removeItem(node, index);
-  else graph_node_replaceItem(node, index, item);
-}
-
-static void change_tags(graph_node *node, graph_node *tag) {
-  if (below(2)) graph_node_addTag(node, tag);
-  else graph_node_removeTag(node, tag);
-}
-
-// Through a proxy, which keeps the object until it is let go of.
-static void change_by_proxy(graph_node *node, graph_node *element) {
-  bool is_set = below(2);
-  kvo_collection *proxy, *others = some_nodes(KVO_SET);
-  kvo_value value = kvo_value_object(object_of(element));
-  kvo_error error = {0};
-  kvo_status status =
-      is_set ? kvo_mutable_set(object_of(node), "tags", &proxy, &error)
-             : kvo_mutable_array(object_of(node), below(2) ? "items" : "wares", &proxy, &error);
-  check(status, KVO_NO_MEMORY, &error);
-  if (!status) {
-    switch (others ? below(6) : 0) {
-    case 0: kvo_collection_add(proxy, &value, NULL); break;
-    case 1: kvo_collection_remove(proxy, &value, NULL); break;
-    case 2: kvo_collection_union(proxy, others, NULL); break;
-    case 3: kvo_collection_minus(proxy, others, NULL); break;
-    case 4: kvo_collection_intersect(proxy, others, NULL); break;
-    case 5: kvo_collection_set(proxy, others, NULL); break;
-    }
-    kvo_object_release(object_of(proxy));
-  }
-  kvo_value_destroy(&value);
-  kvo_object_release(object_of(others));
-}
-
-static void open_pair(graph_node *node) {
-  if (state.pair_count == PAIRS) return;
-  pair pair = {node, any_key()};
-  kvo_object_retain(object_of(node));
-  state.pairs[state.pair_count++] = pair;
-  kvo_will_change(object_of(node), pair.key);
-}
-
-// Any of the open ones: pairs may cross.
-static void close_pair(size_t index) {
-  pair pair = state.pairs[index];
-  memmove(&state.pairs[index], &state.pairs[index + 1], (--state.pair_count - index) * sizeof pair);
-  kvo_did_change(object_of(pair.node), pair.key);
-  kvo_object_release(object_of(pair.node));
-}
-
 // MARK: Lives
+
+static void say_last_words(void *context, kvo_object *self) {
+  (void)context;
+  ops_end_registrations((graph_node *)self);
+  ops_lose_pairs((graph_node *)self);
+}
 
 static graph_node *create(void) {
   graph_node *node = (graph_node *)kvo_object_create(graph_node_class());
-  if (node) node->watcher.sink = took;
+  if (!node) return NULL;
+  node->watcher.sink = ops_take;
+  node->watcher.sink_context = node;
+  node->watcher.tracked.last_words = say_last_words;
   return node;
 }
 
 // Two that are linked in a ring would live for ever.
 static void unlink_all(graph_node *node) {
-  graph_node_setNext(node, NULL);
-  graph_node_setOther(node, NULL);
-  graph_node_setWares(node, NULL);
-  while (node->items.count) graph_node_removeItem(node, node->items.count - 1);
-  while (node->tags.count) graph_node_removeTag(node, node->tags.nodes[0]);
+  ops_set_link(node, true, NULL);
+  ops_set_link(node, false, NULL);
+  ops_set_wares(node, NULL);
+  while (node->items.count) ops_remove_item(node, node->items.count - 1);
+  while (node->tags.count) ops_change_tag(node, node->tags.nodes[0], false);
 }
 
 static bool is_in_pool(const graph_node *node) {
-  for (size_t i = 0; i < NODES; i++)
-    if (state.nodes[i] == node) return true;
+  for (size_t i = 0; i < OPS_NODES; i++)
+    if (ops.nodes[i] == node) return true;
   return false;
 }
 
 // Gives back what an operation has held; what died meanwhile may have got links again.
 static void let_go(graph_node *node) {
   if (!is_in_pool(node)) unlink_all(node);
-  kvo_object_release(object_of(node));
+  kvo_object_release(ops_object(node));
 }
 
-static void replace_node(size_t index) {
-  graph_node *old = state.nodes[index];
-  state.nodes[index] = NULL;
+static void replace_node(graph_node *old) {
+  size_t index = 0;
+  while (index < OPS_NODES && ops.nodes[index] != old) index++;
+  if (index == OPS_NODES) return;
+  ops.nodes[index] = NULL;
   let_go(old);
-  if (!state.nodes[index]) state.nodes[index] = create();
+  if (!ops.nodes[index]) ops.nodes[index] = create();
 }
 
 // MARK: All together
 
 static void operate_on(graph_node *node, graph_node *second) {
-  switch (below(14)) {
-  case 0: add_callback(node); break;
-  case 1: end_callback(); break;
-  case 2: add_observer(node, second); break;
-  case 3: remove_observer(node, second); break;
-  case 4: set_number(node); break;
-  case 5: graph_node_setNext(node, below(4) ? second : NULL); break;
-  case 6: graph_node_setOther(node, below(4) ? second : NULL); break;
-  case 7: set_collection(node); break;
-  case 8: set_by_path(node); break;
-  case 9: change_items(node, second); break;
-  case 10: change_tags(node, second); break;
-  case 11: change_by_proxy(node, second); break;
-  case 12: open_pair(node); break;
+  switch (ops_below(20)) {
+  case 0: ops_add_callback(node); break;
+  case 1: ops_end_callback(); break;
+  case 2: ops_add_observer(node, second); break;
+  case 3: ops_remove_observer(node, second); break;
+  case 4: ops_set_number(node); break;
+  case 5: ops_set_link(node, true, ops_below(4) ? second : NULL); break;
+  case 6: ops_set_link(node, false, ops_below(4) ? second : NULL); break;
+  case 7: ops_set_collection(node); break;
+  case 8: ops_set_by_path(node); break;
+  case 9: ops_change_items(node, second); break;
+  case 10: ops_change_tag(node, second, ops_below(2)); break;
+  case 11: ops_change_by_proxy(node, second); break;
+  case 12: ops_open_pair(node); break;
   case 13:
-    if (state.pair_count) close_pair(below(state.pair_count));
+    if (ops.pair_count) ops_close_pair(ops_below(ops.pair_count));
     break;
+  case 14: ops_add_group(node); break;
+  case 15: ops_remove_all(node); break;
+  case 16: ops_bracket(node); break;
+  case 17: ops_close_without_will(node); break;
+  case 18: ops_set_link_by_key(node, second); break;
+  case 19: ops_add_many(node, second); break;
   }
 }
 
-static void operate(void) {
-  size_t first = below(NODES), other = below(NODES), choice = below(16);
-  graph_node *node = state.nodes[first], *second = state.nodes[other];
-  if (!node || !second) return;
-  state.depth++;
-  kvo_object_retain(object_of(node));
-  kvo_object_retain(object_of(second));
-  if (choice == 15 && state.depth == 1) fuzz_limit_memory(fuzz_byte(&state.input));
-  if (choice == 14) replace_node(first);
+static void act(size_t choice, graph_node *node, graph_node *second) {
+  if (choice == 15 && ops.depth == 1) fuzz_limit_memory(fuzz_byte(&ops.input));
+  if (choice == 14) replace_node(ops_below(2) ? node : second);
   else operate_on(node, second);
-  if (state.depth == 1) fuzz_restore_memory();
-  let_go(second);
-  let_go(node);
-  state.depth--;
+  if (ops.depth == 1) fuzz_restore_memory();
 }
 
-static void count(void *context, const kvo_registration_info *info) {
-  (void)info;
-  ++*(size_t *)context;
+static const ledger_entry *live_one(const ledger_entry *entry) {
+  return entry < fuzz_ledger.entries + fuzz_ledger.count && entry->is_live ? entry : NULL;
+}
+
+// Anything, or something about a registration.
+void ops_operate(const ledger_entry *about) {
+  const ledger_entry *outer = ops.about;
+  size_t choice = ops_below(16);
+  if (choice >= 8 && choice < 14) about = fuzz_ledger.entries + ops_below(fuzz_ledger.count + 1);
+  about = ops.about = about ? live_one(about) : NULL;
+  graph_node *node = about ? about->object : ops.nodes[ops_below(OPS_NODES)];
+  graph_node *second = about && about->observer ? about->observer : ops.nodes[ops_below(OPS_NODES)];
+  if (node && second) {
+    ops.depth++;
+    kvo_object_retain(ops_object(node));
+    kvo_object_retain(ops_object(second));
+    act(choice, node, second);
+    let_go(second);
+    let_go(node);
+    ops.depth--;
+  }
+  ops.about = outer;
+}
+
+// MARK: Looking
+
+static void check_observed(const graph_node *node) {
+  for (size_t i = 0; i < OPS_KEYS && !fuzz_ledger.is_short; i++)
+    FUZZ_REQUIRE(kvo_is_observed((const kvo_object *)node, ops_key_at(i)) ==
+                 ledger_has_observers(node, ops_key_at(i)));
+}
+
+static void check_handles(void) {
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    const ops_record *record = &ops.records[i];
+    if (!record->handle) continue;
+    FUZZ_REQUIRE(kvo_handle_is_valid(record->handle) == fuzz_ledger.entries[i].is_live);
+    FUZZ_REQUIRE(record->ended == !fuzz_ledger.entries[i].is_live);
+  }
+}
+
+// Between operations everything is as the ledger says.
+static void check_all(void) {
+  FUZZ_REQUIRE(fuzz_misuses >= fuzz_ledger.misuses || fuzz_ledger.is_short);
+  if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
+  for (size_t i = 0; i < OPS_NODES; i++) {
+    if (!ops.nodes[i]) continue;
+    ledger_check(ops.nodes[i]);
+    check_observed(ops.nodes[i]);
+  }
+  check_handles();
+}
+
+static void operate_and_check(void) {
+  fuzz_ledger.misuses = fuzz_misuses;
+  ops_operate(NULL);
+  check_all();
 }
 
 static void check_unobserved(kvo_object *object) {
-  size_t registrations = 0;
-  FUZZ_REQUIRE(!kvo_visit_registrations(object, count, &registrations));
-  FUZZ_REQUIRE(!registrations);
-  for (size_t i = 0; i < KEYS; i++) FUZZ_REQUIRE(!kvo_is_observed(object, paths[i]));
+  for (size_t i = 0; i < OPS_KEYS; i++) FUZZ_REQUIRE(!kvo_is_observed(object, ops_key_at(i)));
   FUZZ_REQUIRE(kvo_isa(object) == graph_node_class());
 }
 
 static void end_all(void) {
-  while (state.pair_count) close_pair(state.pair_count - 1);
-  for (size_t i = 0; i < state.record_count; i++) {
-    kvo_handle_release(state.records[i].handle);
-    FUZZ_REQUIRE(state.records[i].ended == (state.records[i].handle ? 1 : 0));
+  while (ops.pair_count) ops_close_pair(ops.pair_count - 1);
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    kvo_handle_release(ops.records[i].handle);
+    FUZZ_REQUIRE(ops.records[i].ended == (ops.records[i].handle ? 1 : 0));
+    if (!fuzz_ledger.entries[i].observer) fuzz_ledger.entries[i].is_live = false;
   }
-  for (size_t i = 0; i < NODES; i++)
-    if (state.nodes[i]) kvo_remove_all_observers(object_of(state.nodes[i]));
-  for (size_t i = 0; i < NODES; i++)
-    if (state.nodes[i]) check_unobserved(object_of(state.nodes[i]));
-  for (size_t i = 0; i < NODES; i++)
-    if (state.nodes[i]) unlink_all(state.nodes[i]);
-  for (size_t i = 0; i < NODES; i++) kvo_object_release(object_of(state.nodes[i]));
+  for (size_t i = 0; i < OPS_NODES; i++)
+    if (ops.nodes[i]) ops_remove_all(ops.nodes[i]);
+  for (size_t i = 0; i < OPS_NODES; i++)
+    if (ops.nodes[i]) check_unobserved(ops_object(ops.nodes[i]));
+  for (size_t i = 0; i < OPS_NODES; i++)
+    if (ops.nodes[i]) unlink_all(ops.nodes[i]);
+  for (size_t i = 0; i < OPS_NODES; i++) kvo_object_release(ops_object(ops.nodes[i]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  memset(&state, 0, sizeof state);
-  state.input = (fuzz_input){data, size};
-  for (size_t i = 0; i < NODES; i++) state.nodes[i] = create();
-  while (state.input.left) operate();
+  memset(&ops, 0, sizeof ops);
+  memset(&fuzz_ledger, 0, sizeof fuzz_ledger);
+  fuzz_ledger.misuses = fuzz_misuses;
+  ops.input = (fuzz_input){data, size};
+  for (size_t i = 0; i < OPS_NODES; i++) ops.nodes[i] = create();
+  while (ops.input.left) operate_and_check();
   end_all();
   return 0;
 }

@@ -1,0 +1,316 @@
+#include "ledger.h"
+
+#include "fuzz.h"
+
+#include <string.h>
+
+ledger fuzz_ledger;
+
+static ledger_set bit(const ledger_entry *entry) {
+  return (ledger_set)1 << (entry - fuzz_ledger.entries);
+}
+
+// MARK: Registrations
+
+ledger_entry *ledger_add(ledger_entry entry) {
+  if (fuzz_ledger.count == LEDGER_ROOM) return NULL;
+  ledger_entry *added = &fuzz_ledger.entries[fuzz_ledger.count++];
+  *added = entry;
+  added->is_live = true;
+  added->within = fuzz_ledger.top;
+  added->is_being_made = entry.options & KVO_INITIAL;
+  return added;
+}
+
+void ledger_end(ledger_entry *entry) {
+  entry->is_live = false;
+  for (size_t i = 0; i < fuzz_ledger.count && entry->group; i++)
+    if (fuzz_ledger.entries[i].group == entry->group) fuzz_ledger.entries[i].is_live = false;
+}
+
+void ledger_end_of_node(const graph_node *node, bool also_as_observer) {
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (entry->object == node || (also_as_observer && entry->observer == node))
+      entry->is_live = false;
+  }
+}
+
+ledger_entry *ledger_find(const graph_node *object, const graph_node *observer, const char *path,
+    void *const *context) {
+  for (size_t i = fuzz_ledger.count; i-- > 0;) {
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (entry->is_live && entry->object == object && entry->observer == observer &&
+        !strcmp(entry->path, path) && (!context || entry->context == *context))
+      return entry;
+  }
+  return NULL;
+}
+
+// MARK: Changes
+
+// Memory has run out. If the runtime has told so, as it tells of misuse, paths are not followed from
+// there on.
+static bool is_short(void) {
+  if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
+  return fuzz_ledger.is_short || fuzz_memory_is_out();
+}
+
+static bool is_stale(void) {
+  for (const ledger_change *change = fuzz_ledger.top; change; change = change->outer)
+    if (change->is_stale) return true;
+  return false;
+}
+
+// Whether it can't be said who is told.
+static bool is_unsure(void) { return is_short() || is_stale(); }
+
+static ledger_set reached(const graph_node *node, const char *key) {
+  ledger_set all = 0;
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (entry->is_live && model_reaches(entry->object, entry->path, node, key)) all |= bit(entry);
+  }
+  return all;
+}
+
+bool ledger_has_observers(const graph_node *node, const char *key) { return reached(node, key); }
+
+// An automatic change of the same key that is open: this one joins it.
+static ledger_change *joined_by(const ledger_change *change) {
+  for (ledger_change *outer = fuzz_ledger.top; outer; outer = outer->outer)
+    if (outer->is_automatic && outer->is_open && outer->node == change->node &&
+        !strcmp(outer->key, change->key))
+      return outer;
+  return NULL;
+}
+
+static void read_all(const ledger_change *change, model_value *values) {
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (entry->is_live) values[i] = model_read(entry->object, entry->path);
+  }
+}
+
+void ledger_begin(ledger_change *change) {
+  ledger_change *joined = joined_by(change);
+  if (joined && model_leads_on(change->key)) joined->is_stale = true;
+  if (joined) joined->kind = 0;
+  change->audience = joined || change->is_silent ? 0 : reached(change->node, change->key);
+  change->is_automatic = change->is_automatic && !joined;
+  change->known = fuzz_ledger.count;
+  change->before = model_read(change->node, change->key);
+  read_all(change, change->old);
+}
+
+void ledger_push(ledger_change *change) {
+  change->outer = fuzz_ledger.top;
+  fuzz_ledger.top = change;
+}
+
+void ledger_pop(ledger_change *change) {
+  FUZZ_REQUIRE(fuzz_ledger.top == change);
+  fuzz_ledger.top = change->outer;
+}
+
+// What is told of the mutation of a to-many key.
+static void read_mutation(ledger_change *change) {
+  model_value after = model_read(change->node, change->key);
+  if (after.kind == MODEL_SET) {
+    change->came = model_filter(&after, &change->before, false);
+    change->goes = model_filter(&change->before, &after, false);
+  } else if (after.kind == MODEL_ARRAY) {
+    change->came = (model_value){.kind = MODEL_ARRAY, .count = 1};
+    change->came.nodes[0] = after.nodes[change->index];
+  }
+}
+
+// The change has been made, and nobody has been told of it.
+static void begin_finals(ledger_change *change) {
+  change->has_begun_finals = true;
+  change->audience &= reached(change->node, change->key);
+  read_all(change, change->new);
+  if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
+}
+
+// Whether it is a mutation for those who observe the path: it ends with the key.
+static bool is_mutation(const ledger_change *change, const ledger_entry *entry) {
+  const char *dot = strrchr(entry->path, '.'), *last = dot ? dot + 1 : entry->path;
+  return change->kind != KVO_SETTING && !strcmp(last, change->key);
+}
+
+// Distinct compares settings. Whether that must leave it out, and whether it may.
+static bool is_left_out(const ledger_change *change, const ledger_entry *entry, bool may_be) {
+  const model_value *old = &change->old[entry - fuzz_ledger.entries];
+  const model_value *new = &change->new[entry - fuzz_ledger.entries];
+  if (!(entry->options & KVO_DISTINCT)) return false;
+  if (is_mutation(change, entry) && (change->kind || !may_be)) return false;
+  if (old->kind == MODEL_UNKNOWN || new->kind == MODEL_UNKNOWN) return may_be;
+  return model_equal(old, new);
+}
+
+void ledger_finish(ledger_change *change) {
+  if (change->may_be_untold || is_unsure()) return;
+  if (!change->has_begun_finals) begin_finals(change);
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (!entry->is_live || !(change->audience & bit(entry))) continue;
+    FUZZ_REQUIRE(change->told[false] & bit(entry) || is_left_out(change, entry, true));
+    FUZZ_REQUIRE(change->told[true] & bit(entry) || !(entry->options & KVO_PRIOR));
+  }
+}
+
+// MARK: Calls
+
+static void check_value(const kvo_value *told, const model_value *expected, bool is_asked) {
+  FUZZ_REQUIRE(told ? is_asked : !is_asked || is_unsure());
+  FUZZ_REQUIRE(!told || model_matches(expected, told) || is_stale());
+}
+
+static void check_initial(ledger_entry *entry, const kvo_change *change) {
+  model_value now = model_read(entry->object, entry->path);
+  entry->is_being_made = false;
+  FUZZ_REQUIRE(!kvo_change_is_prior(change));
+  FUZZ_REQUIRE(kvo_change_get_kind(change) == KVO_SETTING);
+  FUZZ_REQUIRE(!kvo_change_get_indexes(change) && !kvo_change_get_old(change));
+  check_value(kvo_change_get_new(change), &now, entry->options & KVO_NEW);
+}
+
+// Those of one path are called in their order, those who observe the changed object's keys by level
+// and name.
+static void check_order(const ledger_change *change, const ledger_entry *entry, bool is_prior) {
+  int rank = entry->object == change->node ? model_rank(change->key, entry->path) : MODEL_UNRANKED;
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *other = &fuzz_ledger.entries[i];
+    if (!(change->told[is_prior] & bit(other)) || other->object != entry->object) continue;
+    FUZZ_REQUIRE(other < entry || strcmp(other->path, entry->path));
+    if (rank == MODEL_UNRANKED) continue;
+    int other_rank = model_rank(change->key, other->path);
+    FUZZ_REQUIRE(other_rank <= rank || other_rank == MODEL_UNRANKED);
+  }
+}
+
+static void check_mutation(const ledger_change *change, const ledger_entry *entry,
+    const kvo_change *told) {
+  bool is_prior = kvo_change_is_prior(told);
+  if (is_unsure()) return;
+  const kvo_index_set *indexes = kvo_change_get_indexes(told);
+  FUZZ_REQUIRE(kvo_change_get_kind(told) == change->kind);
+  FUZZ_REQUIRE(!indexes == (change->before.kind == MODEL_SET));
+  FUZZ_REQUIRE(!indexes || (kvo_index_set_count(indexes) == 1 &&
+                               kvo_index_set_contains(indexes, change->index)));
+  check_value(kvo_change_get_old(told), &change->goes,
+      entry->options & KVO_OLD && change->kind != KVO_INSERTION);
+  check_value(kvo_change_get_new(told), &change->came,
+      entry->options & KVO_NEW && change->kind != KVO_REMOVAL && !is_prior);
+}
+
+static void check_setting(const ledger_change *change, const ledger_entry *entry,
+    const kvo_change *told) {
+  size_t i = (size_t)(entry - fuzz_ledger.entries);
+  FUZZ_REQUIRE(kvo_change_get_kind(told) == KVO_SETTING);
+  FUZZ_REQUIRE(!kvo_change_get_indexes(told));
+  check_value(kvo_change_get_old(told), &change->old[i], entry->options & KVO_OLD);
+  check_value(kvo_change_get_new(told), &change->new[i],
+      entry->options & KVO_NEW && !kvo_change_is_prior(told));
+}
+
+static void check_change(ledger_change *change, const ledger_entry *entry, const kvo_change *told) {
+  bool is_prior = kvo_change_is_prior(told);
+  FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
+  FUZZ_REQUIRE(!(change->told[is_prior] & bit(entry)));
+  FUZZ_REQUIRE(!is_prior || (entry->options & KVO_PRIOR && !change->has_begun_finals));
+  if (!is_prior && !change->has_begun_finals) begin_finals(change);
+  change->is_open = is_prior;
+  if (!is_unsure()) {
+    FUZZ_REQUIRE(change->audience & bit(entry));
+    check_order(change, entry, is_prior);
+    FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
+  }
+  change->told[is_prior] |= bit(entry);
+  if (!is_mutation(change, entry)) check_setting(change, entry, told);
+  else if (change->kind) check_mutation(change, entry, told);
+}
+
+static bool is_initial(const ledger_entry *entry) {
+  return entry->is_being_made && fuzz_ledger.top == entry->within;
+}
+
+void ledger_called(ledger_entry *entry, const kvo_change *change) {
+  FUZZ_REQUIRE(entry->is_live);
+  fuzz_ledger.calls++;
+  if (is_initial(entry)) return check_initial(entry, change);
+  FUZZ_REQUIRE(fuzz_ledger.top);
+  check_change(fuzz_ledger.top, entry, change);
+}
+
+static bool asks_for(const ledger_entry *entry, const kvo_change *told) {
+  return (!kvo_change_get_old(told) || entry->options & KVO_OLD) &&
+         (!kvo_change_get_new(told) || entry->options & KVO_NEW);
+}
+
+// Of several alike, the one whose turn it is.
+static bool is_next(const ledger_entry *entry, const kvo_change *told) {
+  ledger_change *change = fuzz_ledger.top;
+  bool is_prior = kvo_change_is_prior(told);
+  if (!change || change->told[is_prior] & bit(entry)) return false;
+  if (is_prior && !(entry->options & KVO_PRIOR)) return false;
+  if (is_prior) return !is_unsure() || asks_for(entry, told);
+  if (!change->has_begun_finals) begin_finals(change);
+  if (is_unsure()) return asks_for(entry, told);
+  return (change->audience & bit(entry)) && !is_left_out(change, entry, false);
+}
+
+ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,
+    const char *path, void *context, const kvo_change *change) {
+  ledger_set alike = 0;
+  ledger_entry *found = NULL;
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (!entry->is_live || entry->object != object || entry->observer != observer ||
+        entry->context != context || strcmp(entry->path, path))
+      continue;
+    alike |= bit(entry);
+    if (is_initial(entry)) found = entry;
+  }
+  for (size_t i = 0; i < fuzz_ledger.count && !found; i++) {
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (alike & bit(entry) && is_next(entry, change)) found = entry;
+  }
+  FUZZ_REQUIRE(found);
+  ledger_called(found, change);
+  return found;
+}
+
+// MARK: What the runtime says
+
+typedef struct comparison {
+  const graph_node *node;
+  ledger_set seen;
+} comparison;
+
+// They come by path, those of one path in their order.
+static void compare(void *context, const kvo_registration_info *info) {
+  comparison *comparison = context;
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (!entry->is_live || entry->object != comparison->node || comparison->seen & bit(entry) ||
+        strcmp(entry->path, info->key_path))
+      continue;
+    comparison->seen |= bit(entry);
+    FUZZ_REQUIRE(info->options == entry->options);
+    FUZZ_REQUIRE(info->is_callback == !entry->observer);
+    FUZZ_REQUIRE(info->context == entry->context);
+    return;
+  }
+  FUZZ_REQUIRE(!"a registration that nobody has made");
+}
+
+void ledger_check(const graph_node *node) {
+  comparison comparison = {node, 0};
+  FUZZ_REQUIRE(!kvo_visit_registrations((const kvo_object *)node, compare, &comparison));
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (entry->is_live && entry->object == node) FUZZ_REQUIRE(comparison.seen & bit(entry));
+  }
+}

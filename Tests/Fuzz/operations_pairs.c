@@ -1,0 +1,85 @@
+// Changes by hand.
+#include "operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void will(graph_node *node, ledger_change *change) {
+  change->is_automatic = false;
+  ops_begin(change);
+  kvo_will_change(ops_object(node), change->key);
+  ledger_pop(change);
+}
+
+static void did(graph_node *node, ledger_change *change) {
+  ledger_push(change);
+  kvo_did_change(ops_object(node), change->key);
+  ops_end(change);
+}
+
+static ops_pair take_pair(size_t index) {
+  ops_pair pair = ops.pairs[index];
+  memmove(&ops.pairs[index], &ops.pairs[index + 1], (--ops.pair_count - index) * sizeof pair);
+  return pair;
+}
+
+static size_t index_of(const ledger_change *change) {
+  size_t i = 0;
+  while (ops.pairs[i].change != change) i++;
+  return i;
+}
+
+static size_t last_pair(const graph_node *node, const char *key) {
+  size_t i = ops.pair_count;
+  while (i-- > 0)
+    if (ops.pairs[i].node == node && !strcmp(ops.pairs[i].change->key, key)) break;
+  return i;
+}
+
+void ops_open_pair(graph_node *node) {
+  if (ops.pair_count == OPS_PAIRS) return;
+  ledger_change *change = malloc(sizeof *change);
+  FUZZ_REQUIRE(change);
+  *change = ops_setting(node, ops_key());
+  ops.pairs[ops.pair_count++] = (ops_pair){node, change, true};
+  will(node, change);
+  // Others may have been opened and closed meanwhile, behind it.
+  ops.pairs[index_of(change)].is_opening = false;
+}
+
+// Any of the open ones: pairs may cross. Of those of one key the last opened is meant.
+void ops_close_pair(size_t index) {
+  ops_pair pair = ops.pairs[index];
+  index = last_pair(pair.node, pair.change->key);
+  if (ops.pairs[index].is_opening) return;
+  pair = take_pair(index);
+  kvo_object_retain(ops_object(pair.node));
+  did(pair.node, pair.change);
+  free(pair.change);
+  kvo_object_release(ops_object(pair.node));
+}
+
+void ops_bracket(graph_node *node) {
+  size_t count = ops.pair_count;
+  ops_open_pair(node);
+  if (ops.pair_count > count) ops_close_pair(ops.pair_count - 1);
+}
+
+void ops_close_without_will(graph_node *node) {
+  const char *key = ops_key();
+  ledger_change change = ops_setting(node, key);
+  if (last_pair(node, key) != SIZE_MAX || fuzz_ledger.is_short) return;
+  change.is_silent = true;
+  ops_begin(&change);
+  kvo_did_change(ops_object(node), key);
+  fuzz_ledger.misuses++;
+  ops_end(&change);
+}
+
+void ops_lose_pairs(const graph_node *node) {
+  for (size_t i = ops.pair_count; i-- > 0;) {
+    if (ops.pairs[i].node != node) continue;
+    free(take_pair(i).change);
+    fuzz_ledger.misuses++;
+  }
+}
