@@ -2,22 +2,38 @@
 # What the scripts share: the package's root, where builds go, the toolchain, and the installing
 # of what a fresh machine lacks.
 
+caller=$PWD
+script=$(readlink -f "$0")
+unset CDPATH # cd would say where it goes
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit
 
+# from_caller PATH: the path as whoever called the script means it.
+from_caller() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
+
 # Where builds go. The default is SwiftPM's own, so that the scripts and the plain commands share.
-build=${KVO_BUILD_PATH:-$root/.build}
+build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
+[ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
+
+# help_if_asked ARGUMENT...: prints what is said at the head of the script.
+help_if_asked() {
+  [ "${1-}" = --help ] || return 0
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$script"
+  exit
+}
 
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
   exit 1
 }
 
-# help_if_asked "$@": answers --help with the comment at the head of the script, and ends it.
-help_if_asked() {
-  [ "${1-}" = --help ] || return 0
-  sed -n '2,/^set/s/^# \{0,1\}//p' "$root/Scripts/${0##*/}"
-  exit
+# require_numbers ARGUMENT...: each is one, and there are two at most.
+require_numbers() {
+  local argument
+  for argument in "$@"; do
+    [[ $argument =~ ^[0-9]+$ ]] || fail "'$argument' is no number: see --help"
+  done
+  [ $# -le 2 ] || fail "there are too many arguments: see --help"
 }
 
 # complain MESSAGE: what a check has found wrong. It looks further, and ends with `finish SUMMARY`.
