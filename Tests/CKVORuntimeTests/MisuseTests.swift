@@ -214,7 +214,7 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = refused_misnamed_class() }
     let errors = try #require(result).errors
-    for word in ["CRefusedMisnamed", "setBalanse:", "setBalance:"] { #expect(errors.contains(word)) }
+    for word in ["CRefusedMisnamed", "Balanse:", "Balance:"] { #expect(errors.contains(word)) }
   }
 }
 
