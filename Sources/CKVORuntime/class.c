@@ -19,13 +19,12 @@
 // Plain classes of C by name. Bindings may have several classes of one unqualified name.
 static kvo_map names;
 
-// A table of `capacity` slots, preceded by the address of the one that it replaces, which readers
-// may still be using.
+// A table of `capacity` slots, and behind them the address of the one that it replaces, which readers may
+// still be using. Not before them: to tools that look for leaks a pointer into a block is a doubtful one.
 static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
   void **memory = kvo_alloc_zeroed((capacity + 1) * sizeof(void *));
-  if (!memory) return NULL;
-  memory[0] = replaced;
-  return (kvo_imp *)(memory + 1);
+  if (memory) memory[capacity] = replaced;
+  return (kvo_imp *)memory;
 }
 
 static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclass) {
@@ -47,7 +46,7 @@ kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass
   cls->table = make_table(cls->capacity, NULL);
   cls->name = kvo_key_intern(name);
   if (!cls->table || !cls->name) {
-    if (cls->table) kvo_free((void **)cls->table - 1);
+    kvo_free(cls->table);
     kvo_free(cls);
     return NULL;
   }
