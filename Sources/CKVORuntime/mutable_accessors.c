@@ -66,7 +66,7 @@ kvo_status kvo_edit_convert(kvo_edit *edit) {
   kvo_value *values = edit->elements.values;
   size_t kept = 0;
   for (size_t i = 0; type && i < edit->elements.count; i++) {
-    bool belongs;
+    bool belongs = false;
     kvo_status status = convert_one(edit, type, &values[i], &belongs);
     if (status) return status;
     kvo_value value = values[i];
