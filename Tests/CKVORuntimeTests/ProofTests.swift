@@ -15,9 +15,8 @@ import Testing
     """,
     arguments: 0..<GraphProof.shares)
   func sameAsTheModel(_ share: Int) {
-    let result = GraphProof.run(share: share, steps: 1_000_000, length: { _ in Self.length }) {
-      GraphRuntime()
-    }
+    let length = { (_: UInt64) in Self.length }
+    let result = GraphProof.run(share: share, steps: 1_000_000, length: length) { GraphRuntime() }
     #expect(result.difference == nil, "\(result.difference ?? "")")
     #expect(result.tellsMuch)
   }
