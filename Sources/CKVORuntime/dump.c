@@ -12,6 +12,7 @@
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,45 +118,76 @@ bool kvo_is_observed(const kvo_object *object, const char *key) {
   return cell && cell->observers;
 }
 
-static void print_options(FILE *out, kvo_options options) {
+// MARK: Text
+
+// Goes to a file, or into a text, which ends where memory is out.
+typedef struct {
+  FILE *KVO_NULLABLE file;
+  char *KVO_NULLABLE text;
+  size_t length, capacity;
+} output;
+
+static bool make_room(output *out, size_t length) {
+  size_t needed = out->length + length + 1;
+  if (needed <= out->capacity) return true;
+  char *text = kvo_grow(out->text, out->length, needed, 1, &out->capacity);
+  if (text) out->text = text;
+  return text;
+}
+
+__attribute__((format(printf, 2, 3))) static void print(output *out, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int length =
+      out->file ? vfprintf(out->file, format, arguments) : vsnprintf(NULL, 0, format, arguments);
+  if (!out->file && length >= 0 && make_room(out, (size_t)length)) {
+    vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
+    out->length += (size_t)length;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+static void print_options(output *out, kvo_options options) {
   static const char *const names[] = {"new", "old", "initial", "prior", "distinct"};
   const char *separator = "";
-  fputc('[', out);
+  print(out, "[");
   for (int bit = 0; bit < 5; bit++) {
     if (!(options & (1u << bit))) continue;
-    fprintf(out, "%s%s", separator, names[bit]);
+    print(out, "%s%s", separator, names[bit]);
     separator = ", ";
   }
-  fputc(']', out);
+  print(out, "]");
 }
 
 static void print_registration(void *out, const kvo_registration_info *info) {
-  fprintf(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
+  print(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
   print_options(out, info->options);
-  fprintf(out, ", context %p", info->context);
-  if (kvo_log_flags & KVO_COUNT_HITS) fprintf(out, ", %llu hits", (unsigned long long)info->hits);
-  fputc('\n', out);
+  print(out, ", context %p", info->context);
+  if (kvo_log_flags & KVO_COUNT_HITS) print(out, ", %llu hits", (unsigned long long)info->hits);
+  print(out, "\n");
 }
 
-static void print_made(FILE *out, const kvo_registration *first) {
+static void print_made(output *out, const kvo_registration *first) {
   for (; first; first = first->next_watched)
-    fprintf(out, "  it observes \"%s\" of %p, context %p\n", first->key_path, (void *)first->object,
+    print(out, "  it observes \"%s\" of %p, context %p\n", first->key_path, (void *)first->object,
         first->context);
 }
 
-static void print_link(FILE *out, const kvo_registration *entry) {
+static void print_link(output *out, const kvo_registration *entry) {
   if (kvo_registration_is_users(entry)) return;
   const kvo_link *link = (const kvo_link *)entry;
   const kvo_chain *chain = link->chain;
-  fprintf(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
+  print(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
   if (chain->derivation)
-    fprintf(out, "\"%s\" of %p, derived from \"%s\"\n", chain->accessors->key, (void *)chain->root,
+    print(out, "\"%s\" of %p, derived from \"%s\"\n", chain->accessors->key, (void *)chain->root,
         chain->path->text);
-  else fprintf(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
+  else print(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
 }
 
 // What stands at the object's keys for others.
-static void print_links(FILE *out, const kvo_table *table) {
+static void print_links(output *out, const kvo_table *table) {
   for (uint32_t i = 0; i <= table->mask; i++) {
     kvo_observers observers = table->cells[i].observers;
     if (observers && !kvo_observers_is_list(observers))
@@ -166,18 +198,18 @@ static void print_links(FILE *out, const kvo_table *table) {
   }
 }
 
-static void print_open_pairs(FILE *out, const kvo_open_pair *pair) {
+static void print_open_pairs(output *out, const kvo_open_pair *pair) {
   for (; pair; pair = pair->next)
-    fprintf(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
+    print(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
         (unsigned)pair->thread, pair->joined ? ", joining an automatic one" : "");
 }
 
-static void print_dump(FILE *out, const kvo_object *object) {
+static void print_dump(output *out, const kvo_object *object) {
   char description[160];
   kvo_object_describe(object, description, sizeof description);
-  fprintf(out, "%s, isa %s\n", description,
+  print(out, "%s, isa %s\n", description,
       kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
-  if (kvo_visit_registrations(object, print_registration, out)) fputs("  out of memory\n", out);
+  if (kvo_visit_registrations(object, print_registration, out)) print(out, "  out of memory\n");
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = object->observations;
   if (!table) return;
@@ -187,15 +219,15 @@ static void print_dump(FILE *out, const kvo_object *object) {
 }
 
 void kvo_debug_dump(const kvo_object *object) {
-  if (object) print_dump(stderr, object);
+  if (object) print_dump(&(output){.file = stderr}, object);
   else fputs("no object\n", stderr);
 }
 
 char *kvo_copy_debug_dump(const kvo_object *object) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return NULL;
-  print_dump(out, object);
-  return fclose(out) ? NULL : text;
+  uint64_t shortages = kvo_shortages;
+  output out = {0};
+  print_dump(&out, object);
+  if (kvo_shortages == shortages) return out.text;
+  kvo_free(out.text);
+  return NULL;
 }
