@@ -140,6 +140,11 @@ void kvo_report_untold(const kvo_class *cls, const char *key) {
       key, kvo_class_name(cls));
 }
 
+void kvo_report_unread(const char *class_name, const char *key) {
+  kvo_misuse("No memory to read \"%s\" of %s: what was answered about its elements may be wrong.",
+      key, class_name);
+}
+
 void kvo_report_underived(const kvo_class *cls) {
   kvo_misuse(
       "No memory to follow what the derived keys of %s depend on: observers may miss changes.",

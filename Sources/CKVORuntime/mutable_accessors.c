@@ -7,6 +7,7 @@
 
 #include "kvo_coding.h"
 #include "kvo_fail.h"
+#include "kvo_memory.h"
 #include "kvo_type.h"
 
 bool kvo_edit_has_methods(const kvo_edit *edit) {
@@ -189,78 +190,74 @@ kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   return KVO_OK;
 }
 
-// Indexes from 0 to a count, as the edit's.
-static kvo_status use_first(kvo_edit *edit, size_t count) {
-  kvo_index_set_destroy(edit->own_indexes);
-  edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, count);
-  return edit->indexes ? KVO_OK : kvo_edit_no_memory(edit);
-}
-
+// All goes, then all comes; for both, everything is made before anything is called.
 kvo_status kvo_edit_call_all(kvo_edit *edit) {
-  size_t before = kvo_collection_count(&edit->proxy->collection);
-  kvo_status status = use_first(edit, before);
-  if (!status) status = kvo_edit_make_objects(edit, edit->proxy->collection.kind);
+  size_t before = kvo_edit_count(edit);
+  kvo_status status = kvo_edit_make_objects(edit, edit->proxy->collection.kind);
   if (status) return status;
   kvo_elements_destroy(&edit->elements); // an ordered set has fewer
   status = edit->objects->methods->pick(edit->objects, NULL, &edit->elements, edit->error);
   if (status) return status;
+  kvo_index_set_destroy(edit->own_indexes);
+  edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, before);
+  edit->later_indexes = kvo_index_set_create_range(0, edit->elements.count);
+  if (!edit->own_indexes || !edit->later_indexes) return kvo_edit_no_memory(edit);
   kvo_frame *frame = kvo_edit_open(edit);
   if (before) remove_all(edit);
-  status = use_first(edit, edit->elements.count);
-  if (!status && edit->elements.count) insert_all(edit);
+  edit->indexes = edit->later_indexes;
+  if (edit->elements.count) insert_all(edit);
   if (frame) kvo_change_close(frame);
-  return status;
+  return KVO_OK;
 }
 
 // MARK: Sets
 
 // Calls the method for one with each of the elements, or that for many with all.
-static kvo_status call_with(kvo_edit *edit, const kvo_method *one, const kvo_method *many,
-    const kvo_elements *elements) {
-  if (!by_many(one, many, elements->count)) {
+static void call_with(const kvo_edit *edit, const kvo_method *one, const kvo_method *many,
+    const kvo_elements *elements, kvo_collection *all) {
+  if (by_many(one, many, elements->count)) call(edit, many, &all, NULL);
+  else
     for (size_t i = 0; i < elements->count; i++)
       call(edit, one, bytes_of(&elements->values[i]), NULL);
-    return KVO_OK;
-  }
-  kvo_collection *all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
-  if (!all) return kvo_edit_no_memory(edit);
-  call(edit, many, &all, NULL);
-  kvo_object_release(&all->object);
-  return KVO_OK;
 }
 
-static kvo_status add_elements(kvo_edit *edit, const kvo_elements *elements) {
-  return call_with(edit, edit->collection->set.add, edit->collection->set.add_many, elements);
+static void add_elements(const kvo_edit *edit, const kvo_elements *elements, kvo_collection *all) {
+  call_with(edit, edit->collection->set.add, edit->collection->set.add_many, elements, all);
 }
 
-static kvo_status remove_elements(kvo_edit *edit, const kvo_elements *elements) {
-  return call_with(edit, edit->collection->set.remove, edit->collection->set.remove_many, elements);
+static void remove_elements(const kvo_edit *edit, const kvo_elements *elements,
+    kvo_collection *all) {
+  call_with(edit, edit->collection->set.remove, edit->collection->set.remove_many, elements, all);
 }
 
-// Removes those of the current elements that are not among the edit's.
-static kvo_status remove_others(kvo_edit *edit) {
+static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_method *one,
+    const kvo_method *many) {
+  const kvo_elements *elements = &batch->elements;
+  if (!by_many(one, many, elements->count)) return KVO_OK;
+  batch->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
+  return batch->all ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+// Finds those of the current elements that are not among the edit's.
+static kvo_status find_others(kvo_edit *edit) {
   kvo_status status = kvo_edit_read(edit);
-  kvo_elements others = {0};
-  for (size_t i = 0; !status && i < edit->current.count; i++)
+  if (status) return status;
+  for (size_t i = 0; i < edit->current.count; i++)
     if (!kvo_collection_contains(edit->objects, &edit->current.values[i]) &&
-        kvo_elements_add(&others, &edit->current.values[i]))
-      status = kvo_edit_no_memory(edit);
-  if (!status && others.count) status = remove_elements(edit, &others);
-  kvo_elements_destroy(&others);
-  return status;
+        kvo_elements_add(&edit->goes.elements, &edit->current.values[i]))
+      return kvo_edit_no_memory(edit);
+  return make_all(edit, &edit->goes, edit->collection->set.remove,
+      edit->collection->set.remove_many);
 }
 
-static kvo_status add_missing(kvo_edit *edit) {
-  kvo_elements missing = {0};
-  kvo_status status = KVO_OK;
-  kvo_collection *collection = &edit->proxy->collection;
-  for (size_t i = 0; !status && i < edit->elements.count; i++)
-    if (!kvo_collection_contains(collection, &edit->elements.values[i]) &&
-        kvo_elements_add(&missing, &edit->elements.values[i]))
-      status = kvo_edit_no_memory(edit);
-  if (!status && missing.count) status = add_elements(edit, &missing);
-  kvo_elements_destroy(&missing);
-  return status;
+static kvo_status find_missing(kvo_edit *edit) {
+  uint64_t shortages = kvo_shortages;
+  for (size_t i = 0; i < edit->elements.count; i++)
+    if (!kvo_edit_has(edit, &edit->elements.values[i]) &&
+        kvo_elements_add(&edit->comes.elements, &edit->elements.values[i]))
+      return kvo_edit_no_memory(edit);
+  if (kvo_shortages != shortages) return kvo_edit_no_memory(edit);
+  return make_all(edit, &edit->comes, edit->collection->set.add, edit->collection->set.add_many);
 }
 
 static bool has_setter(const kvo_edit *edit) {
@@ -268,23 +265,38 @@ static bool has_setter(const kvo_edit *edit) {
          edit->accessors->set_type->kind == KVO_KIND_OBJECT;
 }
 
+// What is not told by the methods themselves is found out before the first is called.
+static kvo_status prepare_set(kvo_edit *edit) {
+  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
+  bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);
+  bool intersects = edit->set_mutation == KVO_INTERSECT && !edit->collection->set.intersect;
+  if (!status && (sets || intersects)) status = find_others(edit);
+  if (!status && sets) status = find_missing(edit);
+  return status;
+}
+
+static void remove_batch(const kvo_edit *edit) {
+  if (edit->goes.elements.count) remove_elements(edit, &edit->goes.elements, edit->goes.all);
+}
+
 static kvo_status set_elements(kvo_edit *edit) {
-  if (!has_setter(edit)) {
-    kvo_status status = remove_others(edit);
-    return status ? status : add_missing(edit);
+  if (has_setter(edit)) {
+    const kvo_value value = kvo_value_borrowing(&edit->objects->object);
+    return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
   }
-  const kvo_value value = kvo_value_borrowing(&edit->objects->object);
-  return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
+  remove_batch(edit);
+  if (edit->comes.elements.count) add_elements(edit, &edit->comes.elements, edit->comes.all);
+  return KVO_OK;
 }
 
 static kvo_status call_set(kvo_edit *edit) {
   const kvo_method *intersect = edit->collection->set.intersect;
   switch (edit->set_mutation) {
-  case KVO_UNION: return add_elements(edit, &edit->elements);
-  case KVO_MINUS: return remove_elements(edit, &edit->elements);
+  case KVO_UNION: add_elements(edit, &edit->elements, edit->objects); return KVO_OK;
+  case KVO_MINUS: remove_elements(edit, &edit->elements, edit->objects); return KVO_OK;
   case KVO_INTERSECT:
-    if (!intersect) return remove_others(edit);
-    call(edit, intersect, &edit->objects, NULL);
+    if (intersect) call(edit, intersect, &edit->objects, NULL);
+    else remove_batch(edit);
     return KVO_OK;
   case KVO_SET_SET: break;
   }
@@ -304,7 +316,7 @@ static bool is_one_set_call(const kvo_edit *edit) {
 }
 
 kvo_status kvo_edit_call_set(kvo_edit *edit) {
-  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
+  kvo_status status = prepare_set(edit);
   if (status) return status;
   kvo_frame *frame = is_one_set_call(edit) ? NULL : kvo_edit_open(edit);
   status = call_set(edit);

@@ -10,6 +10,7 @@
 #include "kvo_edit.h"
 #include "kvo_fail.h"
 #include "kvo_hash.h"
+#include "kvo_memory.h"
 
 // MARK: Of all edits
 
@@ -53,6 +54,16 @@ kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind) {
   return edit->objects ? KVO_OK : kvo_edit_no_memory(edit);
 }
 
+size_t kvo_edit_count(const kvo_edit *edit) {
+  kvo_collection *collection = &edit->proxy->collection;
+  return collection->methods->count(collection);
+}
+
+bool kvo_edit_has(const kvo_edit *edit, const kvo_value *element) {
+  kvo_collection *collection = &edit->proxy->collection;
+  return collection->methods->contains(collection, element);
+}
+
 kvo_status kvo_edit_read(kvo_edit *edit) {
   kvo_collection *collection = &edit->proxy->collection;
   return collection->methods->pick(collection, NULL, &edit->current, edit->error);
@@ -77,7 +88,7 @@ static kvo_status check_insertion(const kvo_edit *edit, size_t count) {
 
 static kvo_status check_bounds(const kvo_edit *edit) {
   size_t ranges = kvo_index_set_range_count(edit->indexes);
-  size_t count = kvo_collection_count(&edit->proxy->collection);
+  size_t count = kvo_edit_count(edit);
   if (edit->kind == KVO_INSERTION) return check_insertion(edit, count);
   kvo_range last = kvo_index_set_range(edit->indexes, ranges - 1);
   size_t index = last.location + last.length - 1;
@@ -101,7 +112,7 @@ static kvo_status leave_out_present(kvo_edit *edit) {
   for (size_t i = 0; i < count; i++) {
     kvo_value value = elements->values[i];
     bool known = kvo_places_find(&places, elements->values, &value) != SIZE_MAX ||
-                 kvo_collection_contains(&edit->proxy->collection, &value);
+                 kvo_edit_has(edit, &value);
     elements->values[known ? i : elements->count] = value;
     if (known) kvo_value_destroy(&elements->values[i]);
     else
@@ -117,11 +128,12 @@ static kvo_status leave_out_present(kvo_edit *edit) {
 
 // A replacement in an ordered set must leave each element once.
 static kvo_status check_unique(kvo_edit *edit) {
+  kvo_collection *collection = &edit->proxy->collection;
   kvo_places places = {0};
   kvo_status status = KVO_OK;
   for (size_t i = 0; !status && i < edit->elements.count; i++) {
     const kvo_value *value = &edit->elements.values[i];
-    size_t index = kvo_collection_index_of(&edit->proxy->collection, value);
+    size_t index = collection->methods->index_of(collection, value);
     bool twice = kvo_places_find(&places, edit->elements.values, value) != SIZE_MAX ||
                  (index != KVO_NOT_FOUND && !kvo_index_set_contains(edit->indexes, index));
     if (twice) status = refuse(edit, "is an ordered set and would have an element twice");
@@ -134,8 +146,9 @@ static kvo_status check_unique(kvo_edit *edit) {
 static kvo_status check_ordered(kvo_edit *edit) {
   kvo_status status = check_bounds(edit);
   if (status || edit->proxy->collection.kind != KVO_ORDERED_SET) return status;
-  if (edit->kind == KVO_INSERTION) return leave_out_present(edit);
-  return edit->kind == KVO_REPLACEMENT ? check_unique(edit) : KVO_OK;
+  if (edit->kind == KVO_INSERTION) status = leave_out_present(edit);
+  else if (edit->kind == KVO_REPLACEMENT) status = check_unique(edit);
+  return status;
 }
 
 // MARK: Ordered collections
@@ -148,13 +161,16 @@ static kvo_status run_ordered(kvo_edit *edit) {
   if (!kvo_index_set_count(edit->indexes)) return KVO_OK;
   bool converts = by_methods && edit->kind != KVO_REMOVAL;
   kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
+  uint64_t shortages = kvo_shortages;
   if (!status) status = check_ordered(edit);
+  // Without memory an element that is there may not have been found.
+  if (!status && kvo_shortages != shortages) status = kvo_edit_no_memory(edit);
   if (status || !kvo_index_set_count(edit->indexes)) return status;
   return by_methods ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
 }
 
 static kvo_status append_all(kvo_edit *edit) {
-  size_t end = kvo_collection_count(&edit->proxy->collection);
+  size_t end = kvo_edit_count(edit);
   edit->kind = KVO_INSERTION;
   use_indexes(edit, kvo_index_set_create_range(end, edit->elements.count));
   return edit->indexes ? run_ordered(edit) : kvo_edit_no_memory(edit);
@@ -216,11 +232,19 @@ static void run(void *context) {
   else edit->status = refuse(edit, "is a set and has no indexes");
 }
 
+static void end_batch(kvo_batch *batch) {
+  kvo_elements_destroy(&batch->elements);
+  if (batch->all) kvo_object_release(&batch->all->object);
+}
+
 static void give_back(void *context) {
   kvo_edit *edit = context;
   kvo_elements_destroy(&edit->elements);
   kvo_elements_destroy(&edit->current);
+  end_batch(&edit->goes);
+  end_batch(&edit->comes);
   kvo_index_set_destroy(edit->own_indexes);
+  kvo_index_set_destroy(edit->later_indexes);
   if (edit->objects) kvo_object_release(&edit->objects->object);
   kvo_value_destroy(&edit->value);
   kvo_object_release(&edit->proxy->collection.object);

@@ -29,6 +29,8 @@ void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /// Reports that observers of a key may not have been told all of a change, memory being out.
 void kvo_report_untold(const kvo_class *cls, const char *key);
+/// Reports that what was answered about a property's elements may be wrong, memory being out.
+void kvo_report_unread(const char *class_name, const char *key);
 /// Reports that derived keys of a class's objects may not be told of changes, memory being out.
 void kvo_report_underived(const kvo_class *cls);
 

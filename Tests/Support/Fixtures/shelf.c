@@ -1,5 +1,6 @@
 #include "fixture_shelf.h"
 
+#include "fixture_memory.h"
 #include "require.h"
 
 #include <pthread.h>
@@ -34,9 +35,12 @@ static void take(shelf *self, size_t index) {
   memmove(self->items + index, self->items + index + 1, (self->count - index) * sizeof(int));
 }
 
+// The accessors' own memory never is out: what they need is not what is tested.
 static int item_at(kvo_collection *items, size_t index) {
   kvo_value value;
+  fixture_memory_limit limit = fixture_lift_memory_limit();
   kvo_collection_get(items, index, &value, NULL);
+  fixture_restore_memory_limit(limit);
   int item = (int)kvo_value_get_int(&value);
   kvo_value_destroy(&value);
   return item;
@@ -45,7 +49,10 @@ static int item_at(kvo_collection *items, size_t index) {
 static kvo_collection *collection_of(const int *items, size_t count) {
   kvo_value values[SHELF_ROOM];
   for (size_t i = 0; i < count; i++) values[i] = kvo_value_int(items[i]);
-  return kvo_collection_create(KVO_ARRAY, values, count, NULL);
+  fixture_memory_limit limit = fixture_lift_memory_limit();
+  kvo_collection *made = kvo_collection_create(KVO_ARRAY, values, count, NULL);
+  fixture_restore_memory_limit(limit);
+  return made;
 }
 
 // MARK: Reading
@@ -241,7 +248,7 @@ void shelf_class_add(const kvo_class *plain, shelf_methods chosen) {
         (kvo_layout)KVO_STRUCT(kvo_collection *, "@"));
 }
 
-static const kvo_class *make_class(const char *name, shelf_methods chosen) {
+const kvo_class *shelf_class_named(const char *name, shelf_methods chosen) {
   kvo_error error = {0};
   kvo_class *cls = kvo_class_create(name, NULL, sizeof(shelf), &error);
   require_ok(error.status, &error);
@@ -257,7 +264,7 @@ const kvo_class *shelf_class(shelf_methods chosen) {
   snprintf(name, sizeof name, "CShelf%x", (unsigned)chosen);
   pthread_mutex_lock(&making);
   const kvo_class *cls = kvo_class_named(name);
-  if (!cls) cls = make_class(name, chosen);
+  if (!cls) cls = shelf_class_named(name, chosen);
   pthread_mutex_unlock(&making);
   return cls;
 }

@@ -46,6 +46,8 @@ typedef struct shelf {
 
 /// The class that has exactly these methods. Any thread.
 const kvo_class *shelf_class(shelf_methods methods);
+/// A new class of another name.
+const kvo_class *shelf_class_named(const char *name, shelf_methods methods);
 /// Adds methods to a class that is in use already.
 void shelf_class_add(const kvo_class *cls, shelf_methods methods);
 
