@@ -171,11 +171,17 @@ bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_valu
   return is_whole(value, shortages);
 }
 
+// Once for each change.
+static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
+  if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls, accessors->key);
+  frame->flags |= KVO_FRAME_REPORTED;
+}
+
 static void read_old(kvo_frame *frame, const kvo_cell *cell) {
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
-  else kvo_report_untold(accessors->cls, accessors->key);
+  else report_unread(frame, accessors);
 }
 
 void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
@@ -194,16 +200,23 @@ void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
   if (accessors) kvo_report_untold(accessors->cls, accessors->key);
 }
 
+// Should the object have died while observers were called, its memory is the reach's still.
+void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages) {
+  if (KVO_LIKELY(kvo_shortages == shortages) || frame->flags & KVO_FRAME_REPORTED) return;
+  kvo_change_report_untold(frame->object, frame->id);
+  frame->flags |= KVO_FRAME_REPORTED;
+}
+
 static void begin_reaching(kvo_frame *frame, const kvo_mutation *mutation) {
   uint64_t shortages = kvo_shortages;
   if (kvo_reach_begin(frame, mutation)) kvo_reach_deliver_priors(frame);
-  if (kvo_shortages != shortages) kvo_change_report_untold(frame->object, frame->id);
+  kvo_change_report_shortage(frame, shortages);
 }
 
 static void finish_reaching(kvo_frame *frame) {
   uint64_t shortages = kvo_shortages;
   kvo_reach_finish(frame);
-  if (kvo_shortages != shortages) kvo_change_report_untold(frame->object, frame->id);
+  kvo_change_report_shortage(frame, shortages);
 }
 
 // Reads old and calls priors.
@@ -268,7 +281,7 @@ KVO_INLINE void finish(kvo_frame *frame) {
     const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
     if (kvo_change_read(accessors, frame->object, &frame->new_value))
       frame->flags |= KVO_FRAME_HAS_NEW;
-    else kvo_report_untold(accessors->cls, accessors->key);
+    else report_unread(frame, accessors);
   }
   deliver(kvo_cell_observers(cell), frame, false);
 }

@@ -250,27 +250,31 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
 }
 
-void kvo_object_refresh_derivations(kvo_object *object) {
+static void refresh(kvo_object *object) {
   size_t count;
-  uint64_t shortages = kvo_shortages;
   observed_key *keys = copy_observed_keys(object, &count);
   for (size_t i = 0; i < count; i++) {
     const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
     const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
     if (!is_up_to_date(keys[i].dependencies, dependencies)) replace(object, current);
   }
-  if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object));
   kvo_free(keys);
+}
+
+void kvo_object_refresh_derivations(kvo_object *object) {
+  uint64_t shortages = kvo_shortages;
+  refresh(object);
+  if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object));
 }
 
 void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   uint64_t shortages = kvo_shortages;
   kvo_tables_visit(gather, &gathered);
-  if (kvo_shortages != shortages) kvo_report_underived(cls);
   for (size_t i = 0; i < gathered.count; i++) {
-    kvo_object_refresh_derivations(gathered.objects[i]);
+    refresh(gathered.objects[i]);
     kvo_object_release(gathered.objects[i]);
   }
+  if (kvo_shortages != shortages) kvo_report_underived(cls);
   kvo_free(gathered.objects);
 }

@@ -114,7 +114,7 @@ static void open_mutations(kvo_interposition *interposition, kvo_object *self,
   opening.is_short = kvo_shortages != shortages;
   kvo_unwinding(open_keys, end_opening, &opening);
   for (uint32_t i = 0; KVO_UNLIKELY(opening.is_short) && i < method->key_count; i++)
-    kvo_change_report_untold(self, (uintptr_t)method->keys[i]);
+    if (interposition->frames[i]) kvo_change_report_shortage(interposition->frames[i], shortages);
   end_opening(&opening);
 }
 

@@ -114,7 +114,8 @@ typedef struct {
   const char *key;
   const kvo_mutation *mutation;
   kvo_open_pair *pair; // that a will has opened; a callback may have ended it
-  bool is_lost;        // memory was out
+  bool is_lost;        // memory was out,
+  bool is_reported;    // which has been said
 } half;
 
 static bool leads_on(const kvo_cell *cell) {
@@ -134,26 +135,34 @@ static void share(const kvo_frame *frame, kvo_open_pair *pair) {
 }
 
 static void deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
-  if (frame->flags & KVO_FRAME_REACH) kvo_reach_deliver_priors(frame);
-  else kvo_change_deliver_priors(frame, cell);
+  uint64_t shortages = kvo_shortages;
+  if (!(frame->flags & KVO_FRAME_REACH)) {
+    kvo_change_deliver_priors(frame, cell);
+    return;
+  }
+  kvo_reach_deliver_priors(frame);
+  kvo_change_report_shortage(frame, shortages);
 }
 
 // The pair is open while priors are called, and keeps its own copy of old, or shares what the frame
 // found: a did in such a callback ends it.
 static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
+  uint64_t shortages = kvo_shortages;
   bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
   const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
   if (cell) read_old(frame, cell, mutation);
   kvo_open_pair *pair = make_pair(frame, accessors, joined);
   if (!pair) return;
   share(frame, pair);
+  pair->is_reported = kvo_shortages != shortages;
   if (!push_pair(frame->object, pair)) {
     free_pair(pair);
     return;
   }
   half->pair = pair;
   half->is_lost = false;
+  kvo_change_report_shortage(frame, shortages);
   if (cell) deliver_priors(frame, cell);
 }
 
@@ -166,19 +175,23 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
-// A will that could not be kept is reported once, and not again by its did.
-static void lose(const kvo_object *object, const char *key) {
-  if (kvo_this_thread) kvo_this_thread->lost_pairs++;
-  kvo_report_untold(kvo_class_of(object), key);
+// Wills of this thread that could not be kept, and whose did is yet to come. Not in the thread's
+// record, which memory may have been out for.
+static _Thread_local uint32_t lost_pairs;
+
+// It is reported once, and not again by its did.
+static void lose(const kvo_object *object, const char *key, bool is_reported) {
+  lost_pairs++;
+  if (!is_reported) kvo_report_untold(kvo_class_of(object), key);
 }
 
 static void will_change(void *opaque) {
   half *half = opaque;
-  half->is_lost = true;
   const kvo_accessors *accessors = accessors_of(half->object, half->key);
   kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
   open_pair(frame, accessors, half->mutation, half);
+  half->is_reported = frame->flags & KVO_FRAME_REPORTED;
   kvo_frame_pop(frame);
 }
 
@@ -210,16 +223,14 @@ static void take_back(void *opaque) {
 }
 
 static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  uint64_t shortages = kvo_shortages;
-  half half = {object, key, mutation, NULL, false};
+  half half = {object, key, mutation, NULL, true, false};
   kvo_unwinding(will_change, take_back, &half);
-  if (KVO_LIKELY(kvo_shortages == shortages)) return;
-  if (half.is_lost) lose(object, key);
-  else kvo_report_untold(kvo_class_of(object), key);
+  if (KVO_UNLIKELY(half.is_lost)) lose(object, key, half.is_reported);
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   frame->serial = pair->serial;
+  if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;
     frame->flags |= KVO_FRAME_HAS_OLD;
@@ -239,8 +250,8 @@ static void finish(kvo_frame *frame, kvo_open_pair *pair) {
 }
 
 static void report_unmatched(const kvo_object *object, const char *key) {
-  if (kvo_this_thread && kvo_this_thread->lost_pairs) {
-    kvo_this_thread->lost_pairs--;
+  if (lost_pairs) {
+    lost_pairs--;
     return;
   }
   kvo_misuse(
@@ -259,7 +270,7 @@ static void did_change(void *opaque) {
   }
   kvo_frame *frame = push_frame(half->object, id);
   if (!frame) {
-    kvo_report_untold(kvo_class_of(half->object), half->key);
+    if (!pair->is_reported) kvo_report_untold(kvo_class_of(half->object), half->key);
     free_pair(pair);
     return;
   }
@@ -272,13 +283,13 @@ static void did_change(void *opaque) {
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
   const char *interned = kvo_key_intern(key);
   if (interned) will_change_by(object, interned, mutation);
-  else lose(object, key);
+  else lose(object, key, false);
 }
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 void kvo_did_change(kvo_object *object, const char *key) {
-  half half = {object, key, NULL, NULL, false};
+  half half = {object, key, NULL, NULL, false, false};
   kvo_unwinding(did_change, NULL, &half);
 }
 

@@ -143,7 +143,9 @@ static void call(const kvo_frame *frame, const kvo_audience *audience, const kvo
   if (!kvo_handle_is_valid(registration)) return;
   kvo_frame *guard = visit(frame, registration->object, operations_of(audience, member));
   if (!guard) return;
+  uint64_t shortages = kvo_shortages;
   if (kvo_handle_is_valid(registration)) kvo_change_call(guard, registration, change);
+  kvo_shortages = shortages; // what the observer had no memory for is not this change's
   kvo_frame_pop(guard);
 }
 

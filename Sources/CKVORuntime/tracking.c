@@ -8,7 +8,6 @@
 #include "kvo_graph.h"
 
 #include "kvo_lock.h"
-#include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_thread.h"
 
@@ -85,7 +84,9 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
   frame->flags |= KVO_FRAME_RETAINED;
   kvo_frame_reads(frame, derivation->accessors->id);
   const kvo_property_description *property = kvo_accessors_current(derivation->accessors)->property;
+  uint64_t shortages = kvo_shortages;
   if (property && property->track) property->track(object, property->binding, reads);
+  if (kvo_shortages != shortages) reads->is_short = true;
   kvo_frame_pop(frame);
   sort_once(reads);
   return true;
@@ -104,7 +105,7 @@ static kvo_chain *make_chain(kvo_derivation *derivation, const kvo_read *read) {
 static const char *key_of(const kvo_chain *chain) { return chain->path->components[0].key; }
 
 // Merges what was read with the chains that there are: those that stay are taken over, and gaps are
-// left where they were. Where memory runs out a property is not followed, which is reported.
+// left where they were. Where memory runs out a property is not followed.
 static uint32_t merge_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains) {
   uint32_t count = 0, old = 0;
   for (size_t i = 0; i < reads->count; i++) {
@@ -131,10 +132,30 @@ static void end_chain_locked(kvo_chain *chain, kvo_retired **retired) {
   kvo_chain_release(chain);
 }
 
+static int compare_chains(const void *a, const void *b) {
+  const kvo_chain *left = *(kvo_chain *const *)a, *right = *(kvo_chain *const *)b;
+  return compare(left->root, key_of(left), &(kvo_read){right->root, key_of(right)});
+}
+
+// What was read before is followed on where it is not known what is read now: the key is read again
+// after the next change of any of it.
+static uint32_t keep_old_locked(const kvo_derivation *derivation, kvo_chain **chains,
+    uint32_t count) {
+  for (uint32_t i = 0; i < derivation->count; i++) {
+    kvo_chain *old = derivation->chains[i];
+    if (!old || old->ended) continue;
+    chains[count++] = old;
+    derivation->chains[i] = NULL;
+  }
+  qsort(chains, count, sizeof *chains, compare_chains);
+  return count;
+}
+
 // The new chains are in place before the old ones end, which may end this derivation as well.
 static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains,
     kvo_retired **retired) {
   uint32_t count = merge_locked(derivation, reads, chains), old_count = derivation->count;
+  if (reads->is_short) count = keep_old_locked(derivation, chains, count);
   kvo_chain **old = derivation->chains;
   derivation->chains = chains;
   derivation->count = count;
@@ -143,23 +164,18 @@ static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_cha
   kvo_free(old);
 }
 
+// With room for both what is read now and what was read before. Without memory all stays as it is.
 static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, kvo_reads *reads,
-    kvo_chain **chains, kvo_retired **retired) {
+    kvo_retired **retired) {
   KVO_LOCKED(&kvo_graph_lock);
-  bool is_newest = ticket > derivation->installed;
-  if (derivation->ended || !is_newest) {
-    kvo_free(chains);
-    return derivation->ended ? KVO_TRACKED_NOTHING : KVO_TRACKED_LATE;
-  }
+  if (derivation->ended) return KVO_TRACKED_NOTHING;
+  if (ticket <= derivation->installed) return KVO_TRACKED_LATE;
+  size_t room = reads->count + derivation->count;
+  kvo_chain **chains = kvo_alloc(room * sizeof *chains + 1);
+  if (!chains) return KVO_TRACKED_NOTHING;
   derivation->installed = ticket;
   replace_locked(derivation, reads, chains, retired);
   return KVO_TRACKED;
-}
-
-static void report(const kvo_derivation *derivation) {
-  kvo_misuse("\"%s\" of %s is not told all of its changes any more: no memory to follow what it "
-             "reads.",
-      derivation->accessors->key, derivation->accessors->cls->name);
 }
 
 kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
@@ -168,9 +184,5 @@ kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
   kvo_object *object = begin(derivation, &ticket);
   if (!object) return KVO_TRACKED_NOTHING;
   bool is_read = read(derivation, object, reads);
-  kvo_chain **chains = is_read ? kvo_alloc(reads->count * sizeof *chains + 1) : NULL;
-  kvo_tracked result =
-      chains ? install(derivation, ticket, reads, chains, retired) : KVO_TRACKED_NOTHING;
-  if (!chains || reads->is_short) report(derivation);
-  return result;
+  return is_read ? install(derivation, ticket, reads, retired) : KVO_TRACKED_NOTHING;
 }

@@ -57,9 +57,10 @@ const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintp
 /// nil, if memory was out.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value);
-/// Reports that observers of a key of a living object, if it has any, are not told of all, memory
-/// being out.
+/// Reports that observers of a key, if it has any, are not told of all, memory being out.
 void kvo_change_report_untold(kvo_object *object, uintptr_t id);
+/// The same if memory was out since `kvo_shortages` was this, once for each change.
+void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 /// Calls the observer of a live registration, whose object the frame guards.
 void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change);
 

@@ -125,7 +125,8 @@ typedef struct kvo_open_pair {
   const char *key;
   uintptr_t id;
   uint64_t serial;
-  bool joined; ///< inside an automatic change: its did delivers nothing
+  bool joined;      ///< inside an automatic change: its did delivers nothing
+  bool is_reported; ///< that memory was out for some of it
   bool has_old;
   kvo_value old_value;
   struct kvo_reach *KVO_NULLABLE reach; ///< as a frame's

@@ -29,9 +29,10 @@ enum kvo_frame_flag {
   KVO_FRAME_HAS_NEW = 4,
   KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
   KVO_FRAME_EQUAL = 16,
-  KVO_FRAME_CALLS = 32,  ///< `observer` is held while it is called
-  KVO_FRAME_REACH = 64,  ///< `reach` is the frame's
-  KVO_FRAME_READS = 128, ///< what `id` names is being read
+  KVO_FRAME_CALLS = 32,     ///< `observer` is held while it is called
+  KVO_FRAME_REACH = 64,     ///< `reach` is the frame's
+  KVO_FRAME_READS = 128,    ///< what `id` names is being read
+  KVO_FRAME_REPORTED = 256, ///< that memory was out for some of the change has been reported
 };
 
 struct kvo_frame {
@@ -68,7 +69,6 @@ struct kvo_thread {
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
   uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
-  uint32_t lost_pairs;                      ///< changes by hand whose beginning memory was out for
   bool in_use;                              ///< atomic
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   kvo_thread *KVO_NULLABLE next;            ///< immutable once published
