@@ -78,11 +78,14 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
     kvo_fail(error, KVO_DUPLICATE, name, NULL, "There is a class named %s already.", name);
     return NULL;
   }
-  kvo_class *cls = interned ? kvo_class_derive_locked(name, superclass) : NULL;
-  if (!cls || (named && !kvo_map_set_locked(&names, interned, cls))) {
+  // Room for the name first: once the class is linked to its superclass nothing may fail.
+  bool has_room = interned && (!named || kvo_map_set_locked(&names, interned, NULL));
+  kvo_class *cls = has_room ? kvo_class_derive_locked(name, superclass) : NULL;
+  if (!cls) {
     kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory for the class %s.", name);
     return NULL;
   }
+  if (named) kvo_map_set_locked(&names, interned, cls);
   cls->instance_size = instance_size;
   return cls;
 }
@@ -104,6 +107,12 @@ const kvo_class *kvo_class_named(const char *name) {
   const char *interned = kvo_key_find(name);
   kvo_class *cls = interned ? kvo_map_get(&names, interned) : NULL;
   return cls && kvo_class_is_registered(cls) ? cls : NULL;
+}
+
+kvo_class *kvo_class_unfinished(const char *name, const void *definer) {
+  const char *interned = kvo_key_find(name);
+  kvo_class *cls = interned ? kvo_map_get(&names, interned) : NULL;
+  return cls && cls->definer == definer && !kvo_class_is_registered(cls) ? cls : NULL;
 }
 
 const char *kvo_class_name(const kvo_class *cls) { return cls->name; }

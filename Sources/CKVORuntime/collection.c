@@ -10,11 +10,15 @@
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_hash.h"
+#include "kvo_log.h"
+#include "kvo_memory.h"
 #include "kvo_property.h"
 
 #include <stdio.h>
 
 // MARK: Classes
+
+static const char class_name[] = "KVOCollection";
 
 static void destroy_nothing(kvo_object *self, const kvo_method *method) {
   (void)self, (void)method;
@@ -39,12 +43,13 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
       [KVO_ARRAY] = {"[", "]"}, [KVO_SET] = {"{", "}"}, [KVO_ORDERED_SET] = {"(", ")"}};
   kvo_collection *collection = (kvo_collection *)(uintptr_t)object;
   kvo_elements elements = {0};
-  collection->methods->pick(collection, NULL, &elements, NULL);
+  bool is_read = collection->methods->pick(collection, NULL, &elements, NULL) == KVO_OK;
   size_t length = append_text(brackets[collection->kind][0], buffer, capacity, 0);
   for (size_t i = 0; i < elements.count; i++) {
     if (i) length = append_text(", ", buffer, capacity, length);
     length = append(&elements.values[i], buffer, capacity, length);
   }
+  if (!is_read) length = append_text(elements.count ? ", …" : "…", buffer, capacity, length);
   kvo_elements_destroy(&elements);
   return append_text(brackets[collection->kind][1], buffer, capacity, length);
 }
@@ -56,14 +61,19 @@ static void setup(kvo_class *cls) {
   cls->operations = &operations;
 }
 
+static const kvo_class *collection_class;
+
 const kvo_class *kvo_collection_class(void) {
-  static const kvo_class *once;
   static const kvo_property_definition none[1];
   static const kvo_class_definition definition = {
-      "KVOCollection", kvo_root_class, sizeof(kvo_collection), 0, none, destroy_nothing, setup};
-  const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);
-  return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&once, &definition);
+      class_name, kvo_root_class, sizeof(kvo_collection), 0, none, destroy_nothing, setup};
+  const kvo_class *made = __atomic_load_n(&collection_class, __ATOMIC_ACQUIRE);
+  return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&collection_class, &definition);
 }
+
+// With the root class, before anything can be short of memory: who asks for one of the two could not go
+// on without it. A program that has no memory even now is stopped with the class's name.
+__attribute__((constructor(102))) static void make_abstract_class(void) { kvo_collection_class(); }
 
 const kvo_class *kvo_collection_define(const kvo_class **once, const char *name,
     size_t instance_size, void (*destroy)(kvo_object *, const kvo_method *)) {
@@ -72,7 +82,7 @@ const kvo_class *kvo_collection_define(const kvo_class **once, const char *name,
   const kvo_property_definition none = {0};
   const kvo_class_definition definition = {
       name, kvo_collection_class, instance_size, 0, &none, destroy, NULL};
-  return kvo_class_define(once, &definition);
+  return kvo_class_try_define(once, &definition);
 }
 
 bool kvo_class_is_collection(const kvo_class *cls) {
@@ -81,7 +91,7 @@ bool kvo_class_is_collection(const kvo_class *cls) {
 
 kvo_collection *kvo_collection_make(const kvo_class *cls, const kvo_collection_methods *methods,
     kvo_collection_kind kind, kvo_error *error) {
-  kvo_collection *made = (kvo_collection *)(void *)kvo_object_create(cls);
+  kvo_collection *made = cls ? (kvo_collection *)(void *)kvo_object_create(cls) : NULL;
   if (!made) {
     kvo_fail_collection_memory(error);
     return NULL;
@@ -92,18 +102,16 @@ kvo_collection *kvo_collection_make(const kvo_class *cls, const kvo_collection_m
 }
 
 kvo_status kvo_fail_collection_memory(kvo_error *error) {
-  return kvo_fail(error, KVO_NO_MEMORY, kvo_class_name(kvo_collection_class()), NULL,
-      "No memory for a collection.");
+  return kvo_fail(error, KVO_NO_MEMORY, class_name, NULL, "No memory for a collection.");
 }
 
-kvo_status kvo_fail_index(kvo_error *error, const char *class_name, const char *key, size_t index,
+kvo_status kvo_fail_index(kvo_error *error, const char *owner, const char *key, size_t index,
     size_t count) {
-  if (class_name && key)
-    return kvo_fail(error, KVO_INDEX_OUT_OF_BOUNDS, class_name, key,
-        "Index %zu is beyond the %zu elements of \"%s\" of %s.", index, count, key, class_name);
-  const char *name = kvo_class_name(kvo_collection_class());
-  return kvo_fail(error, KVO_INDEX_OUT_OF_BOUNDS, name, NULL,
-      "Index %zu is beyond the %zu elements of a %s.", index, count, name);
+  if (owner && key)
+    return kvo_fail(error, KVO_INDEX_OUT_OF_BOUNDS, owner, key,
+        "Index %zu is beyond the %zu elements of \"%s\" of %s.", index, count, key, owner);
+  return kvo_fail(error, KVO_INDEX_OUT_OF_BOUNDS, class_name, NULL,
+      "Index %zu is beyond the %zu elements of a %s.", index, count, class_name);
 }
 
 // MARK: Stored collections
@@ -239,8 +247,18 @@ kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection) {
   return collection->kind;
 }
 
+// For those who have no error to fill in.
+static void report_unread(const kvo_collection *collection, uint64_t shortages) {
+  const char *owner, *key;
+  if (KVO_LIKELY(kvo_shortages == shortages)) return;
+  if (kvo_collection_property(collection, &owner, &key)) kvo_report_unread(owner, key);
+}
+
 size_t kvo_collection_count(kvo_collection *collection) {
-  return collection->methods->count(collection);
+  uint64_t shortages = kvo_shortages;
+  size_t count = collection->methods->count(collection);
+  report_unread(collection, shortages);
+  return count;
 }
 
 kvo_status kvo_collection_get(kvo_collection *collection, size_t index, kvo_value *element,
@@ -257,9 +275,15 @@ kvo_status kvo_collection_last(kvo_collection *collection, kvo_value *element, k
 }
 
 size_t kvo_collection_index_of(kvo_collection *collection, const kvo_value *element) {
-  return collection->methods->index_of(collection, element);
+  uint64_t shortages = kvo_shortages;
+  size_t index = collection->methods->index_of(collection, element);
+  report_unread(collection, shortages);
+  return index;
 }
 
 bool kvo_collection_contains(kvo_collection *collection, const kvo_value *element) {
-  return collection->methods->contains(collection, element);
+  uint64_t shortages = kvo_shortages;
+  bool contains = collection->methods->contains(collection, element);
+  report_unread(collection, shortages);
+  return contains;
 }

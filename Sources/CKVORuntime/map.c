@@ -62,7 +62,8 @@ static bool grow(kvo_map *map) {
 
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *value) {
   struct kvo_map_slots *slots = map->slots;
-  bool full = !slots || (slots->count + 1) * 4 > (slots->mask + 1) * 3;
+  bool full =
+      !slots || ((slots->count + 1) * 4 > (slots->mask + 1) * 3 && !find_locked(slots, key)->key);
   if (full && !grow(map)) return false;
   put(map->slots, key, value);
   return true;

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// MARK: Making
+
 // Key-value coding finds a setter by its name, and so does observing: one of another name would be told
 // to nobody. A misspelled Key in a line of a class ends here.
 static kvo_status check_setter(const kvo_class *cls, const kvo_property_definition *property,
@@ -27,42 +29,69 @@ static kvo_status check_setter(const kvo_class *cls, const kvo_property_definiti
       key, name, property->setter_selector, first, key + 1);
 }
 
-static kvo_status add_property(kvo_class *cls, const kvo_property_definition *property,
+// What one property has, each of which may be one that memory is out for.
+enum { GETTER, SETTER, SETTER_NAME, IVAR, PARTS };
+
+static kvo_status add_part(kvo_class *cls, const kvo_property_definition *property, size_t part,
     kvo_error *error) {
   const kvo_signature getter = {KVO_FORM_GETTER, property->layout};
   const kvo_signature setter = {KVO_FORM_SETTER, property->layout};
-  kvo_status status = kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
-      property->getter_method, error);
-  if (!status && property->setter)
-    status = kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
+  if (part == GETTER)
+    return kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
+        property->getter_method, error);
+  if (part == SETTER && property->setter)
+    return kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
         property->setter_method, error);
-  if (!status && property->setter) status = check_setter(cls, property, error);
-  if (!status && property->ivar_offset >= 0)
-    status = kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout,
+  if (part == SETTER_NAME && property->setter) return check_setter(cls, property, error);
+  if (part == IVAR && property->ivar_offset >= 0)
+    return kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout,
         error);
-  return status;
+  return KVO_OK;
 }
 
-static kvo_class *make(const kvo_class_definition *definition, const kvo_class *superclass,
+// Goes on with the part that failed.
+static kvo_status add_parts(kvo_class *cls, const kvo_class_definition *definition,
     kvo_error *error) {
-  kvo_class *cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
-  if (!cls) return NULL;
-  for (size_t i = 0; i < definition->property_count; i++)
-    if (add_property(cls, &definition->properties[i], error)) return NULL;
   const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
-  if (kvo_class_add_method(cls, kvo_hooks()->destroy_properties,
-          (kvo_imp)definition->destroy_properties, hook, NULL, error))
-    return NULL;
+  size_t end = definition->property_count * PARTS;
+  for (; cls->parts < end; cls->parts++) {
+    const kvo_property_definition *property = &definition->properties[cls->parts / PARTS];
+    kvo_status status = add_part(cls, property, cls->parts % PARTS, error);
+    if (status) return status;
+  }
+  return kvo_class_add_method(cls, kvo_hooks()->destroy_properties,
+      (kvo_imp)definition->destroy_properties, hook, NULL, error);
+}
+
+// Who makes a class on this thread and can be told that memory is out; NULL where nobody can.
+static _Thread_local kvo_error *told;
+
+// What it does with other classes is its own affair.
+static void set_up(kvo_class *cls, const kvo_class_definition *definition) {
+  kvo_error *outer = told;
+  told = NULL;
   if (definition->setup) definition->setup(cls);
+  told = outer;
+}
+
+static kvo_class *make(const kvo_class **once, const kvo_class_definition *definition,
+    const kvo_class *superclass, kvo_error *error) {
+  kvo_class *cls = kvo_class_unfinished(definition->name, once);
+  if (!cls) cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
+  if (!cls) return NULL;
+  cls->definer = once;
+  if (add_parts(cls, definition, error)) return NULL;
+  set_up(cls, definition);
   return kvo_class_register(cls, error) ? NULL : cls;
 }
 
-static const kvo_class *make_or_stop(const kvo_class_definition *definition,
-    const kvo_class *superclass) {
-  kvo_error error;
-  kvo_class *cls = make(definition, superclass, &error);
-  if (cls) return cls;
-  fprintf(stderr, "KVO: the class %s can't be made: %s\n", definition->name, error.message);
+static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
+    const kvo_error *error) {
+  if (told) {
+    *told = *error;
+    return NULL;
+  }
+  fprintf(stderr, "KVO: the class %s can't be made: %s\n", definition->name, error->message);
   abort();
 }
 
@@ -70,15 +99,37 @@ static const kvo_class *make_or_stop(const kvo_class_definition *definition,
 // since a `setup` may ask for a class that it is the first to mention.
 const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
   const kvo_class *superclass = definition->superclass();
-  pthread_mutex_lock(&kvo_define_lock);
+  if (told && !superclass) return superclass; // nobody is handed it: `told` says why
+  kvo_error error;
+  KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
-  if (!cls) {
-    cls = make_or_stop(definition, superclass);
-    __atomic_store_n(once, cls, __ATOMIC_RELEASE);
-  }
-  pthread_mutex_unlock(&kvo_define_lock);
+  if (cls) return cls;
+  cls = make(once, definition, superclass, &error);
+  if (!cls) return tell_or_stop(definition, &error);
+  __atomic_store_n(once, cls, __ATOMIC_RELEASE);
   return cls;
 }
+
+const kvo_class *kvo_class_try_define(const kvo_class **once,
+    const kvo_class_definition *definition) {
+  kvo_error error, *outer = told;
+  told = &error;
+  const kvo_class *cls = kvo_class_define(once, definition);
+  told = outer;
+  return cls;
+}
+
+kvo_status kvo_class_prepare(const kvo_class *(*class_function)(void), kvo_error *error) {
+  kvo_error cause, *outer = told;
+  kvo_error_clear(&cause);
+  told = &cause;
+  class_function();
+  told = outer;
+  if (cause.status && error) *error = cause;
+  return cause.status;
+}
+
+// MARK: Setters
 
 bool kvo_store_copied_string(const char **field, const char *string) {
   const char *old = *field, *copy = string ? kvo_alloc_string(string) : NULL;

@@ -70,9 +70,18 @@ typedef struct kvo_class_definition {
 } kvo_class_definition;
 
 /// The class of a definition, made at the first call and kept in `*once`. A definition that is
-/// refused is a programming error: the program stops with the message. Any thread.
+/// refused is a programming error: the program stops with the message. So it does where memory is out
+/// for the first call: a class is what it gives, and no caller could go on without. Programs that must
+/// not be stopped so call `kvo_class_prepare` before. Any thread.
 const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
+
+/// Makes a class that macros define, `kvo_class_prepare(account_class, &error)`, and its superclasses,
+/// where failing can be told: KVO_NO_MEMORY, or what is wrong with the definition. After KVO_OK
+/// `account_class()` never stops the program. After an error the same call goes on with what is
+/// missing. Any thread.
+kvo_status kvo_class_prepare(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_function)(void),
+    kvo_error *KVO_NULLABLE error);
 
 /// What the setters of the policies COPY and RETAIN do. Without memory for a copy the field keeps its
 /// string, and the answer is false, which the setter reports by the second.

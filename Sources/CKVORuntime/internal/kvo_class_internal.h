@@ -6,6 +6,7 @@
 #include "kvo_binding.h"
 #include "kvo_call.h"
 #include "kvo_map.h"
+#include "kvo_property.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
@@ -50,6 +51,8 @@ struct kvo_class {
   kvo_class *KVO_NULLABLE sibling;
   kvo_class *KVO_NULLABLE dynamic; ///< this class's KVONotifying_ subclass, atomically published
   const char *name;
+  const void *KVO_NULLABLE definer; ///< of one that macros define: where it is kept when it is made
+  size_t parts;                     ///< how many parts of that definition it has got so far
   size_t instance_size;
   const kvo_class_operations *operations;
   kvo_map methods;       ///< selector -> kvo_method *: this class's own and its overrides
@@ -64,6 +67,11 @@ struct kvo_class {
 /// Fails with the statuses of `kvo_class_create`; the class lock must not be held.
 kvo_class *KVO_NULLABLE kvo_class_make(const char *name, const kvo_class *KVO_NULLABLE superclass,
     size_t instance_size, kvo_error *KVO_NULLABLE error);
+/// The class of that name if this definer has not finished it: memory was out. Define lock held.
+kvo_class *KVO_NULLABLE kvo_class_unfinished(const char *name, const void *definer);
+/// As `kvo_class_define`; NULL if memory is out.
+const kvo_class *KVO_NULLABLE kvo_class_try_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
+    const kvo_class_definition *definition);
 /// A class with a copy of the superclass's table, linked into its subclasses. NULL if memory is
 /// out.
 kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name,

@@ -50,12 +50,13 @@ struct kvo_collection {
 
 bool kvo_class_is_collection(const kvo_class *cls);
 
-/// Makes the class of a sort of collections below `kvo_collection_class()`, as `kvo_class_define`.
-const kvo_class *kvo_collection_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
+/// Makes the class of a sort of collections below `kvo_collection_class()`, as `kvo_class_define`. NULL
+/// if memory is out; the next call goes on.
+const kvo_class *KVO_NULLABLE kvo_collection_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const char *name, size_t instance_size,
     void (*KVO_NONNULL destroy)(kvo_object *self, const kvo_method *_cmd));
-/// An instance. NULL with KVO_NO_MEMORY.
-kvo_collection *KVO_NULLABLE kvo_collection_make(const kvo_class *cls,
+/// An instance. NULL with KVO_NO_MEMORY, also where that has kept the class from being made.
+kvo_collection *KVO_NULLABLE kvo_collection_make(const kvo_class *KVO_NULLABLE cls,
     const kvo_collection_methods *methods, kvo_collection_kind kind, kvo_error *KVO_NULLABLE error);
 /// As `kvo_collection_create`, but the elements become the collection's, also where it fails.
 kvo_collection *KVO_NULLABLE kvo_collection_adopt(kvo_collection_kind kind, kvo_elements *elements,

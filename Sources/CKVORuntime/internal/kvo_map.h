@@ -16,7 +16,7 @@ typedef struct kvo_map {
 void *KVO_NULLABLE kvo_map_get(const kvo_map *map, const void *key);
 /// Keeps `value` under the key, in place of an earlier one. False if memory is out. Owner's lock
 /// held.
-bool kvo_map_set_locked(kvo_map *map, const void *key, void *value);
+bool kvo_map_set_locked(kvo_map *map, const void *key, void *KVO_NULLABLE value);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
