@@ -300,6 +300,14 @@ kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_
               : kvo_search_and_set(object, hook, value, key, error);
 }
 
+void kvo_setting_make(kvo_object *object, kvo_setting *setting) {
+  assignment assignment = {
+      .accessors = setting->accessors, .object = object, .value = setting->value};
+  setting->value = KVO_VALUE_NIL;
+  assignment.bytes = (void *)(uintptr_t)kvo_value_bytes(&assignment.value);
+  assign(&assignment);
+}
+
 // MARK: Telling beforehand
 
 // Whether the class leaves the hook to the root, which refuses, or has none.
@@ -308,17 +316,19 @@ static bool refuses(const kvo_class *cls, const char *selector) {
   return !hook || kvo_class_imp(cls, hook) == kvo_class_imp(kvo_root_class(), hook);
 }
 
-static kvo_status check_conversion(const kvo_class *cls, const kvo_accessors *accessors,
-    const kvo_value *value, kvo_error *error) {
-  kvo_value converted = KVO_VALUE_NIL;
-  kvo_status status = kvo_value_convert(&converted, accessors->set_type, value);
+// Of a key that a function sets only to see whether its type takes the value.
+static kvo_status convert(const kvo_class *cls, const kvo_accessors *accessors,
+    const kvo_value *value, kvo_setting *setting, kvo_error *error) {
+  kvo_status status = kvo_value_convert(&setting->value, accessors->set_type, value);
   if (status) return refuse(cls, accessors, value, status, error);
-  kvo_value_destroy(&converted);
+  if (accessors->setter == KVO_ACCESS_COMPUTED) kvo_value_destroy(&setting->value);
+  else setting->accessors = accessors;
   return KVO_OK;
 }
 
-kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
-    kvo_error *error) {
+kvo_status kvo_setting_prepare(kvo_object *object, const char *key, const kvo_value *value,
+    kvo_setting *setting, kvo_error *error) {
+  *setting = (kvo_setting){NULL, KVO_VALUE_NIL};
   const kvo_class *cls = kvo_class_of(object);
   uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
@@ -332,7 +342,7 @@ kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kv
   // Its function may take a nil that the type does not.
   if (accessors->setter == KVO_ACCESS_COMPUTED && kvo_value_is_nil(value)) return KVO_OK;
   if (!kvo_value_is_nil(value) || accessors->set_type->kind == KVO_KIND_BINDING)
-    return check_conversion(cls, accessors, value, error);
+    return convert(cls, accessors, value, setting, error);
   bool takes = takes_nil(accessors->set_type) || !refuses(cls, kvo_hooks()->set_nil_value);
   return takes ? KVO_OK : set_nil(cls, accessors, object, error);
 }

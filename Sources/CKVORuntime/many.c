@@ -1,6 +1,10 @@
-// Several keys at once. They are checked before the first is set.
+// Several keys at once. Before the first is set, all are checked, and the values made that they are going
+// to have: so nothing that the runtime needs can be missing half-way.
 #include "kvo_coding.h"
+#include "kvo_fail.h"
+#include "kvo_memory.h"
 #include "kvo_path_coding.h"
+#include "kvo_thread.h"
 
 kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     kvo_value *values, kvo_error *error) {
@@ -16,12 +20,50 @@ kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size
   return status;
 }
 
+// MARK: Setting
+
+typedef struct {
+  kvo_object *object;
+  const char *const *keys;
+  const kvo_value *values;
+  kvo_error *error;
+  kvo_setting *settings;
+  size_t prepared, made;
+  kvo_status status;
+} batch;
+
+static void prepare_all(batch *batch, size_t count) {
+  for (size_t i = 0; !batch->status && i < count; i++, batch->prepared += !batch->status)
+    batch->status = kvo_setting_prepare(batch->object, batch->keys[i], &batch->values[i],
+        &batch->settings[i], batch->error);
+}
+
+static void make_all(void *opaque) {
+  batch *batch = opaque;
+  for (; !batch->status && batch->made < batch->prepared; batch->made++) {
+    size_t i = batch->made;
+    if (batch->settings[i].accessors) kvo_setting_make(batch->object, &batch->settings[i]);
+    else
+      batch->status =
+          kvo_set_value_for_key(batch->object, batch->keys[i], &batch->values[i], batch->error);
+  }
+}
+
+static void end(void *opaque) {
+  batch *batch = opaque;
+  for (size_t i = 0; i < batch->prepared; i++) kvo_value_destroy(&batch->settings[i].value);
+  kvo_free(batch->settings);
+}
+
 kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     const kvo_value *values, kvo_error *error) {
-  kvo_status status = KVO_OK;
-  for (size_t i = 0; !status && i < count; i++)
-    status = kvo_check_value_for_key(object, keys[i], &values[i], error);
-  for (size_t i = 0; !status && i < count; i++)
-    status = kvo_set_value_for_key(object, keys[i], &values[i], error);
-  return status;
+  batch batch = {.object = object, .keys = keys, .values = values, .error = error};
+  const char *name = kvo_class_name(kvo_class_of(object));
+  batch.settings = kvo_alloc(count * sizeof *batch.settings + 1);
+  if (!batch.settings)
+    return kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory to set keys of %s.", name);
+  prepare_all(&batch, count);
+  if (!batch.status) kvo_unwinding(make_all, end, &batch);
+  end(&batch);
+  return batch.status;
 }

@@ -101,9 +101,12 @@ kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_valu
 /// caller's to destroy, else all are nil. Statuses as `kvo_value_for_key`.
 kvo_status kvo_values_for_keys(kvo_object *object, const char *KVO_NONNULL const *KVO_NONNULL keys,
     size_t count, kvo_value *values, kvo_error *KVO_NULLABLE error);
-/// Sets `count` keys in their order. An error that the class tells beforehand (an unknown or
-/// read-only key, a value of the wrong type) leaves all as they were; where a hook of the class
-/// refuses only when it is asked, or memory runs out on the way, those before it are set. Statuses as `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
+/// Sets `count` keys in their order, all or none of them: an unknown or read-only key, a value of the
+/// wrong type, and memory that is out are found before the first is set. But where code of the class
+/// itself sets a key (an overridden `setValue:forKey:` or `setNilValueForKey:`, a binding's `set`, a
+/// collection's elements), it refuses only when it is asked: then those before it in `keys` are set, it
+/// and those behind it are not, and the error names it. Statuses as `kvo_set_value_for_key`. What
+/// `kvo_values_for_keys` gave, nil too, can be set again so.
 kvo_status kvo_set_values_for_keys(kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, const kvo_value *values,
     kvo_error *KVO_NULLABLE error);

@@ -2,6 +2,7 @@
 #ifndef KVO_PATH_CODING_H
 #define KVO_PATH_CODING_H
 
+#include "kvo_accessors.h"
 #include "kvo_key_path.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -38,10 +39,19 @@ kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value
 kvo_status kvo_value_set_each(const kvo_value *collection, const char *key,
     const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
 
+/// One key that is going to be set.
+typedef struct kvo_setting {
+  const kvo_accessors *KVO_NULLABLE accessors; ///< NULL: key-value coding asks the class
+  kvo_value value;                             ///< as the key has it, with accessors
+} kvo_setting;
+
 /// Whether setting the key would fail, as far as the class tells: an overridden hook may still
-/// refuse. Sets nothing. Statuses as `kvo_set_value_for_key`.
-kvo_status kvo_check_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
-    kvo_error *KVO_NULLABLE error);
+/// refuse. Sets nothing, and gets `*setting` ready, which has a value to be ended only on KVO_OK.
+/// Statuses as `kvo_set_value_for_key`.
+kvo_status kvo_setting_prepare(kvo_object *object, const char *key, const kvo_value *value,
+    kvo_setting *setting, kvo_error *KVO_NULLABLE error);
+/// Sets a key by its accessors, which needs no memory of the runtime's. Ends the value.
+void kvo_setting_make(kvo_object *object, kvo_setting *setting);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
