@@ -277,7 +277,7 @@ static const char *refusal(void) {
 }
 
 static ffi_closure *allocate(void **code, kvo_error *error) {
-  ffi_closure *closure = ffi_closure_alloc(sizeof *closure, code);
+  ffi_closure *closure = kvo_alloc_code(ffi_closure_alloc, sizeof *closure, code);
   return closure ? closure : refuse_closure(error, NO_EXECUTABLE_MEMORY, refusal());
 }
 

@@ -1,5 +1,5 @@
-// The allocation seam. Nothing else in the runtime calls malloc, but libffi for its closures and the
-// C library for the text of a dump, which the caller frees.
+// The allocation seam. Nothing else in the runtime calls malloc (`Scripts/check memory` looks), but
+// libffi for its closures, which ask here first.
 //
 // With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
 // while, unless the address sanitizer does that already: whoever still reads it stumbles, rather
@@ -62,6 +62,10 @@ static void *counted(void *memory) {
 void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
 
 void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : calloc(1, size)); }
+
+void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
+  return is_out() ? NULL : allocate(size, code);
+}
 
 char *kvo_alloc_string(const char *string) {
   size_t size = strlen(string) + 1;

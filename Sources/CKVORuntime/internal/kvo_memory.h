@@ -11,6 +11,11 @@ KVO_ASSUME_NONNULL_BEGIN
 void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
 char *KVO_NULLABLE kvo_alloc_string(const char *string);
+/// As libffi's allocator for closures, which gets executable memory from the system itself: so that
+/// tests can make that fail as well. What it refuses is no shortage.
+void *KVO_NULLABLE kvo_alloc_code(void *KVO_NULLABLE (*KVO_NONNULL allocate)(size_t,
+                                      void *KVO_NULLABLE *KVO_NONNULL),
+    size_t size, void *KVO_NULLABLE *KVO_NONNULL code);
 void kvo_free(const void *KVO_NULLABLE memory);
 /// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least, and
 /// for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
