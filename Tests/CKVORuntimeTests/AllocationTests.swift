@@ -24,7 +24,7 @@ import Testing
 
   @Test("B5 B6 B11: what can't be read for want of memory is an error, not nil")
   func coding() async {
-    await #expect(processExitsWith: .success) { tryAll("coding", atLeast: 16) }
+    await #expect(processExitsWith: .success) { tryAll("coding", atLeast: 17) }
   }
 
   @Test("B8 B9 H5: a mutable proxy changes nothing where memory is out")
@@ -35,6 +35,68 @@ import Testing
   @Test("C1 C4 C5: registrations end without memory, and with the objects that die")
   func removals() async {
     await #expect(processExitsWith: .success) { tryAll("removal", atLeast: 7) }
+  }
+
+  @Test("B9 H2: a collection changed by its class's methods is changed as a whole or not at all")
+  func shelves() async {
+    await #expect(processExitsWith: .success) { tryAll("shelf", atLeast: 84) }
+  }
+
+  @Test("B8 B9: a proxy that can't be read says so, also when its class has changed")
+  func proxies() async {
+    await #expect(processExitsWith: .success) { tryAll("proxy", atLeast: 57) }
+  }
+
+  @Test("J1: who observes is shown as a whole or not at all")
+  func diagnostics() async {
+    await #expect(processExitsWith: .success) { tryAll("diagnostics", atLeast: 7) }
+  }
+
+  @Test("I3: what a new thread does first may find no memory for its record")
+  func threads() async {
+    await #expect(processExitsWith: .success) { tryAll("thread", atLeast: 14) }
+  }
+
+  @Test("D6 D7: changes inside changes may find no memory for more frames")
+  func nesting() async {
+    await #expect(processExitsWith: .success) { tryAll("nesting", atLeast: 5) }
+  }
+
+  @Test("A2 C4 D5 H1: a binding's objects, registered, changed and ended")
+  func bindings() async {
+    await #expect(processExitsWith: .success) { tryAll("binding", atLeast: 34) }
+  }
+
+  @Test("F5: a tracked key is followed as far as it was, and as a whole with its next change")
+  func tracking() async {
+    await #expect(processExitsWith: .success) { tryAll("tracking", atLeast: 21) }
+  }
+
+  @Test(
+    "I1: what a forked child has no memory for is not its parent's",
+    .enabled(if: fixture_can_fork()))
+  func forks() async {
+    await #expect(processExitsWith: .success) { tryAll("fork", atLeast: 6) }
+  }
+
+  @Test(
+    "A3 B8 C2: what is made at a process's first use is an error where memory is out, and made later",
+    .enabled(if: fixture_can_fork()))
+  func firstUses() async {
+    await #expect(processExitsWith: .success) { check(fixture_run_first_uses(), "first use", 8) }
+  }
+
+  @Test(
+    "A1: a class that is asked for without memory, where nobody can be told, stops with its name",
+    .enabled(if: fixture_limit_memory(-1)))
+  func classOrStop() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
+    {
+      _ = fixture_limit_memory(3)
+      fixture_make_class_or_stop()
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("KVO: the class CScarceRare can't be made: "))
   }
 
   @Test(
@@ -63,7 +125,10 @@ import Testing
 private let reports = Count()
 
 private func tryAll(_ group: String, atLeast count: Int32) {
-  let result = fixture_run_short_of_memory(group)
+  check(fixture_run_short_of_memory(group), group, count)
+}
+
+private func check(_ result: fixture_shortage, _ group: String, _ count: Int32) {
   precondition(result.scenarios >= count, "\(group): only \(result.scenarios) scenarios")
   precondition(result.wrong == 0, "\(group): \(result.wrong) went wrong")
   #if DEBUG

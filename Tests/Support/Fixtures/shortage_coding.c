@@ -72,6 +72,24 @@ static kvo_status get_several(world *world) {
   return status;
 }
 
+static void make_several(world *world) {
+  watch(world, 0, "value", KVO_NEW);
+  world->values[0] = kvo_value_int(5);
+  world->values[1] = kvo_value_string("set");
+  world->values[2] = kvo_value_int(6);
+}
+
+static kvo_status set_several(world *world) {
+  static const char *const keys[] = {"value", "name", "extra"};
+  return kvo_set_values_for_keys(world_object(world, 0), keys, 3, world->values, &world->error);
+}
+
+static void log_and_change(world *world) {
+  const graph_node *first = node(world, 0);
+  world_log(world, "%g %g\n", first->value, first->extra);
+  change_all(world);
+}
+
 #define CODING(set_up, act, key) SCENARIO("coding", ACT_REPORTS, set_up, act, change_all, key)
 
 SCENARIO_TABLE(shortage_coding, CODING(nothing, get_value, "value"),
@@ -83,4 +101,5 @@ SCENARIO_TABLE(shortage_coding, CODING(nothing, get_value, "value"),
     SCENARIO("coding", ACT_TELLS, make_string, set_name_by_key, change_all, ""),
     SCENARIO("coding", ACT_TELLS, make_string_and_watch, set_name_by_path, change_all, ""),
     SCENARIO("coding", ACT_TELLS, make_string, set_names, change_all, ""),
-    CODING(make_string, validate, ""), CODING(nothing, get_several, NULL));
+    CODING(make_string, validate, ""), CODING(nothing, get_several, NULL),
+    SCENARIO("coding", ACT_TELLS, make_several, set_several, log_and_change, NULL));

@@ -10,7 +10,11 @@
 /// Defines the rows as a table.
 #define SCENARIO_TABLE(name, ...)               \
   static const scenario rows[] = {__VA_ARGS__}; \
-  const scenario_table name = {rows, sizeof rows / sizeof *rows}
+  const scenario_table name = {rows, sizeof rows / sizeof *rows, NULL}
+/// The same for scenarios that park threads.
+#define SCENARIO_TABLE_WITH_THREADS(name, ...)  \
+  static const scenario rows[] = {__VA_ARGS__}; \
+  const scenario_table name = {rows, sizeof rows / sizeof *rows, unpark_threads}
 
 static inline graph_node *node(world *world, int i) { return (graph_node *)world->nodes[i]; }
 

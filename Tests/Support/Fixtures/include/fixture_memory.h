@@ -37,6 +37,12 @@ typedef struct fixture_shortage {
 /// goes on as if nothing had been; and nothing is left over. It sets the misuse handler.
 fixture_shortage fixture_run_short_of_memory(const char *group);
 
+/// Tries what is done for the first time in a process, each attempt in a forked child, in the same way:
+/// an error, and the same call then succeeds.
+fixture_shortage fixture_run_first_uses(void);
+/// Makes a class that macros define, for the first time. Where memory is out the program stops.
+void fixture_make_class_or_stop(void);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
