@@ -92,37 +92,53 @@ bool kvo_selector_names_dependencies(const char *selector) {
 
 // MARK: Declarations
 
+// One that could not be followed for want of memory stays in the list, taken back: readers hold no lock.
 typedef struct declaration {
   const struct declaration *next;
   const char *key_path;
+  bool is_taken_back; // atomic
 } declaration;
+
+static bool holds(const declaration *one) {
+  return !__atomic_load_n(&one->is_taken_back, __ATOMIC_ACQUIRE);
+}
 
 static void add_declared(const kvo_class *cls, const char *key, kvo_key_paths *paths) {
   for (; cls; cls = cls->superclass)
     for (const declaration *one = kvo_map_get(&cls->dependencies, key); one; one = one->next)
-      kvo_key_paths_add(paths, one->key_path);
+      if (holds(one)) kvo_key_paths_add(paths, one->key_path);
 }
 
-static bool is_declared(const declaration *one, const char *key_path) {
+static declaration *find(const declaration *one, const char *key_path) {
   while (one && one->key_path != key_path) one = one->next;
+  return (declaration *)(uintptr_t)one;
+}
+
+static declaration *add_locked(kvo_class *cls, const char *key, const char *key_path) {
+  declaration *made = kvo_alloc(sizeof *made);
+  if (!made) return NULL;
+  *made = (declaration){.next = kvo_map_get(&cls->dependencies, key), .key_path = key_path};
+  if (kvo_map_set_locked(&cls->dependencies, key, made)) return made;
+  kvo_free(made);
+  return NULL;
+}
+
+// NULL if memory is out. Again is no change.
+static declaration *declare(kvo_class *cls, const char *key, const char *key_path, bool *is_new) {
+  KVO_LOCKED(&kvo_class_lock);
+  declaration *one = find(kvo_map_get(&cls->dependencies, key), key_path);
+  *is_new = !one || !holds(one);
+  if (!one) one = add_locked(cls, key, key_path);
+  if (!one || !*is_new) return one;
+  __atomic_store_n(&one->is_taken_back, false, __ATOMIC_RELEASE);
+  kvo_class_touch_locked(cls);
   return one;
 }
 
-// Again is no change.
-static kvo_status declare(kvo_class *cls, const char *key, const char *key_path, bool *is_new) {
+static void take_back(kvo_class *cls, declaration *one) {
   KVO_LOCKED(&kvo_class_lock);
-  const declaration *known = kvo_map_get(&cls->dependencies, key);
-  if (is_declared(known, key_path)) return KVO_OK;
-  declaration *made = kvo_alloc(sizeof *made);
-  if (!made) return KVO_NO_MEMORY;
-  *made = (declaration){known, key_path};
-  if (!kvo_map_set_locked(&cls->dependencies, key, made)) {
-    kvo_free(made);
-    return KVO_NO_MEMORY;
-  }
+  __atomic_store_n(&one->is_taken_back, true, __ATOMIC_RELEASE);
   kvo_class_touch_locked(cls);
-  *is_new = true;
-  return KVO_OK;
 }
 
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
@@ -135,11 +151,11 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
   }
   const char *interned = kvo_key_intern(key);
   bool is_new = false;
-  if (!interned || declare(cls, interned, path->text, &is_new))
-    return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
-        "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
-  if (is_new) kvo_derivations_refresh(cls);
-  return KVO_OK;
+  declaration *one = interned ? declare(cls, interned, path->text, &is_new) : NULL;
+  if (one && (!is_new || kvo_derivations_extend(cls))) return KVO_OK;
+  if (one) take_back(cls, one);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
+      "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
 }
 
 void kvo_class_forget_dependencies(kvo_class *cls) {

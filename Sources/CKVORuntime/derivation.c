@@ -189,28 +189,40 @@ static void gather(void *context, kvo_table *table) {
     gathered->objects[gathered->count++] = table->object;
 }
 
-// Puts a derivation by these accessors in the place of the one that is there, if any.
-static void install(kvo_object *object, const kvo_accessors *accessors) {
-  kvo_derivation *made = NULL, *old = NULL;
+// Ends one that is in no cell, wired or not, and the reference to it.
+static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
+  made->ended = true;
+  for (uint32_t i = 0; i < made->count; i++) made->chains[i]->ended = true;
+  kvo_derivation_end_locked(made, retired);
+}
+
+// Puts a derivation, or none, in the place of the one that is there. False where nobody observes the key
+// any more: then it has ended.
+static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo_derivation *made) {
+  kvo_derivation *old = NULL;
   kvo_retired *retired = NULL;
-  if (!kvo_derivation_make(object, accessors, &made)) return;
   pthread_mutex_lock(&kvo_graph_lock);
+  bool is_observed;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     kvo_table *table = object->observations;
     kvo_cell *cell = table ? kvo_table_find(table, accessors->id) : NULL;
-    if (cell && cell->observers) {
-      old = kvo_derivation_remove_locked(table, cell);
-      if (made) kvo_derivation_install_locked(made, table, cell);
-    } else if (made) {
-      kvo_derivation_release(made);
-      made = NULL;
-    }
+    is_observed = cell && cell->observers;
+    if (is_observed) old = kvo_derivation_remove_locked(table, cell);
+    if (is_observed && made) kvo_derivation_install_locked(made, table, cell);
+    if (is_observed && made && old) made->serial = old->serial; // its place among those of its name
   }
+  if (!is_observed && made) discard_locked(made, &retired);
   if (old) kvo_derivation_end_locked(old, &retired);
   pthread_mutex_unlock(&kvo_graph_lock);
-  kvo_wire(NULL, made);
   kvo_retire(retired);
+  return is_observed;
+}
+
+static void install(kvo_object *object, const kvo_accessors *accessors) {
+  kvo_derivation *made;
+  if (!kvo_derivation_make(object, accessors, &made)) return;
+  if (put_in_place(object, accessors, made)) kvo_wire(NULL, made);
 }
 
 // Of two threads that do this the one that asked the class earlier may come last: it finds that the
@@ -250,16 +262,26 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
 }
 
-static void refresh(kvo_object *object) {
+// Hands over each observed key that is derived from something else than its derivation says.
+static void visit_outdated(kvo_object *object,
+    void (*visit)(void *context, kvo_object *object, const kvo_accessors *accessors),
+    void *context) {
   size_t count;
   observed_key *keys = copy_observed_keys(object, &count);
   for (size_t i = 0; i < count; i++) {
     const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
     const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
-    if (!is_up_to_date(keys[i].dependencies, dependencies)) replace(object, current);
+    if (!is_up_to_date(keys[i].dependencies, dependencies)) visit(context, object, current);
   }
   kvo_free(keys);
 }
+
+static void replace_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+  (void)context;
+  replace(object, accessors);
+}
+
+static void refresh(kvo_object *object) { visit_outdated(object, replace_visited, NULL); }
 
 void kvo_object_refresh_derivations(kvo_object *object) {
   uint64_t shortages = kvo_shortages;
@@ -267,14 +289,76 @@ void kvo_object_refresh_derivations(kvo_object *object) {
   if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object));
 }
 
+static void end_gathering(gathering *gathered) {
+  for (size_t i = 0; i < gathered->count; i++) kvo_object_release(gathered->objects[i]);
+  kvo_free(gathered->objects);
+}
+
 void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   uint64_t shortages = kvo_shortages;
   kvo_tables_visit(gather, &gathered);
-  for (size_t i = 0; i < gathered.count; i++) {
-    refresh(gathered.objects[i]);
-    kvo_object_release(gathered.objects[i]);
-  }
+  for (size_t i = 0; i < gathered.count; i++) refresh(gathered.objects[i]);
   if (kvo_shortages != shortages) kvo_report_underived(cls);
-  kvo_free(gathered.objects);
+  end_gathering(&gathered);
+}
+
+// MARK: All or nothing
+
+// Derivations that are wired before the first comes into its cell. Until then a key may have two, which
+// tell its observers once.
+typedef struct {
+  kvo_object *object; // held by the gathering
+  const kvo_accessors *accessors;
+  kvo_derivation *made;
+} replacement;
+
+typedef struct {
+  replacement *items;
+  size_t count, capacity;
+} replacements;
+
+static bool make_room_for_one(replacements *all) {
+  if (all->count < all->capacity) return true;
+  replacement *items =
+      kvo_grow(all->items, all->count, all->count + 16, sizeof *items, &all->capacity);
+  if (items) all->items = items;
+  return items;
+}
+
+static void prepare_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+  replacements *all = context;
+  kvo_derivation *made;
+  if (!make_room_for_one(all) || !kvo_derivation_make(object, accessors, &made) || !made) return;
+  all->items[all->count++] = (replacement){object, accessors, made};
+  kvo_wire(NULL, kvo_derivation_retain(made));
+}
+
+static void take_effect(const replacement *one) {
+  if (put_in_place(one->object, one->accessors, one->made)) kvo_derivation_release(one->made);
+  if (kvo_accessors_current(one->accessors) != one->accessors)
+    kvo_object_refresh_derivations(one->object);
+}
+
+static void undo(const replacement *one) {
+  kvo_retired *retired = NULL;
+  {
+    KVO_LOCKED(&kvo_graph_lock);
+    discard_locked(one->made, &retired);
+  }
+  kvo_retire(retired);
+}
+
+bool kvo_derivations_extend(const kvo_class *cls) {
+  gathering gathered = {.cls = cls};
+  replacements all = {0};
+  uint64_t shortages = kvo_shortages;
+  kvo_tables_visit(gather, &gathered);
+  for (size_t i = 0; i < gathered.count; i++)
+    visit_outdated(gathered.objects[i], prepare_visited, &all);
+  bool is_whole = kvo_shortages == shortages;
+  for (size_t i = 0; i < all.count; i++) (is_whole ? take_effect : undo)(&all.items[i]);
+  kvo_free(all.items);
+  end_gathering(&gathered);
+  return is_whole;
 }

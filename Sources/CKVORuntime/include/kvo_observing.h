@@ -193,7 +193,8 @@ void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_ke
 /// Declares that a key is derived from what a key path leads to: when that changes, the key's
 /// observers are told. Adds to what superclasses declare and hooks say. The path may have any depth
 /// and use operators. Also for classes that have subclasses and whose objects are observed.
-/// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY. Any thread.
+/// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY: then nothing depends on it, also of the
+/// objects that are observed. Any thread.
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *KVO_NULLABLE error);
 

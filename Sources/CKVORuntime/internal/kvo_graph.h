@@ -171,6 +171,9 @@ uint64_t kvo_graph_next_stamp_locked(void);
 
 /// The same for one object that is held.
 void kvo_object_refresh_derivations(kvo_object *object);
+/// The same for all of the class's objects, of which keys are affected by more than before: false, with
+/// nothing changed, if memory is out. No lock held.
+bool kvo_derivations_extend(const kvo_class *cls);
 /// Looks again what the observed keys of the class's objects are derived from. No lock held.
 void kvo_derivations_refresh(const kvo_class *cls);
 

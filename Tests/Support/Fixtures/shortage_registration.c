@@ -80,6 +80,15 @@ static void watch_extra(world *world) {
   watch(world, 1, "extra", KVO_NEW);
 }
 
+static void watch_total(world *world) {
+  watch(world, 0, "total", KVO_NEW | KVO_OLD);
+  watch(world, 0, "next.total", KVO_NEW);
+}
+
+static kvo_status depend_too(world *world) {
+  return kvo_class_add_dependency(world->cls, "total", "next.next.name", &world->error);
+}
+
 #define REGISTRATION(set_up, act, key) \
   SCENARIO("registration", ACT_REPORTS, set_up, act, change_all, key)
 
@@ -93,5 +102,5 @@ SCENARIO_TABLE(shortage_registration, REGISTRATION(nothing, first, "value"),
     REGISTRATION(nothing, sum, ""), REGISTRATION(nothing, item_count, ""),
     REGISTRATION(nothing, tag_names, ""), REGISTRATION(nothing, derived, ""),
     REGISTRATION(nothing, derived_text, ""), REGISTRATION(nothing, derived_far, ""),
-    REGISTRATION(watch_paths, path, ""),
-    SCENARIO("registration", ACT_TELLS, watch_extra, depend, nothing, ""));
+    REGISTRATION(watch_paths, path, ""), REGISTRATION(watch_extra, depend, ""),
+    REGISTRATION(watch_total, depend_too, "total"));

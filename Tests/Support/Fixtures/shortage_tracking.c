@@ -137,7 +137,7 @@ SCENARIO_TABLE(shortage_tracking, REGISTRATION(world_make_wards, observe_sum, "s
     CHANGE(watch_along, set_far_level, set_levels_anew),
     CHANGE(watch_along, rewire, set_levels_anew),
     CHANGE(watch_along, rewire_further, set_levels_anew),
-    CHANGE(watch_tracked, change_by_hand, set_levels_anew), CHANGE(watch_sum, declare, nothing),
-    CHANGE(watch_tracked, forget, set_levels_anew),
+    CHANGE(watch_tracked, change_by_hand, set_levels_anew),
+    REGISTRATION(watch_along, declare, "sum"), CHANGE(watch_tracked, forget, set_levels_anew),
     TRACKING(ACT_MUST, watch_along, release_handles, change_wards, NULL),
     TRACKING(ACT_MUST, watch_along, kill_observed, set_levels, NULL));
