@@ -31,7 +31,15 @@ static void end_thread(void *record) {
   __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
 }
 
-static void make_thread_end(void) { pthread_key_create(&thread_end, end_thread); }
+static bool has_thread_end;
+
+static void make_thread_end(void) { has_thread_end = !pthread_key_create(&thread_end, end_thread); }
+
+// Which may need memory of the C library's. Where the process has used up all keys, records of threads
+// that have ended are not used again.
+static bool is_told_of_end(kvo_thread *thread) {
+  return !has_thread_end || !pthread_setspecific(thread_end, thread);
+}
 
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
 
@@ -65,8 +73,10 @@ kvo_thread *kvo_thread_start(void) {
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  pthread_setspecific(thread_end, thread);
-  return kvo_this_thread = thread;
+  if (is_told_of_end(thread)) return kvo_this_thread = thread;
+  __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
+  kvo_shortages++;
+  return NULL;
 }
 
 static void empty(kvo_frame_block *block) {
