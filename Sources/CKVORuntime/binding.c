@@ -72,7 +72,8 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
       .members = part->members,
       .goes = part->goes,
       .comes = part->comes};
-  return id ? kvo_change_open_mutation(header, id, &mutation) : NULL;
+  if (!id) return NULL;
+  return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
 }
 
 void kvo_uniform_did(kvo_frame *frame) { kvo_change_close(frame); }

@@ -173,7 +173,7 @@ enum Part<Stored> {
     case .elements(let kind, let indexes):
       return withIndexSet(indexes) {
         var part = kvo_part()
-        part.kind = kind.cKind
+        part.kind = KVORuntime.kind(kind, at: $0)
         part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
       }

@@ -87,20 +87,24 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     try change(.KVO_ARRAY, elements) { elements, error in
-      withIndexSet(indexes) { kvo_collection_insert_many(collection, $0, elements, error) }
+      withIndexSet(indexes) {
+        kvo_collection_insert_many(collection, inMemory($0), elements, error)
+      }
     }
   }
 
   func remove(at indexes: RangeSet<Int>) throws {
     let error = failure { error in
-      withIndexSet(indexes) { kvo_collection_remove_indexes(collection, $0, error) }
+      withIndexSet(indexes) { kvo_collection_remove_indexes(collection, inMemory($0), error) }
     }
     if let error { throw described(error, []) }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     try change(.KVO_ARRAY, elements) { elements, error in
-      withIndexSet(indexes) { kvo_collection_replace_indexes(collection, $0, elements, error) }
+      withIndexSet(indexes) {
+        kvo_collection_replace_indexes(collection, inMemory($0), elements, error)
+      }
     }
   }
 
@@ -207,4 +211,10 @@ extension ForeignObject: Hashable {
   public static func == (a: ForeignObject, b: ForeignObject) -> Bool { a.header == b.header }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(header) }
+}
+
+/// A set of indexes, which a change of a collection can't do without.
+private func inMemory(_ indexes: OpaquePointer?) -> OpaquePointer {
+  guard let indexes else { KVODiagnostics.stop("No memory for the indexes of a change.") }
+  return indexes
 }

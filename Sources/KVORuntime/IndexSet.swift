@@ -11,13 +11,19 @@ func ranges(of indexes: OpaquePointer) -> [Range<Int>] {
   }
 }
 
-/// Hands over the core's form of a set of indexes, of which none is negative.
+/// Hands over the core's form of a set of indexes, of which none is negative; nil if memory is out.
 /// - Complexity: O(*n*) in the number of ranges.
-func withIndexSet<R>(_ indexes: RangeSet<Int>, _ body: (OpaquePointer) -> R) -> R {
-  guard let set = kvo_index_set_create() else { fatalError("KVORuntime: no memory for indexes.") }
+func withIndexSet<R>(_ indexes: RangeSet<Int>, _ body: (OpaquePointer?) -> R) -> R {
+  let set = kvo_index_set_create()
   defer { kvo_index_set_destroy(set) }
-  for range in indexes.ranges where !kvo_index_set_add_range(set, range.lowerBound, range.count) {
-    fatalError("KVORuntime: no memory for indexes.")
+  let isWhole = indexes.ranges.allSatisfy {
+    set != nil && kvo_index_set_add_range(set!, $0.lowerBound, $0.count)
   }
-  return body(set)
+  return body(isWhole ? set : nil)
+}
+
+/// The kind of a change of elements at these indexes: without memory for them it is told as a setting,
+/// which says less but nothing wrong.
+func kind(_ kind: KeyValueChange, at indexes: OpaquePointer?) -> kvo_change_kind {
+  indexes == nil ? .KVO_SETTING : kind.cKind
 }

@@ -17,7 +17,7 @@ final class KeyName: Sendable {
   /// The name of that spelling. Only for names that a class really has: it is kept for ever.
   static func of(_ string: String) -> KeyName {
     guard let interned = string.withCString({ kvo_key_intern($0) }) else {
-      fatalError("KVORuntime: no memory for the key \"\(string)\".")
+      KVODiagnostics.stop("No memory for the key \"\(string)\".")
     }
     return of(interned: interned)
   }

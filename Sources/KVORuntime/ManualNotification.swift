@@ -106,7 +106,13 @@ extension KVOObject {
         """)
     }
     key.withCString { key in
-      withIndexSet(indexes) { kvo_will_change_indexes(boundHeader, kind.cKind, $0, key) }
+      withIndexSet(indexes) {
+        if let indexes = $0 {
+          kvo_will_change_indexes(boundHeader, kind.cKind, indexes, key)
+        } else {
+          kvo_will_change(boundHeader, key)
+        }
+      }
     }
   }
 

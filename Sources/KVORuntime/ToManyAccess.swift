@@ -75,7 +75,7 @@ struct ToManyKey {
     try tell(body) { header in
       withIndexSet(indexes) {
         var part = kvo_part()
-        part.kind = kind.cKind
+        part.kind = KVORuntime.kind(kind, at: $0)
         part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
       }

@@ -141,7 +141,9 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_
 
 /// A change of some elements of a to-many key.
 typedef struct kvo_part {
-  kvo_change_kind kind; ///< insertion, removal or replacement
+  /// Insertion, removal or replacement; a setting, which says less but nothing wrong, where there was
+  /// no memory for what a part says.
+  kvo_change_kind kind;
   /// Where, in an ordered key. Observers are told what the key has at them before and after.
   const kvo_index_set *KVO_NULLABLE indexes;
   /// Of an unordered key: which elements go and which come, each a collection, NULL for what the

@@ -299,10 +299,9 @@ static void replace(kvo_collection **stored, kvo_collection *with) {
 
 void ward_append(ward *self, int64_t number) {
   kvo_collection *longer = extended(self->list, number);
-  fixture_memory_limit limit = fixture_lift_memory_limit();
   kvo_index_set *indexes = kvo_index_set_create_range(kvo_collection_count(self->list), 1);
-  fixture_restore_memory_limit(limit);
-  const kvo_part part = {.kind = KVO_INSERTION, .indexes = indexes};
+  if (!indexes) kvo_report_misuse("CScarceWard: no memory for indexes");
+  const kvo_part part = {.kind = indexes ? KVO_INSERTION : KVO_SETTING, .indexes = indexes};
   kvo_frame *frame = kvo_uniform_will_part(&self->header, kvo_key_intern("list"), &part);
   replace(&self->list, longer);
   if (frame) kvo_uniform_did(frame);
