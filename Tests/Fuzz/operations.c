@@ -83,6 +83,8 @@ static void replace_node(graph_node *old) {
 
 // MARK: All together
 
+// With another number of operations the kept inputs say something else: `Scripts/fuzz --sabotage` tells
+// which of them are to be found anew.
 static void operate_on(graph_node *node, graph_node *second) {
   switch (ops_below(20)) {
   case 0: ops_add_callback(node); break;
