@@ -31,7 +31,21 @@ typedef struct {
   entry *entries;
 } snapshot;
 
-static void add(snapshot *taken, kvo_registration *registration) {
+// Calls `visit` with what stands at the keys of a table, its object's lock held.
+static void visit_table_locked(const kvo_table *table,
+    void (*visit)(void *context, kvo_registration *registration), void *context) {
+  for (uint32_t i = 0; i <= table->mask; i++) {
+    kvo_observers observers = table->cells[i].observers;
+    if (observers && !kvo_observers_is_list(observers))
+      visit(context, kvo_observers_single(observers));
+    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
+    for (uint32_t j = 0; list && j < list->count; j++)
+      if (list->items[j]) visit(context, list->items[j]);
+  }
+}
+
+static void add(void *context, kvo_registration *registration) {
+  snapshot *taken = context;
   if (!kvo_registration_is_users(registration)) return;
   kvo_object *observer = registration->observer;
   bool held = observer && registration->operations->try_retain(observer);
@@ -46,21 +60,9 @@ static void add(snapshot *taken, kvo_registration *registration) {
   };
 }
 
-static void add_cell(snapshot *taken, kvo_observers observers) {
-  if (!observers) return;
-  if (!kvo_observers_is_list(observers)) {
-    add(taken, kvo_observers_single(observers));
-    return;
-  }
-  kvo_list *list = kvo_observers_list(observers);
-  for (uint32_t i = 0; i < list->count; i++)
-    if (list->items[i]) add(taken, list->items[i]);
-}
-
 static bool take_locked(snapshot *taken, const kvo_table *table) {
   taken->entries = kvo_alloc(table->live * sizeof(entry) + 1);
-  for (uint32_t i = 0; taken->entries && i <= table->mask; i++)
-    add_cell(taken, table->cells[i].observers);
+  if (taken->entries) visit_table_locked(table, add, taken);
   return taken->entries != NULL;
 }
 
@@ -175,9 +177,23 @@ static void print_made(output *out, const kvo_registration *first) {
         first->context);
 }
 
-static void print_link(output *out, const kvo_registration *entry) {
-  if (kvo_registration_is_users(entry)) return;
-  const kvo_link *link = (const kvo_link *)entry;
+typedef struct {
+  size_t count;
+  const kvo_link **links;
+} found_links;
+
+static void find_link(void *context, kvo_registration *registration) {
+  found_links *found = context;
+  if (!kvo_registration_is_users(registration))
+    found->links[found->count++] = (kvo_link *)registration;
+}
+
+static int compare_links(const void *a, const void *b) {
+  const kvo_link *left = *(const kvo_link *const *)a, *right = *(const kvo_link *const *)b;
+  return (left->entry.serial > right->entry.serial) - (left->entry.serial < right->entry.serial);
+}
+
+static void print_link(output *out, const kvo_link *link) {
   const kvo_chain *chain = link->chain;
   print(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
   if (chain->derivation)
@@ -186,16 +202,17 @@ static void print_link(output *out, const kvo_registration *entry) {
   else print(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
 }
 
-// What stands at the object's keys for others.
-static void print_links(output *out, const kvo_table *table) {
-  for (uint32_t i = 0; i <= table->mask; i++) {
-    kvo_observers observers = table->cells[i].observers;
-    if (observers && !kvo_observers_is_list(observers))
-      print_link(out, kvo_observers_single(observers));
-    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
-    for (uint32_t j = 0; list && j < list->count; j++)
-      if (list->items[j]) print_link(out, list->items[j]);
+// What stands at the object's keys for others, in the order in which it came there.
+static void print_links_locked(output *out, const kvo_table *table) {
+  found_links found = {.links = kvo_alloc(table->live * sizeof(kvo_link *) + 1)};
+  if (!found.links) {
+    print(out, "  out of memory\n");
+    return;
   }
+  visit_table_locked(table, find_link, &found);
+  if (found.count) qsort(found.links, found.count, sizeof *found.links, compare_links);
+  for (size_t i = 0; i < found.count; i++) print_link(out, found.links[i]);
+  kvo_free(found.links);
 }
 
 static void print_open_pairs(output *out, const kvo_open_pair *pair) {
@@ -213,7 +230,7 @@ static void print_dump(output *out, const kvo_object *object) {
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = object->observations;
   if (!table) return;
-  print_links(out, table);
+  print_links_locked(out, table);
   print_made(out, table->watched);
   print_open_pairs(out, table->open_pairs);
 }

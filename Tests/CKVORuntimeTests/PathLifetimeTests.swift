@@ -158,4 +158,20 @@ import Testing
     #expect(dump.contains("derived from \"value\""))
     #expect(!dump.contains("told to"))
   }
+
+  @Test("J1: what stands at an object for others is told in the order in which it came")
+  func orderOfTheDump() {
+    let nodes = (0..<7).map { _ in makeNode() }
+    defer { releaseAll(nodes) }
+    let log = Recorder()
+    let keys = ["value", "extra", "quiet", "extra", "value", "quiet"]
+    for (node, key) in zip(nodes.dropFirst(), keys) {
+      graph_node_setNext(node, nodes[0])
+      log.observe(node.object, "next.\(key)", .KVO_NEW)
+    }
+    let text = kvo_copy_debug_dump(nodes[0].object)!
+    defer { free(text) }
+    let told = String(cString: text).split(separator: "\n").filter { $0.contains("leads on") }
+    #expect(told.map { $0.split(separator: "\"")[1] } == keys.map { Substring($0) })
+  }
 }
