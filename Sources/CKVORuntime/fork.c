@@ -6,6 +6,9 @@
 // return to the pool: what they were delivering is abandoned, and with it what their frames kept
 // alive. What waited for such a frame is freed at the next retirement.
 //
+// A binding may make a lock while it holds an outer one. So the list of the outer ones, which is
+// held from the beginning of a fork on, is not that of the others, which is taken with these.
+//
 // The thread sanitizer can't follow a thread that holds more than 64 locks: its builds leave out
 // those of which there are many.
 #include "kvo_binding.h"
@@ -25,8 +28,17 @@ static void act_on(pthread_mutex_t *const *locks, size_t count, lock_action act)
 
 // MARK: Locks of bindings
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static kvo_binding_lock *binding_locks;
+typedef struct {
+  pthread_mutex_t mutex;
+  kvo_binding_lock *first;
+} lock_list;
+
+static lock_list outer_list = {PTHREAD_MUTEX_INITIALIZER, NULL};
+static lock_list inner_list = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+static lock_list *list_of(const kvo_binding_lock *lock) {
+  return lock->is_outer ? &outer_list : &inner_list;
+}
 
 static void initialize(pthread_mutex_t *mutex, int type) {
   pthread_mutexattr_t attributes;
@@ -39,16 +51,17 @@ static void initialize(pthread_mutex_t *mutex, int type) {
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer) {
   initialize(&lock->mutex, is_outer ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
   lock->is_outer = is_outer;
-  KVO_LOCKED(&list_lock);
-  lock->next = binding_locks;
-  lock->link = &binding_locks;
+  lock_list *list = list_of(lock);
+  KVO_LOCKED(&list->mutex);
+  lock->next = list->first;
+  lock->link = &list->first;
   if (lock->next) lock->next->link = &lock->next;
-  binding_locks = lock;
+  list->first = lock;
 }
 
 void kvo_binding_lock_destroy(kvo_binding_lock *lock) {
   {
-    KVO_LOCKED(&list_lock);
+    KVO_LOCKED(&list_of(lock)->mutex);
     *lock->link = lock->next;
     if (lock->next) lock->next->link = lock->link;
   }
@@ -58,9 +71,8 @@ void kvo_binding_lock_destroy(kvo_binding_lock *lock) {
 void kvo_binding_lock_take(kvo_binding_lock *lock) { pthread_mutex_lock(&lock->mutex); }
 void kvo_binding_lock_give_back(kvo_binding_lock *lock) { pthread_mutex_unlock(&lock->mutex); }
 
-static void act_on_bindings(bool outer, lock_action act) {
-  for (kvo_binding_lock *lock = binding_locks; lock; lock = lock->next)
-    if (lock->is_outer == outer) act(&lock->mutex);
+static void act_on_list(const lock_list *list, lock_action act) {
+  for (kvo_binding_lock *lock = list->first; lock; lock = lock->next) act(&lock->mutex);
 }
 
 // MARK: Before and after
@@ -72,14 +84,15 @@ static void act_on_many(lock_action act) {
   (void)act;
 #else
   for (size_t i = 0; i < KVO_OBJECT_LOCKS; i++) act(kvo_object_lock(i));
-  act_on_bindings(false, act);
+  act_on_list(&inner_list, act);
 #endif
 }
 
 static void take_all(void) {
-  pthread_mutex_lock(&list_lock);
-  act_on_bindings(true, pthread_mutex_lock);
+  pthread_mutex_lock(&outer_list.mutex);
+  act_on_list(&outer_list, pthread_mutex_lock);
   ACT_ON(outer_locks, pthread_mutex_lock);
+  pthread_mutex_lock(&inner_list.mutex);
   act_on_many(pthread_mutex_lock);
   ACT_ON(inner_locks, pthread_mutex_lock);
 }
@@ -87,9 +100,10 @@ static void take_all(void) {
 static void give_all_back(void) {
   ACT_ON(inner_locks, pthread_mutex_unlock);
   act_on_many(pthread_mutex_unlock);
+  pthread_mutex_unlock(&inner_list.mutex);
   ACT_ON(outer_locks, pthread_mutex_unlock);
-  act_on_bindings(true, pthread_mutex_unlock);
-  pthread_mutex_unlock(&list_lock);
+  act_on_list(&outer_list, pthread_mutex_unlock);
+  pthread_mutex_unlock(&outer_list.mutex);
 }
 
 // A recursive mutex knows its holder by a number that the child's thread does not have.
@@ -100,7 +114,7 @@ static int make_recursive_anew(pthread_mutex_t *mutex) {
 
 static void start_child(void) {
   make_recursive_anew(&kvo_define_lock);
-  act_on_bindings(true, make_recursive_anew);
+  act_on_list(&outer_list, make_recursive_anew);
   kvo_thread_abandon_others();
   kvo_reclaim_after_fork();
   give_all_back();

@@ -194,7 +194,8 @@ typedef struct kvo_binding_lock {
 /// - is_outer: may be taken again by its holder, who may call the runtime meanwhile and take others
 ///   that are not outer. While one of those is held neither the runtime is called nor another taken.
 ///   Outer ones must not be nested.
-/// The lock must not move.
+/// The lock must not move. An outer one is made and destroyed while no lock is held, another also under
+/// an outer one.
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
 void kvo_binding_lock_destroy(kvo_binding_lock *lock);
 void kvo_binding_lock_take(kvo_binding_lock *lock);
