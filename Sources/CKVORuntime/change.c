@@ -24,8 +24,6 @@
 #include "kvo_memory.h"
 #include "kvo_reach.h"
 
-uint64_t kvo_registration_serial;
-
 kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
 bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
 const kvo_value *kvo_change_get_old(const kvo_change *change) { return change->old_value; }
@@ -235,7 +233,6 @@ KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
   const kvo_cell *cell = kvo_change_cell(object, id);
   if (!cell || kvo_cell_is_manual(cell) || kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
-  frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   thread->open_count++;
   void *recorder = suspend_recording();

@@ -28,7 +28,7 @@ void kvo_registration_let_go(kvo_registration *registration) {
   kvo_free(registration);
 }
 
-static void reclaim(kvo_retired *retired) {
+void kvo_registration_reclaim(kvo_retired *retired) {
   kvo_registration *registration = kvo_retired_registration(retired);
   if (registration->ended) registration->ended(registration->context);
   if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
@@ -36,12 +36,10 @@ static void reclaim(kvo_retired *retired) {
   kvo_registration_let_go(registration);
 }
 
-static const kvo_reclaimer quiet_reclaimer = {reclaim, true}, telling_reclaimer = {reclaim, false};
-
 static void retire(kvo_registration *registration, kvo_retired **retired) {
   bool tells = registration->ended || registration->options & KVO_GROUPED;
   kvo_retire_add(retired, &registration->retired, registration->object,
-      tells ? &telling_reclaimer : &quiet_reclaimer);
+      tells ? KVO_RETIRED_TELLING : KVO_RETIRED_QUIETLY);
 }
 
 static void unlink_from_observer_locked(kvo_registration *registration) {
@@ -91,13 +89,18 @@ static void end_in_graph(kvo_registration *registration, kvo_retired **retired) 
   kvo_entry_end_locked(registration, retired);
 }
 
+bool kvo_registration_unlink(kvo_registration *registration, kvo_retired **retired) {
+  kvo_retired *before = *retired;
+  if (kvo_registration_state(registration) != KVO_LIVE) return false;
+  if (!kvo_registration_take_out(registration, NULL, retired)) end_in_graph(registration, retired);
+  if (*retired == before) return false;
+  kvo_log_registration(registration, "ended");
+  return true;
+}
+
 bool kvo_registration_end(kvo_registration *registration) {
   kvo_retired *retired = NULL;
-  if (!kvo_handle_is_valid(registration)) return false;
-  if (!kvo_registration_take_out(registration, NULL, &retired))
-    end_in_graph(registration, &retired);
-  bool ended = retired != NULL;
-  if (ended) kvo_log_registration(registration, "ended");
+  bool ended = kvo_registration_unlink(registration, &retired);
   kvo_retire(retired);
   return ended;
 }
@@ -276,7 +279,7 @@ static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) 
 
 // Where there is no memory to hold all at once; what an `ended` registers meanwhile stays.
 static void end_one_by_one(kvo_object *object) {
-  uint64_t serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
+  uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
   kvo_registration *found;
   while ((found = hold_users_before(object, serial))) {
     kvo_registration_end(found);

@@ -53,9 +53,13 @@ static void mark_ended(kvo_group *group) {
   group->has_ended = true;
 }
 
+// All are out before the first is retired: one fence for all of them.
 void kvo_group_end(kvo_group *group) {
+  kvo_retired *retired = NULL;
   mark_ended(group);
-  for (uint32_t i = 0; i < group->count; i++) kvo_registration_end(&group->registrations[i]);
+  for (uint32_t i = 0; i < group->count; i++)
+    kvo_registration_unlink(&group->registrations[i], &retired);
+  kvo_retire(retired);
 }
 
 // MARK: Making
@@ -82,16 +86,30 @@ static kvo_status check_key(const kvo_class *cls, const char *key, kvo_error *er
       "\"%s\" of %s can't be observed together with other keys: it is no key.", key, cls->name);
 }
 
+// A request that is being carried out, for the case that an exception of the user's ends it.
+typedef struct {
+  const request *request;
+  kvo_stand *stands;
+  size_t prepared; // of which so many have to be discarded or used
+  kvo_group *group;
+  size_t inserted;
+  kvo_handle **handle;
+  kvo_error *error;
+  kvo_status status;
+} addition;
+
 // Whatever may be wrong with the keys is found before the first one is observed.
-static kvo_status prepare(const request *request, kvo_stand *stands, size_t *prepared,
-    kvo_error *error) {
+static kvo_status prepare(addition *addition) {
+  const request *request = addition->request;
   const kvo_class *cls = kvo_class_of(request->object);
-  for (; *prepared < request->count; ++*prepared) {
-    const char *key = request->keys[*prepared];
-    kvo_status status = check_key(cls, key, error);
+  for (; addition->prepared < request->count; addition->prepared++) {
+    const char *key = request->keys[addition->prepared];
+    kvo_status status = check_key(cls, key, addition->error);
     const char *interned = status ? NULL : kvo_key_intern(key);
-    if (!status && !interned) status = out_of_memory(cls, error);
-    if (!status) status = kvo_stand_prepare(request->object, interned, &stands[*prepared], error);
+    if (!status && !interned) status = out_of_memory(cls, addition->error);
+    if (!status)
+      status = kvo_stand_prepare(request->object, interned, &addition->stands[addition->prepared],
+          addition->error);
     if (status) return status;
   }
   return KVO_OK;
@@ -128,47 +146,61 @@ static void drop(kvo_registration *member) {
   kvo_registration_let_go(member);
 }
 
-// Memory has run out at one of them: it is as if there had been no call.
-static void give_up(kvo_group *group, kvo_stand *stands, uint32_t at, kvo_handle **handle) {
-  kvo_handle *first = &group->registrations[0];
-  group->ended = NULL;
-  kvo_group_end(group);
-  for (uint32_t i = at; i < group->count; i++)
-    if (kvo_registration_state(&group->registrations[i]) == KVO_UNPLACED)
-      drop(&group->registrations[i]);
-  for (uint32_t i = at + 1; i < group->count; i++) kvo_stand_discard(&stands[i]);
-  *handle = NULL;
-  kvo_registration_let_go(first);
-}
-
 // The handle is set before the first initial call, which may end the group and give the handle back.
-static kvo_status insert(kvo_group *group, kvo_stand *stands, kvo_handle **handle,
-    kvo_error *error) {
-  for (uint32_t i = 0; i < group->count; i++) {
+// The one that could not be inserted has not come into place, or has been taken back.
+static kvo_status insert(addition *addition) {
+  kvo_group *group = addition->group;
+  for (; addition->inserted < group->count; addition->inserted++) {
+    size_t i = addition->inserted;
     kvo_registration *member = &group->registrations[i];
-    kvo_status status = kvo_registration_insert(member, &stands[i], i ? NULL : handle, error);
-    if (status) {
-      give_up(group, stands, i, handle);
-      return status;
-    }
+    kvo_status status = kvo_registration_insert(member, &addition->stands[i],
+        i ? NULL : addition->handle, addition->error);
+    if (status) return status;
     if (kvo_registration_state(member) == KVO_UNPLACED) drop(member);
   }
   return KVO_OK;
 }
 
-static kvo_status add(const request *request, kvo_stand *stands, kvo_handle **handle,
-    kvo_error *error) {
-  size_t prepared = 0;
-  kvo_status status = prepare(request, stands, &prepared, error);
-  kvo_group *group = status ? NULL : make(request, stands);
-  if (!status && !group) status = out_of_memory(kvo_class_of(request->object), error);
-  if (status) {
-    while (prepared-- > 0) kvo_stand_discard(&stands[prepared]);
-    return status;
-  }
-  status = insert(group, stands, handle, error);
-  let_go(group);
-  return status;
+static void add(void *opaque) {
+  addition *addition = opaque;
+  addition->status = prepare(addition);
+  if (addition->status) return;
+  addition->group = make(addition->request, addition->stands);
+  if (addition->group) addition->status = insert(addition);
+  else addition->status = out_of_memory(kvo_class_of(addition->request->object), addition->error);
+}
+
+// All of them or none: ends those that are in place, and lets go of the others.
+static void end_half_made(const addition *addition) {
+  kvo_group *group = addition->group;
+  kvo_group_end(group);
+  for (size_t i = addition->inserted; i < group->count; i++)
+    if (kvo_registration_state(&group->registrations[i]) == KVO_UNPLACED)
+      drop(&group->registrations[i]);
+}
+
+static void end_addition(const addition *addition) {
+  for (size_t i = addition->group ? addition->inserted : 0; i < addition->prepared; i++)
+    kvo_stand_discard(&addition->stands[i]);
+  kvo_free(addition->stands);
+  if (addition->group) let_go(addition->group);
+}
+
+// Memory has run out: it is as if there had been no call.
+static void give_up(const addition *addition) {
+  kvo_group *group = addition->group;
+  kvo_handle *first = &group->registrations[0];
+  group->ended = NULL;
+  end_half_made(addition);
+  *addition->handle = NULL;
+  kvo_registration_let_go(first);
+}
+
+// An exception: the handle is the caller's if it has been set.
+static void end_thrown(void *opaque) {
+  const addition *addition = opaque;
+  if (addition->group) end_half_made(addition);
+  end_addition(addition);
 }
 
 kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys, size_t count,
@@ -180,10 +212,12 @@ kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys
   if (!count || count > UINT32_MAX)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL, "No keys of %s to observe.",
         cls->name);
-  kvo_stand *stands = kvo_alloc(count * sizeof *stands);
-  if (!stands) return out_of_memory(cls, error);
   const request request = {object, keys, count, options, callback, context, stride, ended};
-  kvo_status status = add(&request, stands, handle, error);
-  kvo_free(stands);
-  return status;
+  addition addition = {.request = &request, .handle = handle, .error = error};
+  addition.stands = kvo_alloc(count * sizeof *addition.stands);
+  if (!addition.stands) return out_of_memory(cls, error);
+  kvo_unwinding(add, end_thrown, &addition);
+  if (addition.status && addition.group) give_up(&addition);
+  end_addition(&addition);
+  return addition.status;
 }

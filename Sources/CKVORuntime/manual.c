@@ -171,7 +171,6 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) return NULL;
   frame->id = id;
-  frame->serial = __atomic_load_n(&kvo_registration_serial, __ATOMIC_SEQ_CST);
   return frame;
 }
 
@@ -229,7 +228,7 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
-  frame->serial = pair->serial;
+  __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELAXED);
   if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;

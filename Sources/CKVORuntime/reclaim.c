@@ -2,10 +2,10 @@
 //
 // A delivery publishes its object in a frame, then reads the object's observations. A removal
 // unlinks, then looks at all frames. One of the two sees the other: the delivery reads what is
-// left after the unlinking, or the removal sees the frame and waits. That takes a full fence on
+// left after the unlinking, or the removal sees the frame and waits, unless the frame began later. That takes a full fence on
 // either side. The delivery's is a compiler barrier only, because the removal runs membarrier(2),
 // which puts the fence into every running thread of the process. Where the kernel has no
-// membarrier both sides fence. The thread sanitizer sees neither kind, so its builds publish with
+// membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees neither kind, so its builds publish with
 // sequentially consistent stores. While a single thread has a record no barrier is needed: its
 // frames are the caller's own.
 //
@@ -20,14 +20,18 @@
 
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_registration.h"
 #include "kvo_thread.h"
 
 #ifdef __linux__
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #endif
 
+uint64_t kvo_serial;
 bool kvo_fences_are_asymmetric;
 
 static kvo_retired *waiting;
@@ -38,14 +42,38 @@ static uint32_t batch_count; // atomic
 #if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
 static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-__attribute__((constructor)) static void choose_fences(void) {
+// Whether removers ask the kernel. Longer than its answer is relied on.
+static bool kernel_fences; // atomic
+
+__attribute__((constructor(101))) static void choose_fences(void) {
   kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  kernel_fences = kvo_fences_are_asymmetric;
+}
+
+// Two ticks of the clock. Neither a thread's cancellation nor a sandbox ends it early.
+static void pause_shortly(void) {
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do {
+    sched_yield();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < 10000000);
+}
+
+// The program has entered a sandbox. From now on each thread fences its guards itself. One that is
+// published before it knows lies in a processor's store buffer, which does not keep it for a thousandth
+// of the pause; an interrupt empties it as well.
+static void do_without_kernel(void) {
+  __atomic_store_n(&kvo_fences_are_asymmetric, false, __ATOMIC_SEQ_CST);
+  pause_shortly();
+  __atomic_store_n(&kernel_fences, false, __ATOMIC_SEQ_CST);
 }
 
 static void fence_all_threads(void) {
+  if (!__atomic_load_n(&kernel_fences, __ATOMIC_SEQ_CST)) return;
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
     kvo_let_guards_be_seen(thread);
-  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 #else
 static void choose_fences(void) {}
@@ -63,7 +91,7 @@ static bool other_threads_exist(void) {
 // before its thread's reads.
 static void heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (kvo_fences_are_asymmetric && other_threads_exist()) fence_all_threads();
+  if (other_threads_exist()) fence_all_threads();
 }
 
 #ifdef KVO_LATE_GUARDS
@@ -96,28 +124,35 @@ static kvo_object *object_seen(const kvo_thread *thread, const kvo_guard *guard)
 }
 #endif
 
-static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_object *object,
-    const kvo_thread *thread) {
+// The guard is read first. Where the frame is used anew in between, the serial is the later one, and
+// what the frame guarded before is over.
+static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
+  return object_seen(thread, &frame->guard) == retired->guard &&
+         __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < retired->since;
+}
+
+static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_thread *thread,
+    const kvo_retired *retired) {
   for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++)
-    if (object_seen(thread, &frame->guard) == object) return frame;
+    if (concerns(frame, thread, retired)) return frame;
   return NULL;
 }
 
-static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_object *object) {
+static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired) {
   if (thread == kvo_this_thread && thread->top == thread->first.frames) return NULL;
   kvo_frame_block *block = &thread->first;
   for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE)) {
-    kvo_frame *frame = frame_in_block(block, object, thread);
+    kvo_frame *frame = frame_in_block(block, thread, retired);
     if (frame) return frame;
   }
   return NULL;
 }
 
-// A frame that guards the object, or NULL. Records in the pool are looked at as well: a frame
-// may outlive its thread when a language resumes an access elsewhere.
-static kvo_frame *frame_guarding(const kvo_object *object) {
+// A frame that guards the object and was there when this was retired, or NULL. Records in the pool are
+// looked at as well: a frame may outlive its thread when a language resumes an access elsewhere.
+static kvo_frame *frame_guarding(const kvo_retired *retired) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next) {
-    kvo_frame *frame = frame_of_thread(thread, object);
+    kvo_frame *frame = frame_of_thread(thread, retired);
     if (frame) return frame;
   }
   return NULL;
@@ -126,7 +161,8 @@ static kvo_frame *frame_guarding(const kvo_object *object) {
 static void reclaim_all(kvo_retired *chain) {
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    chain->reclaimer->reclaim(chain);
+    if (chain->kind == KVO_RETIRED_MEMORY) kvo_free(chain);
+    else kvo_registration_reclaim(chain);
   }
 }
 
@@ -135,12 +171,13 @@ static void push(kvo_retired **chain, kvo_retired *retired) {
   *chain = retired;
 }
 
-// Whether a frame guards the object that is marked: something waits for it.
-static bool must_wait_locked(const kvo_object *object) {
+// Whether a frame guards it, which is marked: something waits for it.
+static bool must_wait_locked(const kvo_retired *retired) {
   for (;;) {
-    kvo_frame *frame = frame_guarding(object);
+    kvo_frame *frame = frame_guarding(retired);
     if (!frame) return false;
-    if (__atomic_exchange_n(&frame->owes, object, __ATOMIC_SEQ_CST) == object) return true;
+    const kvo_object *owed = __atomic_exchange_n(&frame->owes, retired->guard, __ATOMIC_SEQ_CST);
+    if (owed == retired->guard) return true;
     heavy_fence();
   }
 }
@@ -150,20 +187,20 @@ static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
   kvo_retired *free = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    push(must_wait_locked(chain->guard) ? &waiting : &free, chain);
+    push(must_wait_locked(chain) ? &waiting : &free, chain);
   }
   return free;
 }
 
-static void free_memory(kvo_retired *retired) { kvo_free(retired); }
-const kvo_reclaimer kvo_memory_reclaimer = {free_memory, true};
-
-// The fence has been made.
+// A frame that has counted this one began when all of the chain had been unlinked.
 static void reclaim_or_wait(kvo_retired *chain) {
+  uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
+  heavy_fence();
   kvo_retired *free = NULL, *guarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    push(frame_guarding(chain->guard) ? &guarded : &free, chain);
+    chain->since = since;
+    push(frame_guarding(chain) ? &guarded : &free, chain);
   }
   if (guarded) {
     KVO_LOCKED(&kvo_limbo_lock);
@@ -177,7 +214,7 @@ static void reclaim_or_wait(kvo_retired *chain) {
 
 static bool all_can_wait(const kvo_retired *chain) {
   for (; chain; chain = chain->next)
-    if (!chain->reclaimer->can_wait) return false;
+    if (chain->kind == KVO_RETIRED_TELLING) return false;
   return true;
 }
 
@@ -207,9 +244,7 @@ void kvo_retire(kvo_retired *chain) {
   bool alone = !other_threads_exist();
   if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
     chain = join_batch(chain, alone || !all_can_wait(chain));
-  if (!chain) return;
-  heavy_fence();
-  reclaim_or_wait(chain);
+  if (chain) reclaim_or_wait(chain);
 }
 
 void kvo_reclaim_after_fork(void) {

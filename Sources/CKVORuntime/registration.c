@@ -104,62 +104,88 @@ static kvo_status give_up(kvo_registration *registration, kvo_stand *stand, kvo_
   return out_of_memory(stand->accessors->cls, stand->accessors->key, error);
 }
 
-// In place, and followed along its path.
-static kvo_status insert(kvo_registration *registration, kvo_stand *stand, kvo_handle **handle,
-    kvo_error *error) {
-  kvo_retired *retired = NULL;
-  kvo_link *link = kvo_link_of(registration);
-  uint64_t shortages = kvo_shortages;
-  bool in_graph = link || stand->derivation;
-  if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
-  bool placed = kvo_registration_place(registration, stand, &retired);
-  if (placed && link) kvo_registration_hold(registration);
-  if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
-  kvo_retire(retired);
-  if (!placed) return give_up(registration, stand, error);
-  if (in_graph && kvo_registration_state(registration) != KVO_UNPLACED) {
-    kvo_wire(link, stand->derivation);
-    stand->derivation = NULL;
-  }
-  kvo_stand_settle(stand);
-  bool is_short = kvo_shortages != shortages;
-  kvo_status status = is_short ? take_back(registration, handle, stand->accessors, error) : KVO_OK;
-  if (link) kvo_registration_let_go(registration);
-  return status;
-}
-
+// What has been begun, for the case that an exception of the user's ends it.
 typedef struct {
   kvo_registration *registration;
-  const kvo_accessors *accessors;
-  kvo_frame *frame;
-  bool is_told;
-} initial;
+  kvo_stand *stand;
+  kvo_handle **handle;
+  kvo_error *error;
+  kvo_frame *frame; // with an initial call: guards the object
+  bool is_held;
+  kvo_status status;
+} insertion;
 
-static void tell_initial(void *opaque) {
-  initial *initial = opaque;
-  initial->is_told = kvo_deliver_initial(initial->registration, initial->accessors, initial->frame);
+static kvo_status no_memory_in_time(const insertion *insertion) {
+  return take_back(insertion->registration, insertion->handle, insertion->stand->accessors,
+      insertion->error);
 }
 
-static void pop_initial(void *opaque) { kvo_frame_pop(((initial *)opaque)->frame); }
+// False if memory is out.
+static bool place(insertion *insertion, kvo_link *link) {
+  kvo_retired *retired = NULL;
+  bool in_graph = link || insertion->stand->derivation;
+  if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
+  bool placed = kvo_registration_place(insertion->registration, insertion->stand, &retired);
+  insertion->is_held = placed && link;
+  if (insertion->is_held) kvo_registration_hold(insertion->registration);
+  if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
+  kvo_retire(retired);
+  return placed;
+}
+
+static void wire(insertion *insertion, kvo_link *link) {
+  kvo_stand *stand = insertion->stand;
+  bool in_graph = link || stand->derivation;
+  if (in_graph && kvo_registration_state(insertion->registration) != KVO_UNPLACED) {
+    kvo_derivation *derivation = stand->derivation;
+    stand->derivation = NULL;
+    kvo_wire(link, derivation);
+  }
+  kvo_stand_settle(stand);
+}
+
+// In place, and followed along its path.
+static void put_in_place(insertion *insertion) {
+  kvo_link *link = kvo_link_of(insertion->registration);
+  uint64_t shortages = kvo_shortages;
+  if (!place(insertion, link)) {
+    insertion->status = give_up(insertion->registration, insertion->stand, insertion->error);
+    return;
+  }
+  wire(insertion, link);
+  if (kvo_shortages != shortages) insertion->status = no_memory_in_time(insertion);
+}
+
+static void insert(void *opaque) {
+  insertion *insertion = opaque;
+  put_in_place(insertion);
+  if (insertion->status || !insertion->frame) return;
+  if (!kvo_deliver_initial(insertion->registration, insertion->stand->accessors, insertion->frame))
+    insertion->status = no_memory_in_time(insertion);
+}
+
+static void end_insertion(void *opaque) {
+  const insertion *insertion = opaque;
+  kvo_stand_discard(insertion->stand);
+  if (insertion->is_held) kvo_registration_let_go(insertion->registration);
+  if (insertion->frame) kvo_frame_pop(insertion->frame);
+}
 
 // The registration may end during the initial call, or on another thread: a frame guards it.
 kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *stand,
     kvo_handle **handle, kvo_error *error) {
-  initial initial = {.registration = registration, .accessors = stand->accessors};
+  insertion insertion = {
+      .registration = registration, .stand = stand, .handle = handle, .error = error};
   if (registration->options & KVO_INITIAL) {
-    initial.frame = kvo_frame_push(kvo_thread_current(), registration->object);
-    if (!initial.frame) return give_up(registration, stand, error);
+    insertion.frame = kvo_frame_push(kvo_thread_current(), registration->object);
+    if (!insertion.frame) return give_up(registration, stand, error);
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");
-  kvo_status status = insert(registration, stand, handle, error);
-  if (!status && initial.frame) {
-    kvo_unwinding(tell_initial, pop_initial, &initial);
-    if (!initial.is_told) status = take_back(registration, handle, initial.accessors, error);
-  }
-  if (status && handle) *handle = NULL;
-  if (initial.frame) kvo_frame_pop(initial.frame);
-  return status;
+  kvo_unwinding(insert, end_insertion, &insertion);
+  if (insertion.status && handle) *handle = NULL;
+  end_insertion(&insertion);
+  return insertion.status;
 }
 
 // MARK: Adding

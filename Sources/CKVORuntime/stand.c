@@ -128,7 +128,7 @@ static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_r
   kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
   kvo_table *table = kvo_table_reserve_locked(object, retired);
   if (!table || (observer && !observers_table)) return false;
-  registration->serial = __atomic_add_fetch(&kvo_registration_serial, 1, __ATOMIC_SEQ_CST);
+  registration->serial = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
   if (!kvo_table_insert_locked(table, registration, stand->accessors, retired)) return false;
   install_derivation_locked(table, stand);
   if (observer) link_to_observer_locked(registration, observer->observations);

@@ -83,7 +83,7 @@ static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, kvo_r
   if (old) {
     move_contents(table, old);
     unlink_table_locked(old);
-    kvo_retire_add(retired, &old->retired, object, &kvo_memory_reclaimer);
+    kvo_retire_add(retired, &old->retired, object, KVO_RETIRED_MEMORY);
   }
   link_table_locked(table, object);
   __atomic_store_n(&object->observations, table, __ATOMIC_SEQ_CST);
@@ -101,7 +101,7 @@ void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
   if (!table || table->live || table->watched || table->open_pairs) return;
   __atomic_store_n(&object->observations, NULL, __ATOMIC_SEQ_CST);
   unlink_table_locked(table);
-  kvo_retire_add(retired, &table->retired, object, &kvo_memory_reclaimer);
+  kvo_retire_add(retired, &table->retired, object, KVO_RETIRED_MEMORY);
 }
 
 static void count_options(kvo_list *list, uint32_t options, int step) {
@@ -122,7 +122,7 @@ static kvo_list *make_list(uint32_t capacity) {
 void kvo_list_retire_locked(kvo_list *list, const kvo_object *object, kvo_retired **retired) {
   kvo_free(list->index);
   list->index = NULL;
-  kvo_retire_add(retired, &list->retired, object, &kvo_memory_reclaimer);
+  kvo_retire_add(retired, &list->retired, object, KVO_RETIRED_MEMORY);
 }
 
 static void append(kvo_list *list, kvo_registration *registration) {

@@ -138,6 +138,17 @@ void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed) {
   kvo_reclaim_waiting(owed);
 }
 
+// Ends a frame, whoever's it is. What it owes is taken before its own thread may push it again: then
+// the mark is another's. A thread without a record is reached by nobody else's fence.
+static const kvo_object *end(kvo_frame *frame) {
+  kvo_end_guard(&frame->guard);
+  if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(owed != NULL)) __atomic_store_n(&frame->owes, NULL, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
+  return owed;
+}
+
 KVO_INLINE void pop_with_values(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   uint32_t flags = frame->flags;
@@ -145,11 +156,9 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  kvo_end_guard(&frame->guard);
-  __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
+  const kvo_object *owed = end(frame);
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_thread_shrink(thread);
-  const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
-  if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);
+  if (KVO_UNLIKELY(owed != NULL)) kvo_reclaim_waiting(owed);
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
 }
 

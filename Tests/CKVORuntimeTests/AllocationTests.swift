@@ -120,6 +120,21 @@ import Testing
       object.release()
     }
   }
+
+  @Test("I1: where there is no thread-specific key to be had, nobody else's is taken")
+  func noKeys() async {
+    await #expect(processExitsWith: .success) {
+      let object = make(gauge.self)
+      let probe = Probe()
+      var mine: CInt = 1
+      withUnsafeMutablePointer(to: &mine) { mine in
+        fixture_take_all_keys(mine)
+        kvo_handle_release(probe.register(object.object, "first"))
+        precondition(probe.ended == 1 && fixture_has_first_key(mine))
+      }
+      object.release()
+    }
+  }
 }
 
 private let reports = Count()

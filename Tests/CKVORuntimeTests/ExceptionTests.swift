@@ -136,6 +136,45 @@ import Testing
     end()
   }
 
+  @Test("D9: where a getter on its path throws, a registration is there or not, and ends once")
+  func path() {
+    let ward = deaths.make()
+    object.pointee.ward = ward
+    object.pointee.getter_throws = 7
+    var thrown = 0
+    for calm in 0... {
+      object.pointee.calm_reads = CInt(calm)
+      trap.pointee.ends = 0
+      var handle: OpaquePointer?
+      let number = thrown_by_add(
+        object.object, "ward.mark", [.KVO_INITIAL, .KVO_NEW], trap, &handle)
+      let isMade = handle != nil
+      kvo_handle_release(handle)
+      #expect(trap.pointee.ends == (isMade ? 1 : 0), "\(calm) reads before it")
+      guard number == 7 else { break }
+      thrown += 1
+    }
+    #expect(thrown > 2)
+    object.pointee.getter_throws = 0
+    object.pointee.ward = nil
+    ward.release()
+    end(alsoDead: 1)
+  }
+
+  @Test("C5 D9: an initial call that throws ends all keys that are registered with its own")
+  func group() {
+    trap.pointee.final = 7
+    var handle: OpaquePointer?
+    #expect(
+      thrown_by_add_keys(object.object, "reading", "note", .KVO_INITIAL, trap, &handle) == 7)
+    #expect(trap.pointee.calls == 1 && trap.pointee.ends == 1)
+    #expect(handle.map(kvo_handle_is_valid) == false)
+    #expect(!kvo_is_observed(object.object, "reading") && !kvo_is_observed(object.object, "note"))
+    kvo_handle_release(handle)
+    #expect(trap.pointee.ends == 1)
+    end()
+  }
+
   @Test(
     "D9: an observer object that throws is not held any longer",
     arguments: [[], .KVO_PRIOR, .KVO_INITIAL] as [kvo_options])

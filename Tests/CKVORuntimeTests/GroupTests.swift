@@ -109,6 +109,20 @@ import Testing
     }
   }
 
+  @Test("C5: ended by their handle, they are freed at once, not one by one")
+  func endedAtOnce() async {
+    await #expect(processExitsWith: .success) {
+      let object = make(account.self)
+      let listener = Listener()
+      let outcome = listener.add(object.object, ["balance", "interestRate", "owner"])
+      let before = fixture_serial()
+      kvo_handle_release(listener.handle)
+      precondition(outcome.status == .KVO_OK && listener.endings == 1)
+      precondition(fixture_serial() == before + 1)
+      object.release()
+    }
+  }
+
   @Test("C3 C5: ended inside an initial call, the other keys are never registered")
   func endedInInitialCall() {
     withAccount { object, listener in

@@ -121,7 +121,7 @@ import Testing
     object.store(Many(ints: []))
     let proxy = Many(mutable: object.object)
     for (prior, final) in [(Int32(4), Int32(0)), (0, 5)] {
-      var trap = trap(prior: prior, final: final, calls: 0, first: nil, first_context: nil)
+      var trap = trap(prior: prior, final: final, calls: 0, ends: 0, first: nil, first_context: nil)
       var value = kvo_value_int(1)
       var handle: OpaquePointer?
       kvo_add_callback(object.object, "items", .KVO_PRIOR, trap_callback, &trap, nil, &handle, nil)

@@ -94,6 +94,25 @@ import Testing
     kvo_binding_lock_destroy(locks + 1)
     #expect(fixture_fork({ _ in true }, nil) == 0)
   }
+
+  @Test(
+    "C4: a binding may make a lock under an outer one while another thread forks",
+    .enabled(if: fixture_can_fork()))
+  func locksMadeWhileForking() {
+    #expect(fixture_fork({ _ in fixture_make_locks_while_forking(50) }, nil) == 0)
+  }
+
+  @Test(
+    "I1: where the kernel comes to refuse its barrier, threads make their own",
+    .enabled(if: fixture_can_fork() && system_can_harden()))
+  func barrierRefused() {
+    let status = fixture_fork(
+      { _ in
+        guard system_deny_membarrier() else { return false }
+        return (0..<stress_scenario_count()).allSatisfy { stress_run($0, 20, 1).wrong == 0 }
+      }, nil)
+    #expect(status == 0)
+  }
 }
 
 /// An outer lock, twice, and one that is not.

@@ -177,6 +177,46 @@ import Testing
     #expect(tally.isSettled)
   }
 
+  @Test("C5: `ended` waits for the calls that were in progress, and for none that began later")
+  func endedBesideLaterCalls() {
+    let object = make(gauge.self)
+    let probe = Probe()
+    let gate = UnsafeMutablePointer<CFixtures.gate>.allocate(capacity: 1)
+    gate.initialize(to: .init())
+    var waiting: OpaquePointer?
+    kvo_add_callback(object.object, "first", [], gate_callback, gate, nil, &waiting, nil)
+    let turn = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+    turn.initialize(to: 0)
+    let shared = Shared((object, gate, turn))
+    let ends = Locked<[Int]>([])
+    onThreads(3) { thread in
+      let (object, gate, turn) = shared.value
+      switch thread {
+      case 0:  // the call that is in progress
+        gauge_setFirst(object, 1)
+        fixture_raise(turn)
+      case 1:  // the one that begins later
+        fixture_await(turn, 1)
+        gauge_setFirst(object, 2)
+      default:
+        fixture_await(&gate.pointee.begun, 1)
+        kvo_handle_release(probe.register(object.object, "first"))
+        fixture_raise(turn)
+        fixture_await(&gate.pointee.begun, 2)
+        ends.withLock { $0.append(probe.ended) }
+        fixture_raise(&gate.pointee.let_go)
+        fixture_await(turn, 2)
+        ends.withLock { $0.append(probe.ended) }
+        fixture_raise(&gate.pointee.let_go)
+      }
+    }
+    #expect(ends.withLock { $0 } == [0, 1] && probe.calls == 0)
+    kvo_handle_release(waiting)
+    object.release()
+    gate.deallocate()
+    turn.deallocate()
+  }
+
   @Test("C4 I1: an observer that dies while it is told is told to the end, and not again")
   func deathWhileTold() {
     for _ in 0..<200 {

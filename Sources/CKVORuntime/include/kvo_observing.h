@@ -83,7 +83,8 @@ const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
 
 /// Called with the object that was registered with and the key path as registered. The strings
-/// live for ever; the object is borrowed.
+/// live for ever; the object is borrowed. It may be left by an exception of C++ or the end of the
+/// thread, which close the change untold, but not by longjmp.
 typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);
 
@@ -95,7 +96,7 @@ typedef struct kvo_handle kvo_handle;
 /// - ended: called exactly once, with the context, after the last call in progress when the
 ///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
 ///   object's death. On the thread that ended it or on the one whose call was the last. Not
-///   called if registration fails.
+///   called if registration fails. It must not throw.
 /// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
 ///   registration too. An exception of C++ that the initial call throws passes through; the
 ///   registration is made nevertheless, and its handle to be released.
@@ -110,7 +111,8 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 
 /// Registers a callback for several keys at once, all of them or none, in one piece of memory and
 /// with one handle, which ends them together.
-/// An initial call that was made before memory ran out at a later key stays made.
+/// An initial call that was made before memory ran out at a later key stays made. One that throws ends
+/// all of them; the handle is to be given back all the same.
 /// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
 /// - context: of the first key; the i-th key's callback is handed `context + i * stride`.
 /// - ended: called exactly once, with `context`, when all of them have ended.

@@ -35,9 +35,6 @@ KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
   return mutation == KVO_SET_SET ? KVO_REPLACEMENT : KVO_REMOVAL;
 }
 
-/// Counted over all registrations of the process; a frame remembers how many there were.
-extern uint64_t kvo_registration_serial;
-
 /// Opens an automatic change of a property: reads old and calls prior observers where asked for.
 /// NULL if nobody observes it, if it joins a change under way, or if memory is out.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);

@@ -10,34 +10,33 @@ KVO_ASSUME_NONNULL_BEGIN
 struct kvo_thread;
 typedef struct kvo_retired kvo_retired;
 
-/// How something is freed. `reclaim` may run the user's `ended` function.
-typedef struct kvo_reclaimer {
-  void (*reclaim)(kvo_retired *retired);
-  bool can_wait; ///< nobody would notice: it may go with others later
-} kvo_reclaimer;
+/// What is freed.
+typedef enum kvo_retired_kind {
+  KVO_RETIRED_MEMORY,  ///< one piece that begins with its `kvo_retired`
+  KVO_RETIRED_QUIETLY, ///< a registration whose end nobody notices: as memory, it may go with others
+  KVO_RETIRED_TELLING, ///< one that tells its end, which may run the user's `ended` function
+} kvo_retired_kind;
 
 /// The head of whatever is freed this way. Several that end together form a chain.
 struct kvo_retired {
   kvo_retired *KVO_NULLABLE next;
-  const kvo_object *KVO_NULLABLE guard; ///< freed when no frame guards this object
-  const kvo_reclaimer *KVO_NULLABLE reclaimer;
+  const kvo_object *KVO_NULLABLE guard; ///< freed when no frame from before guards this object
+  uint64_t since : 62;                  ///< the serial of the first frames that don't count
+  uint64_t kind : 2;                    ///< enum kvo_retired_kind
 };
 
 /// Puts one more in front of a chain.
 KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo_retired *retired,
-    const kvo_object *guard, const kvo_reclaimer *reclaimer) {
-  *retired = (kvo_retired){*chain, guard, reclaimer};
+    const kvo_object *guard, kvo_retired_kind kind) {
+  *retired = (kvo_retired){.next = *chain, .guard = guard, .kind = kind};
   *chain = retired;
 }
 
-/// Frees the chain as soon as no frame guards it: mostly now, else when the frame is popped. Where
-/// there are other threads, a chain that can wait is kept until there are `KVO_BATCH` to be freed,
+/// Frees the chain as soon as no frame guards it that was there already: mostly now, else when the frame
+/// is popped. Where there are other threads, a chain that can wait is kept until there are `KVO_BATCH` to be freed,
 /// or one that can't wait comes. What is in the chain must have been unlinked. No lock held.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 enum { KVO_BATCH = 64 };
-
-/// For what is one piece of memory that begins with its `kvo_retired`.
-extern const kvo_reclaimer kvo_memory_reclaimer;
 
 /// Tries again with what had to wait for frames of that object, of which only the address is used.
 /// Called when a frame is popped that something waited for.
@@ -50,8 +49,16 @@ void kvo_let_guards_be_seen(struct kvo_thread *thread);
 /// again at the next retirement. Limbo lock held.
 void kvo_reclaim_after_fork(void);
 
-/// Whether the remover pays for a guard's fence: the kernel has membarrier(2).
+/// Counts registrations and retirements. A frame remembers how many there were when it began, read
+/// behind its guard and before all else: one that has counted a retirement can't find what was retired.
+extern uint64_t kvo_serial;
+
+/// Whether the remover pays for a guard's fence: the kernel has membarrier(2). Atomic: it may come to
+/// refuse it.
 extern bool kvo_fences_are_asymmetric;
+KVO_INLINE bool kvo_remover_fences(void) {
+  return __atomic_load_n(&kvo_fences_are_asymmetric, __ATOMIC_RELAXED);
+}
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define KVO_SANITIZE_THREAD 1
@@ -77,15 +84,15 @@ KVO_INLINE void kvo_store_guard(kvo_guard *guard, kvo_object *KVO_NULLABLE objec
   __atomic_store_n(&guard->object, object, __ATOMIC_SEQ_CST);
 #else
   __atomic_store_n(&guard->object, object, __ATOMIC_RELEASE);
-  if (KVO_LIKELY(kvo_fences_are_asymmetric)) __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(!kvo_remover_fences())) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 /// Publishes a guard, and orders that before the reads that follow, against `kvo_retire`'s unlinking
 /// and scanning: by a compiler barrier where the other side pays.
 KVO_INLINE void kvo_publish_guard(kvo_guard *guard, kvo_object *object) {
 #ifdef KVO_LATE_GUARDS
-  __atomic_store_n(&guard->seen, kvo_fences_are_asymmetric ? NULL : object, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&guard->seen, kvo_remover_fences() ? NULL : object, __ATOMIC_SEQ_CST);
 #endif
   kvo_store_guard(guard, object);
 }

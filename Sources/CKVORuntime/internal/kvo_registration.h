@@ -60,6 +60,9 @@ bool kvo_registration_take_out(kvo_registration *registration,
 void kvo_registration_hold(kvo_registration *registration);
 void kvo_registration_let_go(kvo_registration *registration);
 
+/// What is left to do when nothing reads a retired one any more: its end is told. reclaim.c's.
+void kvo_registration_reclaim(kvo_retired *retired);
+
 /// Of a registration of a group: makes it live, unless the group has ended; the object's lock held.
 bool kvo_group_member_begin_locked(kvo_registration *member);
 /// Likewise: tells that it is reclaimed, and that nothing holds it any more.
@@ -72,6 +75,9 @@ void kvo_group_end(kvo_group *group);
 
 /// Ends a registration that the caller keeps from being freed. False if it had ended.
 bool kvo_registration_end(kvo_registration *registration);
+/// The same up to what the caller has to retire.
+bool kvo_registration_unlink(kvo_registration *registration,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Ends all with this object, and all that this object made as observer.
 void kvo_registrations_end_with(kvo_object *object);
 void kvo_registrations_end_by(kvo_object *observer);

@@ -41,10 +41,13 @@ struct kvo_frame {
     kvo_guard guard;
   };
   kvo_thread *thread;
-  uintptr_t id;    ///< of the property, kvo_accessors.id
-  uint64_t serial; ///< registrations up to this one were there when the change began
-  uint32_t state;  ///< enum kvo_frame_state, atomic: another thread may end the frame
-  uint16_t flags;  ///< enum kvo_frame_flag
+  uintptr_t id; ///< of the property, kvo_accessors.id
+  uint64_t
+      serial;     ///< registrations up to this one were there when the frame began, and retirements
+                  ///< up to this one don't concern it (kvo_serial); atomic. A change by hand is as
+                  ///< old as its will
+  uint32_t state; ///< enum kvo_frame_state, atomic: another thread may end the frame
+  uint16_t flags; ///< enum kvo_frame_flag
   const kvo_object
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
@@ -95,7 +98,7 @@ void kvo_thread_abandon_others(void);
 bool kvo_thread_enter_next_block(kvo_thread *thread);
 /// Takes free frames off the top, where they ended out of order or a block begins.
 void kvo_thread_shrink(kvo_thread *thread);
-/// Frees what waited for a frame that no longer guards the object.
+/// Frees what waited for a frame of this thread's that no longer guards the object.
 void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed);
 /// What a pop does if the frame has values or holds its object, belongs to another thread, or if
 /// something waits for it.
@@ -111,6 +114,8 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object
   frame->flags = 0;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
   kvo_publish_guard(&frame->guard, object);
+  __atomic_store_n(&frame->serial, __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST),
+      __ATOMIC_RELEASE);
   return frame;
 }
 
@@ -118,7 +123,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object
 /// another thread (an access that was suspended and resumed elsewhere).
 KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
-  if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1 || thread != kvo_this_thread)) {
+  if (KVO_UNLIKELY(frame->flags || thread != kvo_this_thread || thread->top != frame + 1)) {
     kvo_frame_pop_slowly(frame);
     return;
   }

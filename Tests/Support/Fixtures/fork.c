@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,11 +16,20 @@ bool fixture_can_fork(void) {
   return true;
 }
 
+// The threads that tests run on may block the signal.
+static void set_alarm(void) {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+  alarm(PATIENCE);
+}
+
 int fixture_fork(bool (*body)(void *context), void *context) {
   pid_t child = fork();
   if (child < 0) return -1;
   if (child == 0) {
-    alarm(PATIENCE);
+    set_alarm();
     _exit(body(context) ? 0 : 1);
   }
   int status;

@@ -36,6 +36,7 @@ struct stage {
   kvo_object *KVO_NULLABLE observers[STRESS_OBJECTS];
   kvo_handle *KVO_NULLABLE handles[STRESS_OBJECTS];
   ticket steady[STRESS_OBJECTS];
+  _Atomic(kvo_frame *) carried; ///< an open change, from one thread to another
   atomic_ullong sets, calls, registrations, ends, wrong;
   atomic_ullong untold; ///< registrations whose ends are told to nobody
   char problem[160];

@@ -76,6 +76,44 @@ static void end_handles(stage *stage) {
   end_object(stage);
 }
 
+// MARK: Changes that end on another thread
+
+static void close_carried(stage *stage) {
+  kvo_frame *carried = atomic_exchange(&stage->carried, NULL);
+  if (!carried) return;
+  kvo_uniform_did(carried);
+  atomic_fetch_add(&stage->sets, 1);
+}
+
+// The first thread opens changes of one object, which the second closes, and meanwhile sets another.
+static void step_carrying(stage *stage, int thread, worker_state *worker) {
+  kvo_object *object = stage->objects[thread % 2];
+  if (thread == 0) {
+    atomic_store(&stage->carried, kvo_uniform_will_key(object, kvo_key_intern("first")));
+    while (atomic_load(&stage->carried) && !atomic_load(&stage->has_left[1]))
+      set(stage, stage->objects[1], thread);
+    close_carried(stage);
+  } else if (thread == 1) {
+    close_carried(stage);
+  } else {
+    ticket *ticket = worker_ticket(stage, thread);
+    kvo_handle *handle = ticket_register(ticket, object, "first", KVO_NEW);
+    if (worker_random(worker, 2)) set(stage, object, thread);
+    kvo_handle_release(handle);
+  }
+}
+
+static void begin_two_objects(stage *stage) {
+  for (int i = 0; i < 2; i++) stage->objects[i] = make(gauge_class());
+}
+
+static void end_two_objects(stage *stage) {
+  for (int i = 0; i < 2; i++) {
+    stage_require(stage, !stage->objects[i]->observations, "something is left at the object");
+    kvo_object_release(stage->objects[i]);
+  }
+}
+
 // MARK: Deaths
 
 static void see(void *sink_context, const char *level, const char *key_path, kvo_object *object,
@@ -273,6 +311,7 @@ static void step_forks(stage *stage, int thread, worker_state *worker) {
 const scenario stress_lifetime_scenarios[] = {
     {"coming and going", begin_object, step_coming, end_object},
     {"one handle, ended by several", begin_object, step_invalidation, end_handles},
+    {"changes that end on another thread", begin_two_objects, step_carrying, end_two_objects},
     {"deaths", begin_deaths, step_deaths, end_deaths},
     {"contexts of one observer", begin_contexts, step_contexts, end_contexts},
     {"rewiring", begin_rewiring, step_rewiring, end_rewiring},

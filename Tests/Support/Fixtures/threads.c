@@ -1,10 +1,12 @@
 #include "fixture_threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { MOST_THREADS = 32 };
+enum { MOST_THREADS = 32, PATIENCE = 10 };
 
 typedef struct crew {
   void (*body)(void *context, int index);
@@ -42,6 +44,23 @@ void fixture_run_threads(int count, void (*body)(void *context, int index), void
   }
   for (int index = 0; index < count; index++) pthread_join(members[index].thread, NULL);
   pthread_barrier_destroy(&all.start);
+}
+
+// MARK: Turns
+
+void fixture_raise(int *turn) { __atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST); }
+
+void fixture_await(const int *turn, int least) {
+  time_t last = time(NULL) + PATIENCE;
+  while (__atomic_load_n(turn, __ATOMIC_SEQ_CST) < least && time(NULL) <= last) sched_yield();
+}
+
+void gate_callback(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path, (void)change;
+  gate *self = context;
+  int number = __atomic_add_fetch(&self->begun, 1, __ATOMIC_SEQ_CST);
+  fixture_await(&self->let_go, number);
 }
 
 uint64_t fixture_thread(void) {

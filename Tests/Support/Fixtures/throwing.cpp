@@ -43,6 +43,8 @@ void trap_callback(void *context, kvo_object *, const char *, const kvo_change *
   trap_spring(static_cast<trap *>(context), change);
 }
 
+void trap_ended(void *context) { static_cast<trap *>(context)->ends++; }
+
 int thrown_by_set_reading(thrower *object, double value) {
   return thrown_by([=] { thrower_setReading(object, value); });
 }
@@ -94,7 +96,16 @@ int thrown_by_did_change(kvo_object *object, const char *key) {
 int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,
     kvo_handle **handle) {
   return thrown_by([=] {
-    kvo_add_callback(object, key, options, trap_callback, trap, nullptr, handle, nullptr);
+    kvo_add_callback(object, key, options, trap_callback, trap, trap_ended, handle, nullptr);
+  });
+}
+
+int thrown_by_add_keys(kvo_object *object, const char *key, const char *other, kvo_options options,
+    trap *trap, kvo_handle **handle) {
+  const char *const keys[] = {key, other};
+  return thrown_by([&] {
+    kvo_add_callback_for_keys(object, keys, 2, options, trap_callback, trap, 0, trap_ended, handle,
+        nullptr);
   });
 }
 

@@ -23,6 +23,7 @@
 #include "fixture_setters.h"
 #include "fixture_shelf.h"
 #include "fixture_stress.h"
+#include "fixture_surroundings.h"
 #include "fixture_threads.h"
 #include "fixture_thrower.h"
 #include "fixture_token.h"

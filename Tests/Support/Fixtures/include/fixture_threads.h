@@ -15,6 +15,18 @@ void fixture_run_threads(int count, void (*body)(void *KVO_NULLABLE context, int
 /// A number that tells the calling thread from every other.
 uint64_t fixture_thread(void);
 
+/// A counter by which threads take turns.
+void fixture_raise(int *turn);
+/// Waits until it has been raised so often, ten seconds at most.
+void fixture_await(const int *turn, int least);
+
+/// An observer whose calls wait: the n-th is under way when `begun` is n, and returns when `let_go` is.
+typedef struct gate {
+  int begun, let_go;
+} gate;
+void gate_callback(void *KVO_NULLABLE gate, kvo_object *object, const char *key_path,
+    const kvo_change *change);
+
 /// Properties whose storage is atomic.
 typedef struct gauge {
   tracked tracked;

@@ -16,6 +16,7 @@ typedef struct extent {
 typedef struct thrower {
   tracked base;
   int getter_throws;
+  int calm_reads;    ///< so many reads don't throw before
   int setter_throws; ///< after it has stored
   /// What setters do once they have stored; they don't touch the object afterwards.
   void (*KVO_NULLABLE last_step)(void *KVO_NULLABLE context);
@@ -49,6 +50,7 @@ typedef struct trap {
   int prior;
   int final;
   int calls;
+  int ends;
   void (*KVO_NULLABLE first)(void *KVO_NULLABLE context);
   void *KVO_NULLABLE first_context;
 } trap;
@@ -57,6 +59,9 @@ void trap_spring(trap *trap, const kvo_change *change);
 /// For kvo_add_callback, with the trap as context.
 void trap_callback(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);
+
+/// For the same: counts.
+void trap_ended(void *KVO_NULLABLE context);
 
 /// Throws the number, unless it is 0.
 void fixture_throw(int number);
@@ -74,6 +79,9 @@ int thrown_by_will_change(kvo_object *object, const char *key);
 int thrown_by_did_change(kvo_object *object, const char *key);
 int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,
     kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
+/// The same for two keys at once.
+int thrown_by_add_keys(kvo_object *object, const char *key, const char *other, kvo_options options,
+    trap *trap, kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
 int thrown_by_add_observer(kvo_object *object, kvo_object *observer, const char *key,
     kvo_options options);
 /// Sets the reading to `depth`, and in its final call, on the way down to 0, to one less.
