@@ -2,12 +2,12 @@
 //
 // A delivery publishes its object in a frame, then reads the object's observations. A removal
 // unlinks, then looks at all frames. One of the two sees the other: the delivery reads what is
-// left after the unlinking, or the removal sees the frame and waits, unless the frame began later. That takes a full fence on
-// either side. The delivery's is a compiler barrier only, because the removal runs membarrier(2),
-// which puts the fence into every running thread of the process. Where the kernel has no
-// membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees neither kind, so its builds publish with
-// sequentially consistent stores. While a single thread has a record no barrier is needed: its
-// frames are the caller's own.
+// left after the unlinking, or the removal sees the frame and waits, unless the frame began later.
+// That takes a full fence on either side. The delivery's is a compiler barrier only, because the
+// removal runs membarrier(2), which puts the fence into every running thread of the process. Where
+// the kernel has no membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees
+// neither kind, so its builds publish with sequentially consistent stores. While a single thread has
+// a record no barrier is needed: its frames are the caller's own.
 //
 // What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
 // marked: `owes` names the object. Whoever pops it tries again with what waits for that object,
@@ -50,14 +50,16 @@ __attribute__((constructor(101))) static void choose_fences(void) {
   kernel_fences = kvo_fences_are_asymmetric;
 }
 
-// Two ticks of the clock. Neither a thread's cancellation nor a sandbox ends it early.
+static int64_t nanoseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+// For ten milliseconds. Neither a thread's cancellation nor a sandbox ends it early.
 static void pause_shortly(void) {
-  struct timespec start, now;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  do {
-    sched_yield();
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < 10000000);
+  int64_t end = nanoseconds_now() + 10000000;
+  while (nanoseconds_now() < end) sched_yield();
 }
 
 // The program has entered a sandbox. From now on each thread fences its guards itself. One that is
