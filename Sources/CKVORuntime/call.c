@@ -1,6 +1,6 @@
 // Calls, interned by their normalised encodings, as struct types are (struct.c): `calls` maps the
-// interned text to the call, read without a lock, written under the call lock. A call that another thread
-// made meanwhile is given up.
+// interned text to the call, read without a lock, written under the call lock. A call that another
+// thread made meanwhile is given up.
 #include "kvo_call.h"
 
 #include "kvo_encoding.h"

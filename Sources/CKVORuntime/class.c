@@ -19,8 +19,9 @@
 // Plain classes of C by name. Bindings may have several classes of one unqualified name.
 static kvo_map names;
 
-// A table of `capacity` slots, and behind them the address of the one that it replaces, which readers may
-// still be using. Not before them: to tools that look for leaks a pointer into a block is a doubtful one.
+// A table of `capacity` slots, and behind them the address of the one that it replaces, which
+// readers may still be using. Not before them: to tools that look for leaks a pointer into a block
+// is a doubtful one.
 static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
   void **memory = kvo_alloc_zeroed((capacity + 1) * sizeof(void *));
   if (memory) memory[capacity] = replaced;

@@ -71,8 +71,8 @@ const kvo_class *kvo_collection_class(void) {
   return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&collection_class, &definition);
 }
 
-// With the root class, before anything can be short of memory: who asks for one of the two could not go
-// on without it. A program that has no memory even now is stopped with the class's name.
+// With the root class, before anything can be short of memory: who asks for one of the two could
+// not go on without it. A program that has no memory even now is stopped with the class's name.
 __attribute__((constructor(102))) static void make_abstract_class(void) { kvo_collection_class(); }
 
 const kvo_class *kvo_collection_define(const kvo_class **once, const char *name,

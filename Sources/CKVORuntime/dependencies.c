@@ -92,7 +92,8 @@ bool kvo_selector_names_dependencies(const char *selector) {
 
 // MARK: Declarations
 
-// One that could not be followed for want of memory stays in the list, taken back: readers hold no lock.
+// One that could not be followed for want of memory stays in the list, taken back: readers hold no
+// lock.
 typedef struct declaration {
   const struct declaration *next;
   const char *key_path;

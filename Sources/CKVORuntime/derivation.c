@@ -196,8 +196,8 @@ static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
   kvo_derivation_end_locked(made, retired);
 }
 
-// Puts a derivation, or none, in the place of the one that is there. False where nobody observes the key
-// any more: then it has ended.
+// Puts a derivation, or none, in the place of the one that is there. False where nobody observes
+// the key any more: then it has ended.
 static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo_derivation *made) {
   kvo_derivation *old = NULL;
   kvo_retired *retired = NULL;
@@ -305,8 +305,8 @@ void kvo_derivations_refresh(const kvo_class *cls) {
 
 // MARK: All or nothing
 
-// Derivations that are wired before the first comes into its cell. Until then a key may have two, which
-// tell its observers once.
+// Derivations that are wired before the first comes into its cell. Until then a key may have two,
+// which tell its observers once.
 typedef struct {
   kvo_object *object; // held by the gathering
   const kvo_accessors *accessors;

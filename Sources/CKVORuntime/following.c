@@ -1,10 +1,11 @@
 // Following a link: reading where it leads, and moving what stands further along.
 //
-// A link leads to the object that its key answers, or, with an operator behind it, to each element of
-// the collection. Reading is the user's code and runs without a lock; what is read is installed under
-// the graph lock afterwards: children at other objects end, and where there is none yet one is to stand
-// (wiring.c). Two threads may follow one link at once: each takes a ticket before it reads, and what
-// was read by a later ticket is not replaced by what an earlier one read, who then reads once more.
+// A link leads to the object that its key answers, or, with an operator behind it, to each element
+// of the collection. Reading is the user's code and runs without a lock; what is read is installed
+// under the graph lock afterwards: children at other objects end, and where there is none yet one
+// is to stand (wiring.c). Two threads may follow one link at once: each takes a ticket before it
+// reads, and what was read by a later ticket is not replaced by what an earlier one read, who then
+// reads once more.
 #include "kvo_collection_internal.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"

@@ -1,9 +1,9 @@
 // Registrations of several keys that are made and ended together.
 //
 // They lie in one block, which is freed when nothing holds any of them. The first is the handle.
-// Each is otherwise a registration of its own, in its key's list; `ended` is called when the last of
-// them is reclaimed. One that is not in place yet when the group ends never comes there: both are
-// decided under the object's lock.
+// Each is otherwise a registration of its own, in its key's list; `ended` is called when the last
+// of them is reclaimed. One that is not in place yet when the group ends never comes there: both
+// are decided under the object's lock.
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
@@ -146,8 +146,8 @@ static void drop(kvo_registration *member) {
   kvo_registration_let_go(member);
 }
 
-// The handle is set before the first initial call, which may end the group and give the handle back.
-// The one that could not be inserted has not come into place, or has been taken back.
+// The handle is set before the first initial call, which may end the group and give the handle
+// back. The one that could not be inserted has not come into place, or has been taken back.
 static kvo_status insert(addition *addition) {
   kvo_group *group = addition->group;
   for (; addition->inserted < group->count; addition->inserted++) {

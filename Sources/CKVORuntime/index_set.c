@@ -1,5 +1,5 @@
-// An index set is an array of ranges and the count of their indexes. Each range knows how many indexes
-// are before it, so that the n-th index is found by halving.
+// An index set is an array of ranges and the count of their indexes. Each range knows how many
+// indexes are before it, so that the n-th index is found by halving.
 //
 // Invariants: the ranges ascend, none is empty, and between two of them at least one index is
 // missing; so two sets of equal indexes have equal ranges. No range reaches KVO_NOT_FOUND.

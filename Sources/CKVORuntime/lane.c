@@ -1,11 +1,12 @@
 // The typed lane, and the choice between it and closures.
 //
 // A setter `void (self, _cmd, scalar or pointer)` is interposed by a function that was compiled for
-// its argument's type: `self` and `_cmd` lead to all else that it needs, as in a closure. So there is
-// one for each type, whatever the class and key. What it was called with lies in a `setting` on the
-// stack, since an exception must find the frames undone (kvo_unwinding).
+// its argument's type: `self` and `_cmd` lead to all else that it needs, as in a closure. So there
+// is one for each type, whatever the class and key. What it was called with lies in a `setting` on
+// the stack, since an exception must find the frames undone (kvo_unwinding).
 //
-// A closure for such a setter does nothing but call the same function (ffi.c): both lanes behave alike.
+// A closure for such a setter does nothing but call the same function (ffi.c): both lanes behave
+// alike.
 #include "kvo_lane.h"
 
 #include "kvo_diagnostics.h"

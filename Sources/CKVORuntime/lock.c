@@ -1,5 +1,6 @@
-// The locks. Object locks: 64 mutexes, each on its own cache line, chosen by the object's address. Two are
-// taken in the order of their stripes, so that threads with the same two objects can't deadlock.
+// The locks. Object locks: 64 mutexes, each on its own cache line, chosen by the object's address.
+// Two are taken in the order of their stripes, so that threads with the same two objects can't
+// deadlock.
 #include "kvo_lock.h"
 
 enum { STRIPE_BITS = 6 };

@@ -1,5 +1,5 @@
-// Several keys at once. Before the first is set, all are checked, and the values made that they are going
-// to have: so nothing that the runtime needs can be missing half-way.
+// Several keys at once. Before the first is set, all are checked, and the values made that they are
+// going to have: so nothing that the runtime needs can be missing half-way.
 #include "kvo_coding.h"
 #include "kvo_fail.h"
 #include "kvo_memory.h"

@@ -13,8 +13,8 @@
 
 // MARK: Making
 
-// Key-value coding finds a setter by its name, and so does observing: one of another name would be told
-// to nobody. A misspelled Key in a line of a class ends here.
+// Key-value coding finds a setter by its name, and so does observing: one of another name would be
+// told to nobody. A misspelled Key in a line of a class ends here.
 static kvo_status check_setter(const kvo_class *cls, const kvo_property_definition *property,
     kvo_error *error) {
   static const char *const prefixes[] = {"set", "_set"};
@@ -95,8 +95,8 @@ static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
   abort();
 }
 
-// One definition at a time: a superclass is asked for before the lock is taken. The lock is recursive,
-// since a `setup` may ask for a class that it is the first to mention.
+// One definition at a time: a superclass is asked for before the lock is taken. The lock is
+// recursive, since a `setup` may ask for a class that it is the first to mention.
 const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
   const kvo_class *superclass = definition->superclass();
   if (told && !superclass) return superclass; // nobody is handed it: `told` says why

@@ -6,8 +6,8 @@
 // That takes a full fence on either side. The delivery's is a compiler barrier only, because the
 // removal runs membarrier(2), which puts the fence into every running thread of the process. Where
 // the kernel has no membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees
-// neither kind, so its builds publish with sequentially consistent stores. While a single thread has
-// a record no barrier is needed: its frames are the caller's own.
+// neither kind, so its builds publish with sequentially consistent stores. While a single thread
+// has a record no barrier is needed: its frames are the caller's own.
 //
 // What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
 // marked: `owes` names the object. Whoever pops it tries again with what waits for that object,
@@ -63,8 +63,8 @@ static void pause_shortly(void) {
 }
 
 // The program has entered a sandbox. From now on each thread fences its guards itself. One that is
-// published before it knows lies in a processor's store buffer, which does not keep it for a thousandth
-// of the pause; an interrupt empties it as well.
+// published before it knows lies in a processor's store buffer, which does not keep it for a
+// thousandth of the pause; an interrupt empties it as well.
 static void do_without_kernel(void) {
   __atomic_store_n(&kvo_fences_are_asymmetric, false, __ATOMIC_SEQ_CST);
   pause_shortly();
@@ -126,8 +126,8 @@ static kvo_object *object_seen(const kvo_thread *thread, const kvo_guard *guard)
 }
 #endif
 
-// The guard is read first. Where the frame is used anew in between, the serial is the later one, and
-// what the frame guarded before is over.
+// The guard is read first. Where the frame is used anew in between, the serial is the later one,
+// and what the frame guarded before is over.
 static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
   return object_seen(thread, &frame->guard) == retired->guard &&
          __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < retired->since;
@@ -150,8 +150,9 @@ static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired
   return NULL;
 }
 
-// A frame that guards the object and was there when this was retired, or NULL. Records in the pool are
-// looked at as well: a frame may outlive its thread when a language resumes an access elsewhere.
+// A frame that guards the object and was there when this was retired, or NULL. Records in the pool
+// are looked at as well: a frame may outlive its thread when a language resumes an access
+// elsewhere.
 static kvo_frame *frame_guarding(const kvo_retired *retired) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next) {
     kvo_frame *frame = frame_of_thread(thread, retired);

@@ -2,9 +2,9 @@
 //
 // In a pattern `*` stands for the key, whose first letter is no lower-case ASCII letter. The first
 // pattern that fits wins, so the more specific one stands first: removeItemsObject: takes one of
-// `items`, it does not set a key `ItemsObject`. The shape of the arguments behind self and _cmd must
-// fit as well: an index `i` is an integer, indexes `s` a pointer, elements `c` a collection, an
-// element `e` anything.
+// `items`, it does not set a key `ItemsObject`. The shape of the arguments behind self and _cmd
+// must fit as well: an index `i` is an integer, indexes `s` a pointer, elements `c` a collection,
+// an element `e` anything.
 #include "kvo_role.h"
 
 #include "kvo_convert.h"

@@ -2,9 +2,9 @@
 //
 // A struct type knows its members, so that equality ignores padding (which is never passed on
 // reliably) and strings and objects inside are owned by the values that hold them. `types` maps
-// the interned encoding to the type: read without a lock, written under the struct lock. A type is made
-// before the lock is taken, since its members may be structs as well; where two threads make the
-// same one, the second gives its own up.
+// the interned encoding to the type: read without a lock, written under the struct lock. A type is
+// made before the lock is taken, since its members may be structs as well; where two threads make
+// the same one, the second gives its own up.
 #include "kvo_type.h"
 
 #include "kvo_encoding.h"

@@ -35,8 +35,8 @@ static bool has_thread_end;
 
 static void make_thread_end(void) { has_thread_end = !pthread_key_create(&thread_end, end_thread); }
 
-// Which may need memory of the C library's. Where the process has used up all keys, records of threads
-// that have ended are not used again.
+// Which may need memory of the C library's. Where the process has used up all keys, records of
+// threads that have ended are not used again.
 static bool is_told_of_end(kvo_thread *thread) {
   return !has_thread_end || !pthread_setspecific(thread_end, thread);
 }
@@ -138,8 +138,8 @@ void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed) {
   kvo_reclaim_waiting(owed);
 }
 
-// Ends a frame, whoever's it is. What it owes is taken before its own thread may push it again: then
-// the mark is another's. A thread without a record is reached by nobody else's fence.
+// Ends a frame, whoever's it is. What it owes is taken before its own thread may push it again:
+// then the mark is another's. A thread without a record is reached by nobody else's fence.
 static const kvo_object *end(kvo_frame *frame) {
   kvo_end_guard(&frame->guard);
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -1,5 +1,5 @@
-// Validation: `validate<Key>:error:` of the last object on a path, on request only. A class may answer
-// for all its keys by a general hook, of which the root's, which is here, does the search.
+// Validation: `validate<Key>:error:` of the last object on a path, on request only. A class may
+// answer for all its keys by a general hook, of which the root's, which is here, does the search.
 //
 // The validator gets a copy of the value: what it replaces counts only if it agrees.
 #include "kvo_coding.h"

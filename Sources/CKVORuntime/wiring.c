@@ -1,11 +1,11 @@
 // Wiring: following a key path from object to object, and moving along when a link changes.
 //
-// Where a link leads is found by reading its key (following.c). What is found may be derived, or lead
-// on; that is put on a stack of tasks rather than recursed into, so that a path or a chain of derived
-// keys may be as long as memory allows. The stack works off what a recursion would do, in its order: a
-// key's derivation first, then what the key leads to. A derivation that another thread is still wiring
-// is gone through once more by whoever needs it. A tracked key is read as well (tracking.c), and stands
-// at what it read.
+// Where a link leads is found by reading its key (following.c). What is found may be derived, or
+// lead on; that is put on a stack of tasks rather than recursed into, so that a path or a chain of
+// derived keys may be as long as memory allows. The stack works off what a recursion would do, in
+// its order: a key's derivation first, then what the key leads to. A derivation that another thread
+// is still wiring is gone through once more by whoever needs it. A tracked key is read as well
+// (tracking.c), and stands at what it read.
 #include "kvo_wiring.h"
 
 #include "kvo_lock.h"
@@ -52,8 +52,8 @@ static void push_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
 }
 
 // Whoever comes upon a derivation that another thread is wiring goes through all of it as well, so
-// that no change is missed once he returns: it does no harm twice. Once for each, since derived keys
-// may depend on one another in a circle.
+// that no change is missed once he returns: it does no harm twice. Once for each, since derived
+// keys may depend on one another in a circle.
 static bool goes_through_foreign_locked(kvo_wiring *wiring, kvo_derivation *derivation) {
   for (size_t i = 0; i < wiring->foreign_count; i++)
     if (wiring->foreign[i] == derivation) return false;
@@ -233,9 +233,9 @@ static void push_wire(kvo_wiring *wiring, kvo_chain *chain) {
 
 enum { MOST_AGAIN = 3 };
 
-// Where there is no link yet: another thread may have got no further. What is set between being read
-// and being stood at is seen by reading once more, when all are in place; several times only where
-// other threads keep setting.
+// Where there is no link yet: another thread may have got no further. What is set between being
+// read and being stood at is seen by reading once more, when all are in place; several times only
+// where other threads keep setting.
 static void push_unwired(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t again) {
   KVO_LOCKED(&kvo_graph_lock);
   if (!has_unwired(derivation)) return;

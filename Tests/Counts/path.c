@@ -1,6 +1,6 @@
 /// What lies on the way from a setter to its observers: instruction by instruction, a child process
-/// sets properties and its parent looks at each instruction that it executes. There must be no atomic
-/// read-modify-write, no fence, no call of the allocator and no system call among them.
+/// sets properties and its parent looks at each instruction that it executes. There must be no
+/// atomic read-modify-write, no fence, no call of the allocator and no system call among them.
 ///
 /// Run by Scripts/checks/path. For x86-64.
 #include <errno.h>

@@ -1,5 +1,6 @@
 // Encodings of types and of methods, as text: each is refused with a reason, or makes a type that
-// its own encoding leads to again. The first byte says which allocation fails first, 0 that none does.
+// its own encoding leads to again. The first byte says which allocation fails first, 0 that none
+// does.
 #include "fuzz.h"
 
 #include "kvo_call.h"

@@ -1,6 +1,6 @@
 // Key paths, made of words or as text, read, set and observed on a small graph that changes
-// meanwhile: whatever the path, it leads to what the model says, errors say why, an observation tells of
-// what changes, ends once, and leaves nothing behind.
+// meanwhile: whatever the path, it leads to what the model says, errors say why, an observation
+// tells of what changes, ends once, and leaves nothing behind.
 #include "fuzz.h"
 #include "graph_model.h"
 
@@ -246,8 +246,8 @@ static void run_all(fuzz_input input, bool may_limit) {
   end(&run, handle);
 }
 
-// Where the second byte says so, it is done twice, and memory is out in the second turn alone: what is
-// kept for ever is there then, whatever other inputs came before.
+// Where the second byte says so, it is done twice, and memory is out in the second turn alone: what
+// is kept for ever is there then, whatever other inputs came before.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bool is_known = size > 1 && data[1] >= KNOWN;
   if (is_known) run_all((fuzz_input){data, size}, false);

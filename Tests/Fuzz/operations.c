@@ -1,7 +1,7 @@
 // Sequences of operations on a few objects: registrations, removals, changes in every way, pairs,
-// proxies, new links, deaths, also from within observers, and with memory out. Each observer is told
-// what the ledger says, in the end each registration has ended once, and no object is left with an
-// observer or a class of its own.
+// proxies, new links, deaths, also from within observers, and with memory out. Each observer is
+// told what the ledger says, in the end each registration has ended once, and no object is left
+// with an observer or a class of its own.
 #include "operations.h"
 
 #include <string.h>
@@ -83,8 +83,8 @@ static void replace_node(graph_node *old) {
 
 // MARK: All together
 
-// With another number of operations the kept inputs say something else: `Scripts/fuzz --sabotage` tells
-// which of them are to be found anew.
+// With another number of operations the kept inputs say something else: `Scripts/fuzz --sabotage`
+// tells which of them are to be found anew.
 static void operate_on(graph_node *node, graph_node *second) {
   switch (ops_below(20)) {
   case 0: ops_add_callback(node); break;

@@ -62,8 +62,8 @@ void ops_add_callback(graph_node *node) {
   FUZZ_REQUIRE(!status == (*handle != NULL));
 }
 
-// Several keys with one handle, which the first entry has. Their initial calls do nothing: between them
-// some are registered and some are not.
+// Several keys with one handle, which the first entry has. Their initial calls do nothing: between
+// them some are registered and some are not.
 void ops_add_group(graph_node *node) {
   kvo_options options = (kvo_options)ops_below(32);
   ledger_entry *entries = fuzz_ledger.entries + fuzz_ledger.count;

@@ -17,8 +17,8 @@ typedef struct bench_workload {
   void (*_Nonnull finish)(void *_Nonnull state, uint64_t iterations);
 } bench_workload;
 
-/// An indirect call of a setter `(self, _cmd, double)`; while another thread calls one for an object
-/// of its own, or not.
+/// An indirect call of a setter `(self, _cmd, double)`; while another thread calls one for an
+/// object of its own, or not.
 bench_workload bench_floor_call(bool beside_another);
 /// The same through a libffi closure whose handler calls the setter directly.
 bench_workload bench_floor_ffi_closure(void);

@@ -16,8 +16,8 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Class-level operations. Inherited by subclasses. All may be called on any thread. `try_retain`,
-/// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't call
-/// the runtime, nor wait for a lock whose holder may. The others may do both.
+/// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't
+/// call the runtime, nor wait for a lock whose holder may. The others may do both.
 typedef struct kvo_class_operations {
   void (*retain)(kvo_object *object);
   void (*release)(kvo_object *object);
@@ -32,26 +32,27 @@ typedef struct kvo_class_operations {
   /// Hands a notification to an observer of this class, which is retained meanwhile.
   void (*KVO_NULLABLE observe)(kvo_object *observer, const char *key_path, kvo_object *object,
       const kvo_change *change, void *KVO_NULLABLE context);
-  /// Adds the key paths that affect a key, besides what was declared to the runtime; the object is one
-  /// of which the key is to be observed. Asked once for each class and key, until a key is added to the
-  /// class or `kvo_class_forget_dependencies` is called.
+  /// Adds the key paths that affect a key, besides what was declared to the runtime; the object is
+  /// one of which the key is to be observed. Asked once for each class and key, until a key is
+  /// added to the class or `kvo_class_forget_dependencies` is called.
   void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
       kvo_key_paths *paths);
 } kvo_class_operations;
 
-/// Begins the root of a binding's hierarchy. The operations are not copied: they live for ever. Like
-/// any class it is registered before it has subclasses; their instance size counts from the header,
-/// and `kvo_class_named` does not find them. It may add the hooks of kvo_coding.h for reading,
-/// setting and validating, none of which it has unless it adds them: `valueForUndefinedKey:` answers
-/// for keys that have no property, also to observers; with `valueForKey:` and `setValue:forKey:` the
-/// language's own key-value coding is asked when C reads or sets a key, with
-/// `validateValue:forKey:error:` when C validates. The runtime calls no other hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
+/// Begins the root of a binding's hierarchy. The operations are not copied: they live for ever.
+/// Like any class it is registered before it has subclasses; their instance size counts from the
+/// header, and `kvo_class_named` does not find them. It may add the hooks of kvo_coding.h for
+/// reading, setting and validating, none of which it has unless it adds them:
+/// `valueForUndefinedKey:` answers for keys that have no property, also to observers; with
+/// `valueForKey:` and `setValue:forKey:` the language's own key-value coding is asked when C reads
+/// or sets a key, with `validateValue:forKey:error:` when C validates. The runtime calls no other
+/// hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
     const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 
-/// How the runtime finds the class of an object whose isa is NULL, a dying one as well; called often,
-/// on any thread. To be set before the runtime sees such an object. One binding per process may set
-/// it: KVO_DUPLICATE for another function.
+/// How the runtime finds the class of an object whose isa is NULL, a dying one as well; called
+/// often, on any thread. To be set before the runtime sees such an object. One binding per process
+/// may set it: KVO_DUPLICATE for another function.
 kvo_status kvo_set_class_of_unobserved(
     const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
     kvo_error *KVO_NULLABLE error);
@@ -72,8 +73,8 @@ typedef struct kvo_property_description {
   /// and `error` filled in. NULL: the bytes at `offset` are copied.
   kvo_status (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding,
       kvo_value *value, kvo_error *KVO_NULLABLE error);
-  /// Sets the property by key: converts the value, which may be nil, and announces the change. NULL:
-  /// what is stored and has no `get` is written to its storage, the rest is read-only.
+  /// Sets the property by key: converts the value, which may be nil, and announces the change.
+  /// NULL: what is stored and has no `get` is written to its storage, the rest is read-only.
   kvo_status (*KVO_NULLABLE set)(kvo_object *object, const void *KVO_NULLABLE binding,
       const kvo_value *value, kvo_error *KVO_NULLABLE error);
   /// Reads the property as `get` does, but for key-value coding alone, which may be given something
@@ -82,9 +83,10 @@ typedef struct kvo_property_description {
       kvo_value *value, kvo_error *KVO_NULLABLE error);
   const void *KVO_NULLABLE binding; ///< handed to these functions; lives for ever
   bool manual;                      ///< no automatic notification
-  /// Of a computed key for which the class names no affecting key paths: reads it as `get` does, and
-  /// tells `reads` each property that its getter reads. While the key is observed it is affected by
-  /// those, and read again after each of their changes. Called without a lock; it must not throw.
+  /// Of a computed key for which the class names no affecting key paths: reads it as `get` does,
+  /// and tells `reads` each property that its getter reads. While the key is observed it is
+  /// affected by those, and read again after each of their changes. Called without a lock; it must
+  /// not throw.
   void (*KVO_NULLABLE track)(kvo_object *object, const void *KVO_NULLABLE binding,
       kvo_reads *reads);
   /// Of a tracked key that stands for a path along other properties: its observers are called among
@@ -97,13 +99,14 @@ typedef struct kvo_property_description {
 } kvo_property_description;
 
 /// Adds a key to a class or replaces the class's own earlier description; also while objects are
-/// observed, if the key is stored where it was. The description is copied. KVO_NO_MEMORY. Any thread.
+/// observed, if the key is stored where it was. The description is copied. KVO_NO_MEMORY. Any
+/// thread.
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
     kvo_error *KVO_NULLABLE error);
 
-/// Has the class and its subclasses asked again which key paths affect their keys; what is observed of
-/// their objects follows the answers. Not with a lock of the binding's held: it reads properties. Any
-/// thread.
+/// Has the class and its subclasses asked again which key paths affect their keys; what is observed
+/// of their objects follows the answers. Not with a lock of the binding's held: it reads
+/// properties. Any thread.
 void kvo_class_forget_dependencies(kvo_class *cls);
 
 /// Whether anybody observes anything of the object. One relaxed load.
@@ -128,9 +131,9 @@ typedef struct kvo_frame kvo_frame;
 /// Opens an automatic change of the property stored at `storage`, reads old and calls prior
 /// observers if there are any. NULL if nobody observes the property or if the change joins one
 /// under way. What is returned must be given to `kvo_uniform_did` or `kvo_uniform_cancel`, on the
-/// same thread unless the language suspends inside an access. The caller holds the object until then;
-/// the property is read in here and in the did. No exception may leave either: an observer's is to be
-/// caught by the binding, in the callback.
+/// same thread unless the language suspends inside an access. The caller holds the object until
+/// then; the property is read in here and in the did. No exception may leave either: an observer's
+/// is to be caught by the binding, in the callback.
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 /// Closes the change and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);
@@ -141,8 +144,8 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_
 
 /// A change of some elements of a to-many key.
 typedef struct kvo_part {
-  /// Insertion, removal or replacement; a setting, which says less but nothing wrong, where there was
-  /// no memory for what a part says.
+  /// Insertion, removal or replacement; a setting, which says less but nothing wrong, where there
+  /// was no memory for what a part says.
   kvo_change_kind kind;
   /// Where, in an ordered key. Observers are told what the key has at them before and after.
   const kvo_index_set *KVO_NULLABLE indexes;
@@ -155,8 +158,8 @@ typedef struct kvo_part {
   const kvo_value *KVO_NULLABLE members;
 } kvo_part;
 
-/// `kvo_uniform_will_key` for a change of some elements, stored or not. The indexes and values, which
-/// are copied, must be those of what is done before `kvo_uniform_did`.
+/// `kvo_uniform_will_key` for a change of some elements, stored or not. The indexes and values,
+/// which are copied, must be those of what is done before `kvo_uniform_did`.
 kvo_frame *KVO_NULLABLE kvo_uniform_will_part(void *header, const char *interned_key,
     const kvo_part *part);
 
@@ -194,14 +197,15 @@ typedef struct kvo_binding_lock {
 /// - is_outer: may be taken again by its holder, who may call the runtime meanwhile and take others
 ///   that are not outer. While one of those is held neither the runtime is called nor another taken.
 ///   Outer ones must not be nested.
-/// The lock must not move. An outer one is made and destroyed while no lock is held, another also under
-/// an outer one.
+/// The lock must not move. An outer one is made and destroyed while no lock is held, another also
+/// under an outer one.
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
 void kvo_binding_lock_destroy(kvo_binding_lock *lock);
 void kvo_binding_lock_take(kvo_binding_lock *lock);
 void kvo_binding_lock_give_back(kvo_binding_lock *lock);
 
-/// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room for.
+/// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room
+/// for.
 extern __thread void *KVO_NULLABLE kvo_errors;
 KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
 KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
@@ -209,9 +213,9 @@ KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors;
 /// The binding's recorder of reads on this thread, NULL when none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
 
-/// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of C
-/// and of the binding, past the getters that would tell by themselves. One binding per process may
-/// set it.
+/// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of
+/// C and of the binding, past the getters that would tell by themselves. One binding per process
+/// may set it.
 void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_object *object,
     const char *interned_key));
 

@@ -3,13 +3,13 @@
 /// Reading a key searches the methods `get<Key>`, `<key>`, `is<Key>`, `_<key>`, then the collection
 /// accessors of kvo_collection.h, which read as a proxy (those of an ordered set, an array, a set),
 /// then the ivars `_<key>`, `_is<Key>`, `<key>`, `is<Key>`. Setting searches `set<Key>:`,
-/// `_set<Key>:`, then the same ivars. What is found is kept per class and key until a method or ivar
-/// is added.
+/// `_set<Key>:`, then the same ivars. What is found is kept per class and key until a method or
+/// ivar is added.
 ///
-/// A key path is keys with dots between them, each read from what the one before it gave; nil on the
-/// way gives nil. A key of a collection is its elements' (an array gives an array, a set a set).
-/// `self` is the value itself, as a key as well. An operator works on the collection that it comes to, and what follows
-/// it is read from each element:
+/// A key path is keys with dots between them, each read from what the one before it gave; nil on
+/// the way gives nil. A key of a collection is its elements' (an array gives an array, a set a
+/// set). `self` is the value itself, as a key as well. An operator works on the collection that it
+/// comes to, and what follows it is read from each element:
 ///
 /// | operator | gives |
 /// |---|---|
@@ -22,10 +22,9 @@
 /// | `@unionOfSets`, `@distinctUnionOfSets` | a set of the elements of sets; nil is an error |
 ///
 /// Hooks that a class may add or override (signature KVO_HOOK), with the C types of their methods.
-/// The root's first two do the search, its next three answer with an error, that for validation asks the
-/// key's own;
-/// `kvo_class_imp(superclass, _cmd)` calls on. A hook that succeeds hands its value over to the
-/// caller; a hook is always given an error to fill in.
+/// The root's first two do the search, its next three answer with an error, that for validation
+/// asks the key's own; `kvo_class_imp(superclass, _cmd)` calls on. A hook that succeeds hands its
+/// value over to the caller; a hook is always given an error to fill in.
 ///
 /// | selector | type |
 /// |---|---|
@@ -39,7 +38,8 @@
 /// | `dealloc` | `void (kvo_object *, const kvo_method *)`, called for each class from the subclass up |
 /// | `accessInstanceVariablesDirectly` (class method) | `bool (const kvo_class *)` |
 ///
-/// Objects of a language binding have the keys that the binding has described, and are set as it says.
+/// Objects of a language binding have the keys that the binding has described, and are set as it
+/// says.
 #ifndef KVO_CODING_H
 #define KVO_CODING_H
 
@@ -57,8 +57,8 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
 
 /// Sets a key; the value stays the caller's. A key without setter is written to its ivar and its
 /// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`.
-/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY, KVO_NO_MEMORY. A key of a collection is set
-/// in each of its elements, in their order, as far as the first error.
+/// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY, KVO_NO_MEMORY. A key of a
+/// collection is set in each of its elements, in their order, as far as the first error.
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
     const kvo_value *KVO_NULLABLE value, kvo_error *KVO_NULLABLE error);
 
@@ -66,8 +66,8 @@ kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
 
 /// Reads a key path. As `kvo_value_for_key`, each key by the class of the object that has it:
 /// KVO_UNDEFINED_KEY names that one. KVO_INVALID_KEY_PATH for an empty component or where the path
-/// comes to a value that has no keys, KVO_INVALID_OPERATOR for an unknown operator, one that needs a
-/// key path behind it, and one that comes to no collection; KVO_TYPE_MISMATCH and KVO_NIL_VALUE
+/// comes to a value that has no keys, KVO_INVALID_OPERATOR for an unknown operator, one that needs
+/// a key path behind it, and one that comes to no collection; KVO_TYPE_MISMATCH and KVO_NIL_VALUE
 /// where an operator can't work on an element. A key path is kept for ever once it has been read.
 kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
@@ -88,10 +88,11 @@ kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
 // MARK: Validation
 
 /// Asks `validate<Key>:error:` of the last object on the path whether it takes the value, or the
-/// declared validator of a language binding's object. Nothing else ever calls that. The hook may put another value in the place of `*value`, having destroyed
-/// it; where it refuses, `*value` is as it was, and its status and error are handed on as they are
-/// (KVO_VALIDATION_FAILED is for this). No validator, or nil on the way, means valid. Statuses of
-/// reading and setting a key path for what is before the last key.
+/// declared validator of a language binding's object. Nothing else ever calls that. The hook may
+/// put another value in the place of `*value`, having destroyed it; where it refuses, `*value` is
+/// as it was, and its status and error are handed on as they are (KVO_VALIDATION_FAILED is for
+/// this). No validator, or nil on the way, means valid. Statuses of reading and setting a key path
+/// for what is before the last key.
 kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 
@@ -101,12 +102,12 @@ kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_valu
 /// caller's to destroy, else all are nil. Statuses as `kvo_value_for_key`.
 kvo_status kvo_values_for_keys(kvo_object *object, const char *KVO_NONNULL const *KVO_NONNULL keys,
     size_t count, kvo_value *values, kvo_error *KVO_NULLABLE error);
-/// Sets `count` keys in their order, all or none of them: an unknown or read-only key, a value of the
-/// wrong type, and memory that is out are found before the first is set. But where code of the class
-/// itself sets a key (an overridden `setValue:forKey:` or `setNilValueForKey:`, a binding's `set`, a
-/// collection's elements), it refuses only when it is asked: then those before it in `keys` are set, it
-/// and those behind it are not, and the error names it. Statuses as `kvo_set_value_for_key`. What
-/// `kvo_values_for_keys` gave, nil too, can be set again so.
+/// Sets `count` keys in their order, all or none of them: an unknown or read-only key, a value of
+/// the wrong type, and memory that is out are found before the first is set. But where code of the
+/// class itself sets a key (an overridden `setValue:forKey:` or `setNilValueForKey:`, a binding's
+/// `set`, a collection's elements), it refuses only when it is asked: then those before it in
+/// `keys` are set, it and those behind it are not, and the error names it. Statuses as
+/// `kvo_set_value_for_key`. What `kvo_values_for_keys` gave, nil too, can be set again so.
 kvo_status kvo_set_values_for_keys(kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, const kvo_value *values,
     kvo_error *KVO_NULLABLE error);

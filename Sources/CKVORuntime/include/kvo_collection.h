@@ -54,8 +54,8 @@ bool kvo_collection_is_stored(const kvo_collection *collection);
 /// What the collection is. Never changes.
 kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection);
 /// How many elements there are. O(1) if it is stored; calls the accessor of a proxy. This and the
-/// searches below have no error to give: where memory is out for reading a proxy, that is reported as a
-/// misuse is, and the answer may be wrong.
+/// searches below have no error to give: where memory is out for reading a proxy, that is reported
+/// as a misuse is, and the answer may be wrong.
 size_t kvo_collection_count(kvo_collection *collection);
 /// One element; a set's stand in some order, the same as long as the set does not change. On KVO_OK
 /// `*element`, which need not be initialised, is the caller's to destroy; else it is nil.

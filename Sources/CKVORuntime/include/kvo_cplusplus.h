@@ -9,8 +9,8 @@
 // Templates also where the headers are included between the braces of an `extern "C"`.
 extern "C++" {
 
-/// The encoding of a type: "" of a struct or a class, which needs it named; that of an enumeration is
-/// its underlying type's.
+/// The encoding of a type: "" of a struct or a class, which needs it named; that of an enumeration
+/// is its underlying type's.
 template <class T, bool = __is_enum(T)> struct kvo_encoding {
   static constexpr const char *text() { return ""; }
 };

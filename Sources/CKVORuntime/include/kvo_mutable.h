@@ -52,8 +52,8 @@ kvo_status kvo_mutable_ordered_set_key_path(kvo_object *object, const char *key_
 
 /// Changes by index, of arrays and ordered sets (sets: KVO_INVALID_ARGUMENT).
 /// KVO_INDEX_OUT_OF_BOUNDS; KVO_INVALID_ARGUMENT if there are not as many elements as indexes, or
-/// if a replacement would put an element into an ordered set twice. Indexes of an insertion are those
-/// that the elements have afterwards. Inserting what an ordered set has already is no change.
+/// if a replacement would put an element into an ordered set twice. Indexes of an insertion are
+/// those that the elements have afterwards. Inserting what an ordered set has already is no change.
 kvo_status kvo_collection_insert(kvo_collection *proxy, size_t index, const kvo_value *element,
     kvo_error *KVO_NULLABLE error);
 kvo_status kvo_collection_insert_many(kvo_collection *proxy, const kvo_index_set *indexes,

@@ -48,8 +48,8 @@ void kvo_object_release(kvo_object *KVO_NULLABLE object);
 
 /// To be called by a binding, or by whoever frees such objects without `kvo_object_release`,
 /// before the object's memory goes: ends all registrations with it and by it. No call of one of
-/// its observers begins afterwards. A binding's `try_retain` refuses the object by then, and nothing is
-/// registered with it, or by it, any more. Any thread, once per object.
+/// its observers begins afterwards. A binding's `try_retain` refuses the object by then, and
+/// nothing is registered with it, or by it, any more. Any thread, once per object.
 void kvo_object_will_die(kvo_object *object);
 
 KVO_ASSUME_NONNULL_END

@@ -21,10 +21,10 @@
 /// say. A path that goes on through a plain collection can't be observed.
 ///
 /// Memory. A registration that memory is out for is not made; ending one, and death, need none. A
-/// change that can't be told for want of memory is made all the same, and reported as misuse, by class
-/// and key. Its observers are told what could be read, and never what is not so: part of a to-many key
-/// as a setting, a change without its old value, or, who asked for a new one that can't be read,
-/// nothing. Where a path could not be followed, it is when the link changes next.
+/// change that can't be told for want of memory is made all the same, and reported as misuse, by
+/// class and key. Its observers are told what could be read, and never what is not so: part of a
+/// to-many key as a setting, a change without its old value, or, who asked for a new one that can't
+/// be read, nothing. Where a path could not be followed, it is when the link changes next.
 #ifndef KVO_OBSERVING_H
 #define KVO_OBSERVING_H
 
@@ -77,9 +77,9 @@ const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
 /// old ones of what was removed. NULL for any other change. Owned by the change.
 ///
-/// The values of an insertion, a removal, a replacement are collections: of what came (new) and what
-/// went (old), absent where nothing can have come or gone. For an ordered property they are arrays
-/// in the order of the indexes, for an unordered one sets.
+/// The values of an insertion, a removal, a replacement are collections: of what came (new) and
+/// what went (old), absent where nothing can have come or gone. For an ordered property they are
+/// arrays in the order of the indexes, for an unordered one sets.
 const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
 
 /// Called with the object that was registered with and the key path as registered. The strings
@@ -103,7 +103,8 @@ typedef struct kvo_handle kvo_handle;
 /// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
 /// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
 /// KVO_CLOSURES_UNAVAILABLE, KVO_NO_MEMORY: nothing is registered. Amortised O(1) for a key without
-/// dependencies, O(length) for a path, with O(n log n) for n elements under an operator. Any thread.
+/// dependencies, O(length) for a path, with O(n log n) for n elements under an operator. Any
+/// thread.
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
     kvo_callback callback, void *KVO_NULLABLE context,
     void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
@@ -111,8 +112,8 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 
 /// Registers a callback for several keys at once, all of them or none, in one piece of memory and
 /// with one handle, which ends them together.
-/// An initial call that was made before memory ran out at a later key stays made. One that throws ends
-/// all of them; the handle is to be given back all the same.
+/// An initial call that was made before memory ran out at a later key stays made. One that throws
+/// ends all of them; the handle is to be given back all the same.
 /// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
 /// - context: of the first key; the i-th key's callback is handed `context + i * stride`.
 /// - ended: called exactly once, with `context`, when all of them have ended.
@@ -133,10 +134,10 @@ bool kvo_handle_is_valid(const kvo_handle *handle);
 /// handle.
 void kvo_handle_release(kvo_handle *KVO_NULLABLE handle);
 
-/// Registers an object as observer of a key or key path. Neither object is kept alive: the death of one ends
-/// the registration. The same registration may be made several times and then is told several
-/// times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a binding's
-/// class that takes no notifications. A class of C that does not override
+/// Registers an object as observer of a key or key path. Neither object is kept alive: the death of
+/// one ends the registration. The same registration may be made several times and then is told
+/// several times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a
+/// binding's class that takes no notifications. A class of C that does not override
 /// `observeValueForKeyPath:ofObject:change:context:` inherits the root's, which reports what no
 /// class took. Any thread.
 kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char *key_path,
@@ -195,8 +196,8 @@ void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_ke
 /// Declares that a key is derived from what a key path leads to: when that changes, the key's
 /// observers are told. Adds to what superclasses declare and hooks say. The path may have any depth
 /// and use operators. Also for classes that have subclasses and whose objects are observed.
-/// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY: then nothing depends on it, also of the
-/// objects that are observed. Any thread.
+/// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY: then nothing depends on it, also of
+/// the objects that are observed. Any thread.
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *KVO_NULLABLE error);
 

@@ -25,16 +25,17 @@
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
 /// A string that key-value coding sets is a copy that ends when the setter has returned: a string
-/// property wants COPY, not ASSIGN. An object property with ASSIGN needs the encoding "@" to be one,
-/// and its author sees to it that it does not outlive what it points at.
+/// property wants COPY, not ASSIGN. An object property with ASSIGN needs the encoding "@" to be
+/// one, and its author sees to it that it does not outlive what it points at.
 ///
 /// There are no other policies: a misspelled one shows as an undeclared KVO_P_… macro. Structs
 /// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it is
 /// compared with `sizeof` and `_Alignof`. In a header with nullability annotations the interface
 /// macro belongs inside the assume-nonnull region. No property is locked (I4).
 ///
-/// In C++ the same, from C++17 on. An instance is memory filled with zeros: no constructor is called and
-/// no destructor, so what needs them is kept behind a pointer, which the method `dealloc` deletes.
+/// In C++ the same, from C++17 on. An instance is memory filled with zeros: no constructor is
+/// called and no destructor, so what needs them is kept behind a pointer, which the method
+/// `dealloc` deletes.
 #ifndef KVO_PROPERTY_H
 #define KVO_PROPERTY_H
 
@@ -70,21 +71,21 @@ typedef struct kvo_class_definition {
 } kvo_class_definition;
 
 /// The class of a definition, made at the first call and kept in `*once`. A definition that is
-/// refused is a programming error: the program stops with the message. So it does where memory is out
-/// for the first call: a class is what it gives, and no caller could go on without. Programs that must
-/// not be stopped so call `kvo_class_prepare` before. Any thread.
+/// refused is a programming error: the program stops with the message. So it does where memory is
+/// out for the first call: a class is what it gives, and no caller could go on without. Programs
+/// that must not be stopped so call `kvo_class_prepare` before. Any thread.
 const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
 
-/// Makes a class that macros define, `kvo_class_prepare(account_class, &error)`, and its superclasses,
-/// where failing can be told: KVO_NO_MEMORY, or what is wrong with the definition. After KVO_OK
-/// `account_class()` never stops the program. After an error the same call goes on with what is
-/// missing. Any thread.
+/// Makes a class that macros define, `kvo_class_prepare(account_class, &error)`, and its
+/// superclasses, where failing can be told: KVO_NO_MEMORY, or what is wrong with the definition.
+/// After KVO_OK `account_class()` never stops the program. After an error the same call goes on
+/// with what is missing. Any thread.
 kvo_status kvo_class_prepare(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_function)(void),
     kvo_error *KVO_NULLABLE error);
 
-/// What the setters of the policies COPY and RETAIN do. Without memory for a copy the field keeps its
-/// string, and the answer is false, which the setter reports by the second.
+/// What the setters of the policies COPY and RETAIN do. Without memory for a copy the field keeps
+/// its string, and the answer is false, which the setter reports by the second.
 bool kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
     const char *KVO_NULLABLE string);
 void kvo_report_unset(const kvo_object *self, const kvo_method *setter);

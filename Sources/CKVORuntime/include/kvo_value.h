@@ -56,7 +56,8 @@ struct kvo_type {
 };
 
 /// A value with its type: three words inline, heap above that. Nil has type NULL.
-/// A value that was filled in must be destroyed, unless it is a number or nil. 32 bytes, aligned at 16.
+/// A value that was filled in must be destroyed, unless it is a number or nil. 32 bytes, aligned at
+/// 16.
 typedef struct kvo_value {
   union {
     uint64_t words[3];
@@ -77,7 +78,8 @@ typedef struct kvo_collection_operations {
   kvo_collection_kind kind;
   size_t (*count)(const kvo_type *type, const void *value);
   /// Makes the uninitialised `*element` a copy of the element at an index below `count`; a set's
-  /// elements stand in some order, the same as long as it does not change. KVO_NO_MEMORY leaves nil.
+  /// elements stand in some order, the same as long as it does not change. KVO_NO_MEMORY leaves
+  /// nil.
   kvo_status (*get)(const kvo_type *type, const void *value, size_t index, kvo_value *element);
   /// Makes the uninitialised `*target` a collection of these elements, which stay the caller's.
   /// KVO_TYPE_MISMATCH or KVO_NO_MEMORY leave it uninitialised. NULL: can't be made.

@@ -83,8 +83,8 @@ KVO_INLINE bool kvo_accessors_automatic(const kvo_accessors *accessors) {
 /// `valueForUndefinedKey:` is asked, and first of all the class where it reads keys in its own way;
 /// nil if there is no answer, or if memory is out.
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-/// The same of a key on a path, which goes as key-value coding does: a binding's class is asked as well
-/// where it reads keys in its own way.
+/// The same of a key on a path, which goes as key-value coding does: a binding's class is asked as
+/// well where it reads keys in its own way.
 void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 /// The same by what the search found, which must be a getter. What that comes to: a binding's may
 /// fail, and then leaves nil.

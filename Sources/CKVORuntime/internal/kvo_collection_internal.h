@@ -50,8 +50,8 @@ struct kvo_collection {
 
 bool kvo_class_is_collection(const kvo_class *cls);
 
-/// Makes the class of a sort of collections below `kvo_collection_class()`, as `kvo_class_define`. NULL
-/// if memory is out; the next call goes on.
+/// Makes the class of a sort of collections below `kvo_collection_class()`, as `kvo_class_define`.
+/// NULL if memory is out; the next call goes on.
 const kvo_class *KVO_NULLABLE kvo_collection_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const char *name, size_t instance_size,
     void (*KVO_NONNULL destroy)(kvo_object *self, const kvo_method *_cmd));

@@ -34,9 +34,9 @@ bool kvo_number_equal(kvo_number a, kvo_number b);
 /// Reads a value that is a number, also one of a binding's type; false for any other.
 bool kvo_value_number(const kvo_value *value, kvo_number *number);
 
-/// The order of two values of one sort: numbers, strings (by their bytes), a binding's type that has
-/// an order, and objects whose class has a method `compare:` of encoding "i@:@", which answers as
-/// strcmp does. False if they have none. Calls user code.
+/// The order of two values of one sort: numbers, strings (by their bytes), a binding's type that
+/// has an order, and objects whose class has a method `compare:` of encoding "i@:@", which answers
+/// as strcmp does. False if they have none. Calls user code.
 bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order);
 
 #pragma GCC visibility pop

@@ -50,8 +50,8 @@ void kvo_change_cancel(kvo_frame *frame);
 kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
 /// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
-/// Reads a key, or a path, for a change record: a collection as it is now, not as a proxy. False, and
-/// nil, if memory was out.
+/// Reads a key, or a path, for a change record: a collection as it is now, not as a proxy. False,
+/// and nil, if memory was out.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value);
 /// Reports that observers of a key, if it has any, are not told of all, memory being out.

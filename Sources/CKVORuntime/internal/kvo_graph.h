@@ -143,15 +143,15 @@ typedef enum {
 kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
-/// Takes an entry, and all that stands further along if it is a link, out of the graph, and what was
-/// only there for them. Graph lock held; the entry itself may have ended already.
+/// Takes an entry, and all that stands further along if it is a link, out of the graph, and what
+/// was only there for them. Graph lock held; the entry itself may have ended already.
 void kvo_entry_end_locked(kvo_registration *entry, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// The same for all chains of a derivation whose cell has let it go.
 void kvo_derivation_end_locked(kvo_derivation *derivation,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
-/// A derivation for a key of a living object, not yet in its cell; `*made` is NULL if the key is not
-/// derived. Asks the class; no lock held. False if memory is out.
+/// A derivation for a key of a living object, not yet in its cell; `*made` is NULL if the key is
+/// not derived. Asks the class; no lock held. False if memory is out.
 bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_derivation *KVO_NULLABLE *KVO_NONNULL made);
 kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation);
@@ -171,8 +171,8 @@ uint64_t kvo_graph_next_stamp_locked(void);
 
 /// The same for one object that is held.
 void kvo_object_refresh_derivations(kvo_object *object);
-/// The same for all of the class's objects, of which keys are affected by more than before: false, with
-/// nothing changed, if memory is out. No lock held.
+/// The same for all of the class's objects, of which keys are affected by more than before: false,
+/// with nothing changed, if memory is out. No lock held.
 bool kvo_derivations_extend(const kvo_class *cls);
 /// Looks again what the observed keys of the class's objects are derived from. No lock held.
 void kvo_derivations_refresh(const kvo_class *cls);

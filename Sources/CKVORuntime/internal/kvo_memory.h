@@ -17,8 +17,8 @@ void *KVO_NULLABLE kvo_alloc_code(void *KVO_NULLABLE (*KVO_NONNULL allocate)(siz
                                       void *KVO_NULLABLE *KVO_NONNULL),
     size_t size, void *KVO_NULLABLE *KVO_NONNULL code);
 void kvo_free(const void *KVO_NULLABLE memory);
-/// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least, and
-/// for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
+/// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least,
+/// and for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 

@@ -96,8 +96,8 @@ typedef struct kvo_reach {
 /// Begins it: finds the audience, reads old, in the frame from now on. False if memory is out.
 bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
 void kvo_reach_deliver_priors(kvo_frame *frame);
-/// Ends it: moves what leads on, finds the audience again, reads new, calls the observers. The frame
-/// may have no reach yet, where nothing led on when the change began.
+/// Ends it: moves what leads on, finds the audience again, reads new, calls the observers. The
+/// frame may have no reach yet, where nothing led on when the change began.
 void kvo_reach_finish(kvo_frame *frame);
 kvo_reach *kvo_reach_retain(kvo_reach *reach);
 void kvo_reach_release(kvo_reach *reach);

@@ -32,9 +32,10 @@ KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo
   *chain = retired;
 }
 
-/// Frees the chain as soon as no frame guards it that was there already: mostly now, else when the frame
-/// is popped. Where there are other threads, a chain that can wait is kept until there are `KVO_BATCH` to be freed,
-/// or one that can't wait comes. What is in the chain must have been unlinked. No lock held.
+/// Frees the chain as soon as no frame guards it that was there already: mostly now, else when the
+/// frame is popped. Where there are other threads, a chain that can wait is kept until there are
+/// `KVO_BATCH` to be freed, or one that can't wait comes. What is in the chain must have been
+/// unlinked. No lock held.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 enum { KVO_BATCH = 64 };
 
@@ -50,11 +51,12 @@ void kvo_let_guards_be_seen(struct kvo_thread *thread);
 void kvo_reclaim_after_fork(void);
 
 /// Counts registrations and retirements. A frame remembers how many there were when it began, read
-/// behind its guard and before all else: one that has counted a retirement can't find what was retired.
+/// behind its guard and before all else: one that has counted a retirement can't find what was
+/// retired.
 extern uint64_t kvo_serial;
 
-/// Whether the remover pays for a guard's fence: the kernel has membarrier(2). Atomic: it may come to
-/// refuse it.
+/// Whether the remover pays for a guard's fence: the kernel has membarrier(2). Atomic: it may come
+/// to refuse it.
 extern bool kvo_fences_are_asymmetric;
 KVO_INLINE bool kvo_remover_fences(void) {
   return __atomic_load_n(&kvo_fences_are_asymmetric, __ATOMIC_RELAXED);
@@ -65,8 +67,8 @@ KVO_INLINE bool kvo_remover_fences(void) {
 #endif
 #endif
 /// Where memory is poisoned, guards are as late as a processor may make them: other threads see one
-/// when a remover has fenced, not before. So whatever rests on a fence that is not there fails at once,
-/// rather than once in a million times on some machines.
+/// when a remover has fenced, not before. So whatever rests on a fence that is not there fails at
+/// once, rather than once in a million times on some machines.
 #if defined(KVO_POISON) && !defined(KVO_SANITIZE_THREAD)
 #define KVO_LATE_GUARDS 1
 #endif
@@ -88,8 +90,8 @@ KVO_INLINE void kvo_store_guard(kvo_guard *guard, kvo_object *KVO_NULLABLE objec
   if (KVO_UNLIKELY(!kvo_remover_fences())) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/// Publishes a guard, and orders that before the reads that follow, against `kvo_retire`'s unlinking
-/// and scanning: by a compiler barrier where the other side pays.
+/// Publishes a guard, and orders that before the reads that follow, against `kvo_retire`'s
+/// unlinking and scanning: by a compiler barrier where the other side pays.
 KVO_INLINE void kvo_publish_guard(kvo_guard *guard, kvo_object *object) {
 #ifdef KVO_LATE_GUARDS
   __atomic_store_n(&guard->seen, kvo_remover_fences() ? NULL : object, __ATOMIC_SEQ_CST);

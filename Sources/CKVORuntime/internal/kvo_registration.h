@@ -41,8 +41,8 @@ void kvo_stand_settle(kvo_stand *stand);
 bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Puts a registration in place and follows its path, then makes its initial call. Takes over the
-/// stand and, on an error, over the registration unless it is a group's. `*handle`, if there is one,
-/// is set before the call. KVO_NO_MEMORY: nothing has changed. No lock held.
+/// stand and, on an error, over the registration unless it is a group's. `*handle`, if there is
+/// one, is set before the call. KVO_NO_MEMORY: nothing has changed. No lock held.
 kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *stand,
     kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
 /// What taking out an observer of a derived key leaves behind.

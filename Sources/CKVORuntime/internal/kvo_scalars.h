@@ -27,8 +27,8 @@
 enum { KVO_KIND_COUNT = KVO_KIND_BINDING + 1 };
 
 /// Of a function that calls others by their encodings, or is called so. An encoding tells char from
-/// int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function types
-/// does; calling conventions don't.
+/// int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function
+/// types does; calling conventions don't.
 #if defined(__clang__)
 #define KVO_CALLS_BY_ENCODING __attribute__((no_sanitize("function")))
 #else

@@ -198,8 +198,8 @@ void kvo_tables_visit(void (*visit)(void *KVO_NULLABLE context, kvo_table *table
 /// out.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     const kvo_accessors *accessors, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Takes it out and returns its key's cell. What no reader needs any more is added to `retired`, the
-/// registration not.
+/// Takes it out and returns its key's cell. What no reader needs any more is added to `retired`,
+/// the registration not.
 kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 

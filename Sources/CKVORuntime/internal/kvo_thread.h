@@ -90,8 +90,8 @@ KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
 /// All records, newest first. Immutable links: may be walked without a lock.
 kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 
-/// In a forked child: the records of all threads but this one return to the pool, with all that they
-/// had open. Thread and pairs lock held.
+/// In a forked child: the records of all threads but this one return to the pool, with all that
+/// they had open. Thread and pairs lock held.
 void kvo_thread_abandon_others(void);
 
 /// Goes on to the next block, made if need be. False if memory is out.
@@ -153,8 +153,8 @@ KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
-/// Marks a frame of this thread as one in which something is read that is derived from what its getter
-/// may set: `id` tells what, of the frame's object.
+/// Marks a frame of this thread as one in which something is read that is derived from what its
+/// getter may set: `id` tells what, of the frame's object.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_READS;

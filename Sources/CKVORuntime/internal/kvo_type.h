@@ -11,8 +11,8 @@ KVO_ASSUME_NONNULL_BEGIN
 /// The one type of a kind that is neither struct nor binding; void's has size 0. Static.
 const kvo_type *kvo_type_of_kind(kvo_kind kind);
 
-/// What messages call a type: "double", "string"; a struct's encoding, a binding's own name. NULL is
-/// nil's. Lives as long as the type.
+/// What messages call a type: "double", "string"; a struct's encoding, a binding's own name. NULL
+/// is nil's. Lives as long as the type.
 const char *kvo_type_name(const kvo_type *KVO_NULLABLE type);
 
 /// The type of a kind and normalised text, as kvo_encoding.h reads them; structs are made at first

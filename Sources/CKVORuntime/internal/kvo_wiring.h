@@ -1,5 +1,5 @@
-/// The work of following key paths: a stack of tasks, each of which may bring others. wiring.c works
-/// it off, following.c follows single links.
+/// The work of following key paths: a stack of tasks, each of which may bring others. wiring.c
+/// works it off, following.c follows single links.
 #ifndef KVO_WIRING_H
 #define KVO_WIRING_H
 

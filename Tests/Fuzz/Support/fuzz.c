@@ -77,8 +77,8 @@ static void make_classes(void) {
   kvo_object_release(node);
 }
 
-// What libFuzzer writes of inputs that fail goes beside the program, not into the current folder, which
-// may be of the sources. Later arguments are heard instead.
+// What libFuzzer writes of inputs that fail goes beside the program, not into the current folder,
+// which may be of the sources. Later arguments are heard instead.
 static void keep_failures_beside(int *argc, char ***argv) {
   static char prefix[4096];
   static char *arguments[64];

@@ -4,8 +4,8 @@
 
 enum { TERMS = 2 };
 
-// As fixture_graph has them. A derived number is the sum of what it reads, nil counting 0, a derived
-// link the first that is there.
+// As fixture_graph has them. A derived number is the sum of what it reads, nil counting 0, a
+// derived link the first that is there.
 typedef struct key_description {
   const char *name;
   model_kind kind;

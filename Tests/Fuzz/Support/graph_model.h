@@ -29,15 +29,16 @@ model_value model_of_node(graph_node *node);
 /// The elements of a stored collection.
 model_value model_of_collection(kvo_collection *collection);
 bool model_equal(const model_value *a, const model_value *b);
-/// Whether a value is what the model says. What the model does not know, and what there is no memory
-/// to look at, is.
+/// Whether a value is what the model says. What the model does not know, and what there is no
+/// memory to look at, is.
 bool model_matches(const model_value *expected, const kvo_value *value);
 /// The elements of `all` that are, or are not, in `others`.
 model_value model_filter(const model_value *all, const model_value *others, bool wanted);
 
 /// Whether no component is empty.
 bool model_is_whole(const char *path);
-/// Whether the path comes to an empty component, or goes on through a collection without an operator.
+/// Whether the path comes to an empty component, or goes on through a collection without an
+/// operator.
 bool model_is_broken(graph_node *node, const char *path);
 bool model_maps(graph_node *node, const char *path);
 /// What a key path leads to, nil where it is broken, an error if there is no such thing.
@@ -53,8 +54,8 @@ bool model_leads_on(const char *key);
 bool model_is_automatic(const char *key);
 /// Whether the key is a number in storage.
 bool model_is_stored_number(const char *key);
-/// Where among the keys of one object that a change of `key` affects another one comes, by levels and
-/// then by name; MODEL_UNRANKED if it is not affected by way of that object alone.
+/// Where among the keys of one object that a change of `key` affects another one comes, by levels
+/// and then by name; MODEL_UNRANKED if it is not affected by way of that object alone.
 int model_rank(const char *key, const char *affected);
 
 #endif

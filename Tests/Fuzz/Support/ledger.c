@@ -49,8 +49,8 @@ ledger_entry *ledger_find(const graph_node *object, const graph_node *observer, 
 
 // MARK: Changes
 
-// Memory has run out. If the runtime has told so, as it tells of misuse, paths are not followed from
-// there on.
+// Memory has run out. If the runtime has told so, as it tells of misuse, paths are not followed
+// from there on.
 static bool is_short(void) {
   if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
   return fuzz_ledger.is_short || fuzz_memory_is_out();

@@ -79,8 +79,8 @@ void world_log_change(world *world, kvo_object *object, const char *key_path,
 kvo_status world_observe(world *world, int node, const char *key_path, kvo_options options);
 kvo_status world_observe_object(world *world, kvo_object *object, const char *key_path,
     kvo_options options);
-/// Acts on a thread that has had nothing to do with the runtime, under this one's limit of memory. What
-/// the pool has of such threads' records is taken by `park_threads`, until `unpark_threads`.
+/// Acts on a thread that has had nothing to do with the runtime, under this one's limit of memory.
+/// What the pool has of such threads' records is taken by `park_threads`, until `unpark_threads`.
 kvo_status world_act_on_thread(world *world, kvo_status (*act)(struct world *world));
 void world_park_threads(world *world);
 void unpark_threads(void);

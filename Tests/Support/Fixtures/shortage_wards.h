@@ -6,8 +6,8 @@
 #include "shortage.h"
 
 /// Stored keys: `level` (a number), `name`, `next` (an object), `list` (an array), `bag` (a set).
-/// `shown` is affected by `level`, as the class says; `sum` and `nextSum` are tracked; `nextLevel` is
-/// tracked as a path; `wish` is answered by the hook for undefined keys.
+/// `shown` is affected by `level`, as the class says; `sum` and `nextSum` are tracked; `nextLevel`
+/// is tracked as a path; `wish` is answered by the hook for undefined keys.
 typedef struct ward {
   fixture_deaths *deaths;
   const kvo_class *cls;

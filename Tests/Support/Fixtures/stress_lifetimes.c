@@ -85,7 +85,8 @@ static void close_carried(stage *stage) {
   atomic_fetch_add(&stage->sets, 1);
 }
 
-// The first thread opens changes of one object, which the second closes, and meanwhile sets another.
+// The first thread opens changes of one object, which the second closes, and meanwhile sets
+// another.
 static void step_carrying(stage *stage, int thread, worker_state *worker) {
   kvo_object *object = stage->objects[thread % 2];
   if (thread == 0) {

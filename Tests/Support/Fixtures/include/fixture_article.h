@@ -81,7 +81,8 @@ void article_form_update_fields(article_form *self);
 void article_form_editing_ended(article_form *self, article_field *field);
 void article_form_name_editing_ended(article_form *self, article_field *field);
 
-/// Ivars without accessors: `_top`, `_isOpen`, `drawer`, `isLocked`, and of the key `order` all four.
+/// Ivars without accessors: `_top`, `_isOpen`, `drawer`, `isLocked`, and of the key `order` all
+/// four.
 typedef struct article_cabinet {
   kvo_object object;
   int top, open, drawer, locked;

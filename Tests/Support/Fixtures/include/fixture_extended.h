@@ -1,5 +1,6 @@
 /// Classes that learn later what their derived keys depend on: one for each name, with the numbers
-/// `a` and `b`, a link `peer`, and the derived `sum` and `peerSum`, which nothing declares at first.
+/// `a` and `b`, a link `peer`, and the derived `sum` and `peerSum`, which nothing declares at
+/// first.
 #ifndef FIXTURE_EXTENDED_H
 #define FIXTURE_EXTENDED_H
 

@@ -14,10 +14,10 @@ typedef struct guest_numbers {
   int64_t items[4];
 } guest_numbers;
 
-/// Keys `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (the same,
-/// element by element) and `mood` (which can only be compared, by its value's distance from 10) are
-/// stored;
-/// `title` is read by a function; `wish` is answered by the hook for undefined keys.
+/// Keys `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (the
+/// same, element by element) and `mood` (which can only be compared, by its value's distance from
+/// 10) are stored; `title` is read by a function; `wish` is answered by the hook for undefined
+/// keys.
 typedef struct guest {
   int64_t references; ///< those taken, less those given back
   kvo_object header;

@@ -30,15 +30,16 @@ typedef struct fixture_shortage {
   int wrong;    ///< runs that went wrong, each of which wrote a line to stderr
 } fixture_shortage;
 
-/// Runs each scenario of a group, first with all memory, then with every allocation of its act failing
-/// once, alone and with all that follow it. Each run has objects of a class of its own. What must be
-/// so: an error says KVO_NO_MEMORY and names class and key, all is as before, and the same call then
-/// succeeds; what has no error does all that it should, or reports what it could not do; what follows
-/// goes on as if nothing had been; and nothing is left over. It sets the misuse handler.
+/// Runs each scenario of a group, first with all memory, then with every allocation of its act
+/// failing once, alone and with all that follow it. Each run has objects of a class of its own.
+/// What must be so: an error says KVO_NO_MEMORY and names class and key, all is as before, and the
+/// same call then succeeds; what has no error does all that it should, or reports what it could not
+/// do; what follows goes on as if nothing had been; and nothing is left over. It sets the misuse
+/// handler.
 fixture_shortage fixture_run_short_of_memory(const char *group);
 
-/// Tries what is done for the first time in a process, each attempt in a forked child, in the same way:
-/// an error, and the same call then succeeds.
+/// Tries what is done for the first time in a process, each attempt in a forked child, in the same
+/// way: an error, and the same call then succeeds.
 fixture_shortage fixture_run_first_uses(void);
 /// Makes a class that macros define, for the first time. Where memory is out the program stops.
 void fixture_make_class_or_stop(void);

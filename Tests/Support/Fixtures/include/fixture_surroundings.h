@@ -7,20 +7,21 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Has the kernel refuse membarrier(2) from now on, as a sandbox does that a program enters. False if
-/// it does not do it.
+/// Has the kernel refuse membarrier(2) from now on, as a sandbox does that a program enters. False
+/// if it does not do it.
 bool system_deny_membarrier(void);
 
-/// Makes thread-specific keys until there are no more, and gives `mine` the value of the first that is
-/// made. Whether it has it still.
+/// Makes thread-specific keys until there are no more, and gives `mine` the value of the first that
+/// is made. Whether it has it still.
 void fixture_take_all_keys(void *mine);
 bool fixture_has_first_key(const void *mine);
 
 /// How many registrations and retirements there have been.
 uint64_t fixture_serial(void);
 
-/// Makes and destroys a lock of a binding, again and again, while it holds an outer one, on one thread,
-/// and forks on another, so many times. Whether each child ended well. In a child of its own.
+/// Makes and destroys a lock of a binding, again and again, while it holds an outer one, on one
+/// thread, and forks on another, so many times. Whether each child ended well. In a child of its
+/// own.
 bool fixture_make_locks_while_forking(int times);
 
 KVO_ASSUME_NONNULL_END

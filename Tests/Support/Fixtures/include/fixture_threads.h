@@ -20,7 +20,8 @@ void fixture_raise(int *turn);
 /// Waits until it has been raised so often, ten seconds at most.
 void fixture_await(const int *turn, int least);
 
-/// An observer whose calls wait: the n-th is under way when `begun` is n, and returns when `let_go` is.
+/// An observer whose calls wait: the n-th is under way when `begun` is n, and returns when `let_go`
+/// is.
 typedef struct gate {
   int begun, let_go;
 } gate;

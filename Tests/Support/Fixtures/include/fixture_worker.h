@@ -17,9 +17,9 @@ typedef struct badge {
 /// `überboss` reads the boss's boss. `compare:` compares ages. Ivars without accessors: `_label`, a
 /// string, and `_badge`, a struct with a string.
 ///
-/// Validators: an `age` below 0 is refused with the status alone, one past 150 becomes 150; a `name`
-/// that is empty is refused with an error of the class's own, whatever it has been replaced by; nil
-/// becomes "anonymous".
+/// Validators: an `age` below 0 is refused with the status alone, one past 150 becomes 150; a
+/// `name` that is empty is refused with an error of the class's own, whatever it has been replaced
+/// by; nil becomes "anonymous".
 typedef struct worker {
   tracked tracked;
   const char *name;
@@ -44,9 +44,9 @@ typedef struct worker {
   PROPERTY(worker, grid, grid, Grid, ASSIGN, "{grid=[9d]}") \
   PROPERTY(worker, badge, pin, Pin, READONLY, "{badge=*i}")
 
-/// Overrides `valueForKey:` and `setValue:forKey:`: `fortune`, which it has no accessor for, is read
-/// from and stored in `told`, and ages read a thousand years more; a `doom` can't be set, and it
-/// does not say why; all else is its superclass's. Its own validation makes any `fortune` 13 and
+/// Overrides `valueForKey:` and `setValue:forKey:`: `fortune`, which it has no accessor for, is
+/// read from and stored in `told`, and ages read a thousand years more; a `doom` can't be set, and
+/// it does not say why; all else is its superclass's. Its own validation makes any `fortune` 13 and
 /// refuses every `doom`.
 typedef struct oracle {
   worker worker;
