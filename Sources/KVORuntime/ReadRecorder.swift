@@ -6,8 +6,9 @@ internal import CKVORuntime
 class ReadRecorder {
   private var isReadingAgain = false
 
-  /// Records what a body reads, and nothing that an outer recorder would have seen.
-  final func record(_ body: () -> Void) {
+  /// Records what a body reads, and nothing that an outer recorder would have seen. It is never
+  /// inlined: Scripts/thread-sanitizer.txt knows it by name.
+  @inline(never) final func record(_ body: () -> Void) {
     // The thread's variable holds the address for as long as this frame does.
     withExtendedLifetime(self) {
       let outer = kvo_current_recorder()
