@@ -294,6 +294,44 @@ import Testing
     #expect(tally.isSettled)
   }
 
+  enum Begun: CaseIterable {
+    case bySetter, byKey, byHand
+  }
+
+  @Test(
+    "I3: initial tells who registers on another thread what was, and the change under way the rest",
+    arguments: Begun.allCases, [[], .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options])
+  func registersDuringChange(_ begun: Begun, _ options: kvo_options) {
+    let object = make(gauge.self)
+    let shared = Shared(object)
+    let late = Probe()
+    let handle = Locked(Shared<OpaquePointer?>(nil))
+    @Sendable func registerElsewhere() {
+      onThreads(1) { _ in
+        let made = late.register(shared.value.object, "first", options.union(.KVO_INITIAL))
+        handle.withLock { $0 = Shared(made) }
+      }
+    }
+    let log = Recorder()
+    let early = log.observe(object.object, "first", .KVO_PRIOR) { call in
+      if call.isPrior && begun != .byHand { registerElsewhere() }
+    }
+    switch begun {
+    case .bySetter: gauge_setFirst(object, 1)
+    case .byKey: set(object.object, "first", .int(1))
+    case .byHand:
+      kvo_will_change(object.object, "first")
+      registerElsewhere()
+      kvo_did_change(object.object, "first")
+    }
+    #expect(late.calls == 2)
+    early.invalidate()
+    gauge_setFirst(object, 2)
+    #expect(late.calls == 3)
+    kvo_handle_release(handle.withLock { $0.value })
+    object.release()
+  }
+
   @Test(
     "I4: two threads are in the accessors of one observed property at once",
     arguments: [[], .KVO_OLD, [.KVO_OLD, .KVO_NEW]] as [kvo_options])

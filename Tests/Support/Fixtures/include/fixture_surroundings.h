@@ -11,10 +11,11 @@ KVO_ASSUME_NONNULL_BEGIN
 /// if it does not do it.
 bool system_deny_membarrier(void);
 
-/// Makes thread-specific keys until there are no more, and gives `mine` the value of the first that
-/// is made. Whether it has it still.
-void fixture_take_all_keys(void *mine);
-bool fixture_has_first_key(const void *mine);
+/// Makes thread-specific keys until there are no more.
+void fixture_take_all_keys(void);
+
+/// What this thread keeps under the process's first key, whosever that is.
+const void *KVO_NULLABLE fixture_first_key(void);
 
 /// How many registrations and retirements there have been.
 uint64_t fixture_serial(void);
