@@ -124,13 +124,13 @@ static kvo_status no_memory_in_time(const insertion *insertion) {
 static bool place(insertion *insertion, kvo_link *link) {
   kvo_retired *retired = NULL;
   bool in_graph = link || insertion->stand->derivation;
+  kvo_registration_hold(insertion->registration); // another thread may remove it at once
   if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
-  bool placed = kvo_registration_place(insertion->registration, insertion->stand, &retired);
-  insertion->is_held = placed && link;
-  if (insertion->is_held) kvo_registration_hold(insertion->registration);
+  insertion->is_held = kvo_registration_place(insertion->registration, insertion->stand, &retired);
   if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
   kvo_retire(retired);
-  return placed;
+  if (!insertion->is_held) kvo_registration_let_go(insertion->registration);
+  return insertion->is_held;
 }
 
 static void wire(insertion *insertion, kvo_link *link) {

@@ -49,6 +49,30 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
+  @Test("C1 I1: an observer of a derived key may be removed as soon as it is there")
+  func removedAtOnce() {
+    let node = make(weave_class())
+    let observer = make(watcher.self)
+    let (shared, watching) = (Shared(node), Shared(observer))
+    let (left, wrong) = (Count(), Count())
+    let rounds = 20_000
+    onThreads(3) { thread in
+      if thread == 0 {
+        for _ in 0..<rounds {
+          if add(watching.value, to: shared.value, "twice").status != .KVO_OK { wrong.add() }
+        }
+      } else {
+        while left.value < rounds {
+          if remove(watching.value, from: shared.value, "twice").status == .KVO_OK { left.add() }
+        }
+      }
+    }
+    #expect(wrong.value == 0 && left.value == rounds)
+    #expect(!isSwapped(node) && node.pointee.observations == nil)
+    observer.release()
+    kvo_object_release(node)
+  }
+
   @Test("I1: n sets on m threads at the end of a path are n times m calls")
   func exactCount() {
     let nodes = (0..<3).map { _ in make(weave_class()) }
