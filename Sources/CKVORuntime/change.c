@@ -262,7 +262,9 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
   return open_change(object, id, mutation);
 }
 
+// What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
 KVO_INLINE void finish(kvo_frame *frame) {
+  kvo_light_fence();
   const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
   if (KVO_UNLIKELY(!cell)) {
     if (frame->flags & KVO_FRAME_REACH) kvo_reach_finish(frame);
@@ -293,6 +295,7 @@ void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 
 void kvo_change_close(kvo_frame *frame) {
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
+  else kvo_frame_take_over(frame);
   if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame);
@@ -318,6 +321,7 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
+  kvo_heavy_fence(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);

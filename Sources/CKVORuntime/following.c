@@ -184,6 +184,7 @@ void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
   uint64_t ticket;
   kvo_object *object = begin_following(link, &ticket);
   if (!object) return;
+  kvo_wiring_settle(wiring);
   targets found = read_held(link, object);
   uintptr_t *sorted = kvo_alloc(found.count * sizeof *sorted + 1);
   size_t count = sorted ? sort_once(sorted, &found) : 0;

@@ -228,7 +228,7 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
-  __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELAXED);
+  __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELEASE);
   if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;

@@ -15,7 +15,8 @@
 // may have been popped before that could be seen, so the frames are looked at again, after a fence.
 // A mark may outlive its reason: the next pop then tries for nothing. Nothing is tried for other
 // objects, so `ended` is called by the thread that ended a registration, or by one that was
-// delivering a change of the same object.
+// delivering a change of the same object; in a forked child also by the one that next ends
+// something, for what waited for threads that are gone.
 #include "kvo_reclaim.h"
 
 #include "kvo_lock.h"
@@ -50,16 +51,18 @@ __attribute__((constructor(101))) static void choose_fences(void) {
   kernel_fences = kvo_fences_are_asymmetric;
 }
 
+// 0 where a sandbox refuses that as well.
 static int64_t nanoseconds_now(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (clock_gettime(CLOCK_MONOTONIC, &now)) return 0;
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// For ten milliseconds. Neither a thread's cancellation nor a sandbox ends it early.
+// For ten milliseconds, or a million calls where there is no clock. Neither a thread's cancellation
+// nor a sandbox ends it early.
 static void pause_shortly(void) {
   int64_t end = nanoseconds_now() + 10000000;
-  while (nanoseconds_now() < end) sched_yield();
+  for (int i = 0; i < 1000000 && nanoseconds_now() < end; i++) sched_yield();
 }
 
 // The program has entered a sandbox. From now on each thread fences its guards itself. One that is
@@ -89,9 +92,8 @@ static bool other_threads_exist(void) {
   return false;
 }
 
-// Orders this thread's earlier stores before its later loads, and every frame that is published
-// before its thread's reads.
-static void heavy_fence(void) {
+// A thread without a record has no change under way.
+void kvo_heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (other_threads_exist()) fence_all_threads();
 }
@@ -181,7 +183,7 @@ static bool must_wait_locked(const kvo_retired *retired) {
     if (!frame) return false;
     const kvo_object *owed = __atomic_exchange_n(&frame->owes, retired->guard, __ATOMIC_SEQ_CST);
     if (owed == retired->guard) return true;
-    heavy_fence();
+    kvo_heavy_fence();
   }
 }
 
@@ -198,7 +200,7 @@ static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
 // A frame that has counted this one began when all of the chain had been unlinked.
 static void reclaim_or_wait(kvo_retired *chain) {
   uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
-  heavy_fence();
+  kvo_heavy_fence();
   kvo_retired *free = NULL, *guarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
@@ -252,8 +254,12 @@ void kvo_retire(kvo_retired *chain) {
 
 void kvo_reclaim_after_fork(void) {
   choose_fences();
-  add_to_batch_locked(waiting);
+  kvo_retired *all = waiting;
   waiting = NULL;
+  kvo_retired *free = wait_if_guarded_locked(all); // this thread's own frames go on
+  if (!free) return;
+  add_to_batch_locked(free);
+  __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED); // some may tell: it can't wait
 }
 
 // Takes what waits for an object out of `waiting`.
@@ -275,7 +281,7 @@ void kvo_reclaim_waiting(const kvo_object *guard) {
   kvo_retired *free;
   {
     KVO_LOCKED(&kvo_limbo_lock);
-    heavy_fence();
+    kvo_heavy_fence();
     free = wait_if_guarded_locked(take_waiting_locked(guard));
   }
   reclaim_all(free);

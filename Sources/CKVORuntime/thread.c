@@ -2,7 +2,7 @@
 //
 // | state | protection |
 // |---|---|
-// | the list of records | grows only; new heads are published by compare-and-swap under the thread lock |
+// | the list of records | grows only; new heads are published under the thread lock |
 // | frames, top, open_count, reading_count | their own thread's, but for `object` and `state`, which are atomic |
 // | in_use | the thread lock |
 //
@@ -70,6 +70,7 @@ kvo_thread *kvo_thread_start(void) {
     // use either sees this one, or has unlinked before this one reads.
     if (thread) __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
     if (thread) thread->number = ++thread_count;
+    if (thread) thread->bottom = thread->top;
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -79,20 +80,42 @@ kvo_thread *kvo_thread_start(void) {
   return NULL;
 }
 
-static void empty(kvo_frame_block *block) {
+void kvo_frame_take_over(kvo_frame *frame) {
+  frame->flags |= KVO_FRAME_TAKEN_OVER;
+  frame->taker = pthread_self();
+}
+
+// This thread, which forked, is in the middle of delivering what another has begun.
+static bool is_taken_over(const kvo_frame *frame) {
+  return frame->state == KVO_FRAME_DELIVERING && frame->flags & KVO_FRAME_TAKEN_OVER &&
+         pthread_equal(frame->taker, pthread_self());
+}
+
+// False if a frame goes on.
+static bool empty(kvo_frame_block *block) {
+  bool is_empty = true;
   for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++) {
+    if (is_taken_over(frame)) {
+      is_empty = false;
+      continue;
+    }
     kvo_end_guard(&frame->guard);
     frame->owes = NULL;
     frame->state = KVO_FRAME_FREE;
     frame->flags = 0;
   }
+  return is_empty;
 }
 
 // Its pairs stay with their objects, as those of any thread that ends.
 static void abandon(kvo_thread *thread) {
-  for (kvo_frame_block *block = &thread->first; block; block = block->next) empty(block);
-  thread->block = &thread->first;
-  thread->top = thread->first.frames;
+  bool is_empty = true;
+  for (kvo_frame_block *block = &thread->first; block; block = block->next)
+    is_empty = empty(block) && is_empty;
+  if (is_empty) {
+    thread->block = &thread->first;
+    thread->top = thread->first.frames;
+  }
   thread->open_count = 0;
   for (kvo_open_pair *pair = thread->pairs; pair; pair = pair->next_of_thread)
     pair->link_of_thread = NULL;
@@ -119,17 +142,22 @@ bool kvo_thread_enter_next_block(kvo_thread *thread) {
   return true;
 }
 
+static void lower(kvo_thread *thread, kvo_frame *top) {
+  if (thread->top == thread->bottom) thread->bottom = top;
+  thread->top = top;
+}
+
 void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not count itself out.
       if (!thread->block->previous) thread->open_count = 0;
       if (!thread->block->previous) return;
+      lower(thread, thread->block->previous->frames + KVO_FRAMES_PER_BLOCK);
       thread->block = thread->block->previous;
-      thread->top = thread->block->frames + KVO_FRAMES_PER_BLOCK;
     }
     if (__atomic_load_n(&thread->top[-1].state, __ATOMIC_ACQUIRE) != KVO_FRAME_FREE) return;
-    thread->top--;
+    lower(thread, thread->top - 1);
   }
 }
 
@@ -191,7 +219,7 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 void kvo_thread_unwind(kvo_frame *mark) {
   kvo_thread *thread = kvo_this_thread;
   if (!thread) return;
-  if (!mark) mark = thread->first.frames;
+  if (!mark) mark = thread->bottom;
   for (kvo_thread_shrink(thread); is_above(thread, mark); kvo_thread_shrink(thread)) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);

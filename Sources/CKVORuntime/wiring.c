@@ -132,6 +132,11 @@ static void end_task(kvo_task *task) {
   *task = (kvo_task){0};
 }
 
+void kvo_wiring_settle(kvo_wiring *wiring) {
+  if (wiring->has_placed) kvo_heavy_fence();
+  wiring->has_placed = false;
+}
+
 // MARK: Standing
 
 void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
@@ -152,10 +157,11 @@ static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_st
 }
 
 // Places a chain's first link, unless another thread has, or the chain has ended.
-static bool place_first(kvo_chain *chain, kvo_link *link, kvo_stand *stand, kvo_retired **retired) {
+static bool place_first(kvo_wiring *wiring, kvo_chain *chain, kvo_link *link, kvo_stand *stand) {
   KVO_LOCKED(&kvo_graph_lock);
   if (chain->ended || chain->first) return false;
-  if (!kvo_registration_place(&link->entry, stand, retired)) return false;
+  if (!kvo_registration_place(&link->entry, stand, &wiring->retired)) return false;
+  wiring->has_placed = true;
   chain->first = link;
   return true;
 }
@@ -177,7 +183,7 @@ static void wire_chain(kvo_wiring *wiring, kvo_chain *chain, kvo_object *root) {
   uint32_t depth = first_key(chain->path);
   if (depth == chain->path->count || !prepare(chain, root, depth, &stand)) return;
   kvo_link *link = make_link(chain, depth, &stand);
-  if (link && place_first(chain, link, &stand, &wiring->retired)) {
+  if (link && place_first(wiring, chain, link, &stand)) {
     push_consequences(wiring, link, &stand);
     return;
   }
@@ -197,6 +203,7 @@ static bool place_child(kvo_wiring *wiring, kvo_link *parent, uint64_t ticket, k
   if (kvo_wiring_is_superseded_locked(wiring, parent, parent->installed != ticket)) return false;
   child->parent = parent; // before the entry can be seen: it tells whose it is
   if (!kvo_registration_place(&child->entry, stand, &wiring->retired)) return false;
+  wiring->has_placed = true;
   kvo_link_add_child_locked(parent, child);
   return true;
 }
@@ -258,6 +265,7 @@ static bool has_new_links(const kvo_derivation *derivation) {
 
 static void track(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t again) {
   if (again && !has_new_links(derivation)) return;
+  kvo_wiring_settle(wiring);
   kvo_tracked result = kvo_derivation_track(derivation, &wiring->reads, &wiring->retired);
   if (result == KVO_TRACKED) push_unwired(wiring, derivation, again);
   else if (result == KVO_TRACKED_LATE) push_track(wiring, derivation, again);
@@ -316,7 +324,7 @@ static void work_off(kvo_wiring *wiring) {
 }
 
 void kvo_wire(kvo_link *first, kvo_derivation *derivation) {
-  kvo_wiring wiring = {0};
+  kvo_wiring wiring = {.has_placed = true};
   if (first) push_follow(&wiring, first, false);
   if (derivation && starts_wiring(&wiring, derivation)) push_chains(&wiring, derivation);
   kvo_derivation_release(derivation);

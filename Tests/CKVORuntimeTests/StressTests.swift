@@ -64,6 +64,18 @@ import Testing
   }
 
   @Test(
+    "C5 I1: an observer may fork, and calls and ends go on in the child as in the parent",
+    .enabled(if: fixture_can_fork()), arguments: [false, true])
+  func forkInCall(isCarried: Bool) {
+    #expect(carried_fork_in_call(isCarried))
+  }
+
+  @Test("I1: a thread that ends in a call leaves alone what another has begun with its record")
+  func exitInCall() async {
+    await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }
+  }
+
+  @Test(
     "C4: a binding's locks are free in a forked child, though another thread held them",
     .enabled(if: fixture_can_fork()))
   func locksOfBindings() {

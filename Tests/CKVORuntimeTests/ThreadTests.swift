@@ -332,6 +332,11 @@ import Testing
     object.release()
   }
 
+  @Test("I3: initial tells what a setter has stored, or its change finds the registration")
+  func nothingMissed() {
+    #expect(late_store_missed_values(3_000) == 0)
+  }
+
   @Test(
     "I4: two threads are in the accessors of one observed property at once",
     arguments: [[], .KVO_OLD, [.KVO_OLD, .KVO_NEW]] as [kvo_options])

@@ -95,7 +95,8 @@ typedef struct kvo_handle kvo_handle;
 /// - context: handed back, never touched.
 /// - ended: called exactly once, with the context, after the last call in progress when the
 ///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
-///   object's death. On the thread that ended it or on the one whose call was the last. Not
+///   object's death. On the thread that ended it or on the one whose call was the last; in a
+///   forked child, where the last call was another thread's, when next something ends. Not
 ///   called if registration fails. It must not throw.
 /// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
 ///   registration too. An exception of C++ that the initial call throws passes through; the

@@ -46,8 +46,8 @@ void kvo_reclaim_waiting(const kvo_object *guard);
 /// Of a thread that another has fenced, or that ends.
 void kvo_let_guards_be_seen(struct kvo_thread *thread);
 
-/// In a forked child, whose other threads' frames have been emptied: what waited for them is tried
-/// again at the next retirement. Limbo lock held.
+/// In a forked child, whose other threads' frames have been emptied: what waited for them is freed
+/// with the next retirement; what waits for this thread's goes on waiting. Limbo lock held.
 void kvo_reclaim_after_fork(void);
 
 /// Counts registrations and retirements. A frame remembers how many there were when it began, read
@@ -81,13 +81,22 @@ typedef struct kvo_guard {
 #endif
 } kvo_guard;
 
+/// Two fences that meet: of two threads that each store, fence and load what the other has stored,
+/// one with the light fence, the other with the heavy one, one at least sees the other's store. The
+/// light one, on the way of every change, is the compiler's alone where the kernel makes the
+/// processor's in all threads for the heavy one.
+KVO_INLINE void kvo_light_fence(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(!kvo_remover_fences())) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void kvo_heavy_fence(void);
+
 KVO_INLINE void kvo_store_guard(kvo_guard *guard, kvo_object *KVO_NULLABLE object) {
 #ifdef KVO_SANITIZE_THREAD
   __atomic_store_n(&guard->object, object, __ATOMIC_SEQ_CST);
 #else
   __atomic_store_n(&guard->object, object, __ATOMIC_RELEASE);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (KVO_UNLIKELY(!kvo_remover_fences())) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  kvo_light_fence();
 #endif
 }
 /// Publishes a guard, and orders that before the reads that follow, against `kvo_retire`'s

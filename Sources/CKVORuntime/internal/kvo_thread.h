@@ -11,6 +11,8 @@
 #include "kvo_exceptions.h"
 #include "kvo_reclaim.h"
 
+#include <pthread.h>
+
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
@@ -29,10 +31,11 @@ enum kvo_frame_flag {
   KVO_FRAME_HAS_NEW = 4,
   KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
   KVO_FRAME_EQUAL = 16,
-  KVO_FRAME_CALLS = 32,     ///< `observer` is held while it is called
-  KVO_FRAME_REACH = 64,     ///< `reach` is the frame's
-  KVO_FRAME_READS = 128,    ///< what `id` names is being read
-  KVO_FRAME_REPORTED = 256, ///< that memory was out for some of the change has been reported
+  KVO_FRAME_CALLS = 32,       ///< `observer` is held while it is called
+  KVO_FRAME_REACH = 64,       ///< `reach` is the frame's
+  KVO_FRAME_READS = 128,      ///< what `id` names is being read
+  KVO_FRAME_REPORTED = 256,   ///< that memory was out for some of the change has been reported
+  KVO_FRAME_TAKEN_OVER = 512, ///< `taker` ends the change, which another thread has begun
 };
 
 struct kvo_frame {
@@ -53,6 +56,7 @@ struct kvo_frame {
   kvo_value old_value, new_value;
   kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
   struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
+  pthread_t taker;                      ///< with KVO_FRAME_TAKEN_OVER
 };
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
@@ -68,6 +72,8 @@ typedef struct kvo_frame_block {
 struct kvo_thread {
   kvo_frame *top;         ///< the next free frame
   kvo_frame_block *block; ///< where `top` lies
+  kvo_frame
+      *bottom; ///< what lies below is of threads that had the record before, and goes on elsewhere
   uint32_t
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
@@ -100,6 +106,8 @@ bool kvo_thread_enter_next_block(kvo_thread *thread);
 void kvo_thread_shrink(kvo_thread *thread);
 /// Frees what waited for a frame of this thread's that no longer guards the object.
 void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed);
+/// This thread ends a change that another has begun. Should it fork meanwhile, the frame goes on.
+void kvo_frame_take_over(kvo_frame *frame);
 /// What a pop does if the frame has values or holds its object, belongs to another thread, or if
 /// something waits for it.
 void kvo_frame_pop_slowly(kvo_frame *frame);

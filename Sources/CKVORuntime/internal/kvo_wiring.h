@@ -29,10 +29,14 @@ typedef struct kvo_wiring {
   /// Those that another thread is at, gone through here; references.
   kvo_derivation *KVO_NONNULL *KVO_NULLABLE foreign;
   size_t foreign_count, foreign_capacity;
+  bool has_placed; ///< something that a change under way on another thread may not have found
 } kvo_wiring;
 
 /// Room for so many tasks more. False if memory is out.
 bool kvo_wiring_make_room(kvo_wiring *wiring, size_t more);
+/// To be called before something is read: what was stored by changes that did not find what has been
+/// placed here is seen from now on (I3).
+void kvo_wiring_settle(kvo_wiring *wiring);
 /// Reads where a link leads, ends what stands elsewhere, and pushes what is to stand there. Calls a
 /// getter: no lock held.
 void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough);

@@ -1,0 +1,23 @@
+/// Changes that another thread ends than began them, as where a language suspends in an access, and
+/// what may happen meanwhile.
+#ifndef FIXTURE_CARRIED_H
+#define FIXTURE_CARRIED_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// An observer forks in its call, having ended itself and two others; or those afterwards, where the
+/// change is one that another thread has begun (`is_carried`). False unless in the parent and in
+/// the child it alone was called, once, and each was told its end once, after the call.
+bool carried_fork_in_call(bool is_carried);
+
+/// A thread begins a change and ends; another, which has its record then, ends in a call. How often
+/// the change is told when it is over.
+int carried_calls_after_exit(void);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
