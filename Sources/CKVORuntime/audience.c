@@ -131,7 +131,8 @@ typedef struct {
   bool ok;
 } search;
 
-static void find_member(search *search, kvo_registration *registration, bool is_whole) {
+static void find_member(search *search, kvo_registration *registration, bool is_whole,
+    bool by_other_thread) {
   if (registration->stamp == search->stamp) {
     kvo_member *known = &search->audience->members[registration->place];
     if (search->index == 0 && is_whole) known->is_whole = true;
@@ -142,6 +143,7 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .path = search->path,
       .affected = search->index,
       .is_whole = is_whole || search->index > 0 || search->path,
+      .by_other_thread = by_other_thread,
       .was_place = was ? registration->place : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->audience, member);
   if (!search->ok) return;
@@ -159,9 +161,10 @@ static bool is_being_read(const kvo_derivation *derivation) {
   return kvo_thread_is_reading(derivation->object, derivation->accessors->id);
 }
 
-static void find_derived(search *search, kvo_derivation *derivation) {
+static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread) {
   if (derivation->stamp == search->stamp || is_being_read(derivation)) return;
   derivation->stamp = search->stamp;
+  derivation->by_other_thread = by_other_thread;
   find_tracked(search, derivation);
   if (derivation->is_tracked && derivation->accessors->property->is_path) {
     derivation->pending = search->pending;
@@ -172,7 +175,8 @@ static void find_derived(search *search, kvo_derivation *derivation) {
       .operations = derivation->operations,
       .id = derivation->accessors->id,
       .key = derivation->accessors->key,
-      .serial = derivation->serial};
+      .serial = derivation->serial,
+      .by_other_thread = by_other_thread};
   search->ok = search->ok && add_affected(search->audience, affected);
 }
 
@@ -182,20 +186,32 @@ static bool leads_on(const kvo_link *link) {
   return !kvo_link_is_last(link) || kvo_key_path_operates(path, link->depth);
 }
 
+// Whether what is looked at was found by a link of another thread's.
+static bool is_by_other_thread(const search *search) {
+  return search->path ? search->path->by_other_thread
+                      : search->audience->affected[search->index].by_other_thread;
+}
+
+// But for a registration of the user's, which says itself who has made it.
+static bool is_placed_by_other_thread(const kvo_link *link) {
+  return (link->parent || link->chain->derivation) && link->entry.thread != kvo_this_thread;
+}
+
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
+  bool by_other_thread = is_by_other_thread(search) || is_placed_by_other_thread(link);
   if (search->links && !kvo_link_is_last(link))
     search->ok = search->ok && add_link(search->links, link);
-  if (chain->derivation) find_derived(search, chain->derivation);
+  if (chain->derivation) find_derived(search, chain->derivation, by_other_thread);
   else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
-    find_member(search, &chain->first->entry, leads_on(link));
+    find_member(search, &chain->first->entry, leads_on(link), by_other_thread);
 }
 
 static void find_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_link *link = kvo_link_of(entry);
   if (link) find_link(search, link);
-  else find_member(search, entry, false);
+  else find_member(search, entry, false, is_by_other_thread(search));
 }
 
 static void look_at_locked(search *search, kvo_cell *cell) {

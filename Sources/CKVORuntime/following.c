@@ -181,10 +181,10 @@ static targets read_held(const kvo_link *link, kvo_object *object) {
 }
 
 void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
+  kvo_wiring_settle(wiring); // before the ticket: a later one has seen as much
   uint64_t ticket;
   kvo_object *object = begin_following(link, &ticket);
   if (!object) return;
-  kvo_wiring_settle(wiring);
   targets found = read_held(link, object);
   uintptr_t *sorted = kvo_alloc(found.count * sizeof *sorted + 1);
   size_t count = sorted ? sort_once(sorted, &found) : 0;

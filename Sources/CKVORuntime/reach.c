@@ -182,8 +182,11 @@ static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_
          member->registration->serial <= frame->serial;
 }
 
-static bool is_of_other_thread(const kvo_frame *frame, const kvo_registration *registration) {
-  return registration->serial > frame->serial && registration->thread != kvo_this_thread;
+// Those that were not there at will are this thread's own, which get the next change, or another
+// thread's: then the one that was made, or led here, has read what there was, or may have (I3).
+// When that was is not asked: they have their number before they can be found.
+static bool is_of_other_thread(const kvo_member *member) {
+  return member->by_other_thread || member->registration->thread != kvo_this_thread;
 }
 
 static const kvo_value *old_value(const kvo_frame *frame, const kvo_reach *reach,
@@ -198,7 +201,7 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
   const kvo_registration *registration = member->registration;
   uint32_t options = registration->options;
   bool was_there = member->was_place != KVO_NO_PLACE || was_plain(frame, reach, member);
-  if (!was_there && !is_of_other_thread(frame, registration)) return;
+  if (!was_there && !is_of_other_thread(member)) return;
   const kvo_value *old = old_value(frame, reach, member);
   const kvo_value *new = value_of(&reach->after, member);
   kvo_change change = {.kind = KVO_SETTING,

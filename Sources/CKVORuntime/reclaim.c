@@ -92,7 +92,7 @@ static bool other_threads_exist(void) {
   return false;
 }
 
-// A thread without a record has no change under way.
+// A thread without a record has begun no change; if it ends another's, it fences itself.
 void kvo_heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (other_threads_exist()) fence_all_threads();

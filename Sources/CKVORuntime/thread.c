@@ -59,6 +59,12 @@ static kvo_thread *make_locked(void) {
   return thread;
 }
 
+static void begin_locked(kvo_thread *thread) {
+  thread->number = ++thread_count;
+  kvo_thread_shrink(thread); // frames that have ended elsewhere meanwhile
+  thread->bottom = thread->top;
+}
+
 kvo_thread *kvo_thread_start(void) {
   pthread_once(&thread_end_once, make_thread_end);
   kvo_thread *thread;
@@ -69,8 +75,7 @@ kvo_thread *kvo_thread_start(void) {
     // Sequentially consistent, so that a thread that retires something and counts the threads in
     // use either sees this one, or has unlinked before this one reads.
     if (thread) __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
-    if (thread) thread->number = ++thread_count;
-    if (thread) thread->bottom = thread->top;
+    if (thread) begin_locked(thread);
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -83,6 +88,7 @@ kvo_thread *kvo_thread_start(void) {
 void kvo_frame_take_over(kvo_frame *frame) {
   frame->flags |= KVO_FRAME_TAKEN_OVER;
   frame->taker = pthread_self();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); // it may have no record by which others count it
 }
 
 // This thread, which forked, is in the middle of delivering what another has begun.
@@ -91,31 +97,32 @@ static bool is_taken_over(const kvo_frame *frame) {
          pthread_equal(frame->taker, pthread_self());
 }
 
-// False if a frame goes on.
-static bool empty(kvo_frame_block *block) {
-  bool is_empty = true;
-  for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++) {
-    if (is_taken_over(frame)) {
-      is_empty = false;
-      continue;
+static void empty(kvo_frame *frame) {
+  kvo_end_guard(&frame->guard);
+  frame->owes = NULL;
+  frame->state = KVO_FRAME_FREE;
+  frame->flags = 0;
+}
+
+// Its top may have been halfway from one block to another.
+static void empty_stack(kvo_thread *thread) {
+  thread->block = &thread->first;
+  thread->top = thread->first.frames;
+  for (kvo_frame_block *block = &thread->first; block; block = block->next)
+    for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++) {
+      if (!is_taken_over(frame)) {
+        empty(frame);
+        continue;
+      }
+      thread->block = block;
+      thread->top = frame + 1;
     }
-    kvo_end_guard(&frame->guard);
-    frame->owes = NULL;
-    frame->state = KVO_FRAME_FREE;
-    frame->flags = 0;
-  }
-  return is_empty;
 }
 
 // Its pairs stay with their objects, as those of any thread that ends.
 static void abandon(kvo_thread *thread) {
-  bool is_empty = true;
-  for (kvo_frame_block *block = &thread->first; block; block = block->next)
-    is_empty = empty(block) && is_empty;
-  if (is_empty) {
-    thread->block = &thread->first;
-    thread->top = thread->first.frames;
-  }
+  empty_stack(thread);
+  kvo_let_guards_be_seen(thread);
   thread->open_count = 0;
   for (kvo_open_pair *pair = thread->pairs; pair; pair = pair->next_of_thread)
     pair->link_of_thread = NULL;
@@ -142,12 +149,19 @@ bool kvo_thread_enter_next_block(kvo_thread *thread) {
   return true;
 }
 
+static bool holds(const kvo_frame_block *block, const kvo_frame *top) {
+  return top >= block->frames && top <= block->frames + KVO_FRAMES_PER_BLOCK;
+}
+
 static void lower(kvo_thread *thread, kvo_frame *top) {
   if (thread->top == thread->bottom) thread->bottom = top;
   thread->top = top;
 }
 
 void kvo_thread_shrink(kvo_thread *thread) {
+  // It has ended itself what a thread before it had begun.
+  if (holds(thread->block, thread->bottom) && thread->bottom > thread->top)
+    thread->bottom = thread->top;
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not count itself out.
@@ -204,10 +218,6 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
   else pop_with_values(frame);
 }
 
-static bool holds(const kvo_frame_block *block, const kvo_frame *top) {
-  return top >= block->frames && top <= block->frames + KVO_FRAMES_PER_BLOCK;
-}
-
 // The top may lie below the mark already: frames there ended, on other threads.
 static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
   if (holds(thread->block, mark)) return thread->top > mark;
@@ -233,20 +243,22 @@ static bool is_open(const kvo_frame *frame, const kvo_object *object) {
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
 }
 
-static bool block_has_open(const kvo_frame_block *block, const kvo_frame *end,
-    const kvo_object *object, uintptr_t id) {
-  for (const kvo_frame *frame = end; frame-- > block->frames;)
+static bool has_open(const kvo_frame *lowest, const kvo_frame *end, const kvo_object *object,
+    uintptr_t id) {
+  for (const kvo_frame *frame = end; frame-- > lowest;)
     if (frame->id == id && is_open(frame, object)) return true;
   return false;
 }
 
+// Not among those below the bottom, which are not this thread's own.
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   const kvo_frame *end = thread->top;
-  for (const kvo_frame_block *block = thread->block; block; block = block->previous) {
-    if (block_has_open(block, end, object, id)) return true;
-    if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
+  for (const kvo_frame_block *block = thread->block;; block = block->previous) {
+    bool is_lowest = holds(block, thread->bottom);
+    if (has_open(is_lowest ? thread->bottom : block->frames, end, object, id)) return true;
+    if (is_lowest || !block->previous) return false;
+    end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
   }
-  return false;
 }
 
 static bool block_reads(const kvo_frame_block *block, const kvo_frame *end,

@@ -22,6 +22,7 @@ static kvo_link *make_link(kvo_chain *chain, uint32_t depth, const kvo_stand *st
   if (!link) return NULL;
   link->entry = (kvo_registration){.references = 2, // its table's, and that of whoever makes it
       .options = KVO_LINKED,
+      .thread = kvo_this_thread,
       .object = stand->object,
       .id = stand->accessors->id,
       .key_path = chain->path->text};
@@ -101,7 +102,7 @@ static void push_chains(kvo_wiring *wiring, kvo_derivation *derivation) {
 // What follows from standing at a key: pushed in the reverse of the order in which it is done. Ends
 // the maker's reference.
 static void push_consequences(kvo_wiring *wiring, kvo_link *link, kvo_stand *stand) {
-  push_follow(wiring, link, false);
+  push_follow(wiring, link, true);
   if (stand->derivation && starts_wiring(wiring, stand->derivation))
     push_chains(wiring, stand->derivation);
   kvo_stand_settle(stand);
@@ -117,7 +118,9 @@ static kvo_derivation *derivation_at(const kvo_link *link) {
   return cell && cell->derivation ? kvo_derivation_retain(cell->derivation) : NULL;
 }
 
+// Whoever has placed it may not have fenced yet.
 static void ensure(kvo_wiring *wiring, kvo_link *link) {
+  wiring->has_placed = true;
   push_follow(wiring, link, true);
   kvo_derivation *derivation = derivation_at(link);
   if (derivation && starts_wiring(wiring, derivation)) push_chains(wiring, derivation);
@@ -172,13 +175,17 @@ static kvo_link *hold_first(kvo_chain *chain) {
   return chain->first;
 }
 
-static void wire_chain(kvo_wiring *wiring, kvo_chain *chain, kvo_object *root) {
+// False if there is none.
+static bool ensure_first(kvo_wiring *wiring, kvo_chain *chain) {
   kvo_link *first = hold_first(chain);
-  if (first) {
-    ensure(wiring, first);
-    kvo_registration_let_go(&first->entry);
-    return;
-  }
+  if (!first) return false;
+  ensure(wiring, first);
+  kvo_registration_let_go(&first->entry);
+  return true;
+}
+
+static void wire_chain(kvo_wiring *wiring, kvo_chain *chain, kvo_object *root) {
+  if (ensure_first(wiring, chain)) return;
   kvo_stand stand;
   uint32_t depth = first_key(chain->path);
   if (depth == chain->path->count || !prepare(chain, root, depth, &stand)) return;
@@ -189,10 +196,11 @@ static void wire_chain(kvo_wiring *wiring, kvo_chain *chain, kvo_object *root) {
   }
   if (link) free_link(link);
   kvo_stand_discard(&stand);
+  if (link) ensure_first(wiring, chain); // another thread's, which may not be done yet
 }
 
 bool kvo_wiring_is_superseded_locked(kvo_wiring *wiring, kvo_link *link, bool is_newer) {
-  if (is_newer) push_follow(wiring, link, false);
+  if (is_newer) push_follow(wiring, link, true);
   return is_newer;
 }
 
@@ -335,10 +343,12 @@ void kvo_link_follow(kvo_link *link) {
   kvo_wiring wiring = {0};
   push_follow(&wiring, link, false);
   work_off(&wiring);
+  kvo_wiring_settle(&wiring);
 }
 
 void kvo_derivation_follow(kvo_derivation *derivation) {
   kvo_wiring wiring = {0};
   push_track(&wiring, derivation, 0);
   work_off(&wiring);
+  kvo_wiring_settle(&wiring);
 }

@@ -92,6 +92,33 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
+  @Test(
+    "I3: who is led to a change under way is told of it, if another thread has led there",
+    arguments: ["next.value", "nextTwice", "next.twice", "next.nextTwice"])
+  func pathLedElsewhere(_ path: String) {
+    let nodes = (0..<4).map { _ in make(weave_class()) }
+    weave_set_next(nodes[2], nodes[3])
+    let changed = path == "next.nextTwice" ? nodes[3] : nodes[2]
+    let (steady, led) = (Probe(), Probe())
+    let shared = Shared(nodes)
+    let handles = [steady.register(changed, "value"), led.register(nodes[0], path)]
+    for isElsewhere in [true, false] {
+      weave_set_next(nodes[0], nodes[1])
+      let calls = led.calls
+      kvo_will_change(changed, "value")
+      if isElsewhere {
+        onThreads(1) { _ in weave_set_next(shared.value[0], shared.value[2]) }
+      } else {
+        weave_set_next(nodes[0], nodes[2])
+      }
+      #expect(led.calls == calls + 1)
+      kvo_did_change(changed, "value")
+      #expect(led.calls == calls + (isElsewhere ? 2 : 1))
+    }
+    for handle in handles { kvo_handle_release(handle) }
+    for node in nodes { kvo_object_release(node) }
+  }
+
   @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
   func lastLinkWins() {
     let nodes = (0..<4).map { _ in make(weave_class()) }

@@ -75,6 +75,11 @@ import Testing
     await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }
   }
 
+  @Test("D7 I1: a thread's change joins none that another has begun with its record")
+  func changeBeside() async {
+    await #expect(processExitsWith: .success) { precondition(carried_calls_beside() == 2) }
+  }
+
   @Test(
     "C4: a binding's locks are free in a forked child, though another thread held them",
     .enabled(if: fixture_can_fork()))

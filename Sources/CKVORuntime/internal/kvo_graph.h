@@ -54,9 +54,10 @@ struct kvo_link {
 };
 
 struct kvo_derivation {
-  uint32_t references; ///< its cell, whoever wires it
-  bool ended;          ///< its cell has let it go
-  bool is_tracked;     ///< its chains go by what the key's getter reads (tracking.c)
+  uint32_t references;  ///< its cell, whoever wires it
+  bool ended;           ///< its cell has let it go
+  bool by_other_thread; ///< the audience that it was last found for came by another thread's link
+  bool is_tracked;      ///< its chains go by what the key's getter reads (tracking.c)
   enum { KVO_UNWIRED, KVO_BEING_WIRED, KVO_WIRED } state;
   const void *KVO_NULLABLE wirer;        ///< who is wiring it
   kvo_derivation *KVO_NULLABLE next_own; ///< of those that the same one is wiring

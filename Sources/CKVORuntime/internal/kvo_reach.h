@@ -16,6 +16,7 @@ typedef struct kvo_affected {
   uintptr_t id;
   const char *KVO_NULLABLE key; ///< of a derived one, interned
   uint64_t serial;              ///< when it came to be watched
+  bool by_other_thread;         ///< found by a link that another thread has placed
   bool is_read;
   kvo_value value; ///< what it was when it was read, for its plain observers
 } kvo_affected;
@@ -26,6 +27,8 @@ typedef struct kvo_member {
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went
+  bool
+      by_other_thread; ///< found by a link that another thread has placed: during the change, perhaps
   bool is_read;
   kvo_value value;    ///< of a path
   uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE

@@ -83,7 +83,7 @@ bool carried_fork_in_call(bool is_carried) {
   return self.child > 0 && waitpid(self.child, &status, 0) == self.child && status == 0 && is_right;
 }
 
-// MARK: Exits
+// MARK: Records of threads that have ended
 
 static void count_call(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
@@ -100,6 +100,23 @@ static void exit_thread(void *context, kvo_object *object, const char *key_path,
 static void *change_by_hand(void *object) {
   kvo_will_change(object, "first");
   return NULL;
+}
+
+static void *set_first(void *object) {
+  gauge_setFirst(object, 1);
+  return NULL;
+}
+
+int carried_calls_beside(void) {
+  kvo_object *object = make();
+  int calls = 0;
+  kvo_handle *handle = observe(object, 0, count_call, &calls, NULL);
+  run_thread(begin_change, object);
+  run_thread(set_first, object);
+  if (carried) kvo_uniform_did(carried);
+  kvo_handle_release(handle);
+  kvo_object_release(object);
+  return calls;
 }
 
 int carried_calls_after_exit(void) {

@@ -13,6 +13,10 @@ KVO_ASSUME_NONNULL_BEGIN
 /// the child it alone was called, once, and each was told its end once, after the call.
 bool carried_fork_in_call(bool is_carried);
 
+/// A thread begins a change and ends; another, which has its record then, sets the same property.
+/// How many changes are told when the first is over as well.
+int carried_calls_beside(void);
+
 /// A thread begins a change and ends; another, which has its record then, ends in a call. How often
 /// the change is told when it is over.
 int carried_calls_after_exit(void);
