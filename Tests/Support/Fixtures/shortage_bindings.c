@@ -150,7 +150,7 @@ static kvo_status append(world *world) {
   return KVO_OK;
 }
 
-static kvo_status add(world *world) {
+static kvo_status add_to_ward(world *world) {
   ward_add(world_ward(world, 0), 5);
   return KVO_OK;
 }
@@ -242,22 +242,7 @@ static void read_late_and_change(world *world) {
   change_wards(world);
 }
 
-static kvo_status forget(world *world) {
-  kvo_class_forget_dependencies((kvo_class *)(uintptr_t)world_ward(world, 0)->cls);
-  return KVO_OK;
-}
-
 // Ending
-
-static kvo_status release_handles(world *world) {
-  world_release_handles(world);
-  return KVO_OK;
-}
-
-static kvo_status kill_observed(world *world) {
-  world_kill_ward(world, 0);
-  return KVO_OK;
-}
 
 static kvo_status kill_on_the_way(world *world) {
   ward *next = world_ward(world, 1);
@@ -303,7 +288,7 @@ SCENARIO_TABLE(shortage_bindings, BINDING(ACT_REPORTS, nothing, ward_make_class,
     CHANGE(watch_derived, set_next, change_wards_anew),
     CHANGE(watch_derived, change_by_hand, change_wards),
     CHANGE(watch_collections, append, reset_and_change_wards),
-    CHANGE(watch_collections, add, reset_and_change_wards),
+    CHANGE(watch_collections, add_to_ward, reset_and_change_wards),
     CHANGE(make_members, change_members, reset_and_change_wards),
     CHANGE(make_string, set_name_by_key, reset_and_change_wards),
     CHANGE(watch_derived, set_level_by_path, reset_and_change_wards),

@@ -7,11 +7,6 @@ static void watch_values(world *world) {
   watch(world, 0, "value", KVO_DISTINCT);
 }
 
-static kvo_status set_value(world *world) {
-  graph_node_setValue(node(world, 0), 7);
-  return KVO_OK;
-}
-
 static void watch_everything(world *world) {
   watch(world, 0, "name", KVO_NEW | KVO_OLD | KVO_PRIOR);
   watch(world, 0, "span", KVO_NEW | KVO_OLD | KVO_PRIOR);
@@ -48,11 +43,6 @@ static void set_name_and_change(world *world) {
 static void set_span_and_change(world *world) {
   call_set_span(world);
   change_all(world);
-}
-
-static kvo_status rewire(world *world) {
-  graph_node_setNext(node(world, 0), node(world, 3));
-  return KVO_OK;
 }
 
 static void rewire_and_change(world *world) {

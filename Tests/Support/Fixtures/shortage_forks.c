@@ -53,16 +53,6 @@ static kvo_status fork_and(world *world, kvo_status (*act)(struct world *)) {
   return status;
 }
 
-static kvo_status set_value(world *world) {
-  graph_node_setValue(node(world, 0), 7);
-  return KVO_OK;
-}
-
-static kvo_status rewire(world *world) {
-  graph_node_setNext(node(world, 0), node(world, 3));
-  return KVO_OK;
-}
-
 static kvo_status observe(world *world) {
   return world_observe(world, 0, "next.value", KVO_NEW | KVO_OLD | KVO_INITIAL);
 }

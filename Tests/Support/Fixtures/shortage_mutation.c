@@ -67,25 +67,9 @@ static kvo_status replace_many(world *world) {
   return kvo_collection_replace_indexes(world->proxy, world->indexes, world->collection,
       &world->error);
 }
-static kvo_status add(world *world) {
-  return kvo_collection_add(world->proxy, &world->values[0], &world->error);
-}
 static kvo_status take_out(world *world) {
   return kvo_collection_remove(world->proxy, &world->values[0], &world->error);
 }
-static kvo_status unite(world *world) {
-  return kvo_collection_union(world->proxy, world->collection, &world->error);
-}
-static kvo_status subtract(world *world) {
-  return kvo_collection_minus(world->proxy, world->collection, &world->error);
-}
-static kvo_status intersect(world *world) {
-  return kvo_collection_intersect(world->proxy, world->collection, &world->error);
-}
-static kvo_status set_all(world *world) {
-  return kvo_collection_set(world->proxy, world->collection, &world->error);
-}
-
 static void show_and_change(world *world) {
   if (world->proxy) world_log(world, "%zu\n", kvo_collection_count(world->proxy));
   change_all(world);

@@ -27,7 +27,7 @@ static void watch_finals(world *world) {
   watch_with(world, "value", KVO_NEW | KVO_OLD, go_deeper);
 }
 
-static kvo_status set_value(world *world) {
+static kvo_status set_value_once(world *world) {
   graph_node_setValue(node(world, 0), 1);
   return KVO_OK;
 }
@@ -114,7 +114,7 @@ static kvo_status register_inside(world *world) { return register_deeper(world, 
 #define ON_THREAD(act) \
   static kvo_status act##_on_thread(world *world) { return world_act_on_thread(world, act); }
 
-ON_THREAD(set_value)
+ON_THREAD(set_value_once)
 ON_THREAD(change_by_hand)
 ON_THREAD(set_leaf)
 ON_THREAD(register_inside)
@@ -122,7 +122,7 @@ ON_THREAD(register_inside)
 // From the beginning, wherever it was that memory ran out.
 static void again(world *world) {
   node(world, 0)->value = node(world, 1)->value = 0;
-  set_value(world);
+  set_value_once(world);
   world->step = 0;
   change_by_hand(world);
   set_leaf(world);
@@ -130,7 +130,8 @@ static void again(world *world) {
 
 #define NESTING(kind, set_up, act) SCENARIO("nesting", kind, set_up, act##_on_thread, again, NULL)
 
-SCENARIO_TABLE_WITH_THREADS(shortage_nesting, NESTING(ACT_TELLS_OFTEN, watch_finals, set_value),
+SCENARIO_TABLE_WITH_THREADS(shortage_nesting,
+    NESTING(ACT_TELLS_OFTEN, watch_finals, set_value_once),
     NESTING(ACT_TELLS_OFTEN, watch_priors, change_by_hand),
     NESTING(ACT_TELLS_OFTEN, watch_path, set_leaf),
     NESTING(ACT_TELLS_OFTEN, watch_derived, set_leaf),

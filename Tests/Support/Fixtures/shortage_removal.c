@@ -46,11 +46,6 @@ static void watch_in_groups(world *world) {
   watch_tags(world);
 }
 
-static kvo_status release_handles(world *world) {
-  world_release_handles(world);
-  return KVO_OK;
-}
-
 static void die(world *world, int i) {
   kvo_object *object = world_object(world, i);
   world->nodes[i] = NULL;

@@ -83,22 +83,6 @@ static kvo_status remove_many(world *world) {
 static kvo_status replace(world *world) {
   return kvo_collection_replace_at(world->proxy, 0, &world->values[0], &world->error);
 }
-static kvo_status add(world *world) {
-  return kvo_collection_add(world->proxy, &world->values[0], &world->error);
-}
-static kvo_status unite(world *world) {
-  return kvo_collection_union(world->proxy, world->collection, &world->error);
-}
-static kvo_status subtract(world *world) {
-  return kvo_collection_minus(world->proxy, world->collection, &world->error);
-}
-static kvo_status intersect(world *world) {
-  return kvo_collection_intersect(world->proxy, world->collection, &world->error);
-}
-static kvo_status set_all(world *world) {
-  return kvo_collection_set(world->proxy, world->collection, &world->error);
-}
-
 static void show_and_change(world *world) {
   const shelf *shelf = world->shelf;
   for (size_t i = 0; i < shelf->count; i++) world_log(world, "%d ", shelf->items[i]);

@@ -103,4 +103,43 @@ static inline void watch_tags(world *world) {
   watch(world, 0, "tags.@sum.value", KVO_NEW | KVO_OLD);
 }
 
+// MARK: Changing
+
+static inline kvo_status set_value(world *world) {
+  graph_node_setValue(node(world, 0), 7);
+  return KVO_OK;
+}
+
+static inline kvo_status rewire(world *world) {
+  graph_node_setNext(node(world, 0), node(world, 3));
+  return KVO_OK;
+}
+
+static inline kvo_status add(world *world) {
+  return kvo_collection_add(world->proxy, &world->values[0], &world->error);
+}
+
+static inline kvo_status unite(world *world) {
+  return kvo_collection_union(world->proxy, world->collection, &world->error);
+}
+
+static inline kvo_status subtract(world *world) {
+  return kvo_collection_minus(world->proxy, world->collection, &world->error);
+}
+
+static inline kvo_status intersect(world *world) {
+  return kvo_collection_intersect(world->proxy, world->collection, &world->error);
+}
+
+static inline kvo_status set_all(world *world) {
+  return kvo_collection_set(world->proxy, world->collection, &world->error);
+}
+
+// MARK: Ending
+
+static inline kvo_status release_handles(world *world) {
+  world_release_handles(world);
+  return KVO_OK;
+}
+
 #endif

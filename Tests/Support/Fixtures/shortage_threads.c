@@ -69,16 +69,6 @@ kvo_status world_act_on_thread(world *world, kvo_status (*act)(struct world *)) 
 
 // What a thread does first
 
-static kvo_status set_value(world *world) {
-  graph_node_setValue(node(world, 0), 7);
-  return KVO_OK;
-}
-
-static kvo_status rewire(world *world) {
-  graph_node_setNext(node(world, 0), node(world, 3));
-  return KVO_OK;
-}
-
 static kvo_status insert(world *world) {
   graph_node_insertItem(node(world, 0), node(world, 3), 1);
   return KVO_OK;

@@ -75,7 +75,7 @@ static kvo_status set_far_level(world *world) {
   return KVO_OK;
 }
 
-static kvo_status rewire(world *world) {
+static kvo_status rewire_wards(world *world) {
   ward_set_next(world_ward(world, 0), world_ward(world, 3));
   return KVO_OK;
 }
@@ -94,21 +94,6 @@ static kvo_status change_by_hand(world *world) {
 static kvo_status declare(world *world) {
   return kvo_class_add_dependency((kvo_class *)(uintptr_t)world_ward(world, 0)->cls, "sum", "name",
       &world->error);
-}
-
-static kvo_status forget(world *world) {
-  kvo_class_forget_dependencies((kvo_class *)(uintptr_t)world_ward(world, 0)->cls);
-  return KVO_OK;
-}
-
-static kvo_status release_handles(world *world) {
-  world_release_handles(world);
-  return KVO_OK;
-}
-
-static kvo_status kill_observed(world *world) {
-  world_kill_ward(world, 0);
-  return KVO_OK;
 }
 
 static void set_levels_anew(world *world) {
@@ -132,10 +117,10 @@ SCENARIO_TABLE(shortage_tracking, REGISTRATION(world_make_wards, observe_sum, "s
     REGISTRATION(watch_sum, observe_next_sum, "nextSum"),
     REGISTRATION(watch_tracked, observe_along, ""), CHANGE(watch_sum, set_level, set_levels_anew),
     CHANGE(watch_sum, set_next_level, set_levels_anew),
-    CHANGE(watch_sum, rewire, change_wards_anew),
+    CHANGE(watch_sum, rewire_wards, change_wards_anew),
     CHANGE(watch_along, set_next_level, set_levels_anew),
     CHANGE(watch_along, set_far_level, set_levels_anew),
-    CHANGE(watch_along, rewire, set_levels_anew),
+    CHANGE(watch_along, rewire_wards, set_levels_anew),
     CHANGE(watch_along, rewire_further, set_levels_anew),
     CHANGE(watch_tracked, change_by_hand, set_levels_anew),
     REGISTRATION(watch_along, declare, "sum"), CHANGE(watch_tracked, forget, set_levels_anew),

@@ -40,4 +40,16 @@ void ward_leave_level(ward *ward);
 /// Makes their class, and its root, step by step; goes on with the step that failed.
 kvo_status ward_make_class(world *world);
 
+// MARK: Steps
+
+static inline kvo_status forget(world *world) {
+  kvo_class_forget_dependencies((kvo_class *)(uintptr_t)world_ward(world, 0)->cls);
+  return KVO_OK;
+}
+
+static inline kvo_status kill_observed(world *world) {
+  world_kill_ward(world, 0);
+  return KVO_OK;
+}
+
 #endif
