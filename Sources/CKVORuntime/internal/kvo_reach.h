@@ -27,8 +27,7 @@ typedef struct kvo_member {
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went
-  bool
-      by_other_thread; ///< found by a link that another thread has placed: during the change, perhaps
+  bool by_other_thread;              ///< found by a link that another thread has placed
   bool is_read;
   kvo_value value;    ///< of a path
   uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE

@@ -72,8 +72,7 @@ typedef struct kvo_frame_block {
 struct kvo_thread {
   kvo_frame *top;         ///< the next free frame
   kvo_frame_block *block; ///< where `top` lies
-  kvo_frame
-      *bottom; ///< what lies below is of threads that had the record before, and goes on elsewhere
+  kvo_frame *bottom;      ///< what lies below was begun by threads that had the record before
   uint32_t
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
