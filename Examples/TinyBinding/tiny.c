@@ -110,6 +110,7 @@ void tiny_set(tiny_object *self, size_t property, double value) {
   kvo_frame *frame = kvo_binding_is_observed(header) ? kvo_uniform_will(header, slot) : NULL;
   *slot = value;
   if (frame) kvo_uniform_did(frame);
+  else if (kvo_binding_came_to_be_observed(header)) kvo_uniform_look(header, slot);
 }
 
 // MARK: Computed properties

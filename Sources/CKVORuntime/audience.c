@@ -194,7 +194,7 @@ static bool is_by_other_thread(const search *search) {
 
 // But for a registration of the user's, which says itself who has made it.
 static bool is_placed_by_other_thread(const kvo_link *link) {
-  return (link->parent || link->chain->derivation) && link->entry.thread != kvo_this_thread;
+  return (link->parent || link->chain->derivation) && link->entry.thread != kvo_thread_number();
 }
 
 static void find_link(search *search, kvo_link *link) {

@@ -57,7 +57,20 @@ bool kvo_binding_holds(const void *header, const void *address) {
 }
 
 kvo_frame *kvo_uniform_will(void *header, const void *storage) {
-  return kvo_change_open(header, (uintptr_t)storage - (uintptr_t)header);
+  kvo_frame *frame = kvo_change_open(header, (uintptr_t)storage - (uintptr_t)header);
+  if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_LOOKING)) return frame;
+  if (kvo_binding_holds(header, storage)) return frame;
+  kvo_change_cancel(frame);
+  return NULL;
+}
+
+void kvo_uniform_look(void *header, const void *storage) {
+  kvo_change_look(header, (uintptr_t)storage - (uintptr_t)header);
+}
+
+void kvo_uniform_look_key(void *header, const char *interned_key) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
+  if (id) kvo_change_look(header, id);
 }
 
 kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {

@@ -79,7 +79,27 @@ KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
 }
 
-static bool is_unchanged(kvo_frame *frame) {
+// Marks those who get only what is distinct (distinct.c).
+static void mark(kvo_registration *registration, kvo_frame *frame) {
+  if (registration && registration->options & KVO_DISTINCT)
+    kvo_distinct_mark(&frame->distinction, registration,
+        kvo_registration_is_late(registration, frame));
+}
+
+static __attribute__((noinline)) void mark_distinct(kvo_observers observers, kvo_frame *frame) {
+  kvo_distinct_tick(&frame->distinction, frame->object);
+  if (kvo_observers_is_list(observers)) {
+    kvo_list *list = kvo_observers_list(observers);
+    uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < count; i++)
+      mark(__atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST), frame);
+  } else mark(kvo_observers_single(observers), frame);
+  if (kvo_distinct_is_overtaken(&frame->distinction, frame->distinction.since))
+    frame->flags |= KVO_FRAME_OVERTAKEN;
+  kvo_distinct_settle();
+}
+
+static bool is_equal(kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
   if (!(frame->flags & KVO_FRAME_COMPARED)) {
     bool equal =
@@ -89,23 +109,61 @@ static bool is_unchanged(kvo_frame *frame) {
   return frame->flags & KVO_FRAME_EQUAL;
 }
 
+// And nobody has told something else in between.
+static bool is_unchanged(kvo_frame *frame, kvo_registration *registration) {
+  if (frame->flags & KVO_FRAME_OVERTAKEN || !is_equal(frame)) return false;
+  kvo_distinct_unmark(&frame->distinction, registration);
+  return true;
+}
+
+void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
+    const kvo_value *new) {
+  uint32_t options = registration->options;
+  if (!old || options & KVO_PRIOR) old = new;
+  kvo_change change = {.kind = KVO_SETTING, .old_value = options & KVO_OLD ? old : NULL};
+  change.is_prior = true;
+  if (options & KVO_PRIOR) kvo_change_call(frame, registration, &change);
+  change.is_prior = false;
+  change.new_value = options & KVO_NEW ? new : NULL;
+  if (kvo_registration_state(registration) == KVO_LIVE)
+    kvo_change_call(frame, registration, &change);
+}
+
+// Registered after the change began. On this thread: it gets the next change. On another: this one,
+// unless new was not read because nobody asked then: a read of its own sees the change.
+static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
+    bool prior) {
+  if (prior || registration->thread == kvo_thread_number()) return;
+  const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
+  const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
+  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
+  kvo_change_call_late(frame, registration, old, new);
+}
+
+// False if there was no memory to read it, which is reported.
+KVO_INLINE bool fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
+  bool old = options & KVO_OLD, new = options & KVO_NEW && !prior;
+  if (KVO_UNLIKELY(old && !(frame->flags & KVO_FRAME_HAS_OLD))) return false;
+  if (KVO_UNLIKELY(new && !(frame->flags & KVO_FRAME_HAS_NEW))) return false;
+  if (old) change->old_value = &frame->old_value;
+  if (new) change->new_value = &frame->new_value;
+  return true;
+}
+
 KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   uint32_t options = registration->options;
-  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
   if (prior && !(options & KVO_PRIOR)) return;
-  if (KVO_UNLIKELY(registration->serial > frame->serial) && registration->thread == kvo_this_thread)
+  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
+  if (KVO_UNLIKELY(kvo_registration_is_late(registration, frame))) {
+    deliver_late(registration, frame, prior);
     return;
-  if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
-  bool old = options & KVO_OLD && frame->flags & KVO_FRAME_HAS_OLD;
-  bool new = options & KVO_NEW && frame->flags & KVO_FRAME_HAS_NEW;
-  // Registered on another thread after new was, or was not, read: a read of its own sees the
-  // change. Or there was no memory to read it, which is reported.
-  if (KVO_UNLIKELY(options & KVO_NEW && !new && !prior)) return;
-  const kvo_change change = {.kind = KVO_SETTING,
-      .is_prior = prior,
-      .old_value = old ? &frame->old_value : NULL,
-      .new_value = new ? &frame->new_value : NULL};
+  }
+  kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
+  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
+    if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame, registration)) return;
+    if (!fill_in(&change, frame, options, prior)) return;
+  }
   kvo_change_call(frame, registration, &change);
 }
 
@@ -175,7 +233,8 @@ static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
   frame->flags |= KVO_FRAME_REPORTED;
 }
 
-static void read_old(kvo_frame *frame, const kvo_cell *cell) {
+static void read_old(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) kvo_distinct_begin(&frame->distinction, frame->object);
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
@@ -183,7 +242,8 @@ static void read_old(kvo_frame *frame, const kvo_cell *cell) {
 }
 
 void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
-  if (options_of(cell) & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell);
+  uint32_t options = options_of(cell);
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell, options);
 }
 
 void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
@@ -224,17 +284,21 @@ KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation
     begin_reaching(frame, mutation);
     return;
   }
-  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell);
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell, options);
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame, cell);
 }
 
 KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
-  const kvo_cell *cell = kvo_change_cell(object, id);
-  if (!cell || kvo_cell_is_manual(cell) || kvo_thread_has_open(thread, object, id)) return false;
+  if (kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
-  __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   thread->open_count++;
+  const kvo_cell *cell = kvo_change_cell(object, id);
+  if (KVO_UNLIKELY(!cell) || KVO_UNLIKELY(kvo_cell_is_manual(cell))) {
+    __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
+    return true;
+  }
+  __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   void *recorder = suspend_recording();
   begin(frame, cell, mutation);
   resume_recording(recorder);
@@ -262,6 +326,16 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
   return open_change(object, id, mutation);
 }
 
+// Also in place of an old value that was not read for one who has come since.
+KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) mark_distinct(kvo_cell_observers(cell), frame);
+  if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
+  if (kvo_change_read(accessors, frame->object, &frame->new_value))
+    frame->flags |= KVO_FRAME_HAS_NEW;
+  else report_unread(frame, accessors);
+}
+
 // What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
 KVO_INLINE void finish(kvo_frame *frame) {
   kvo_light_fence();
@@ -276,12 +350,7 @@ KVO_INLINE void finish(kvo_frame *frame) {
     finish_reaching(frame);
     return;
   }
-  if (options & (KVO_NEW | KVO_DISTINCT)) {
-    const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
-    if (kvo_change_read(accessors, frame->object, &frame->new_value))
-      frame->flags |= KVO_FRAME_HAS_NEW;
-    else report_unread(frame, accessors);
-  }
+  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) read_new(frame, cell, options);
   deliver(kvo_cell_observers(cell), frame, false);
 }
 
@@ -293,12 +362,37 @@ KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
 
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 
+// Whether somebody has come meanwhile.
+static __attribute__((noinline)) void look_again(kvo_frame *frame) {
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_light_fence();
+  const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
+  if (cell && !kvo_cell_is_manual(cell)) kvo_change_finish(frame);
+}
+
+void kvo_change_look(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_thread_current();
+  if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_change_report_untold(object, id);
+    return;
+  }
+  frame->id = id;
+  __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // all there are have come since
+  look_again(frame);
+  kvo_frame_pop(frame);
+}
+
 void kvo_change_close(kvo_frame *frame) {
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   else kvo_frame_take_over(frame);
-  if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame);
+  } else if (state == KVO_FRAME_LOOKING) {
+    look_again(frame);
   }
   kvo_frame_pop(frame);
 }
@@ -321,7 +415,8 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  kvo_heavy_fence(); // a change under way finds the registration, or what it stored is read: I3
+  if (registration->options & KVO_DISTINCT) kvo_distinct_mark_initial(registration);
+  kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);

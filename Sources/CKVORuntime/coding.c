@@ -189,14 +189,19 @@ typedef struct assignment {
   void *bytes;
 } assignment;
 
+static void call_setter(const kvo_method *method, kvo_object *object, void *bytes) {
+  uint64_t begun = kvo_setter_begins();
+  kvo_imp imp = kvo_method_lookup(object, method);
+  kvo_call_set(method->call, imp, object, method, bytes);
+  kvo_setter_returned(object, method, imp, begun);
+}
+
 static void make_assignment(void *opaque) {
   const assignment *assignment = opaque;
   const kvo_accessors *accessors = assignment->accessors;
   const kvo_method *method = accessors->set_method;
   kvo_object *object = assignment->object;
-  if (accessors->setter == KVO_ACCESS_METHOD)
-    kvo_call_set(method->call, kvo_method_lookup(object, method), object, method,
-        assignment->bytes);
+  if (accessors->setter == KVO_ACCESS_METHOD) call_setter(method, object, assignment->bytes);
   else set_storage(accessors, object, assignment->bytes);
 }
 

@@ -33,7 +33,10 @@ void kvo_method_call(const kvo_method *method, kvo_object *owner, void *result, 
     const void *second, const void *third) {
   void *arguments[] = {&owner, &method, (void *)(uintptr_t)first, (void *)(uintptr_t)second,
       (void *)(uintptr_t)third};
-  kvo_call_invoke(method->call, kvo_method_lookup(owner, method), result, arguments);
+  uint64_t begun = kvo_setter_begins();
+  kvo_imp imp = kvo_method_lookup(owner, method);
+  kvo_call_invoke(method->call, imp, result, arguments);
+  kvo_setter_returned(owner, method, imp, begun);
 }
 
 static kvo_status no_memory(const kvo_collection_accessors *accessors, kvo_object *owner,

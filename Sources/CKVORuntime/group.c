@@ -130,7 +130,7 @@ static kvo_group *make(const request *request, const kvo_stand *stands) {
     group->registrations[i] = (kvo_registration){.state = KVO_UNPLACED,
         .references = i ? 1 : 2, // the first is the handle
         .options = (uint8_t)((request->options & KVO_ALL_OPTIONS) | KVO_GROUPED),
-        .thread = thread,
+        .thread = thread->number,
         .object = request->object,
         .id = stands[i].accessors->id,
         .key_path = stands[i].accessors->key,

@@ -4,8 +4,9 @@
 // change affects is followed anew, the audience is found again, and new is read: told are those
 // found both times, in the order of the second. Audiences hold registrations, not objects: each
 // object that is read or called is held meanwhile by a frame that guards it as well, so that
-// `ended` waits for the call. A registration that was made on another thread in between is told
-// without an old value, as change.c does.
+// `ended` waits for the call. One that is late, for another thread has made the registration in between
+// or led it here, is told as change.c does: of a setting, from what there is to what there is where
+// nobody has read old for it.
 #include "kvo_reach.h"
 
 #include "kvo_collection_internal.h"
@@ -105,7 +106,8 @@ static void read_all(const kvo_frame *frame, const kvo_reach *reach, kvo_audienc
   for (uint32_t i = 0; i < audience->member_count; i++) {
     kvo_member *member = &audience->members[i];
     const kvo_chain *chain = chain_of(member);
-    if (!(member->registration->options & wanted) || is_detailed(reach, member)) continue;
+    uint32_t needed = wanted | (member->lacks_old ? KVO_OLD : 0);
+    if (!(member->registration->options & needed) || is_detailed(reach, member)) continue;
     if (chain) read_path(frame, chain, member);
     else if (member->path) read_tracked(frame, member);
     else if (!audience->affected[member->affected].is_read)
@@ -179,14 +181,18 @@ static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo
 // registered then, and old is the frame's.
 static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
   return !reach->has_before && !chain_of(member) && !member->path && member->affected == 0 &&
-         member->registration->serial <= frame->serial;
+         !kvo_registration_is_late(member->registration, frame);
 }
 
 // Those that were not there at will are this thread's own, which get the next change, or another
 // thread's: then the one that was made, or led here, has read what there was, or may have (I3).
 // When that was is not asked: they have their number before they can be found.
 static bool is_of_other_thread(const kvo_member *member) {
-  return member->by_other_thread || member->registration->thread != kvo_this_thread;
+  return member->by_other_thread || member->registration->thread != kvo_thread_number();
+}
+
+static bool was_there(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  return member->was_place != KVO_NO_PLACE || was_plain(frame, reach, member);
 }
 
 static const kvo_value *old_value(const kvo_frame *frame, const kvo_reach *reach,
@@ -197,25 +203,84 @@ static const kvo_value *old_value(const kvo_frame *frame, const kvo_reach *reach
   return known ? &frame->old_value : NULL;
 }
 
+// What it asks for of a part of the key was not read at will, for it or for want of memory.
+static bool lacks_details(const kvo_reach *reach, const kvo_member *member) {
+  const kvo_mutation_record *mutation = &reach->mutation;
+  uint32_t options = member->registration->options;
+  if (!is_detailed(reach, member)) return false;
+  if (options & KVO_OLD && mutation->kind != KVO_INSERTION && !mutation->has_predicted) return true;
+  bool compares = mutation->set_mutation && !mutation->is_told;
+  return options & KVO_NEW && compares && !mutation->has_before;
+}
+
+// Those who are late, or lack part of what they asked for, are told of a setting.
+static void find_late(const kvo_frame *frame, kvo_reach *reach, kvo_member *member) {
+  member->is_late = !was_there(frame, reach, member) && is_of_other_thread(member);
+  if (member->is_late || lacks_details(reach, member)) member->is_whole = true;
+  bool wants_old = member->registration->options & KVO_OLD && !is_detailed(reach, member);
+  member->lacks_old = wants_old && !old_value(frame, reach, member);
+}
+
+// Nothing else has been told between its will and its did (distinct.c).
+static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member,
+    const kvo_value *old, const kvo_value *new) {
+  uint32_t place = member->was_place;
+  const kvo_distinction *was =
+      place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
+  if (!old || !new || kvo_distinct_is_overtaken(&member->distinction, was->since)) return false;
+  if (!kvo_value_equal(old, new)) return false;
+  kvo_distinct_unmark(&member->distinction, member->registration);
+  return true;
+}
+
+// There was no memory to read it.
+static bool lacks(const kvo_change *change, uint32_t options) {
+  bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
+  bool needs_new = options & KVO_NEW && change->kind != KVO_REMOVAL && !change->is_prior;
+  return (needs_old && !change->old_value) || (needs_new && !change->new_value);
+}
+
+static void call_late(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  kvo_registration *registration = member->registration;
+  const kvo_value *new = value_of(&reach->after, member);
+  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
+  if (!kvo_handle_is_valid(registration)) return;
+  kvo_frame *guard = visit(frame, registration->object, operations_of(&reach->after, member));
+  if (!guard) return;
+  uint64_t shortages = kvo_shortages;
+  if (kvo_handle_is_valid(registration)) kvo_change_call_late(guard, registration, NULL, new);
+  kvo_shortages = shortages;
+  kvo_frame_pop(guard);
+}
+
 static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
-  const kvo_registration *registration = member->registration;
-  uint32_t options = registration->options;
-  bool was_there = member->was_place != KVO_NO_PLACE || was_plain(frame, reach, member);
-  if (!was_there && !is_of_other_thread(member)) return;
+  uint32_t options = member->registration->options;
+  if (member->is_late) {
+    call_late(frame, reach, member);
+    return;
+  }
+  if (!was_there(frame, reach, member)) return;
   const kvo_value *old = old_value(frame, reach, member);
   const kvo_value *new = value_of(&reach->after, member);
+  if (member->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
   kvo_change change = {.kind = KVO_SETTING,
       .old_value = options & KVO_OLD ? old : NULL,
       .new_value = options & KVO_NEW ? new : NULL};
   if (is_detailed(reach, member)) change = describe(&reach->mutation, options);
-  else if (options & KVO_DISTINCT && old && new && kvo_value_equal(old, new)) return;
-  // There was no memory to read what is new.
-  bool lacks_new = options & KVO_NEW && !change.new_value && change.kind != KVO_REMOVAL;
-  if (KVO_UNLIKELY(reach->is_short) && lacks_new) return;
+  else if (options & KVO_DISTINCT && is_unchanged(frame, reach, member, old, new)) return;
+  if (KVO_UNLIKELY(lacks(&change, options))) return;
   call(frame, &reach->after, member, &change);
 }
 
 // MARK: Steps
+
+static void begin_distinct(kvo_audience *audience) {
+  for (uint32_t i = 0; i < audience->member_count; i++) {
+    kvo_member *member = &audience->members[i];
+    if (member->registration->options & KVO_DISTINCT)
+      kvo_distinct_begin(&member->distinction, member->registration->object);
+  }
+}
 
 bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_reach *reach = make();
@@ -231,6 +296,7 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_before(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->before));
+  begin_distinct(&reach->before);
   read_all(frame, reach, &reach->before, KVO_OLD | KVO_DISTINCT);
   return true;
 }
@@ -264,7 +330,20 @@ static bool follow(kvo_reach *reach) {
   return links->count || links->tracked_count;
 }
 
+static void mark_distinct(kvo_audience *audience) {
+  bool any = false;
+  for (uint32_t i = 0; i < audience->member_count; i++) {
+    kvo_member *member = &audience->members[i];
+    if (!(member->registration->options & KVO_DISTINCT)) continue;
+    kvo_distinct_tick(&member->distinction, member->registration->object);
+    kvo_distinct_mark(&member->distinction, member->registration, false);
+    any = true;
+  }
+  if (any) kvo_distinct_settle();
+}
+
 static void read_new(kvo_frame *frame, kvo_reach *reach) {
+  mark_distinct(&reach->after);
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->after));
@@ -284,6 +363,8 @@ void kvo_reach_finish(kvo_frame *frame) {
     kvo_audience_destroy(&reach->after);
     find_after(frame, reach, NULL);
   }
+  for (uint32_t i = 0; i < reach->after.member_count; i++)
+    find_late(frame, reach, &reach->after.members[i]);
   read_new(frame, reach);
   reach->is_short = kvo_shortages != shortages;
   for (uint32_t i = 0; i < reach->after.member_count; i++)

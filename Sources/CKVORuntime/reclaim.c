@@ -24,6 +24,9 @@
 #include "kvo_registration.h"
 #include "kvo_thread.h"
 
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 #ifdef __linux__
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -96,6 +99,19 @@ static bool other_threads_exist(void) {
 void kvo_heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (other_threads_exist()) fence_all_threads();
+}
+
+static bool has_threads(void) {
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+  return !__libc_single_threaded;
+#else
+  return true;
+#endif
+}
+
+void kvo_fence_setters(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (has_threads()) fence_all_threads();
 }
 
 #ifdef KVO_LATE_GUARDS

@@ -37,7 +37,7 @@ static void fill_in(kvo_registration *made, const request *request, kvo_thread *
     const kvo_accessors *accessors, bool with_handle) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
       .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
-      .thread = thread,
+      .thread = thread->number,
       .object = request->object,
       .id = accessors->id,
       .key_path = request->path->count > 1 ? request->path->text : accessors->key,

@@ -128,8 +128,10 @@ static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_r
   kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
   kvo_table *table = kvo_table_reserve_locked(object, retired);
   if (!table || (observer && !observers_table)) return false;
-  registration->serial = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
+  registration->serial = UINT64_MAX;
   if (!kvo_table_insert_locked(table, registration, stand->accessors, retired)) return false;
+  __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
+      __ATOMIC_RELEASE);
   install_derivation_locked(table, stand);
   if (observer) link_to_observer_locked(registration, observer->observations);
   if (kvo_isa(object) != stand->dynamic) kvo_swizzle_in_locked(object, stand->dynamic);

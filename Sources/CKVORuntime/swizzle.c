@@ -11,6 +11,7 @@
 // table.
 #include "kvo_swizzle.h"
 
+#include "kvo_bare.h"
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
@@ -53,6 +54,7 @@ static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *
   if (!interposer) return KVO_CLOSURES_UNAVAILABLE;
   note_observed_keys(dynamic, method, key);
   kvo_class_set_slot_locked(dynamic, method->slot, interposer);
+  kvo_note_first_observation(method);
   return KVO_OK;
 }
 
@@ -114,6 +116,7 @@ void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {
 
 void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic) {
   __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
+  if (!dynamic->is_bound) kvo_note_first_observation(object);
 }
 
 void kvo_swizzle_out_locked(kvo_object *object) {

@@ -69,6 +69,14 @@ void kvo_tables_visit(void (*visit)(void *context, kvo_table *table), void *cont
   }
 }
 
+kvo_object *kvo_table_owner_at(const kvo_object *address) {
+  KVO_LOCKED(kvo_object_lock(kvo_object_lock_index(address)));
+  kvo_table *table = tables[kvo_object_lock_index(address)];
+  while (table && table->object != address) table = table->next;
+  bool lives = table && kvo_class_of(table->object)->operations->try_retain(table->object);
+  return lives ? table->object : NULL;
+}
+
 static uint32_t count_observed(const kvo_table *table) {
   uint32_t count = 0;
   for (uint32_t i = 0; i <= table->mask; i++) count += table->cells[i].observers != 0;

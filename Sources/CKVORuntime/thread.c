@@ -61,6 +61,7 @@ static kvo_thread *make_locked(void) {
 
 static void begin_locked(kvo_thread *thread) {
   thread->number = ++thread_count;
+  kvo_distinct_expect_thread_locked(thread->number);
   kvo_thread_shrink(thread); // frames that have ended elsewhere meanwhile
   thread->bottom = thread->top;
 }
@@ -233,7 +234,8 @@ void kvo_thread_unwind(kvo_frame *mark) {
   for (kvo_thread_shrink(thread); is_above(thread, mark); kvo_thread_shrink(thread)) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-    if (state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED) thread->open_count--;
+    if (state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED || state == KVO_FRAME_LOOKING)
+      thread->open_count--;
     kvo_frame_pop_slowly(frame);
   }
 }
@@ -241,6 +243,11 @@ void kvo_thread_unwind(kvo_frame *mark) {
 static bool is_open(const kvo_frame *frame, const kvo_object *object) {
   return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+}
+
+static bool is_looking(const kvo_frame *frame, const kvo_object *object) {
+  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_LOOKING;
 }
 
 static bool has_open(const kvo_frame *lowest, const kvo_frame *end, const kvo_object *object,
@@ -287,7 +294,7 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   kvo_frame *end = thread->top;
   for (kvo_frame_block *block = thread->block; block; block = block->previous) {
     for (kvo_frame *frame = end; frame-- > block->frames;)
-      if (is_open(frame, object))
+      if (is_open(frame, object) || is_looking(frame, object))
         __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
     if (block->previous) end = block->previous->frames + KVO_FRAMES_PER_BLOCK;
   }

@@ -22,7 +22,7 @@ static kvo_link *make_link(kvo_chain *chain, uint32_t depth, const kvo_stand *st
   if (!link) return NULL;
   link->entry = (kvo_registration){.references = 2, // its table's, and that of whoever makes it
       .options = KVO_LINKED,
-      .thread = kvo_this_thread,
+      .thread = kvo_thread_number(),
       .object = stand->object,
       .id = stand->accessors->id,
       .key_path = chain->path->text};
@@ -136,7 +136,7 @@ static void end_task(kvo_task *task) {
 }
 
 void kvo_wiring_settle(kvo_wiring *wiring) {
-  if (wiring->has_placed) kvo_heavy_fence();
+  if (wiring->has_placed) kvo_fence_setters();
   wiring->has_placed = false;
 }
 

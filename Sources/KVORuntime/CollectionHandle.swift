@@ -87,7 +87,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
   ) -> R {
     let isTold = isKey && kvo_binding_is_observed(object.header)
     let frame = isTold ? part().announce(object.header, name) : nil
-    defer { if let frame { kvo_uniform_did(frame) } }
+    defer { if isKey { closeChange(frame, of: object.header, name) } }
     return access(body)
   }
 

@@ -9,13 +9,18 @@ internal import CSwiftRuntime
 /// ended here by the runtime's own functions. Will comes before the access and did after it:
 /// observers may read the property in both.
 ///
+/// Where nobody observes the object before, whoever was registered on another thread since is told
+/// after it.
+///
 /// Four words, which is what a coroutine's caller has room for without allocating.
 @frozen @usableFromInline
 struct InPlaceChange {
   // The runtime links the record into the thread's list of accesses. It doesn't move: the
   // mutation's coroutine frame is where this variable lives from its one `begin` to its one `end`.
   @usableFromInline var access: (UInt, UInt, UInt) = (0, 0, 0)
-  @usableFromInline var frame: OpaquePointer?
+  // The open change, or the object's header, with a bit to tell it by, where there was nobody to open one
+  // for.
+  @usableFromInline var change: UInt = 0
 
   @inlinable @inline(__always)
   init() {}
@@ -29,7 +34,9 @@ struct InPlaceChange {
     if kvo_binding_is_observed(header) {
       // An overlapping access stops the program before old is read in the middle of it.
       kvo_swift_check_access(address, true)
-      frame = kvo_uniform_will(header, address)
+      change = UInt(bitPattern: kvo_uniform_will(header, address))
+    } else {
+      change = UInt(bitPattern: header) | 1
     }
     withRecord { kvo_swift_begin_modify(address, $0) }
     return address
@@ -40,7 +47,9 @@ struct InPlaceChange {
   mutating func begin(
     _ object: KVOObject, _ property: AnyKeyPath, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
-    if kvo_binding_is_observed(object.header) { frame = willChange(object, property) }
+    if kvo_binding_is_observed(object.header) {
+      change = UInt(bitPattern: willChange(object, property))
+    }
     let address = StorageKeyPath.address(of: storage, object.header)
     withRecord { kvo_swift_begin_modify(address, $0) }
     return address
@@ -49,8 +58,16 @@ struct InPlaceChange {
   /// Ends the access, then calls the observers.
   @usableFromInline @inline(never)
   mutating func end() {
+    let address = UnsafeRawPointer(bitPattern: access.0)
     withRecord { kvo_swift_end_modify($0) }
-    if let frame { kvo_uniform_did(frame) }
+    guard change & 1 != 0 else {
+      if let frame = OpaquePointer(bitPattern: change) { kvo_uniform_did(frame) }
+      return
+    }
+    // The record begins with the address, unless the program has turned exclusivity's checks off.
+    let header = UnsafeMutableRawPointer(bitPattern: change & ~1)!
+    guard kvo_binding_came_to_be_observed(header), let address else { return }
+    kvo_uniform_look(header, address)
   }
 
   private mutating func withRecord(_ body: (UnsafeMutablePointer<kvo_swift_access>) -> Void) {

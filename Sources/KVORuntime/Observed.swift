@@ -71,7 +71,18 @@ public struct Observed<Value> {
         }
       }
       object[keyPath: storage()].value = newValue
-      if let change { kvo_uniform_did(change) }
+      if let change {
+        kvo_uniform_did(change)
+      } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
+        if MemoryLayout<Value>.size == 0 {
+          lookAgain(object, wrapped())
+        } else {
+          let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
+            UnsafeRawPointer($0)
+          }
+          lookAgain(object, address, wrapped)
+        }
+      }
     }
     _modify {
       var change = InPlaceChange()
@@ -107,9 +118,14 @@ func willChange(
   _ object: KVOObject, insteadOf address: UnsafeRawPointer, _ property: () -> AnyKeyPath
 ) -> OpaquePointer? {
   guard !kvo_binding_holds(object.header, address) else { return nil }
-  let key = object.keyName(of: property()).string
-  guard let storage = KVOClass.of(object).property(key)?.observedStorage else { return nil }
-  return kvo_uniform_will(object.header, object.address + storage.offset)
+  return observedStorage(of: object, property()).flatMap {
+    kvo_uniform_will(object.header, object.address + $0.offset)
+  }
+}
+
+/// Where the property of a key path lies, if it is not at its address.
+func observedStorage(of object: KVOObject, _ property: AnyKeyPath) -> Field? {
+  KVOClass.of(object).property(object.keyName(of: property).string)?.observedStorage
 }
 
 /// `KVOObject.header` for inlinable code.

@@ -134,9 +134,10 @@ extension Property {
   }
 
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
-    let announces = kvo_binding_is_observed(object.header) && accessors?.isChangedBySetter != false
+    let isAnnounced = accessors?.isChangedBySetter != false
+    let announces = isAnnounced && kvo_binding_is_observed(object.header)
     let frame = announces ? willChange(object) : nil
-    defer { if let frame { kvo_uniform_did(frame) } }
+    defer { if isAnnounced { closeChange(frame, of: object.header, name) } }
     if let accessors = accessors ?? setter { return try accessors.set(converted, of: object) }
     storage!.write(converted, to: object)
   }

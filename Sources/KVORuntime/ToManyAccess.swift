@@ -130,7 +130,7 @@ struct ToManyKey {
     let frame = kvo_binding_is_observed(object.header) ? will(object.header) : nil
     do {
       let result = try body()
-      if let frame { kvo_uniform_did(frame) }
+      closeChange(frame, of: object.header, name)
       return result
     } catch {
       if let frame { kvo_uniform_cancel(frame) }

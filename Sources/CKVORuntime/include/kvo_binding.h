@@ -114,6 +114,13 @@ KVO_INLINE bool kvo_binding_is_observed(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
 }
 
+/// The same after a property has been set while nobody observed the object: whether another thread has
+/// registered an observer meanwhile, which `kvo_uniform_look` is for.
+KVO_INLINE bool kvo_binding_came_to_be_observed(const void *header) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return kvo_binding_is_observed(header);
+}
+
 /// Whether anything hangs at the object: registrations with it or by it, open changes by hand. For
 /// the end of its life: if not, `kvo_object_will_die` need not be called.
 KVO_INLINE bool kvo_binding_has_observations(const void *header) {
@@ -129,7 +136,7 @@ bool kvo_binding_holds(const void *header, const void *address);
 typedef struct kvo_frame kvo_frame;
 
 /// Opens an automatic change of the property stored at `storage`, reads old and calls prior
-/// observers if there are any. NULL if nobody observes the property or if the change joins one
+/// observers if there are any. NULL if the storage is not the object's, or if the change joins one
 /// under way. What is returned must be given to `kvo_uniform_did` or `kvo_uniform_cancel`, on the
 /// same thread unless the language suspends inside an access. The caller holds the object until
 /// then; the property is read in here and in the did. No exception may leave either: an observer's
@@ -139,6 +146,12 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 void kvo_uniform_did(kvo_frame *frame);
 /// Closes a change that came to nothing: no final calls are made.
 void kvo_uniform_cancel(kvo_frame *frame);
+/// For a property that was set while nobody observed the object, so that no change was opened, if the
+/// object is observed by now (`kvo_binding_is_observed`, asked after the value has been stored): tells
+/// those who were registered on another thread meanwhile. The caller holds the object.
+void kvo_uniform_look(void *header, const void *storage);
+/// The same by interned key.
+void kvo_uniform_look_key(void *header, const char *interned_key);
 /// `kvo_uniform_will` for a key without storage of its own, by interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
 

@@ -109,6 +109,28 @@ KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *m
   return __atomic_load_n(&table[*(const uint32_t *)(const void *)method], __ATOMIC_RELAXED);
 }
 
+/// How often an object or a method was observed for the first time. Atomic; only compared.
+extern uint64_t kvo_first_observations;
+/// What `kvo_setter_returned` does if that has happened while the setter ran.
+void kvo_setter_ran_bare(kvo_object *self, const kvo_method *method, kvo_imp imp, uint64_t begun);
+
+/// For whoever calls what changes a property by `kvo_method_lookup`, as the functions do that the
+/// macros make: to be asked before the look-up, and given to `kvo_setter_returned` after the call. A
+/// setter that begins while nobody observes the property is not interposed, and what it stores would
+/// be told to nobody who registers on another thread before it returns. One load. Any thread.
+KVO_INLINE uint64_t kvo_setter_begins(void) {
+  return __atomic_load_n(&kvo_first_observations, __ATOMIC_ACQUIRE);
+}
+/// After the call: tells those who have come too late to be told by it, of a setting. Mostly one load;
+/// else it may call observers. The object may have died in the setter.
+/// - imp: what `kvo_method_lookup` gave and was called.
+KVO_INLINE void kvo_setter_returned(kvo_object *self, const kvo_method *method, kvo_imp imp,
+    uint64_t begun) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(__atomic_load_n(&kvo_first_observations, __ATOMIC_RELAXED) != begun))
+    kvo_setter_ran_bare(self, method, imp, begun);
+}
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 

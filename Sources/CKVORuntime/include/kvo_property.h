@@ -180,12 +180,16 @@ KVO_END_DECLS
     return ((type (*)(kvo_object *, const kvo_method *))kvo_method_lookup(object, \
         cls##_##key##_method))(object, cls##_##key##_method);                     \
   }
-#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                          \
-  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                              \
-  extern const kvo_method *cls##_set##Key##_method;                                          \
-  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {            \
-    ((void (*)(kvo_object *, const kvo_method *, type))kvo_method_lookup((kvo_object *)self, \
-        cls##_set##Key##_method))((kvo_object *)self, cls##_set##Key##_method, value);       \
+#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                 \
+  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                     \
+  extern const kvo_method *cls##_set##Key##_method;                                 \
+  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {   \
+    kvo_object *object = (kvo_object *)self;                                        \
+    const kvo_method *method = cls##_set##Key##_method;                             \
+    uint64_t begun = kvo_setter_begins();                                           \
+    kvo_imp imp = kvo_method_lookup(object, method);                                \
+    ((void (*)(kvo_object *, const kvo_method *, type))imp)(object, method, value); \
+    kvo_setter_returned(object, method, imp, begun);                                \
   }
 #define KVO_P_INTERFACE_COPY(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_RETAIN(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)

@@ -36,13 +36,17 @@ KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
 }
 
 /// Opens an automatic change of a property: reads old and calls prior observers where asked for.
-/// NULL if nobody observes it, if it joins a change under way, or if memory is out.
+/// NULL if it joins a change under way, or if memory is out. If nobody observes it, closing it looks
+/// again: another thread may have registered an observer meanwhile.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
 /// The same for part of a to-many property; copies what it keeps. NULL: a setting.
 kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t id,
     const kvo_mutation *KVO_NULLABLE mutation);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
+/// Tells of a property that has been set without a change of it open: those who were registered on other
+/// threads meanwhile, by a change that goes from what there is to what there is. The caller holds the object.
+void kvo_change_look(kvo_object *object, uintptr_t id);
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
 
@@ -60,6 +64,11 @@ void kvo_change_report_untold(kvo_object *object, uintptr_t id);
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 /// Calls the observer of a live registration, whose object the frame guards.
 void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change);
+
+/// Calls one who came while the change was under way on another thread: where nobody has read an old
+/// value in time, or where he wants to be called before, by a change of its own from new to new (I3).
+void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
+    const kvo_value *KVO_NULLABLE old_value, const kvo_value *KVO_NULLABLE new_value);
 
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are

@@ -28,9 +28,12 @@ typedef struct kvo_member {
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went
   bool by_other_thread;              ///< found by a link that another thread has placed
+  bool is_late;   ///< another thread has registered it since the will, or led it here
+  bool lacks_old; ///< which it asks for: new stands in for it
   bool is_read;
-  kvo_value value;    ///< of a path
-  uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE
+  kvo_value value;             ///< of a path
+  kvo_distinction distinction; ///< of one with `KVO_DISTINCT`
+  uint32_t was_place;          ///< in the audience at will, or KVO_NO_PLACE
 } kvo_member;
 
 enum { KVO_NO_PLACE = UINT32_MAX };

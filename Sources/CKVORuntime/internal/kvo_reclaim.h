@@ -90,6 +90,9 @@ KVO_INLINE void kvo_light_fence(void) {
   if (KVO_UNLIKELY(!kvo_remover_fences())) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void kvo_heavy_fence(void);
+/// The heavy fence for what may be met in a setter that nobody observed when it began: on threads that
+/// have no record, too, if there are any.
+void kvo_fence_setters(void);
 
 KVO_INLINE void kvo_store_guard(kvo_guard *guard, kvo_object *KVO_NULLABLE object) {
 #ifdef KVO_SANITIZE_THREAD

@@ -26,8 +26,11 @@ struct kvo_handle {
   uint8_t state; ///< KVO_LIVE and so on, atomic
   uint8_t options;
   uint32_t references; ///< atomic: the object's table (or limbo), the handle, audiences
-  uint64_t serial;     ///< when it was made, counted over all registrations
-  const struct kvo_thread *KVO_NULLABLE thread; ///< that made it; only compared
+  /// When it came to be found, counted over all registrations; atomic. A change whose frame has
+  /// counted it finds it at its will, any other is one that it came too late for.
+  uint64_t serial;
+  uint32_t thread; ///< the number of the thread that made it
+  uint32_t hits;   ///< atomic, counted in a debug mode
   kvo_callback KVO_NULLABLE callback;
   void *KVO_NULLABLE context;
   kvo_object
@@ -44,7 +47,7 @@ struct kvo_handle {
   uint32_t index; ///< in its key's list; object lock
   uint32_t place; ///< in the audience that it was last found for; graph lock
   uint64_t stamp; ///< of that audience; graph lock
-  uint64_t hits;  ///< atomic, counted in a debug mode
+  uint64_t told;  ///< of one with KVO_DISTINCT: the mark of who told it last (distinct.c); atomic
   /// Links of the observer's list of what it registered. Both objects' locks.
   kvo_registration *KVO_NULLABLE next_watched;
   kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
@@ -125,6 +128,7 @@ typedef struct kvo_open_pair {
   const char *key;
   uintptr_t id;
   uint64_t serial;
+  uint64_t since;   ///< of the clock that `KVO_DISTINCT` goes by
   bool joined;      ///< inside an automatic change: its did delivers nothing
   bool is_reported; ///< that memory was out for some of it
   bool has_old;
@@ -188,6 +192,10 @@ kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Frees the table of an object that no longer needs it.
 void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// The living object at an address that something hangs at, with a reference; NULL if there is none.
+/// The address need not be an object's any more. No lock held. O(observed objects), an nth of them.
+kvo_object *KVO_NULLABLE kvo_table_owner_at(const kvo_object *address);
 
 /// Calls `visit` with the table of every object that has one, a lock's worth at a time, with that
 /// lock held.

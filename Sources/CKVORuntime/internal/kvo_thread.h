@@ -8,6 +8,7 @@
 #define KVO_THREAD_H
 
 #include "kvo_accessors.h"
+#include "kvo_distinct.h"
 #include "kvo_exceptions.h"
 #include "kvo_reclaim.h"
 
@@ -23,6 +24,7 @@ enum kvo_frame_state {
   KVO_FRAME_OPEN,
   KVO_FRAME_DELIVERING,
   KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
+  KVO_FRAME_LOOKING,   ///< is open, but nobody observed the property at its will
 };
 
 enum kvo_frame_flag {
@@ -36,6 +38,7 @@ enum kvo_frame_flag {
   KVO_FRAME_READS = 128,      ///< what `id` names is being read
   KVO_FRAME_REPORTED = 256,   ///< that memory was out for some of the change has been reported
   KVO_FRAME_TAKEN_OVER = 512, ///< `taker` ends the change, which another thread has begun
+  KVO_FRAME_OVERTAKEN = 1024, ///< another change of the property was told since this one's will
 };
 
 struct kvo_frame {
@@ -54,6 +57,7 @@ struct kvo_frame {
   const kvo_object
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
+  kvo_distinction distinction;          ///< for observers with `KVO_DISTINCT`
   kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
   struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
   pthread_t taker;                      ///< with KVO_FRAME_TAKEN_OVER
@@ -84,6 +88,10 @@ struct kvo_thread {
 };
 
 extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
+/// This thread's number, 0 while it has no record.
+KVO_INLINE uint32_t kvo_thread_number(void) {
+  return kvo_this_thread ? kvo_this_thread->number : 0;
+}
 
 /// This thread's record, made or taken from the pool at first need. NULL if memory is out.
 kvo_thread *KVO_NULLABLE kvo_thread_start(void);
@@ -166,6 +174,11 @@ KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_READS;
   frame->thread->reading_count++;
+}
+/// Whether a registration came to be found only after the change had begun.
+KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
+    const kvo_frame *frame) {
+  return __atomic_load_n(&registration->serial, __ATOMIC_RELAXED) > frame->serial;
 }
 /// Whether this thread is reading that.
 bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);

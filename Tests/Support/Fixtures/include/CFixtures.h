@@ -14,6 +14,7 @@
 #include "fixture_graph.h"
 #include "fixture_guest.h"
 #include "fixture_guide.h"
+#include "fixture_interrupted.h"
 #include "fixture_keys.h"
 #include "fixture_late_store.h"
 #include "fixture_lodger.h"

@@ -1,0 +1,71 @@
+// Setters that ran bare: they began while nobody observed what they set, so no frame is there to tell
+// whoever has registered on another thread meanwhile.
+//
+// Whoever calls a setter looks afterwards whether anything was observed for the first time while it
+// ran: one number that counts them all (kvo_class.h). Only then it asks here, where the objects and
+// methods that this happened to are told apart roughly, by a hash. The object may have died in the
+// setter, if a callback dropped it, so its address is looked for among the tables of observed objects
+// before it is touched.
+#include "kvo_bare.h"
+
+#include "kvo_class_internal.h"
+#include "kvo_delivery.h"
+#include "kvo_lock.h"
+#include "kvo_swizzle.h"
+
+uint64_t kvo_first_observations;
+
+// By a hash of an object or method, the number of the last first observation that concerned it, or
+// another of that hash. Atomic; they only grow.
+enum { BUCKET_BITS = 8 };
+static uint64_t last[1 << BUCKET_BITS];
+
+static uint64_t *bucket(const void *concerned) {
+  return &last[((uint64_t)(uintptr_t)concerned * 0x9E3779B97F4A7C15u) >> (64 - BUCKET_BITS)];
+}
+
+// What a setter that finds the number raised, but not yet the bucket, has stored is seen by who
+// registers: he reads after a fence that comes later still.
+void kvo_note_first_observation(const void *concerned) {
+  uint64_t number = __atomic_add_fetch(&kvo_first_observations, 1, __ATOMIC_SEQ_CST);
+  uint64_t *entry = bucket(concerned), known = __atomic_load_n(entry, __ATOMIC_RELAXED);
+  while (known < number && !__atomic_compare_exchange_n(entry, &known, number, true,
+                               __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
+}
+
+static bool may_concern(const void *concerned, uint64_t begun) {
+  return __atomic_load_n(bucket(concerned), __ATOMIC_SEQ_CST) > begun;
+}
+
+static bool was_interposed(const kvo_object *object, const kvo_method *method, kvo_imp imp) {
+  const kvo_class *isa = kvo_isa(object);
+  return !isa || !isa->is_dynamic || kvo_class_slot(isa, method->slot) == imp;
+}
+
+static void look(kvo_object *object, const kvo_method *method) {
+  for (uint32_t i = 0; i < method->key_count; i++)
+    kvo_change_look(object, (uintptr_t)method->keys[i]);
+}
+
+// An observer of what is told now may throw.
+typedef struct late_look {
+  kvo_object *object; // a reference
+  const kvo_method *method;
+} late_look;
+
+static void look_late(void *opaque) {
+  const late_look *late = opaque;
+  look(late->object, late->method);
+}
+
+static void end_look(void *opaque) { kvo_object_release(((late_look *)opaque)->object); }
+
+void kvo_setter_ran_bare(kvo_object *address, const kvo_method *method, kvo_imp imp,
+    uint64_t begun) {
+  if (!may_concern(address, begun) && !may_concern(method, begun)) return;
+  kvo_object *object = kvo_table_owner_at(address);
+  if (!object) return;
+  late_look late = {object, method};
+  if (!was_interposed(object, method, imp)) kvo_unwinding(look_late, end_look, &late);
+  end_look(&late);
+}

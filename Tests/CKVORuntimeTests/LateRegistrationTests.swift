@@ -1,0 +1,259 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I3: who registers, or is led somewhere by a link, while a setter is under way on another thread.
+@Suite(.serialized, .recording) struct LateRegistrationTests {
+  /// What had been observed before the setter began.
+  enum Before: CaseIterable { case nothing, otherKey, otherObject, both, sameKey }
+  enum Way: CaseIterable {
+    case setter, key
+
+    func set(_ object: Interrupted, _ value: Int) {
+      switch self {
+      case .setter: interrupted_setValue(object, value)
+      case .key: CKVORuntimeTests.set(object.object, "value", .int(Int64(value)))
+      }
+    }
+  }
+
+  private func observe(_ before: Before, around body: (Interrupted) -> Void) {
+    let object = Interrupted.ofFreshClass()
+    let other = make(kvo_class_of(object.object))
+    let log = Recorder()
+    switch before {
+    case .nothing: break
+    case .otherKey: log.observe(object.object, "other")
+    case .otherObject: log.observe(other, "value")
+    case .both:
+      log.observe(object.object, "other")
+      log.observe(other, "value")
+    case .sameKey: log.observe(object.object, "value")
+    }
+    body(object)
+    log.end()
+    kvo_object_release(other)
+    object.release()
+  }
+
+  @Test(
+    "I3: a setter that returns after the registration has tells what it has stored",
+    arguments: Before.allCases, Way.allCases)
+  func setterUnderWay(_ before: Before, _ way: Way) {
+    observe(before) { object in
+      let log = Recorder()
+      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+        log.observe(object.object, "value", [.KVO_NEW, .KVO_INITIAL])
+      } in: {
+        way.set(object, 5)
+      }
+      #expect(log.take() == ["a: value new 0", "a: value new 5"])
+      way.set(object, 6)
+      #expect(log.take() == ["a: value new 6"])
+    }
+  }
+
+  @Test(
+    "I3: who comes too late for old is told of a change from new to new", arguments: Before.allCases
+  )
+  func oldIsNeverMissing(_ before: Before) {
+    observe(before) { object in
+      let log = Recorder()
+      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+        log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW])
+        log.observe(object.object, "value", .KVO_OLD, as: "b")
+        log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR], as: "c")
+        log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT], as: "d")
+      } in: {
+        interrupted_setValue(object, 5)
+      }
+      #expect(
+        log.take() == [
+          "a: value old 5 new 5", "b: value old 5", "c: prior value old 5",
+          "c: value old 5 new 5", "d: value new 5",
+        ])
+      interrupted_setValue(object, 6)
+      #expect(
+        log.take() == [
+          "c: prior value old 5", "a: value old 5 new 6", "b: value old 5",
+          "c: value old 5 new 6", "d: value new 6",
+        ])
+    }
+  }
+
+  @Test("I3: old is the change's own where somebody has asked for it in time")
+  func oldOfOthers() {
+    let object = make(interrupted.self)
+    let log = Recorder()
+    log.observe(object.object, "value", .KVO_OLD)
+    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW], as: "b")
+    } in: {
+      interrupted_setValue(object, 5)
+    }
+    #expect(log.take() == ["a: value old 0", "b: value old 0 new 5"])
+    log.end()
+    object.release()
+  }
+
+  @Test("D7 I3: what the setter itself registers gets the next change", arguments: Before.allCases)
+  func onTheSameThread(_ before: Before) {
+    observe(before) { object in
+      let log = Recorder()
+      object.interruptHere(.INTERRUPTED_BEFORE_STORE) {
+        log.observe(object.object, "value", .KVO_NEW)
+      } in: {
+        interrupted_setValue(object, 5)
+      }
+      #expect(log.take() == [])
+      interrupted_setValue(object, 6)
+      #expect(log.take() == ["a: value new 6"])
+    }
+  }
+
+  @Test(
+    "I3: one removed again before the setter returns is told nothing", arguments: Before.allCases)
+  func removedAgain(_ before: Before) {
+    observe(before) { object in
+      let log = Recorder()
+      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+        log.observe(object.object, "value", .KVO_NEW).invalidate()
+      } in: {
+        interrupted_setValue(object, 5)
+      }
+      #expect(log.take() == [])
+    }
+  }
+
+  @Test(
+    "D7 I3: an object that nobody observes may die in its setter, whatever is registered meanwhile",
+    arguments: [false, true])
+  func diesInSetter(_ isObserved: Bool) {
+    let deaths = Deaths()
+    let object = Interrupted.ofFreshClass()
+    object.pointee.tracked.deaths = deaths.counter
+    let others = (0..<300).map { _ in make(interrupted.self) }
+    let log = Recorder()
+    object.interrupt(.INTERRUPTED_AFTER_STORE) {
+      for other in others { log.observe(other.object, "value") }
+      if isObserved { log.observe(object.object, "value") }
+      object.release()
+    } in: {
+      interrupted_setValue(object, 5)
+    }
+    #expect(deaths.count == 1)
+    #expect(log.take() == [])
+    log.end()
+    releaseAll(others)
+  }
+
+  @Test("I3: a path that is registered while its link is set stands at what the link leads to")
+  func linkUnderWay() {
+    let root = Interrupted.ofFreshClass()
+    let old = make(interrupted.self)
+    let new = make(interrupted.self)
+    let log = Recorder()
+    interrupted_setNext(root, old)
+    root.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      log.observe(root.object, "next.value", [.KVO_OLD, .KVO_NEW])
+    } in: {
+      interrupted_setNext(root, new)
+    }
+    #expect(log.take() == ["a: next.value old 0 new 0"])
+    interrupted_setValue(new, 5)
+    interrupted_setValue(old, 7)
+    #expect(log.take() == ["a: next.value old 0 new 5"])
+    log.end()
+    releaseAll([root, old, new])
+  }
+
+  @Test(
+    "I3: who is led to an object while it is being set is told of that", arguments: [false, true])
+  func leafUnderWay(_ isObserved: Bool) {
+    let root = make(interrupted.self)
+    let leaf = Interrupted.ofFreshClass()
+    let log = Recorder()
+    log.observe(root.object, "next.value", [.KVO_OLD, .KVO_NEW])
+    if isObserved { log.observe(leaf.object, "value", as: "b") }
+    leaf.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      interrupted_setNext(root, leaf)
+    } in: {
+      interrupted_setValue(leaf, 5)
+    }
+    let told = ["a: next.value old nil new 0", "a: next.value old 5 new 5"]
+    #expect(log.take() == told + (isObserved ? ["b: value"] : []))
+    log.end()
+    releaseAll([root, leaf])
+  }
+
+  @Test("D3 I3: distinct does not hide what has come back meanwhile", arguments: Way.allCases)
+  func distinct(_ way: Way) {
+    let object = make(interrupted.self)
+    let log = Recorder()
+    interrupted_setValue(object, 1)
+    log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW, .KVO_DISTINCT])
+    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      interrupted_setValue(object, 7)
+    } in: {
+      way.set(object, 1)
+    }
+    #expect(log.take() == ["a: value old 1 new 7", "a: value old 1 new 1"])
+    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      interrupted_setValue(object, 1)
+    } in: {
+      way.set(object, 1)
+    }
+    #expect(log.take() == [])
+    log.end()
+    object.release()
+  }
+
+  @Test("D3 I3: distinct hides nothing from who was told otherwise by initial, or along a path")
+  func distinctElsewhere() {
+    let root = make(interrupted.self)
+    let leaf = make(interrupted.self)
+    let log = Recorder()
+    interrupted_setNext(root, leaf)
+    log.observe(root.object, "next.value", [.KVO_NEW, .KVO_DISTINCT])
+    log.observe(leaf.object, "value", [.KVO_NEW, .KVO_DISTINCT], as: "b")
+    leaf.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      interrupted_setValue(leaf, 7)
+      log.observe(leaf.object, "value", [.KVO_NEW, .KVO_DISTINCT, .KVO_INITIAL], as: "c")
+    } in: {
+      interrupted_setValue(leaf, 0)
+    }
+    #expect(
+      log.take() == [
+        "a: next.value new 7", "b: value new 7", "c: value new 7", "a: next.value new 0",
+        "b: value new 0", "c: value new 0",
+      ])
+    log.end()
+    releaseAll([root, leaf])
+  }
+
+  @Test(
+    "I5: what a handler reads itself is in the end what there is, whichever call comes last",
+    arguments: [[.KVO_NEW], [.KVO_NEW, .KVO_INITIAL]] as [kvo_options])
+  func lastValue(_ options: kvo_options) {
+    let object = make(interrupted.self)
+    let log = Recorder()
+    var shown = -1
+    let observe = {
+      _ = log.observe(object.object, "value", options) { _ in
+        shown = interrupted_value(object)
+      }
+    }
+    let isInitial = options.contains(.KVO_INITIAL)
+    if !isInitial { observe() }
+    object.interrupt(.INTERRUPTED_AFTER_LOAD) {
+      interrupted_setValue(object, 5)
+    } in: {
+      if isInitial { observe() } else { interrupted_setValue(object, 1) }
+    }
+    #expect(log.take() == ["a: value new 5", isInitial ? "a: value new 0" : "a: value new 1"])
+    #expect(shown == 5)
+    log.end()
+    object.release()
+  }
+}

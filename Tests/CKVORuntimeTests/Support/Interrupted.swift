@@ -1,0 +1,40 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+
+typealias Interrupted = UnsafeMutablePointer<interrupted>
+
+extension interrupted: CInstance { static var cClass: CClass { interrupted_class() } }
+
+extension UnsafeMutablePointer<interrupted> {
+  /// One of a class of its own, of which nobody has observed anything yet.
+  static func ofFreshClass() -> Interrupted {
+    UnsafeMutableRawPointer(make(interrupted_fresh_class())).assumingMemoryBound(
+      to: interrupted.self)
+  }
+
+  /// Has something happen on another thread, once, when one is at that place of an accessor of the
+  /// object; `body` is what brings it there.
+  func interrupt(
+    _ place: interruption, with event: @escaping () -> Void, in body: () -> Void
+  ) {
+    let shared = Shared(event)
+    interruptHere(place, with: { onThreads(1) { _ in shared.value() } }, in: body)
+  }
+
+  /// The same on the same thread.
+  func interruptHere(
+    _ place: interruption, with event: @escaping () -> Void, in body: () -> Void
+  ) {
+    let box = Event(event)
+    pointee.context = Unmanaged.passUnretained(box).toOpaque()
+    pointee.happens = { Unmanaged<Event>.fromOpaque($0!).takeUnretainedValue().happen() }
+    pointee.`where` = place
+    withExtendedLifetime(box, body)
+  }
+}
+
+private final class Event {
+  let happen: () -> Void
+  init(_ happen: @escaping () -> Void) { self.happen = happen }
+}

@@ -1,0 +1,111 @@
+import KVORuntime
+import TestSupport
+import Testing
+
+/// I3: who registers on another thread while a property is being set that nobody observed before.
+@Suite(.leakFree, .serialized) struct LateRegistrationTests {
+  /// What somebody on another thread observes, and is told.
+  private final class Latecomer: @unchecked Sendable {
+    private var token: KeyValueObservation?
+    private(set) var told: [String] = []
+
+    func register<Root: KVOObject, Value>(
+      _ object: Root, _ keyPath: KeyPath<Root, Value> & Sendable,
+      _ options: KeyValueObservingOptions
+    ) {
+      let shared = Shared((object, keyPath))
+      onThreads(1) { _ in
+        let (object, keyPath) = shared.value
+        self.token = object.observe(keyPath, options: options) { _, change in
+          self.told.append(
+            [change.oldValue, change.newValue].map { $0.map { "\($0)" } ?? "-" }
+              .joined(separator: " -> "))
+        }
+      }
+    }
+
+    func register(_ object: KVOObject, key: String) {
+      let shared = Shared(object)
+      onThreads(1) { _ in
+        self.token = try? shared.value.observe(keyPath: key, options: [.initial, .new]) {
+          _, change in self.told.append(change.newValue.map { "\($0)" } ?? "-")
+        }
+      }
+    }
+
+    func end() { token = nil }
+  }
+
+  private final class Farewell {
+    let say: () -> Void
+    init(_ say: @escaping () -> Void) { self.say = say }
+    deinit { say() }
+  }
+
+  private final class Model: KVOObject, @unchecked Sendable {
+    @Observed var value = 0
+    @Observed var item: Farewell?
+    @Observed var count = 0
+    var whileSetting: () -> Void = {}
+    private var stored = 0
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.accessors(
+          "declared", get: { $0.stored },
+          set: {
+            $0.whileSetting()
+            $0.stored = $1
+          })
+      }
+    }
+  }
+
+  private func change(_ number: inout Int, to value: Int, after event: () -> Void) {
+    event()
+    number = value
+  }
+
+  @Test(
+    "I3: what is changed in place tells who has registered meanwhile",
+    arguments: [[.initial, .new], [.old, .new]] as [KeyValueObservingOptions])
+  func inPlace(_ options: KeyValueObservingOptions) {
+    let model = Model()
+    let latecomer = Latecomer()
+    change(&model.value, to: 5) { latecomer.register(model, \.value, options) }
+    #expect(latecomer.told == (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
+    latecomer.end()
+  }
+
+  @Test("I3: what is assigned tells who has registered meanwhile")
+  func assigned() {
+    let model = Model()
+    let latecomer = Latecomer()
+    model.item = Farewell { latecomer.register(model, \.item, .new) }
+    model.item = nil
+    #expect(latecomer.told == ["- -> nil"])
+    latecomer.end()
+  }
+
+  @Test("I3: what is set by key tells who has registered meanwhile")
+  func byKey() throws {
+    let model = Model()
+    let latecomer = Latecomer()
+    model.whileSetting = { latecomer.register(model, key: "declared") }
+    try model.setValue(5, forKey: "declared")
+    model.whileSetting = {}
+    #expect(latecomer.told == ["0", "5"])
+    latecomer.end()
+  }
+
+  @Test("I3: another key's observer, and none at all, are told nothing")
+  func othersAreSilent() {
+    let model = Model()
+    let latecomer = Latecomer()
+    change(&model.value, to: 5) { latecomer.register(model, \.count, .new) }
+    #expect(latecomer.told == [])
+    model.value = 6
+    #expect(latecomer.told == [])
+    latecomer.end()
+  }
+}
