@@ -5,7 +5,8 @@
 // under the graph lock afterwards: children at other objects end, and where there is none yet one
 // is to stand (wiring.c). Two threads may follow one link at once: each takes a ticket before it
 // reads, and what was read by a later ticket is not replaced by what an earlier one read, who then
-// reads once more.
+// reads once more. A child that stays has been followed, unless another thread is at the path: then
+// it is gone through as well (sharing.c).
 #include "kvo_collection_internal.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
@@ -83,10 +84,11 @@ static targets read_targets(const kvo_link *link, kvo_object *object) {
 }
 
 // Holds the link's object, if it lives, and takes a ticket.
-static kvo_object *begin_following(kvo_link *link, uint64_t *ticket) {
+static kvo_object *begin_following(kvo_wiring *wiring, kvo_link *link, uint64_t *ticket) {
   KVO_LOCKED(&kvo_graph_lock);
   if (link->entry.state != KVO_LIVE) return NULL;
   kvo_object *object = link->entry.object;
+  kvo_wiring_enter_locked(wiring);
   *ticket = ++link->issued;
   return kvo_class_of(object)->operations->try_retain(object) ? object : NULL;
 }
@@ -142,7 +144,7 @@ static bool install(kvo_wiring *wiring, kvo_link *link, uint64_t ticket, uintptr
   if (kvo_wiring_is_superseded_locked(wiring, link, ticket <= link->installed)) return false;
   link->installed = ticket;
   keep_children_locked(link, sorted, count, &wiring->retired);
-  if (thorough) push_children_locked(wiring, link);
+  if (thorough || kvo_link_has_others_locked(link)) push_children_locked(wiring, link);
   return true;
 }
 
@@ -180,17 +182,20 @@ static targets read_held(const kvo_link *link, kvo_object *object) {
   return found;
 }
 
+enum { FEW_TARGETS = 4 };
+
 void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
   kvo_wiring_settle(wiring); // before the ticket: a later one has seen as much
   uint64_t ticket;
-  kvo_object *object = begin_following(link, &ticket);
+  kvo_object *object = begin_following(wiring, link, &ticket);
   if (!object) return;
   targets found = read_held(link, object);
-  uintptr_t *sorted = kvo_alloc(found.count * sizeof *sorted + 1);
+  uintptr_t few[FEW_TARGETS];
+  uintptr_t *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
   size_t count = sorted ? sort_once(sorted, &found) : 0;
   if (sorted && install(wiring, link, ticket, sorted, count, thorough))
     push_missing(wiring, link, ticket, &found, sorted, count);
-  kvo_free(sorted);
+  if (sorted != few) kvo_free(sorted);
   for (size_t i = 0; i < found.count; i++) kvo_object_release(found.objects[i]);
   kvo_free(found.objects);
 }

@@ -151,6 +151,15 @@ void kvo_report_underived(const kvo_class *cls) {
       kvo_class_name(cls));
 }
 
+void kvo_report_restless(const kvo_accessors *accessors) {
+  bool *is_reported = (bool *)(uintptr_t)&accessors->is_restless;
+  if (__atomic_exchange_n(is_reported, true, __ATOMIC_RELAXED)) return;
+  kvo_misuse(
+      "\"%s\" of %s reads other properties each time that it is read: what another thread sets "
+      "while they are looked for may be told with the next change only.",
+      accessors->key, accessors->cls->name);
+}
+
 void kvo_set_unhandled_notification_handler(void (*handler)(const char *key_path,
     kvo_object *object, kvo_object *observer)) {
   __atomic_store_n(&unhandled_handler, handler, __ATOMIC_RELEASE);

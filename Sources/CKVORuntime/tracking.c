@@ -5,11 +5,15 @@
 // user's code and runs without a lock, and replaces the chains under the graph lock afterwards:
 // those of what is still read stay, those of what is new are wired by the caller (wiring.c), the
 // others end. Of several threads that track one key the one that began last wins, as with links.
-#include "kvo_graph.h"
-
+//
+// What is read may be set before it is stood at, and nobody told. So the derivation is settled only
+// when each of its chains had come to stand where it does before the reading began by which they
+// were chosen. A chain remembers the ticket of that moment, whichever thread has placed it, and a
+// reading that finds anything placed and not yet fenced fences it itself.
 #include "kvo_lock.h"
 #include "kvo_memory.h"
 #include "kvo_thread.h"
+#include "kvo_wiring.h"
 
 #include <stdlib.h>
 
@@ -65,12 +69,20 @@ static void sort_once(kvo_reads *reads) {
 
 // MARK: Reading
 
+typedef struct {
+  kvo_object *object; // held
+  uint64_t ticket;
+  uint64_t placed; // what the derivation had placed by then
+} reading;
+
 // Holds the derivation's object, if both live, and takes a ticket.
-static kvo_object *begin(kvo_derivation *derivation, uint64_t *ticket) {
+static bool begin(kvo_wiring *wiring, kvo_derivation *derivation, reading *begun) {
   KVO_LOCKED(&kvo_graph_lock);
-  if (derivation->ended || !derivation->operations->try_retain(derivation->object)) return NULL;
-  *ticket = ++derivation->issued;
-  return derivation->object;
+  if (derivation->ended || !derivation->operations->try_retain(derivation->object)) return false;
+  kvo_wiring_enter_locked(wiring);
+  *begun = (reading){derivation->object, ++derivation->issued, derivation->placed};
+  if (derivation->placed != derivation->fenced) wiring->has_placed = true;
+  return true;
 }
 
 // A frame holds the object while the user's code runs: it lets go, should that throw.
@@ -96,10 +108,7 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
 
 static kvo_chain *make_chain(kvo_derivation *derivation, const kvo_read *read) {
   const kvo_key_path *path = kvo_key_path_parse(read->key, NULL, NULL);
-  kvo_chain *made =
-      path ? kvo_chain_make(read->object, path, derivation->accessors, derivation) : NULL;
-  if (made) made->is_new = true;
-  return made;
+  return path ? kvo_chain_make(read->object, path, derivation->accessors, derivation) : NULL;
 }
 
 static const char *key_of(const kvo_chain *chain) { return chain->path->components[0].key; }
@@ -165,24 +174,22 @@ static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_cha
 }
 
 // With room for both what is read now and what was read before. Without memory all stays as it is.
-static kvo_tracked install(kvo_derivation *derivation, uint64_t ticket, kvo_reads *reads,
-    kvo_retired **retired) {
+static bool install(kvo_wiring *wiring, kvo_derivation *derivation, const reading *done) {
   KVO_LOCKED(&kvo_graph_lock);
-  if (derivation->ended) return KVO_TRACKED_NOTHING;
-  if (ticket <= derivation->installed) return KVO_TRACKED_LATE;
-  size_t room = reads->count + derivation->count;
+  if (derivation->ended) return false;
+  if (done->placed > derivation->fenced) derivation->fenced = done->placed;
+  if (done->ticket <= derivation->installed) return true;
+  size_t room = wiring->reads.count + derivation->count;
   kvo_chain **chains = kvo_alloc(room * sizeof *chains + 1);
-  if (!chains) return KVO_TRACKED_NOTHING;
-  derivation->installed = ticket;
-  replace_locked(derivation, reads, chains, retired);
-  return KVO_TRACKED;
+  if (!chains) return false;
+  derivation->installed = done->ticket;
+  replace_locked(derivation, &wiring->reads, chains, &wiring->retired);
+  return true;
 }
 
-kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
-    kvo_retired **retired) {
-  uint64_t ticket;
-  kvo_object *object = begin(derivation, &ticket);
-  if (!object) return KVO_TRACKED_NOTHING;
-  bool is_read = read(derivation, object, reads);
-  return is_read ? install(derivation, ticket, reads, retired) : KVO_TRACKED_NOTHING;
+bool kvo_wiring_track(kvo_wiring *wiring, kvo_derivation *derivation) {
+  reading reading;
+  if (!begin(wiring, derivation, &reading)) return false;
+  kvo_wiring_settle(wiring);
+  return read(derivation, reading.object, &wiring->reads) && install(wiring, derivation, &reading);
 }

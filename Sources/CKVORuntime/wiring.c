@@ -3,8 +3,8 @@
 // Where a link leads is found by reading its key (following.c). What is found may be derived, or
 // lead on; that is put on a stack of tasks rather than recursed into, so that a path or a chain of
 // derived keys may be as long as memory allows. The stack works off what a recursion would do, in
-// its order: a key's derivation first, then what the key leads to. A derivation that another thread
-// is still wiring is gone through once more by whoever needs it. A tracked key is read as well
+// its order: a key's derivation first, then what the key leads to. What another thread is still at is
+// gone through once more by whoever needs it (sharing.c). A tracked key is read as well
 // (tracking.c), and stands at what it read.
 #include "kvo_wiring.h"
 
@@ -52,33 +52,6 @@ static void push_follow(kvo_wiring *wiring, kvo_link *link, bool thorough) {
       (kvo_task){.kind = KVO_FOLLOW_LINK, .link = link, .thorough = thorough};
 }
 
-// Whoever comes upon a derivation that another thread is wiring goes through all of it as well, so
-// that no change is missed once he returns: it does no harm twice. Once for each, since derived
-// keys may depend on one another in a circle.
-static bool goes_through_foreign_locked(kvo_wiring *wiring, kvo_derivation *derivation) {
-  for (size_t i = 0; i < wiring->foreign_count; i++)
-    if (wiring->foreign[i] == derivation) return false;
-  if (wiring->foreign_count == wiring->foreign_capacity) {
-    kvo_derivation **larger = kvo_grow(wiring->foreign, wiring->foreign_count,
-        wiring->foreign_count + 4, sizeof *larger, &wiring->foreign_capacity);
-    if (!larger) return false;
-    wiring->foreign = larger;
-  }
-  wiring->foreign[wiring->foreign_count++] = kvo_derivation_retain(derivation);
-  return true;
-}
-
-static bool starts_wiring(kvo_wiring *wiring, kvo_derivation *derivation) {
-  KVO_LOCKED(&kvo_graph_lock);
-  if (derivation->state == KVO_WIRED || derivation->wirer == wiring) return false;
-  if (derivation->state == KVO_BEING_WIRED) return goes_through_foreign_locked(wiring, derivation);
-  derivation->state = KVO_BEING_WIRED;
-  derivation->wirer = wiring;
-  derivation->next_own = wiring->own;
-  wiring->own = kvo_derivation_retain(derivation);
-  return true;
-}
-
 static void push_track(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t again) {
   if (!kvo_wiring_make_room(wiring, 1)) return;
   wiring->tasks[wiring->count++] = (kvo_task){
@@ -103,7 +76,7 @@ static void push_chains(kvo_wiring *wiring, kvo_derivation *derivation) {
 // the maker's reference.
 static void push_consequences(kvo_wiring *wiring, kvo_link *link, kvo_stand *stand) {
   push_follow(wiring, link, true);
-  if (stand->derivation && starts_wiring(wiring, stand->derivation))
+  if (stand->derivation && kvo_wiring_starts(wiring, stand->derivation))
     push_chains(wiring, stand->derivation);
   kvo_stand_settle(stand);
   kvo_registration_let_go(&link->entry);
@@ -123,7 +96,7 @@ static void ensure(kvo_wiring *wiring, kvo_link *link) {
   wiring->has_placed = true;
   push_follow(wiring, link, true);
   kvo_derivation *derivation = derivation_at(link);
-  if (derivation && starts_wiring(wiring, derivation)) push_chains(wiring, derivation);
+  if (derivation && kvo_wiring_starts(wiring, derivation)) push_chains(wiring, derivation);
   kvo_derivation_release(derivation);
 }
 
@@ -159,6 +132,12 @@ static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_st
   return false;
 }
 
+// A reading of the tracked key that begins from now on finds whatever is set after it.
+static void note_placed_locked(kvo_chain *chain) {
+  chain->placed_at = chain->derivation->issued;
+  chain->derivation->placed++;
+}
+
 // Places a chain's first link, unless another thread has, or the chain has ended.
 static bool place_first(kvo_wiring *wiring, kvo_chain *chain, kvo_link *link, kvo_stand *stand) {
   KVO_LOCKED(&kvo_graph_lock);
@@ -166,6 +145,7 @@ static bool place_first(kvo_wiring *wiring, kvo_chain *chain, kvo_link *link, kv
   if (!kvo_registration_place(&link->entry, stand, &wiring->retired)) return false;
   wiring->has_placed = true;
   chain->first = link;
+  if (chain->derivation && chain->derivation->is_tracked) note_placed_locked(chain);
   return true;
 }
 
@@ -184,19 +164,24 @@ static bool ensure_first(kvo_wiring *wiring, kvo_chain *chain) {
   return true;
 }
 
+static void note_void(kvo_chain *chain) {
+  KVO_LOCKED(&kvo_graph_lock);
+  chain->is_void = !chain->first;
+}
+
 static void wire_chain(kvo_wiring *wiring, kvo_chain *chain, kvo_object *root) {
   if (ensure_first(wiring, chain)) return;
   kvo_stand stand;
   uint32_t depth = first_key(chain->path);
-  if (depth == chain->path->count || !prepare(chain, root, depth, &stand)) return;
-  kvo_link *link = make_link(chain, depth, &stand);
+  bool is_ready = depth < chain->path->count && prepare(chain, root, depth, &stand);
+  kvo_link *link = is_ready ? make_link(chain, depth, &stand) : NULL;
   if (link && place_first(wiring, chain, link, &stand)) {
     push_consequences(wiring, link, &stand);
     return;
   }
   if (link) free_link(link);
-  kvo_stand_discard(&stand);
-  if (link) ensure_first(wiring, chain); // another thread's, which may not be done yet
+  if (is_ready) kvo_stand_discard(&stand);
+  if (!ensure_first(wiring, chain)) note_void(chain); // another thread's may not be done yet
 }
 
 bool kvo_wiring_is_superseded_locked(kvo_wiring *wiring, kvo_link *link, bool is_newer) {
@@ -233,50 +218,81 @@ static void stand_at(kvo_wiring *wiring, kvo_link *parent, uint64_t ticket, kvo_
 
 static bool is_unwired(const kvo_chain *chain) { return !chain->first && !chain->ended; }
 
-static bool has_unwired(const kvo_derivation *derivation) {
+// Stood at since before it was last read, or to no avail. What has died since counts no more: a
+// getter may make objects for itself.
+static bool is_settled(const kvo_derivation *derivation, const kvo_chain *chain) {
+  if (chain->ended) return true;
+  return chain->first ? chain->placed_at < derivation->installed : chain->is_void;
+}
+
+static bool is_settled_locked(const kvo_derivation *derivation) {
   for (uint32_t i = 0; i < derivation->count; i++)
-    if (is_unwired(derivation->chains[i])) return true;
-  return false;
+    if (!is_settled(derivation, derivation->chains[i])) return false;
+  return true;
+}
+
+static bool needs_no_more(kvo_derivation *derivation) {
+  KVO_LOCKED(&kvo_graph_lock);
+  return is_settled_locked(derivation);
 }
 
 static void push_wire(kvo_wiring *wiring, kvo_chain *chain) {
-  if (!kvo_wiring_make_room(wiring, 1) || !chain->operations->try_retain(chain->root)) return;
+  if (!kvo_wiring_make_room(wiring, 1)) return;
+  if (!chain->operations->try_retain(chain->root)) {
+    chain->is_void = true;
+    return;
+  }
   kvo_chain_retain(chain);
   wiring->tasks[wiring->count++] =
       (kvo_task){.kind = KVO_WIRE_CHAIN, .chain = chain, .object = chain->root};
 }
 
-enum { MOST_AGAIN = 3 };
-
-// Where there is no link yet: another thread may have got no further. What is set between being
-// read and being stood at is seen by reading once more, when all are in place; several times only
-// where other threads keep setting.
-static void push_unwired(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t again) {
-  KVO_LOCKED(&kvo_graph_lock);
-  if (!has_unwired(derivation)) return;
-  if (again < MOST_AGAIN) push_track(wiring, derivation, again + 1);
+// Where there is no link yet: another thread may have got no further. Beside another thread all,
+// since what it has placed it may not have wired.
+static void push_unwired_locked(kvo_wiring *wiring, const kvo_derivation *derivation) {
+  bool all = kvo_presence_has_others_locked(&derivation->wirers);
   for (uint32_t i = 0; i < derivation->count; i++)
-    if (is_unwired(derivation->chains[i])) push_wire(wiring, derivation->chains[i]);
+    if (all || is_unwired(derivation->chains[i])) push_wire(wiring, derivation->chains[i]);
 }
 
-// Not for objects that the getter made for itself, and that have died since.
-static bool has_new_links(const kvo_derivation *derivation) {
-  KVO_LOCKED(&kvo_graph_lock);
-  bool found = false;
-  for (uint32_t i = 0; i < derivation->count; i++) {
-    kvo_chain *chain = derivation->chains[i];
-    found = found || (chain->is_new && chain->first);
-    chain->is_new = false;
+// What could not be stood at is tried once more after each change.
+static bool may_place(const kvo_derivation *derivation, bool is_settled, uint64_t rounds) {
+  if (!is_settled || rounds) return !is_settled;
+  for (uint32_t i = 0; i < derivation->count; i++)
+    if (is_unwired(derivation->chains[i])) return true;
+  return false;
+}
+
+enum { MOST_ROUNDS = 64, FEW_ROUNDS = 3 };
+
+// What is set between being read and being stood at is seen by reading once more when all are in
+// place, until there is nothing new. A getter that keeps an object which it makes each time would
+// never come to that: so it is given up after many rounds in which no other thread was at it, and
+// after few from then on. All that it read last is stood at all the same, and the next change of
+// any of it begins anew.
+static bool go_on_locked(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t rounds) {
+  bool is_alone = derivation->issued == derivation->installed;
+  uint64_t next = is_alone ? rounds + 1 : 1;
+  bool is_settled = is_settled_locked(derivation);
+  bool gives_up = !is_settled && next > (derivation->is_restless ? FEW_ROUNDS : MOST_ROUNDS);
+  if (is_settled || gives_up) derivation->is_restless = gives_up;
+  if (!gives_up && may_place(derivation, is_settled, rounds)) push_track(wiring, derivation, next);
+  push_unwired_locked(wiring, derivation);
+  return gives_up;
+}
+
+static void go_on(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t rounds) {
+  bool gives_up;
+  {
+    KVO_LOCKED(&kvo_graph_lock);
+    gives_up = go_on_locked(wiring, derivation, rounds);
   }
-  return found;
+  if (gives_up) kvo_report_restless(derivation->accessors);
 }
 
-static void track(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t again) {
-  if (again && !has_new_links(derivation)) return;
-  kvo_wiring_settle(wiring);
-  kvo_tracked result = kvo_derivation_track(derivation, &wiring->reads, &wiring->retired);
-  if (result == KVO_TRACKED) push_unwired(wiring, derivation, again);
-  else if (result == KVO_TRACKED_LATE) push_track(wiring, derivation, again);
+static void track(kvo_wiring *wiring, kvo_derivation *derivation, uint64_t rounds) {
+  if (rounds && needs_no_more(derivation)) return;
+  if (kvo_wiring_track(wiring, derivation)) go_on(wiring, derivation, rounds);
   kvo_reads_destroy(&wiring->reads);
 }
 
@@ -292,37 +308,24 @@ static void run_task(kvo_wiring *wiring, const kvo_task *task) {
 
 static void run_tasks(void *opaque) {
   kvo_wiring *wiring = opaque;
+  wiring->is_running = true;
   while (wiring->count) {
     wiring->current = wiring->tasks[--wiring->count];
     run_task(wiring, &wiring->current);
     end_task(&wiring->current);
   }
-}
-
-static kvo_derivation *take_own(kvo_wiring *wiring) {
-  KVO_LOCKED(&kvo_graph_lock);
-  kvo_derivation *own = wiring->own;
-  if (!own) return NULL;
-  wiring->own = own->next_own;
-  own->state = KVO_WIRED;
-  own->wirer = NULL;
-  return own;
-}
-
-static void end_derivations(kvo_wiring *wiring) {
-  for (kvo_derivation *own; (own = take_own(wiring));) kvo_derivation_release(own);
-  for (size_t i = 0; i < wiring->foreign_count; i++) kvo_derivation_release(wiring->foreign[i]);
-  kvo_free(wiring->foreign);
+  wiring->is_running = false;
 }
 
 // Also where a getter or hook throws.
 static void end_wiring(void *opaque) {
   kvo_wiring *wiring = opaque;
+  bool is_torn = wiring->is_running;
   end_task(&wiring->current);
   while (wiring->count) end_task(&wiring->tasks[--wiring->count]);
   kvo_free(wiring->tasks);
   kvo_reads_destroy(&wiring->reads);
-  end_derivations(wiring);
+  kvo_wiring_leave(wiring, is_torn);
   kvo_retire(wiring->retired);
 }
 
@@ -332,22 +335,22 @@ static void work_off(kvo_wiring *wiring) {
 }
 
 void kvo_wire(kvo_link *first, kvo_derivation *derivation) {
-  kvo_wiring wiring = {.has_placed = true};
+  kvo_wiring wiring = {.has_placed = true, .presence = first ? &first->chain->followers : NULL};
   if (first) push_follow(&wiring, first, false);
-  if (derivation && starts_wiring(&wiring, derivation)) push_chains(&wiring, derivation);
+  if (derivation && kvo_wiring_starts(&wiring, derivation)) push_chains(&wiring, derivation);
   kvo_derivation_release(derivation);
   work_off(&wiring);
 }
 
 void kvo_link_follow(kvo_link *link) {
-  kvo_wiring wiring = {0};
+  kvo_wiring wiring = {.presence = &link->chain->followers};
   push_follow(&wiring, link, false);
   work_off(&wiring);
   kvo_wiring_settle(&wiring);
 }
 
 void kvo_derivation_follow(kvo_derivation *derivation) {
-  kvo_wiring wiring = {0};
+  kvo_wiring wiring = {.presence = &derivation->wirers};
   push_track(&wiring, derivation, 0);
   work_off(&wiring);
   kvo_wiring_settle(&wiring);

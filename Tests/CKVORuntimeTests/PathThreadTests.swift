@@ -119,6 +119,91 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
+  /// Where a thread waits that reads a node's link.
+  private final class Halt: @unchecked Sendable {
+    private let gate = UnsafeMutablePointer<CFixtures.gate>.allocate(capacity: 1)
+    init() { gate.initialize(to: .init()) }
+    deinit { gate.deallocate() }
+    /// For the calling thread.
+    func setUp(at node: CObject) { weave_halt_at(node, gate) }
+    func awaitArrival() { fixture_await(&gate.pointee.begun, 1) }
+    func letGo() { fixture_raise(&gate.pointee.let_go) }
+  }
+
+  /// How often a set is told before anybody else goes on.
+  private static func told(_ probe: Probe, _ node: CObject) -> Int {
+    let calls = probe.calls
+    weave_set_value(node, 5)
+    return probe.calls - calls
+  }
+
+  private static func row(_ count: Int) -> [CObject] {
+    let nodes = (0..<count).map { _ in make(weave_class()) }
+    for index in 2..<count { weave_set_next(nodes[index - 1], nodes[index]) }
+    return nodes
+  }
+
+  @Test(
+    "I3 G1: who has set a link has all behind it followed, also what another thread has just placed",
+    arguments: ["next.next.value", "nextTwice", "next.next.twice", "next.nextTwice"])
+  func linkSetBesideAnother(_ path: String) {
+    let nodes = Self.row(4)
+    let (probe, told, halt) = (Probe(), Locked(0), Halt())
+    let handle = probe.register(nodes[0], path)
+    let shared = Shared((nodes, changed: path == "next.nextTwice" ? nodes[3] : nodes[2]))
+    onThreads(2) { thread in
+      let (nodes, changed) = shared.value
+      if thread == 0 {
+        halt.setUp(at: nodes[1])  // it stands there then, and has gone no further
+        weave_set_next(nodes[0], nodes[1])
+        return
+      }
+      halt.awaitArrival()
+      weave_set_next(nodes[0], nodes[1])
+      told.withLock { $0 = Self.told(probe, changed) }
+      halt.letGo()
+    }
+    #expect(told.withLock { $0 } == 1)
+    kvo_handle_release(handle)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("I3 C1: who registers a path has all of it followed, also what another thread has placed")
+  func registeredBesideAnother() {
+    let nodes = Self.row(4)
+    let (probe, told, registering, setting) = (Probe(), Locked(0), Halt(), Halt())
+    let shared = Shared(nodes)
+    onThreads(3) { thread in
+      let nodes = shared.value
+      switch thread {
+      case 0:  // its path's first link stands, and what that key is derived from is being followed
+        registering.setUp(at: nodes[0])
+        let handle = probe.register(nodes[0], "nextNext.next.value")
+        told.withLock { $0 = Self.told(probe, nodes[3]) }
+        setting.letGo()
+        kvo_handle_release(handle)
+      case 1:  // stands further along that path, and has gone no further
+        registering.awaitArrival()
+        setting.setUp(at: nodes[2])
+        weave_set_next(nodes[0], nodes[1])
+      default:
+        setting.awaitArrival()
+        registering.letGo()
+      }
+    }
+    #expect(told.withLock { $0 } == 1)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("F5 I3: a tracked key goes on to whatever is set while the runtime goes to stand at it")
+  func trackedRounds() { #expect(sight_missed_after_rounds() == 0) }
+
+  @Test("F5 I3: threads that track one key leave it standing at all that was read last")
+  func trackedBesideAnother() { #expect(sight_missed_beside_another() == 0) }
+
+  @Test("F5: a getter that reads something else each time is given up, and told of changes still")
+  func trackedRestless() { #expect((2...5).contains(sight_readings_of_restless())) }
+
   @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
   func lastLinkWins() {
     let nodes = (0..<4).map { _ in make(weave_class()) }

@@ -15,7 +15,7 @@ typedef enum kvo_access {
   KVO_ACCESS_COLLECTION, ///< collection accessors, through a proxy
 } kvo_access;
 
-/// Immutable once published, but for `automatic`. Lives for ever, also after the class has changed
+/// Immutable once published, but for what is atomic. Lives for ever, also after the class has changed
 /// and newer accessors have replaced it.
 typedef struct kvo_accessors {
   const char *key; ///< interned
@@ -42,6 +42,7 @@ typedef struct kvo_accessors {
   const struct kvo_dependencies
       *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
   int8_t automatic;               ///< 1 or 0 once the class has been asked, -1 before; atomic
+  bool is_restless; ///< that it reads other properties each time has been reported; atomic
 } kvo_accessors;
 
 /// The accessors of a key; NULL with KVO_UNDEFINED_KEY if there are none, or KVO_NO_MEMORY. O(1)

@@ -27,11 +27,21 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef struct kvo_link kvo_link;
 typedef struct kvo_derivation kvo_derivation;
 
+/// Which threads are at something: what one of them has placed there it may not have followed yet.
+typedef struct kvo_presence {
+  uint32_t count;  ///< of wirings; atomic
+  uint32_t thread; ///< the number of the one that all of them are of, or KVO_SEVERAL_THREADS
+} kvo_presence;
+#define KVO_SEVERAL_THREADS UINT32_MAX
+
 typedef struct kvo_chain {
   uint32_t references; ///< its links, and its derivation
   bool ended;
   bool is_reported; ///< that it can't be followed; atomic
-  bool is_new;      ///< of a tracked key, which has not been read since this was made
+  bool is_void;     ///< it could not be stood at its root's key when that was last tried
+  uint64_t
+      placed_at; ///< of a tracked key: which ticket had been issued when it came to stand there
+  kvo_presence followers; ///< who follows links of it that have been set
   const kvo_key_path *path;
   const kvo_accessors *accessors; ///< of the root's key: the derived one, or the path's first
   kvo_object *root;               ///< an unowned reference
@@ -58,8 +68,10 @@ struct kvo_derivation {
   bool ended;           ///< its cell has let it go
   bool by_other_thread; ///< the audience that it was last found for came by another thread's link
   bool is_tracked;      ///< its chains go by what the key's getter reads (tracking.c)
+  bool is_restless;     ///< each reading found other things to stand at, until that was given up
   enum { KVO_UNWIRED, KVO_BEING_WIRED, KVO_WIRED } state;
   const void *KVO_NULLABLE wirer;        ///< who is wiring it
+  kvo_presence wirers;                   ///< that one, and whoever else goes through its chains
   kvo_derivation *KVO_NULLABLE next_own; ///< of those that the same one is wiring
   kvo_derivation *KVO_NULLABLE next;     ///< of those that end with their object
   kvo_derivation *KVO_NULLABLE below;    ///< on a search's stack
@@ -72,6 +84,8 @@ struct kvo_derivation {
   uint64_t stamp;                       ///< of the audience that it was last found for
   kvo_derivation *KVO_NULLABLE pending; ///< of those whose observers that search is to look at next
   uint64_t issued, installed;           ///< tickets of tracking, as a link's
+  uint64_t placed, fenced; ///< how often a tracked one has come to stand somewhere, and
+                           ///< how much of that a reading has fenced
   uint32_t count;
   kvo_chain *KVO_NONNULL *KVO_NONNULL chains;
 };
@@ -134,15 +148,6 @@ struct kvo_reads {
   bool is_short; ///< memory ran out
 };
 void kvo_reads_destroy(kvo_reads *reads);
-
-typedef enum {
-  KVO_TRACKED_NOTHING, ///< it has ended, or memory is out
-  KVO_TRACKED,         ///< there is a chain for each read; those without a link are to be wired
-  KVO_TRACKED_LATE,    ///< another thread began later
-} kvo_tracked;
-/// Reads the key and replaces the derivation's chains. Calls the getter: no lock held.
-kvo_tracked kvo_derivation_track(kvo_derivation *derivation, kvo_reads *reads,
-    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Takes an entry, and all that stands further along if it is a link, out of the graph, and what
 /// was only there for them. Graph lock held; the entry itself may have ended already.

@@ -31,6 +31,8 @@ void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void kvo_report_untold(const kvo_class *cls, const char *key);
 /// Reports that what was answered about a property's elements may be wrong, memory being out.
 void kvo_report_unread(const char *class_name, const char *key);
+/// Reports, once for each key, that a tracked key reads other properties each time.
+void kvo_report_restless(const kvo_accessors *accessors);
 /// Reports that derived keys of a class's objects may not be told of changes, memory being out.
 void kvo_report_underived(const kvo_class *cls);
 

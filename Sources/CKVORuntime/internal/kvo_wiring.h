@@ -15,7 +15,7 @@ typedef struct kvo_task {
   kvo_link *KVO_NULLABLE link;     ///< to be followed, or the parent of what is to stand; held
   kvo_object *KVO_NULLABLE object; ///< the chain's root, or where to stand; a reference
   kvo_derivation *KVO_NULLABLE derivation; ///< to be tracked; a reference
-  uint64_t ticket; ///< by which it was found where to stand; how often it was tracked
+  uint64_t ticket; ///< by which it was found where to stand; how often it was tracked so far
 } kvo_task;
 
 typedef struct kvo_wiring {
@@ -30,6 +30,9 @@ typedef struct kvo_wiring {
   kvo_derivation *KVO_NONNULL *KVO_NULLABLE foreign;
   size_t foreign_count, foreign_capacity;
   bool has_placed; ///< something that a change under way on another thread may not have found
+  bool is_present; ///< `presence` counts it
+  bool is_running; ///< not all of its tasks are done
+  kvo_presence *KVO_NULLABLE presence; ///< at what it was begun for
 } kvo_wiring;
 
 /// Room for so many tasks more. False if memory is out.
@@ -40,6 +43,22 @@ void kvo_wiring_settle(kvo_wiring *wiring);
 /// Reads where a link leads, ends what stands elsewhere, and pushes what is to stand there. Calls a
 /// getter: no lock held.
 void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough);
+/// Reads a tracked key and replaces its derivation's chains: there is one for each read then, of
+/// this reading or of one that began later; those without a link are to be wired. Calls the getter:
+/// no lock held. False if the derivation has ended, or memory is out.
+bool kvo_wiring_track(kvo_wiring *wiring, kvo_derivation *derivation);
+
+/// Counts the wiring among those that are at what it was begun for, before it places anything.
+void kvo_wiring_enter_locked(kvo_wiring *wiring);
+/// Ends that, and what it has begun to wire. `is_torn`: an exception has left something undone.
+void kvo_wiring_leave(kvo_wiring *wiring, bool is_torn);
+/// Whether the derivation's chains are to be gone through here: nobody else has done so, or another
+/// thread is still at it.
+bool kvo_wiring_starts(kvo_wiring *wiring, kvo_derivation *derivation);
+/// Whether another thread may have placed what it has not yet followed. Graph lock held.
+bool kvo_presence_has_others_locked(const kvo_presence *presence);
+bool kvo_link_has_others_locked(const kvo_link *link);
+
 /// Another thread read the link later, but may not be done yet: so this one follows it once more
 /// itself, and nothing is missed once it returns. Graph lock held.
 bool kvo_wiring_is_superseded_locked(kvo_wiring *wiring, kvo_link *link, bool is_newer);

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "fixture_threads.h"
 #include "require.h"
 
 struct weave_node {
@@ -22,9 +23,31 @@ static void store_value(kvo_object *self, const kvo_method *_cmd, double value) 
   atomic_store(&((weave_node *)self)->value, value);
 }
 
+static _Thread_local kvo_object *halts_at;
+static _Thread_local gate *halt;
+
+void weave_halt_at(kvo_object *node, gate *gate) {
+  halts_at = node;
+  halt = gate;
+}
+
+static void halt_if_due(const kvo_object *self) {
+  if (halts_at != self || !self->observations) return;
+  halts_at = NULL;
+  fixture_raise(&halt->begun);
+  fixture_await(&halt->let_go, 1);
+}
+
 static kvo_object *next_of(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  return atomic_load(&((weave_node *)self)->next);
+  kvo_object *next = atomic_load(&((weave_node *)self)->next);
+  halt_if_due(self);
+  return next;
+}
+
+static kvo_object *next_next(kvo_object *self, const kvo_method *_cmd) {
+  kvo_object *next = next_of(self, _cmd);
+  return next ? next_of(next, _cmd) : NULL;
 }
 
 static void store_next(kvo_object *self, const kvo_method *_cmd, kvo_object *next) {
@@ -51,9 +74,11 @@ static void setup(kvo_class *cls) {
   require_method(cls, "setNext:", (kvo_imp)store_next, KVO_SETTER_OF(kvo_object *, "@"));
   require_method(cls, "twice", (kvo_imp)twice, KVO_GETTER(double));
   require_method(cls, "nextTwice", (kvo_imp)next_twice, KVO_GETTER(double));
+  require_method(cls, "nextNext", (kvo_imp)next_next, KVO_GETTER_OF(kvo_object *, "@"));
   depends(cls, "twice", "value");
   depends(cls, "nextTwice", "next.twice");
   depends(cls, "nextTwice", "next.nextTwice");
+  depends(cls, "nextNext", "next.next");
   set_value_method = kvo_class_method(cls, "setValue:");
   set_next_method = kvo_class_method(cls, "setNext:");
 }

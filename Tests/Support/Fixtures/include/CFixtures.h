@@ -25,6 +25,7 @@
 #include "fixture_scalars.h"
 #include "fixture_setters.h"
 #include "fixture_shelf.h"
+#include "fixture_sight.h"
 #include "fixture_stress.h"
 #include "fixture_surroundings.h"
 #include "fixture_threads.h"

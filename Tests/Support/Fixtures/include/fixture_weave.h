@@ -1,9 +1,12 @@
 /// Nodes whose links and numbers several threads may set at once: their storage is atomic, and
-/// links are not retained. `twice` is derived from `value`, `nextTwice` from what `next` leads to.
+/// links are not retained. `twice` is derived from `value`, `nextTwice` and `nextNext` from what
+/// `next` leads to.
 #ifndef FIXTURE_WEAVE_H
 #define FIXTURE_WEAVE_H
 
 #include <CKVORuntime.h>
+
+#include "fixture_threads.h"
 
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
@@ -15,6 +18,9 @@ void weave_set_value(kvo_object *node, double value);
 void weave_set_next(kvo_object *node, kvo_object *KVO_NULLABLE next);
 /// Straight into the storage, as a link does that notices the death of what it leads to.
 void weave_forget_next(kvo_object *node);
+/// Has the calling thread wait at the gate, once, when it has read next where the node leads and
+/// the node is observed.
+void weave_halt_at(kvo_object *node, gate *gate);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
