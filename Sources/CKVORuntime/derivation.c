@@ -103,8 +103,8 @@ uint64_t kvo_graph_next_stamp_locked(void) {
   return ++last;
 }
 
-// The search goes depth first, and looks at a dependent as soon as it is met: mostly somebody
-// observes that one. Its stack is linked through the derivations.
+// The search goes depth first: whether somebody observes the key itself is looked at before what
+// depends on it, which may be a chain of any length. Its stack is linked through the derivations.
 typedef struct {
   kvo_derivation *top;
   uint64_t stamp;
@@ -117,6 +117,24 @@ static void enter(search *search, kvo_derivation *derivation) {
   derivation->high = UINT32_MAX;
   derivation->below = search->top;
   search->top = derivation;
+}
+
+enum { FEW_ENTRIES = 16 };
+
+static bool is_users(const kvo_registration *entry) {
+  return entry && kvo_registration_is_users(entry) &&
+         !(entry->options & KVO_LINKED && ((const kvo_link *)entry)->chain->ended);
+}
+
+// Whether a registration stands there, as far as that is known at once: a list counts those that
+// are no links, and few can be looked through.
+static bool is_observed(kvo_observers observers) {
+  if (!kvo_observers_is_list(observers)) return is_users(kvo_observers_single(observers));
+  const kvo_list *list = kvo_observers_list(observers);
+  if (list->live > list->wanting[KVO_LINKED_BIT]) return true;
+  for (uint32_t i = 0; list->count <= FEW_ENTRIES && i < list->count; i++)
+    if (is_users(list->items[i])) return true;
+  return false;
 }
 
 // True if a registration stands there; a dependent is what the search goes on with.
@@ -146,6 +164,7 @@ static bool look_at_top(search *search) {
   kvo_table *table = derivation->object->observations;
   kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
   kvo_observers observers = cell ? cell->observers : 0;
+  if (derivation->high == UINT32_MAX && is_observed(observers)) return true;
   if (kvo_observers_is_list(observers)) {
     if (look_at_next(search, derivation, kvo_observers_list(observers))) return true;
   } else if (observers && !derivation->low++) {

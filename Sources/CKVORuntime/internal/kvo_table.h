@@ -13,7 +13,8 @@ enum { KVO_LIVE = 0, KVO_ENDED, KVO_UNPLACED }; // the state of a registration
 
 /// Among the options of a registration: it is part of a kvo_link (kvo_graph.h), so a change that
 /// meets it reaches further than this key.
-enum { KVO_LINKED = 32, KVO_OPTION_COUNT = 6, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
+enum { KVO_LINKED_BIT = 5, KVO_LINKED = 1 << KVO_LINKED_BIT, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
+enum { KVO_OPTION_COUNT = KVO_LINKED_BIT + 1 };
 /// Likewise: it is part of a kvo_group (group.c).
 enum { KVO_GROUPED = 64 };
 typedef struct kvo_group kvo_group;
