@@ -52,10 +52,7 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     table = kvo_table_reserve_locked(object, &retired);
-    if (table) {
-      pair->next = table->open_pairs;
-      table->open_pairs = pair;
-    }
+    if (table) kvo_open_pairs_add_locked(table, pair);
   }
   kvo_retire(retired);
   if (!table) unlink_from_thread(pair);
@@ -65,14 +62,9 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
 static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
   kvo_table *table = object->observations;
   uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
-  for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link;
-      link = &(*link)->next) {
-    kvo_open_pair *pair = *link;
-    if (pair->id != id || pair->thread != thread) continue;
-    *link = pair->next;
-    return pair;
-  }
-  return NULL;
+  kvo_open_pair *pair = table ? kvo_open_pairs_find_locked(table, id, thread) : NULL;
+  if (pair) kvo_open_pairs_remove_locked(table, pair);
+  return pair;
 }
 
 // The table may have hung at the object for the pair alone: then it goes too.
@@ -195,15 +187,13 @@ static void will_change(void *opaque) {
   kvo_frame_pop(frame);
 }
 
+// It may have ended, and its memory be another's.
 static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
   kvo_table *table = object->observations;
-  for (kvo_open_pair **link = table ? &table->open_pairs : NULL; link && *link;
-      link = &(*link)->next) {
-    if (*link != pair) continue;
-    *link = pair->next;
-    return true;
-  }
-  return false;
+  kvo_open_pair *found = table ? table->open_pairs : NULL;
+  while (found && found != pair) found = found->next;
+  if (found) kvo_open_pairs_remove_locked(table, found);
+  return found != NULL;
 }
 
 // A will whose prior call throws is taken back: nobody will call its did.
@@ -337,8 +327,7 @@ static kvo_open_pair *take_all_pairs(kvo_object *object) {
     KVO_LOCKED_OBJECTS(object, NULL);
     kvo_table *table = object->observations;
     if (table) {
-      pairs = table->open_pairs;
-      table->open_pairs = NULL;
+      pairs = kvo_open_pairs_take_all_locked(table);
       kvo_table_trim_locked(object, &retired);
     }
   }

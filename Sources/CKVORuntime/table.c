@@ -36,6 +36,8 @@ static void move_contents(kvo_table *target, const kvo_table *source) {
   target->watched = source->watched;
   if (target->watched) target->watched->link_watched = &target->watched;
   target->open_pairs = source->open_pairs;
+  target->open_count = source->open_count;
+  target->pair_index = source->pair_index;
   for (uint32_t i = 0; i <= source->mask; i++) {
     const kvo_cell *cell = &source->cells[i];
     if (!cell->observers) continue;

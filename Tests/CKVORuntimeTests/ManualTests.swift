@@ -191,6 +191,33 @@ import Testing
     account_setBalance(object, 5)
     #expect(log.take() == ["a: balance old 4.0 new 5.0"])
   }
+
+  @Test("D6: a did finds its will among many others that are open, whichever end first")
+  func manyOpen() {
+    let object = make(account.self)
+    defer { object.release() }
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "a")
+    let others = (0..<40).map { "other\($0)" }
+    for round in 0..<3 {
+      for key in others[..<20] { kvo_will_change(object.object, key) }
+      kvo_will_change(object.object, "balance")
+      for key in others[20...] { kvo_will_change(object.object, key) }
+      object.pointee.balance += 1
+      kvo_will_change(object.object, "balance")
+      // Few are left, beside what was made for many.
+      for key in others[..<37] { kvo_did_change(object.object, key) }
+      object.pointee.balance += 1
+      kvo_will_change(object.object, "balance")
+      object.pointee.balance += 1
+      let last = Double(3 * round + 3)
+      for opened in stride(from: last - 1, through: last - 3, by: -1) {
+        kvo_did_change(object.object, "balance")
+        #expect(log.take() == ["a: balance old \(opened) new \(last)"])
+      }
+      for key in others[37...] { kvo_did_change(object.object, key) }
+    }
+  }
 }
 
 /// `prior A 0` as the recorder writes it.

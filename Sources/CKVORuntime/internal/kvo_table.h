@@ -124,7 +124,9 @@ KVO_INLINE bool kvo_cell_is_tracked(const kvo_cell *cell) {
 
 /// A change by hand that is open: kvo_will_change has been called. Object lock.
 typedef struct kvo_open_pair {
-  struct kvo_open_pair *KVO_NULLABLE next; ///< the one opened before
+  struct kvo_open_pair *KVO_NULLABLE next;  ///< the one opened before
+  struct kvo_open_pair *KVO_NULLABLE newer; ///< whose `next` this is
+  struct kvo_open_pair *KVO_NULLABLE next_in_bucket;
   uint32_t thread; ///< its number: a record may pass to another thread while the pair is open
   const char *key;
   uintptr_t id;
@@ -155,6 +157,8 @@ struct kvo_table {
   struct kvo_table *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one
   kvo_registration *KVO_NULLABLE watched; ///< registrations that this object made, newest first
   kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
+  uint32_t open_count;                    ///< how many there are
+  struct kvo_pair_index *KVO_NULLABLE pair_index; ///< of many; open_pairs.c
   kvo_cell cells[];
 };
 typedef struct kvo_table kvo_table;

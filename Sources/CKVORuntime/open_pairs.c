@@ -1,0 +1,98 @@
+// The changes by hand that an object has open.
+//
+// They are listed at the object's table, the newest first. A did means the newest of its key and
+// thread: among few it is looked for in the list, which is short where changes nest. Beside many,
+// whose dids may come in any order, an index leads to it: a hash table of chains, each the newest
+// first again. It is made when there are many and goes with the last. Without memory for it the
+// list serves on. All of it under the object's lock.
+#include "kvo_open_pairs.h"
+
+#include "kvo_memory.h"
+
+enum { FEW_PAIRS = 8 };
+
+struct kvo_pair_index {
+  uint32_t mask; // of the buckets, a power of two less one
+  kvo_open_pair *buckets[];
+};
+
+static kvo_open_pair **bucket(struct kvo_pair_index *index, uintptr_t id, uint32_t thread) {
+  uint64_t hash = ((uint64_t)id ^ (uint64_t)thread << 32) * 0x9E3779B97F4A7C15u;
+  return &index->buckets[(hash >> 32) & index->mask];
+}
+
+static void enter(struct kvo_pair_index *index, kvo_open_pair *pair) {
+  kvo_open_pair **first = bucket(index, pair->id, pair->thread);
+  pair->next_in_bucket = *first;
+  *first = pair;
+}
+
+static struct kvo_pair_index *make_index(const kvo_table *table) {
+  size_t buckets = FEW_PAIRS * 4;
+  while (buckets < (size_t)table->open_count * 2) buckets *= 2;
+  struct kvo_pair_index *index = kvo_alloc_zeroed(sizeof *index + buckets * sizeof *index->buckets);
+  if (!index) return NULL;
+  index->mask = (uint32_t)(buckets - 1);
+  kvo_open_pair *oldest = table->open_pairs;
+  while (oldest->next) oldest = oldest->next;
+  for (kvo_open_pair *pair = oldest; pair; pair = pair->newer) enter(index, pair);
+  return index;
+}
+
+// With all pairs in it; one that is too small is used on where there is no memory for a larger.
+static void keep_index(kvo_table *table) {
+  struct kvo_pair_index *index = table->pair_index;
+  if (index && table->open_count <= index->mask) {
+    enter(index, table->open_pairs);
+    return;
+  }
+  struct kvo_pair_index *larger = make_index(table);
+  if (larger) {
+    kvo_free(index);
+    table->pair_index = larger;
+  } else if (index) {
+    enter(index, table->open_pairs);
+  }
+}
+
+void kvo_open_pairs_add_locked(kvo_table *table, kvo_open_pair *pair) {
+  pair->next = table->open_pairs;
+  pair->newer = NULL;
+  if (pair->next) pair->next->newer = pair;
+  table->open_pairs = pair;
+  table->open_count++;
+  if (table->pair_index || table->open_count > FEW_PAIRS) keep_index(table);
+}
+
+kvo_open_pair *kvo_open_pairs_find_locked(kvo_table *table, uintptr_t id, uint32_t thread) {
+  struct kvo_pair_index *index = table->pair_index;
+  kvo_open_pair *pair = index ? *bucket(index, id, thread) : table->open_pairs;
+  while (pair && (pair->id != id || pair->thread != thread))
+    pair = index ? pair->next_in_bucket : pair->next;
+  return pair;
+}
+
+static void leave_index(struct kvo_pair_index *index, kvo_open_pair *pair) {
+  kvo_open_pair **link = bucket(index, pair->id, pair->thread);
+  while (*link && *link != pair) link = &(*link)->next_in_bucket;
+  if (*link) *link = pair->next_in_bucket;
+}
+
+void kvo_open_pairs_remove_locked(kvo_table *table, kvo_open_pair *pair) {
+  if (table->pair_index) leave_index(table->pair_index, pair);
+  if (pair->newer) pair->newer->next = pair->next;
+  else table->open_pairs = pair->next;
+  if (pair->next) pair->next->newer = pair->newer;
+  if (--table->open_count) return;
+  kvo_free(table->pair_index);
+  table->pair_index = NULL;
+}
+
+kvo_open_pair *kvo_open_pairs_take_all_locked(kvo_table *table) {
+  kvo_open_pair *pairs = table->open_pairs;
+  kvo_free(table->pair_index);
+  table->pair_index = NULL;
+  table->open_pairs = NULL;
+  table->open_count = 0;
+  return pairs;
+}
