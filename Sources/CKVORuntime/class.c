@@ -1,8 +1,8 @@
 // Classes: making them, their names, their relatives.
 //
-// A class is its dispatch table first. The table of a subclass begins as a copy of its
-// superclass's, so that a slot means the same method down a hierarchy. Classes are linked to their
-// subclasses, so that a method that is added or replaced later reaches them all (method.c).
+// A class is its dispatch table first (dispatch.c), in which a slot means the same method down a
+// hierarchy. Classes are linked to their subclasses, so that a method that is added or replaced
+// later reaches them all (method.c).
 // Everything is written under the class lock and never freed; readers take no lock.
 #include "kvo_class_internal.h"
 
@@ -19,15 +19,6 @@
 // Plain classes of C by name. Bindings may have several classes of one unqualified name.
 static kvo_map names;
 
-// A table of `capacity` slots, and behind them the address of the one that it replaces, which
-// readers may still be using. Not before them: to tools that look for leaks a pointer into a block
-// is a doubtful one.
-static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
-  void **memory = kvo_alloc_zeroed((capacity + 1) * sizeof(void *));
-  if (memory) memory[capacity] = replaced;
-  return (kvo_imp *)memory;
-}
-
 static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclass) {
   kvo_class *parent = (kvo_class *)(uintptr_t)superclass;
   cls->superclass = superclass;
@@ -35,19 +26,16 @@ static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclas
   cls->is_bound = superclass->is_bound;
   cls->slot_count = superclass->slot_count;
   cls->generation = superclass->generation;
-  memcpy(cls->table, superclass->table, superclass->slot_count * sizeof(kvo_imp));
   cls->sibling = parent->subclasses;
   parent->subclasses = cls;
 }
 
-kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass) {
+kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass,
+    bool has_own_table) {
   kvo_class *cls = kvo_alloc_zeroed(sizeof *cls);
   if (!cls) return NULL;
-  cls->capacity = superclass && superclass->slot_count > 8 ? superclass->slot_count : 8;
-  cls->table = make_table(cls->capacity, NULL);
   cls->name = kvo_key_intern(name);
-  if (!cls->table || !cls->name) {
-    kvo_free(cls->table);
+  if (!cls->name || !kvo_class_begin_table_locked(cls, superclass, has_own_table)) {
     kvo_free(cls);
     return NULL;
   }
@@ -81,7 +69,7 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
   }
   // Room for the name first: once the class is linked to its superclass nothing may fail.
   bool has_room = interned && (!named || kvo_map_set_locked(&names, interned, NULL));
-  kvo_class *cls = has_room ? kvo_class_derive_locked(name, superclass) : NULL;
+  kvo_class *cls = has_room ? kvo_class_derive_locked(name, superclass, !superclass) : NULL;
   if (!cls) {
     kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory for the class %s.", name);
     return NULL;
@@ -130,35 +118,4 @@ void kvo_class_touch_locked(kvo_class *cls) {
   __atomic_fetch_add(&cls->generation, 1, __ATOMIC_RELEASE);
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     kvo_class_touch_locked(subclass);
-}
-
-void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
-  __atomic_store_n(&cls->table[slot], imp, __ATOMIC_RELEASE);
-}
-
-static bool grow_table_locked(kvo_class *cls, uint32_t needed) {
-  if (needed <= cls->capacity) return true;
-  uint32_t capacity = cls->capacity * 2 > needed ? cls->capacity * 2 : needed;
-  kvo_imp *table = make_table(capacity, cls->table);
-  if (!table) return false;
-  memcpy(table, cls->table, cls->slot_count * sizeof(kvo_imp));
-  cls->capacity = capacity;
-  __atomic_store_n(&cls->table, table, __ATOMIC_RELEASE);
-  return true;
-}
-
-bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed) {
-  if (!grow_table_locked(cls, needed)) return false;
-  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
-    if (!kvo_class_reserve_slots_locked(subclass, needed)) return false;
-  return true;
-}
-
-uint32_t kvo_class_slot_limit_locked(const kvo_class *cls) {
-  uint32_t limit = cls->slot_count;
-  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling) {
-    uint32_t other = kvo_class_slot_limit_locked(subclass);
-    if (other > limit) limit = other;
-  }
-  return limit;
 }

@@ -71,15 +71,6 @@ kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
   return has ? kvo_class_slot(cls, method->slot) : call_without_method;
 }
 
-static void fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
-  for (uint32_t i = cls->slot_count; i < slot; i++)
-    kvo_class_set_slot_locked(cls, i, call_without_method);
-  kvo_class_set_slot_locked(cls, slot, imp);
-  __atomic_store_n(&cls->slot_count, slot + 1, __ATOMIC_RELEASE);
-  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
-    fill_slots_locked(subclass, slot, imp);
-}
-
 // What a class does changes for it and for the descendants that inherit it. A dynamic subclass
 // keeps its interposer, which looks the original up.
 static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp imp) {
@@ -127,7 +118,7 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
   if (!method) return out_of_memory(cls, selector, error);
   // The slots are filled before the method can be found.
   bool has_room = kvo_class_reserve_slots_locked(cls, slot + 1);
-  if (has_room) fill_slots_locked(cls, slot, imp);
+  if (has_room) kvo_class_fill_slots_locked(cls, slot, imp, call_without_method);
   if (!has_room || !kvo_map_set_locked(&cls->methods, selector, method)) {
     kvo_free(method);
     return out_of_memory(cls, selector, error);
@@ -143,7 +134,8 @@ static kvo_status override_locked(kvo_class *cls, const kvo_method *method, kvo_
     return kvo_fail(error, KVO_INVALID_ENCODING, cls->name, selector,
         "%s of %s is declared as \"%s\", but overrides a method declared as \"%s\".", selector,
         cls->name, call ? call->encoding : "hook", method->call ? method->call->encoding : "hook");
-  if (!kvo_map_set_locked(&cls->methods, selector, (void *)(uintptr_t)method))
+  if (!kvo_class_own_table_locked(cls) ||
+      !kvo_map_set_locked(&cls->methods, selector, (void *)(uintptr_t)method))
     return out_of_memory(cls, selector, error);
   change_slot_locked(cls, method, imp);
   return KVO_OK;
@@ -212,7 +204,8 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
     return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector,
         "%s has no method %s to replace.", cls->name, selector);
   KVO_LOCKED(&kvo_class_lock);
-  if (!kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
+  if (!kvo_class_own_table_locked(cls) ||
+      !kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
     return out_of_memory(cls, selector, error);
   if (previous) *previous = kvo_class_slot(cls, method->slot);
   change_slot_locked(cls, method, imp);

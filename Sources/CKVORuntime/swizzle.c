@@ -26,7 +26,7 @@ static kvo_class *dynamic_class_locked(kvo_class *cls) {
   if (cls->dynamic) return cls->dynamic;
   char name[512];
   snprintf(name, sizeof name, "KVONotifying_%s", cls->name);
-  kvo_class *dynamic = kvo_class_derive_locked(name, cls);
+  kvo_class *dynamic = kvo_class_derive_locked(name, cls, true);
   if (!dynamic) return NULL;
   dynamic->is_dynamic = true;
   dynamic->instance_size = cls->instance_size;

@@ -1,5 +1,6 @@
 /// Work to be counted: what finding observers costs beside many others, what removing many costs.
 /// Run by Scripts/counts.py under callgrind, which counts instructions between `begin` and `end`.
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <valgrind/callgrind.h>
@@ -24,6 +25,14 @@ static void end(const char *what, size_t size, size_t count) {
   CALLGRIND_STOP_INSTRUMENTATION;
 }
 
+/// The program's memory, in bytes.
+static size_t memory(void) { return mallinfo2().uordblks; }
+
+static void tell_memory(const char *what, size_t size, size_t count, size_t bytes) {
+  printf("bytes: %s, %zu/%zu: %zu\n", what, size, count, bytes);
+  fflush(stdout);
+}
+
 // MARK: What is observed
 
 /// One of many: observed, observing, and linked to others.
@@ -31,13 +40,15 @@ typedef struct member {
   kvo_object object;
   double value;
   struct member *next;
-  double sum; ///< derived from the two values
+  double sum;   ///< derived from the two values
+  double total; ///< derived from its value and the next one's total
 } member;
 
 #define MEMBER_PROPERTIES(PROPERTY)              \
   PROPERTY(member, double, value, Value, ASSIGN) \
   PROPERTY(member, member *, next, Next, RETAIN) \
-  PROPERTY(member, double, sum, Sum, READONLY)
+  PROPERTY(member, double, sum, Sum, READONLY)   \
+  PROPERTY(member, double, total, Total, READONLY)
 KVO_CLASS_INTERFACE(member, MEMBER_PROPERTIES)
 
 static uint64_t told;
@@ -55,6 +66,8 @@ static void member_setup(kvo_class *cls) {
   bench_require_ok(status, &error);
   bench_require_ok(kvo_class_add_dependency(cls, "sum", "value", &error), &error);
   bench_require_ok(kvo_class_add_dependency(cls, "sum", "next.value", &error), &error);
+  bench_require_ok(kvo_class_add_dependency(cls, "total", "value", &error), &error);
+  bench_require_ok(kvo_class_add_dependency(cls, "total", "next.total", &error), &error);
 }
 
 KVO_CLASS_IMPLEMENTATION(member, "Member", kvo_root_class, MEMBER_PROPERTIES, member_setup)
@@ -117,6 +130,38 @@ static void find_among_objects(size_t count) {
 }
 
 // MARK: Removing
+
+/// Numbers below `count` in random order, always the same.
+static size_t *shuffled(size_t count) {
+  size_t *numbers = bench_allocate(count, sizeof *numbers);
+  uint64_t random = 1;
+  for (size_t i = 0; i < count; i++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    size_t other = (size_t)(random >> 33) % (i + 1);
+    numbers[i] = numbers[other];
+    numbers[other] = i;
+  }
+  return numbers;
+}
+
+/// Callbacks for keys each of which is derived from the next, removed at random: how far away the
+/// next observed one is grows like a logarithm.
+static void remove_dependents(size_t count) {
+  member **members = make_members(count);
+  uint64_t deliveries = 0;
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  for (size_t i = 0; i + 1 < count; i++) member_setNext(members[i], members[i + 1]);
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&members[i]->object, "total", 0, &deliveries);
+  size_t *order = shuffled(count);
+  begin();
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[order[i]]);
+  end("removing callbacks of a chain of derived keys, at random", count, count);
+  free(order);
+  free(handles);
+  for (size_t i = 0; i + 1 < count; i++) member_setNext(members[i], NULL);
+  release_members(members, count);
+}
 
 /// The orders in which as many are removed as were added.
 typedef enum order { OLDEST_FIRST, NEWEST_FIRST } order;
@@ -222,6 +267,49 @@ static void remove_all(order order, size_t count) {
   remove_contexts(order, count);
 }
 
+// MARK: Changes by hand
+
+/// Wills of many keys of an object, whose dids come in the order given.
+static void change_by_hand(const char *class_name, const char *what, order order, size_t count) {
+  const bench_keyed_class *keyed = bench_keyed_class_make(class_name, count);
+  kvo_object *object = bench_keyed_object_create(keyed);
+  for (int turn = 0; turn < 2; turn++) { // what is made at first is not counted
+    if (turn) begin();
+    for (size_t i = 0; i < count; i++) kvo_will_change(object, keyed->keys[i].name);
+    for (size_t i = 0; i < count; i++)
+      kvo_did_change(object, keyed->keys[place(order, i, count)].name);
+  }
+  end(what, count, count);
+  kvo_object_release(object);
+}
+
+// MARK: Classes
+
+static int answer(kvo_object *self, const kvo_method *_cmd) {
+  (void)self, (void)_cmd;
+  return 1;
+}
+
+/// Classes each of which is the superclass of the next and adds a method of its own.
+static void make_hierarchy(const char *prefix, size_t count) {
+  const kvo_class *superclass = kvo_root_class();
+  size_t before = memory();
+  for (size_t i = 0; i < count; i++) {
+    char name[64], selector[64];
+    kvo_error error;
+    snprintf(name, sizeof name, "%s%zu", prefix, i);
+    snprintf(selector, sizeof selector, "%s%zu", "answer", i);
+    kvo_class *cls = kvo_class_create(name, superclass, sizeof(kvo_object), &error);
+    bench_require(cls != NULL, "no class");
+    bench_require_ok(kvo_class_add_method(cls, selector, (kvo_imp)answer, KVO_GETTER(int), NULL,
+                         &error),
+        &error);
+    bench_require_ok(kvo_class_register(cls, &error), &error);
+    superclass = cls;
+  }
+  tell_memory("a subclass that adds a method", count, count, memory() - before);
+}
+
 // An argument is the largest size, instead of 100,000.
 int main(int argc, char **argv) {
   size_t largest = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -229,7 +317,16 @@ int main(int argc, char **argv) {
   find_among_keys("ManyKeys", 10000);
   find_among_objects(1);
   find_among_objects(100000);
+  make_hierarchy("Shallow", 500);
+  make_hierarchy("Deep", 4000);
+  change_by_hand("FewPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
+      1000);
+  change_by_hand("ManyPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
+      20000);
+  change_by_hand("FewNested", "a change by hand beside others, nested", NEWEST_FIRST, 1000);
+  change_by_hand("ManyNested", "a change by hand beside others, nested", NEWEST_FIRST, 20000);
   // Size by size: what is not linear shows before the largest.
+  for (size_t count = 1000; count <= largest; count *= 10) remove_dependents(count);
   for (size_t count = 1000; count <= largest; count *= 10) {
     remove_all(OLDEST_FIRST, count);
     remove_all(NEWEST_FIRST, count);

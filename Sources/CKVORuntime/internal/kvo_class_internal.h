@@ -72,16 +72,27 @@ kvo_class *KVO_NULLABLE kvo_class_unfinished(const char *name, const void *defin
 /// As `kvo_class_define`; NULL if memory is out.
 const kvo_class *KVO_NULLABLE kvo_class_try_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
-/// A class with a copy of the superclass's table, linked into its subclasses. NULL if memory is
-/// out.
+/// A class with the superclass's table or a copy of it, linked into its subclasses. NULL if memory
+/// is out.
 kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name,
-    const kvo_class *KVO_NULLABLE superclass);
+    const kvo_class *KVO_NULLABLE superclass, bool has_own_table);
 
-/// Makes room for slots up to `needed` in the class and its descendants. False if memory is out.
+/// Gives a new class its table: the superclass's, or a copy of its own. False if memory is out.
+bool kvo_class_begin_table_locked(kvo_class *cls, const kvo_class *KVO_NULLABLE superclass,
+    bool has_own);
+/// Parts the class's table from its superclass's, before one of its slots is pointed somewhere else.
+/// False if memory is out.
+bool kvo_class_own_table_locked(kvo_class *cls);
+/// Makes room for one more slot, the last of `needed`, in the class and its descendants. False if
+/// memory is out.
 bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
 /// The first slot that is free in the class and in all of its descendants.
 uint32_t kvo_class_slot_limit_locked(const kvo_class *cls);
-/// Points one slot of one class somewhere else.
+/// Fills a slot for which there is room in the class and its descendants, and with `none` those
+/// before it that the class does not have.
+void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp, kvo_imp none);
+/// Points one slot of a class somewhere else, and of those that share its table, which is not its
+/// superclass's.
 void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
 /// Tells caches of the class and its descendants that something changed.
 void kvo_class_touch_locked(kvo_class *cls);
