@@ -1,0 +1,169 @@
+// Tracked reads: what several threads leave of one derivation stands at all that its getter read
+// last, and has been read since it came to stand there.
+//
+// Modelled are kvo_wiring_track with begin and install of tracking.c, and track, go_on, is_settled,
+// place_first and note_placed of wiring.c. The getter reads a choice, then the flag of what is
+// chosen, then one of two values by that flag. Chains 0 and 1 stand at the flags, 2 and 3 at the
+// values; at the choice there always stands one. Two threads set the choice, a third sets a flag
+// where perhaps nobody stands yet: then nobody is told. Each step under the graph lock is atomic.
+// In the end the derivation must stand just where the getter reads. Tickets are modelled by their
+// order alone.
+//
+// holds:
+// violated: -DAGAIN=0  it is not read again when it has come to stand somewhere
+// violated: -DFORGETS=1  who reads again forgets what other threads have made and not yet placed
+
+#ifndef AGAIN
+#define AGAIN 1
+#endif
+#ifndef FORGETS
+#define FORGETS 0
+#endif
+
+#define THREADS 3
+#define CHAINS 4
+#define in_set(chain) (chains & (1 << chain))
+#define is_placed(chain) (placed & (1 << chain))
+
+bool choice;              // which flag is read
+bool flags[2];
+byte chains = 5;          // the derivation's, by what was read last: flag 0 and the first value
+byte placed = 5;          // those that stand where they should
+byte unread;              // those that were made since they were last looked through, with FORGETS
+byte fresh;               // those that came to stand there after the last reading began
+byte later[THREADS];      // which threads have taken a later ticket than each
+bool passed[THREADS];     // and whether one of those has been installed
+byte arrived[THREADS];    // what has come to stand since each took its ticket
+byte returned;
+
+#define read_set(c, f) ((c -> 2 : 1) | (f -> 8 : 4))
+
+inline issue() {
+  later[0] = later[0] | (1 << me);
+  later[1] = later[1] | (1 << me);
+  later[2] = later[2] | (1 << me);
+  later[me] = 0;
+  passed[me] = false;
+  arrived[me] = 0
+}
+
+inline install(set) {
+  passed[0] = passed[0] || (later[0] & (1 << me));
+  passed[1] = passed[1] || (later[1] & (1 << me));
+  passed[2] = passed[2] || (later[2] & (1 << me));
+  placed = placed & chains & set;
+  chains = set;
+  fresh = arrived[me] & placed
+}
+
+// One of those that were to be placed, unless another thread has, or it has been taken out of the
+// set.
+inline place(chain) {
+  wanted = wanted & (15 - (1 << chain));
+  if
+  :: in_set(chain) && !is_placed(chain) ->
+    placed = placed | (1 << chain);
+    fresh = fresh | (1 << chain);
+    arrived[0] = arrived[0] | (1 << chain);
+    arrived[1] = arrived[1] | (1 << chain);
+    arrived[2] = arrived[2] | (1 << chain)
+  :: else
+  fi
+}
+
+#define is_settled (placed == chains && fresh == 0)
+
+// Whether there is no need to read (again), and if there is, the ticket for it.
+inline begin() {
+  atomic {
+    if
+    :: !again -> ends = false
+    :: again && !AGAIN -> ends = true
+    :: again && AGAIN && FORGETS -> ends = !(unread & placed); unread = 0
+    :: again && AGAIN && !FORGETS -> ends = is_settled
+    fi;
+    if
+    :: !ends -> issue()
+    :: else
+    fi
+  }
+}
+
+inline end_reading() {
+  atomic {
+    if
+    :: passed[me] // another has read it later
+    :: else ->
+      unread = (unread & chains & seen) | (seen & (15 - chains));
+      install(seen)
+    fi;
+    wanted = chains & (15 - placed);
+    seen = 0;
+    again = true
+  }
+}
+
+inline track() {
+  again = false;
+  do
+  :: begin();
+     if
+     :: ends -> break
+     :: else
+     fi;
+     seen = choice;
+     seen = read_set(seen, flags[seen]);
+     end_reading();
+     do
+     :: atomic { wanted & 8 -> place(3) }
+     :: atomic { (wanted & 12) == 4 -> place(2) }
+     :: atomic { (wanted & 14) == 2 -> place(1) }
+     :: atomic { wanted == 1 -> place(0) }
+     :: wanted == 0 -> break
+     od
+  od;
+  atomic {
+    later[me] = 0;
+    passed[me] = false;
+    arrived[me] = 0;
+    again = false
+  }
+}
+
+// The last one to return finds it so.
+inline finish() {
+  d_step {
+    returned++;
+    seen = read_set(choice, flags[choice]);
+    assert(returned < THREADS || (chains == seen && placed == seen));
+    seen = 0
+  }
+}
+
+proctype Choosing(byte me; bool chosen) {
+  byte seen, wanted;
+  bool again, ends;
+  choice = chosen;
+  track();
+  finish()
+}
+
+// Told, and so tracking, only where the derivation stands at the flag already.
+proctype Flagging(byte me) {
+  byte seen, wanted;
+  bool again, ends;
+  flags[1] = true;
+  if
+  :: is_placed(1) -> track()
+  :: else
+  fi;
+  finish()
+}
+
+init {
+  atomic {
+    run Choosing(0, 0);
+    run Choosing(1, 1);
+    run Flagging(2)
+  }
+}
