@@ -277,14 +277,17 @@ static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) 
   return found;
 }
 
-// Where there is no memory to hold all at once; what an `ended` registers meanwhile stays.
+// Where there is no memory to hold all at once; what an `ended` registers meanwhile stays. One may
+// drop the object.
 static void end_one_by_one(kvo_object *object) {
+  bool is_held = kvo_object_hold(object);
   uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
   kvo_registration *found;
   while ((found = hold_users_before(object, serial))) {
     kvo_registration_end(found);
     kvo_registration_let_go(found);
   }
+  if (is_held) kvo_object_release(object);
 }
 
 // Links that stand here for registrations with other objects stay.

@@ -3,7 +3,8 @@
 // They lie in one block, which is freed when nothing holds any of them. The first is the handle.
 // Each is otherwise a registration of its own, in its key's list; `ended` is called when the last
 // of them is reclaimed. One that is not in place yet when the group ends never comes there: both
-// are decided under the object's lock.
+// are decided under the object's lock. The object is held while they are made: the initial call of
+// one may drop it.
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
 #include "kvo_intern.h"
@@ -94,6 +95,7 @@ typedef struct {
   kvo_group *group;
   size_t inserted;
   kvo_handle **handle;
+  bool is_held; // the object
   kvo_error *error;
   kvo_status status;
 } addition;
@@ -184,6 +186,7 @@ static void end_addition(const addition *addition) {
     kvo_stand_discard(&addition->stands[i]);
   kvo_free(addition->stands);
   if (addition->group) let_go(addition->group);
+  if (addition->is_held) kvo_object_release(addition->request->object);
 }
 
 // Memory has run out: it is as if there had been no call.
@@ -216,6 +219,7 @@ kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys
   addition addition = {.request = &request, .handle = handle, .error = error};
   addition.stands = kvo_alloc(count * sizeof *addition.stands);
   if (!addition.stands) return out_of_memory(cls, error);
+  addition.is_held = options & KVO_INITIAL && kvo_object_hold(object);
   kvo_unwinding(add, end_thrown, &addition);
   if (addition.status && addition.group) give_up(&addition);
   end_addition(&addition);

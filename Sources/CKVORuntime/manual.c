@@ -107,6 +107,7 @@ typedef struct {
   const char *key;
   const kvo_mutation *mutation;
   kvo_open_pair *pair; // that a will has opened; a callback may have ended it
+  bool is_held;        // the object: a prior call that throws may have dropped it before
   bool is_lost;        // memory was out,
   bool is_reported;    // which has been said
 } half;
@@ -156,7 +157,11 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   half->pair = pair;
   half->is_lost = false;
   kvo_change_report_shortage(frame, shortages);
-  if (cell) deliver_priors(frame, cell);
+  if (!cell) return;
+#ifdef KVO_EXCEPTIONS
+  half->is_held = kvo_object_hold(frame->object);
+#endif
+  deliver_priors(frame, cell);
 }
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
@@ -197,11 +202,10 @@ static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
 }
 
 // A will whose prior call throws is taken back: nobody will call its did.
-static void take_back(void *opaque) {
-  const half *half = opaque;
+static void take_pair_back(const half *half) {
   kvo_retired *retired = NULL;
-  bool taken = false;
-  if (half->pair) {
+  bool taken;
+  {
     KVO_LOCKED_OBJECTS(half->object, NULL);
     taken = unlink_this_locked(half->object, half->pair);
     kvo_table_trim_locked(half->object, &retired);
@@ -212,9 +216,16 @@ static void take_back(void *opaque) {
   free_pair(half->pair);
 }
 
+static void take_back(void *opaque) {
+  const half *half = opaque;
+  if (half->pair) take_pair_back(half);
+  if (half->is_held) kvo_object_release(half->object);
+}
+
 static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  half half = {object, key, mutation, NULL, true, false};
+  half half = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
   kvo_unwinding(will_change, take_back, &half);
+  if (half.is_held) kvo_object_release(object);
   if (KVO_UNLIKELY(half.is_lost)) lose(object, key, half.is_reported);
 }
 
@@ -280,7 +291,7 @@ static void will_change_named(kvo_object *object, const char *key, const kvo_mut
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 void kvo_did_change(kvo_object *object, const char *key) {
-  half half = {object, key, NULL, NULL, false, false};
+  half half = {.object = object, .key = key};
   kvo_unwinding(did_change, NULL, &half);
 }
 

@@ -1,5 +1,7 @@
 // Several keys at once. Before the first is set, all are checked, and the values made that they are
-// going to have: so nothing that the runtime needs can be missing half-way.
+// going to have: so nothing that the runtime needs can be missing half-way. The object is held
+// until the last is set: an observer of the first may drop it.
+#include "kvo_class_internal.h"
 #include "kvo_coding.h"
 #include "kvo_fail.h"
 #include "kvo_memory.h"
@@ -29,6 +31,7 @@ typedef struct {
   kvo_error *error;
   kvo_setting *settings;
   size_t prepared, made;
+  bool is_held;
   kvo_status status;
 } batch;
 
@@ -53,6 +56,7 @@ static void end(void *opaque) {
   batch *batch = opaque;
   for (size_t i = 0; i < batch->prepared; i++) kvo_value_destroy(&batch->settings[i].value);
   kvo_free(batch->settings);
+  if (batch->is_held) kvo_object_release(batch->object);
 }
 
 kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
@@ -62,6 +66,7 @@ kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, 
   batch.settings = kvo_alloc(count * sizeof *batch.settings + 1);
   if (!batch.settings)
     return kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory to set keys of %s.", name);
+  batch.is_held = kvo_object_hold(object);
   prepare_all(&batch, count);
   if (!batch.status) kvo_unwinding(make_all, end, &batch);
   end(&batch);

@@ -313,11 +313,12 @@ kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo
 static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, const kvo_value *value,
     kvo_error *error) {
   kvo_value target;
+  const kvo_class *cls = kvo_class_of(object); // observers may drop the object
   kvo_status status = kvo_walk_to_last(object, path, &target, error);
   if (status) return status;
   status = set_key(&target, path->components[path->count - 1].key, value, error);
   kvo_value_destroy(&target);
-  return name_path(path, kvo_class_of(object), status, error);
+  return name_path(path, cls, status, error);
 }
 
 kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,

@@ -257,6 +257,18 @@ import Testing
     end()
   }
 
+  @Test("D9 D7: a will by hand whose prior call drops the object and throws leaves nothing of either")
+  func droppedByHandThenThrown() {
+    let handle = observe("reading", .KVO_PRIOR)
+    trap.pointee.prior = 7
+    trap.pointee.first_context = UnsafeMutableRawPointer(object)
+    trap.pointee.first = { kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self)) }
+    #expect(thrown_by_will_change(object.object, "reading") == 7)
+    #expect(deaths.count == 1)
+    kvo_handle_release(handle)
+    trap.deallocate()
+  }
+
   @Test("D9: a will whose pair the prior call has ended already is not taken back once more")
   func endedByHandThenThrown() {
     let log = Recorder()

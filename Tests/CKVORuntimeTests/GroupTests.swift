@@ -17,6 +17,7 @@ import Testing
     }
     var endsAtCall = false
     var releasesAtCall = 0
+    var dropsAtCall: CObject?
     private(set) var entries: UnsafeMutablePointer<Entry>
 
     struct Entry {
@@ -47,6 +48,7 @@ import Testing
             let entry = context!.assumingMemoryBound(to: Entry.self).pointee
             let listener = entry.listener.takeUnretainedValue()
             listener.calls.append("\(entry.number) \(String(cString: key))")
+            if let dropped = listener.dropsAtCall.take() { kvo_object_release(dropped) }
             if listener.calls.count == listener.releasesAtCall {
               kvo_handle_release(listener.handle)
             }
@@ -136,6 +138,19 @@ import Testing
         #expect(!kvo_is_observed(object.object, key))
       }
     }
+  }
+
+  @Test("C5 D7: the object may be dropped in the first of several initial calls")
+  func droppedInInitialCall() {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let listener = Listener()
+    listener.dropsAtCall = object.object
+    let outcome = listener.add(object.object, ["mark", "mark"], [.KVO_INITIAL, .KVO_NEW])
+    #expect(outcome.status == .KVO_OK && deaths.count == 1)
+    #expect(listener.take() == ["0 mark", "1 mark"])
+    #expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
+    kvo_handle_release(listener.handle)
   }
 
   @Test("C5: the handle may be given back inside an initial call", arguments: [1, 2])

@@ -232,6 +232,36 @@ import Testing
     #expect(!registration.isValid)
   }
 
+  @Test("D7 B11: the object may be dropped while several of its keys are set: the others are set")
+  func droppingAmongKeys() {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Recorder()
+    let registration = log.observe(object.object, "mark", .KVO_NEW) { call in
+      if log.lines.count == 1 { call.object.release() }
+    }
+    let values = [kvo_value_int(4), kvo_value_int(5)]
+    let outcome = withKeys(["mark", "mark"]) { keys in
+      attempt { kvo_set_values_for_keys(object.object, keys, 2, values, $0) }
+    }
+    #expect(outcome.status == .KVO_OK)
+    #expect(log.take() == ["a: mark new 4", "a: mark new 5"])
+    #expect(deaths.count == 1 && registration.ended == 1)
+  }
+
+  @Test("D7 B5: the object may be dropped while a key path that begins at it is set")
+  func droppingAlongPath() {
+    let deaths = Deaths()
+    let object = deaths.make()
+    let log = Recorder()
+    log.observe(object.object, "mark", .KVO_NEW) { $0.object.release() }
+    var value = kvo_value_int(4)
+    let outcome = attempt { kvo_set_value_for_key_path(object.object, "self.mark", &value, $0) }
+    #expect(outcome.status == .KVO_OK)
+    #expect(log.take() == ["a: mark new 4"])
+    #expect(deaths.count == 1)
+  }
+
   @Test("D7: a callback may set the key in its initial call and is told")
   func settingInInitial() {
     let object = make(account.self)

@@ -190,7 +190,7 @@ func validate(_ object: CObject, _ keyPath: String, _ value: Value) -> Validated
   return Validated(words, text(&proposed), outcome)
 }
 
-private func withKeys<R>(
+func withKeys<R>(
   _ keys: [String], _ body: (UnsafePointer<UnsafePointer<CChar>>) -> R
 ) -> R {
   let interned = keys.map { kvo_key_intern($0)! } + [kvo_key_intern("")!]

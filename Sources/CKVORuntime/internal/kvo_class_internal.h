@@ -131,6 +131,12 @@ KVO_INLINE bool kvo_class_is_registered(const kvo_class *cls) {
   return __atomic_load_n(&cls->is_registered, __ATOMIC_ACQUIRE);
 }
 
+/// Holds the object, to be released, unless it is dying: for who goes on with it after observers
+/// were called, one of whom may drop it (D7).
+KVO_INLINE bool kvo_object_hold(kvo_object *object) {
+  return kvo_class_of(object)->operations->try_retain(object);
+}
+
 /// An implementation by slot, from the class's table as it is now.
 KVO_INLINE kvo_imp kvo_class_slot(const kvo_class *cls, uint32_t slot) {
   kvo_imp *table = __atomic_load_n(&cls->table, __ATOMIC_ACQUIRE);
