@@ -28,6 +28,7 @@ static const struct option {
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
+    {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
     {"KVO_HELP", NULL, 0, "list these options"},
 };
 

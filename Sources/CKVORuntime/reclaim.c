@@ -80,7 +80,7 @@ static void do_without_kernel(void) {
 static void fence_all_threads(void) {
   if (!__atomic_load_n(&kernel_fences, __ATOMIC_SEQ_CST)) return;
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
-  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
     kvo_let_guards_be_seen(thread);
 }
 #else
@@ -88,17 +88,18 @@ static void choose_fences(void) {}
 static void fence_all_threads(void) {}
 #endif
 
-static bool other_threads_exist(void) {
-  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next)
-    if (thread != kvo_this_thread && __atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST))
-      return true;
-  return false;
+static kvo_frame_block *topmost(kvo_thread *thread) {
+  return __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
+}
+
+static kvo_frame_block *previous(kvo_frame_block *block) {
+  return __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST);
 }
 
 // A thread without a record has begun no change; if it ends another's, it fences itself.
 void kvo_heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (other_threads_exist()) fence_all_threads();
+  if (kvo_thread_others_exist()) fence_all_threads();
 }
 
 static bool has_threads(void) {
@@ -126,8 +127,7 @@ static void let_be_seen(kvo_guard *guard) {
 }
 
 void kvo_let_guards_be_seen(kvo_thread *thread) {
-  kvo_frame_block *block = &thread->first;
-  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE))
+  for (kvo_frame_block *block = topmost(thread); block; block = previous(block))
     for (size_t i = 0; i < KVO_FRAMES_PER_BLOCK; i++) let_be_seen(&block->frames[i].guard);
 }
 
@@ -151,28 +151,32 @@ static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo
          __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < retired->since;
 }
 
-static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_thread *thread,
-    const kvo_retired *retired) {
-  for (kvo_frame *frame = block->frames; frame < block->frames + KVO_FRAMES_PER_BLOCK; frame++)
+static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
+    const kvo_thread *thread, const kvo_retired *retired) {
+  kvo_frame *end = block->frames + KVO_FRAMES_PER_BLOCK;
+  if (top >= block->frames && top < end) end = block->frames + (top - block->frames);
+  for (kvo_frame *frame = block->frames; frame < end; frame++)
     if (concerns(frame, thread, retired)) return frame;
   return NULL;
 }
 
+// The top is raised before a frame's guard is published, and lowered when that has ended. So after
+// the fence a frame that matters lies below the top, as long as it matters, and in the stack.
 static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired) {
-  if (thread == kvo_this_thread && thread->top == thread->first.frames) return NULL;
-  kvo_frame_block *block = &thread->first;
-  for (; block; block = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE)) {
-    kvo_frame *frame = frame_in_block(block, thread, retired);
+  const kvo_frame *top = __atomic_load_n(&thread->top, __ATOMIC_SEQ_CST);
+  if (KVO_LIKELY(top == thread->first.frames)) return NULL;
+  for (kvo_frame_block *block = topmost(thread); block; block = previous(block)) {
+    kvo_frame *frame = frame_in_block(block, top, thread, retired);
     if (frame) return frame;
   }
   return NULL;
 }
 
-// A frame that guards the object and was there when this was retired, or NULL. Records in the pool
-// are looked at as well: a frame may outlive its thread when a language resumes an access
+// A frame that guards the object and was there when this was retired, or NULL. Frames of threads
+// that have ended are among them: one may outlive its thread when a language resumes an access
 // elsewhere.
 static kvo_frame *frame_guarding(const kvo_retired *retired) {
-  for (kvo_thread *thread = kvo_thread_first(); thread; thread = thread->next) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread)) {
     kvo_frame *frame = frame_of_thread(thread, retired);
     if (frame) return frame;
   }
@@ -213,15 +217,19 @@ static kvo_retired *wait_if_guarded_locked(kvo_retired *chain) {
   return free;
 }
 
-// A frame that has counted this one began when all of the chain had been unlinked.
+// A frame that has counted this one began when all of the chain had been unlinked. Neighbours are
+// mostly one object's: what no frame has guarded since the fence none will.
 static void reclaim_or_wait(kvo_retired *chain) {
   uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
   kvo_heavy_fence();
   kvo_retired *free = NULL, *guarded = NULL;
+  const kvo_object *unguarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
     chain->since = since;
-    push(frame_guarding(chain) ? &guarded : &free, chain);
+    bool is_guarded = chain->guard != unguarded && frame_guarding(chain);
+    if (!is_guarded) unguarded = chain->guard;
+    push(is_guarded ? &guarded : &free, chain);
   }
   if (guarded) {
     KVO_LOCKED(&kvo_limbo_lock);
@@ -262,7 +270,7 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
 
 void kvo_retire(kvo_retired *chain) {
   if (!chain) return;
-  bool alone = !other_threads_exist();
+  bool alone = !kvo_thread_others_exist();
   if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
     chain = join_batch(chain, alone || !all_can_wait(chain));
   if (chain) reclaim_or_wait(chain);

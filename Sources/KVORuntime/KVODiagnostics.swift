@@ -26,6 +26,19 @@ public enum KVODiagnostics {
     }
   }
 
+  /// About how deep changes may nest on one thread: a change that an observer makes while it is told
+  /// of another is one level. A program that goes deeper is stopped with a message that names class
+  /// and property: some observer sets what it observes, and never stops, and would use up the
+  /// thread's stack, which ends a program without a word.
+  ///
+  /// Looked at every sixteen levels. Whatever the limit, the program is also stopped when so little
+  /// of the stack is left that sixteen more levels may not fit; 0 is no other limit than that. At
+  /// first 10,000, or what `KVO_DEPTH` in the environment says. Any thread.
+  public static var depthLimit: Int {
+    get { Int(kvo_depth_limit()) }
+    set { kvo_set_depth_limit(UInt32(clamping: newValue)) }
+  }
+
   private struct Hooks {
     var unhandledNotification: (@Sendable (String, Any?, KVOObject) -> Void)?
     var misuse: (@Sendable (String) -> Void)?

@@ -257,7 +257,8 @@ import Testing
     end()
   }
 
-  @Test("D9 D7: a will by hand whose prior call drops the object and throws leaves nothing of either")
+  @Test(
+    "D9 D7: a will by hand whose prior call drops the object and throws leaves nothing of either")
   func droppedByHandThenThrown() {
     let handle = observe("reading", .KVO_PRIOR)
     trap.pointee.prior = 7

@@ -212,6 +212,20 @@ import Testing
     #expect(tokens.map(\.isValid) == [false, false])
   }
 
+  @Test("D7: an observer that sets its own property for ever is stopped with class and property")
+  func endless() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      precondition(KVODiagnostics.depthLimit == 10_000)
+      KVODiagnostics.depthLimit = 200
+      let ledger = Ledger()
+      let token = ledger.observe(\.total) { ledger, _ in ledger.total += 1 }
+      ledger.total = 1
+      token.invalidate()
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("observers of \"total\" of Ledger set what they observe"))
+  }
+
   @Test("D7: a callback may drop the object during a change in place")
   func droppingInPlace() {
     var ledger: Ledger? = Ledger()

@@ -3,7 +3,8 @@
 /// Environment, read once:
 /// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr;
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
-/// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`.
+/// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`;
+/// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`.
 #ifndef KVO_DIAGNOSTICS_H
 #define KVO_DIAGNOSTICS_H
 
@@ -55,6 +56,16 @@ void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
 /// compiled for their argument's type would do it several times faster. What observers are told is
 /// the same. Returns what was set before. Any thread.
 bool kvo_set_closures_forced(bool forced);
+
+/// Stops the program when about so many changes are being told on one thread within one another,
+/// with a message that names class and key: some observer sets what it observes, and never stops.
+/// Looked at every 16 levels. Without an end, observers would use up the thread's stack, which ends
+/// the program without a word; so whatever the limit is, it is also stopped when so little of the
+/// stack is left that 16 more levels may not fit. 0: only then. At first `KVO_DEFAULT_DEPTH`.
+/// Changes that are open but not being told, such as suspended accesses, don't count. Any thread.
+void kvo_set_depth_limit(uint32_t limit);
+uint32_t kvo_depth_limit(void);
+enum { KVO_DEFAULT_DEPTH = 10000 };
 
 /// Writes "<Class: address>", or what the class's binding says. Returns as snprintf does.
 size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity);

@@ -22,7 +22,7 @@ void kvo_run_unwinding(struct kvo_frame *KVO_NULLABLE mark,
     void *KVO_NULLABLE context);
 
 /// Pops all frames that this thread has pushed since `mark` was on top, newest first, without
-/// delivering what they were to tell. NULL: all of them. thread.c's.
+/// delivering what they were to tell. NULL: all of them. frames.c's.
 void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE mark);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 /// Threads and the changes that they have open: frames, which are hazard pointers as well.
 ///
 /// A frame is one automatic change from its will to the end of its delivery, or one delivery of a
-/// change by hand. It lies on its thread's stack of frames. While it is there, its `object` member
-/// tells every thread that frees something: leave alone what belongs to that object's observations
-/// (reclaim.c).
+/// change by hand. It lies on its thread's stack of frames (frames.c). While it is there, its
+/// `object` member tells every thread that frees something: leave alone what belongs to that
+/// object's observations (reclaim.c).
 #ifndef KVO_THREAD_H
 #define KVO_THREAD_H
 
@@ -46,14 +46,15 @@ struct kvo_frame {
     kvo_object *KVO_NULLABLE object; ///< of the guard: NULL when the frame is free
     kvo_guard guard;
   };
-  kvo_thread *thread;
-  uintptr_t id; ///< of the property, kvo_accessors.id
+  kvo_thread *thread; ///< immutable
+  uintptr_t id;       ///< of the property, kvo_accessors.id
   uint64_t
       serial;     ///< registrations up to this one were there when the frame began, and retirements
                   ///< up to this one don't concern it (kvo_serial); atomic. A change by hand is as
                   ///< old as its will
   uint32_t state; ///< enum kvo_frame_state, atomic: another thread may end the frame
   uint16_t flags; ///< enum kvo_frame_flag
+  uint16_t index; ///< in its block; immutable
   const kvo_object
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
@@ -65,26 +66,34 @@ struct kvo_frame {
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
 
+/// Part of a stack, never freed.
 typedef struct kvo_frame_block {
+  /// The block below; atomic. Stays as it is when the block is taken out, for those who are just
+  /// looking through the stack.
   struct kvo_frame_block *KVO_NULLABLE previous;
-  struct kvo_frame_block *KVO_NULLABLE next; ///< atomically published, never freed
+  struct kvo_frame_block *KVO_NULLABLE next_spare;
+  uintptr_t stack; ///< where the thread's own stack was when it came here
   kvo_frame frames[KVO_FRAMES_PER_BLOCK];
 } kvo_frame_block;
 
-/// One per thread that ever delivered; pooled for ever, handed to the next thread when its own
-/// ends.
+/// One per thread that delivers. It goes to another thread when its own has ended and all of its
+/// frames have.
 struct kvo_thread {
-  kvo_frame *top;         ///< the next free frame
-  kvo_frame_block *block; ///< where `top` lies
-  kvo_frame *bottom;      ///< what lies below was begun by threads that had the record before
+  kvo_frame *top;         ///< the next free frame; atomic: others see by it that there is none
+  kvo_frame_block *block; ///< where `top` lies; atomic likewise
+  kvo_thread *KVO_NULLABLE next; ///< in the list of those that may have frames; atomic
+  kvo_thread *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one; NULL in the pool
+  kvo_thread *KVO_NULLABLE next_pooled;
+  kvo_frame_block *KVO_NULLABLE spare; ///< taken out of the stack
+  uint32_t block_count;                ///< of the stack, without the first
   uint32_t
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
   uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
   bool in_use;                              ///< atomic
+  bool has_holes;                           ///< frames have ended elsewhere meanwhile; atomic
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
-  kvo_thread *KVO_NULLABLE next;            ///< immutable once published
-  kvo_frame_block first;
+  kvo_frame_block first;                    ///< always the lowest
 };
 
 extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
@@ -100,15 +109,34 @@ KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
   return KVO_LIKELY(thread != NULL) ? thread : kvo_thread_start();
 }
 
-/// All records, newest first. Immutable links: may be walked without a lock.
+/// The records that may have frames, linked by `next` (`kvo_thread_next`): those of threads that
+/// live, and those of threads that ended with changes open that go on elsewhere. May be walked
+/// without a lock; what has been there since before is met at least once.
 kvo_thread *KVO_NULLABLE kvo_thread_first(void);
+KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_next(const kvo_thread *thread) {
+  return __atomic_load_n(&thread->next, __ATOMIC_SEQ_CST);
+}
+extern uint32_t kvo_threads_in_use; ///< how many threads have a record; atomic
+/// Whether another thread than this one has a record. O(1).
+KVO_INLINE bool kvo_thread_others_exist(void) {
+  uint32_t own = kvo_this_thread ? 1 : 0;
+  return __atomic_load_n(&kvo_threads_in_use, __ATOMIC_SEQ_CST) > own;
+}
+/// A frame of this record has ended on another thread: nobody may be left who needs the record.
+void kvo_thread_let_go(kvo_thread *thread);
 
 /// In a forked child: the records of all threads but this one return to the pool, with all that
 /// they had open. Thread and pairs lock held.
 void kvo_thread_abandon_others(void);
 
-/// Goes on to the next block, made if need be. False if memory is out.
-bool kvo_thread_enter_next_block(kvo_thread *thread);
+/// An empty stack.
+void kvo_frames_init(kvo_thread *thread);
+/// Whether nothing is left on the stack, of which free frames are taken off first.
+bool kvo_frames_are_gone(kvo_thread *thread);
+/// In a forked child: ends all frames but those that this thread has taken over.
+void kvo_frames_abandon(kvo_thread *thread);
+/// Goes on to the next block, made if need be, for a change of that object. False if memory is out.
+bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object);
 /// Takes free frames off the top, where they ended out of order or a block begins.
 void kvo_thread_shrink(kvo_thread *thread);
 /// Frees what waited for a frame of this thread's that no longer guards the object.
@@ -123,9 +151,9 @@ void kvo_frame_pop_slowly(kvo_frame *frame);
 /// observations afterwards is not freed before the frame is popped. NULL if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   bool full = thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK;
-  if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread)) return NULL;
-  kvo_frame *frame = thread->top++;
-  frame->thread = thread;
+  if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread, object)) return NULL;
+  kvo_frame *frame = thread->top;
+  __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELAXED); // seen where the guard is
   frame->flags = 0;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
   kvo_publish_guard(&frame->guard, object);
@@ -144,8 +172,8 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   }
   kvo_end_guard(&frame->guard);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
-  thread->top = frame;
-  if (frame != thread->bottom) kvo_thread_shrink(thread);
+  __atomic_store_n(&thread->top, frame, __ATOMIC_RELAXED);
+  if (frame != thread->first.frames) kvo_thread_shrink(thread);
   const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);
 }
@@ -185,6 +213,15 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
 /// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
+/// The frame of the object that began last, or NULL.
+const kvo_frame *KVO_NULLABLE kvo_thread_newest_of(const kvo_thread *thread,
+    const kvo_object *object);
+/// How many frames there are in which observers are called, or something is read.
+uint32_t kvo_thread_count_delivering(const kvo_thread *thread);
+/// As many at most. O(1).
+KVO_INLINE uint32_t kvo_thread_depth_at_most(const kvo_thread *thread) {
+  return (thread->block_count + 1) * KVO_FRAMES_PER_BLOCK;
+}
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

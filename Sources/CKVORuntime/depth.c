@@ -1,0 +1,109 @@
+// Recursion without end: an observer that sets what it observes, and never stops.
+//
+// It would end when the thread's stack does, without a word. Looked for when the frames fill a
+// block, that is, at every sixteenth level: a change that does not nest pays nothing. What stops it
+// is the number of changes that are being told, or a stack of which so little is left that the next
+// sixteen levels may not fit, whichever comes first. Changes that are merely open, as suspended
+// accesses are, are no levels.
+#include "kvo_depth.h"
+
+#include "kvo_delivery.h"
+#include "kvo_diagnostics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t depth_limit = KVO_DEFAULT_DEPTH; // atomic
+
+uint32_t kvo_depth_limit(void) { return __atomic_load_n(&depth_limit, __ATOMIC_RELAXED); }
+
+void kvo_set_depth_limit(uint32_t limit) {
+  __atomic_store_n(&depth_limit, limit, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor(101))) static void read_environment(void) {
+  const char *value = getenv("KVO_DEPTH");
+  char *end = NULL;
+  unsigned long limit = value ? strtoul(value, &end, 10) : 0;
+  if (end && end != value && !*end && limit <= UINT32_MAX) kvo_set_depth_limit((uint32_t)limit);
+  else if (value) fprintf(stderr, "KVO: KVO_DEPTH takes a number, not \"%s\".\n", value);
+}
+
+static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
+    const char *why) {
+  const kvo_frame *frame = kvo_thread_newest_of(thread, object);
+  const kvo_accessors *accessors = frame ? kvo_change_accessors(object, frame->id) : NULL;
+  char message[512];
+  snprintf(message, sizeof message,
+      "%s: observers of \"%s\" of %s set what they observe, again and again, without an end. An "
+      "observer that does so has to stop at some value. (KVO_DEPTH, or kvo_set_depth_limit, says "
+      "how deep changes may nest.)",
+      why, accessors ? accessors->key : "…", kvo_class_of(object)->name);
+  kvo_break_on_misuse(message);
+  fprintf(stderr, "KVO: %s\n", message);
+  abort();
+}
+
+static void check_number(const kvo_thread *thread, kvo_object *object) {
+  uint32_t limit = kvo_depth_limit(), count = limit ? kvo_thread_depth_at_most(thread) : 0;
+  if (KVO_LIKELY(count < limit || !limit)) return;
+  count = kvo_thread_count_delivering(thread);
+  if (count < limit) return;
+  char why[64];
+  snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);
+  stop(thread, object, why);
+}
+
+// MARK: The thread's own stack
+
+typedef struct {
+  bool is_known; // or can't be known: then its size is 0
+  uintptr_t low;
+  size_t size;
+} bounds;
+
+static _Thread_local bounds stack_bounds;
+
+#ifdef __linux__
+static void find_bounds(bounds *found) {
+  pthread_attr_t attributes;
+  void *low;
+  found->is_known = true;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return;
+  if (!pthread_attr_getstack(&attributes, &low, &found->size)) found->low = (uintptr_t)low;
+  pthread_attr_destroy(&attributes);
+}
+#else
+static void find_bounds(bounds *found) { found->is_known = true; }
+#endif
+
+enum {
+  FIRST_LOOK = 64,         // levels; asking for the bounds of a main thread's stack takes long
+  FOR_MESSAGE = 24 * 1024, // what printing takes, and a signal handler
+  PART_FOR_MESSAGE = 4,    // of a small stack
+  BLOCKS_AHEAD = 2,        // as the last sixteen levels have taken
+};
+
+static size_t reserve(size_t size) {
+  return size / PART_FOR_MESSAGE < FOR_MESSAGE ? size / PART_FOR_MESSAGE : FOR_MESSAGE;
+}
+
+// A program may run on a stack of its own: of that nothing is known.
+static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t here) {
+  bounds *bounds = &stack_bounds;
+  if (!bounds->is_known) find_bounds(bounds);
+  uintptr_t before = thread->block->stack;
+  if (here - bounds->low >= bounds->size || before - bounds->low >= bounds->size) return;
+  size_t left = here - bounds->low, step = before > here ? before - here : 0;
+  if (KVO_LIKELY(left >= reserve(bounds->size) + BLOCKS_AHEAD * step)) return;
+  char why[64];
+  snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", left / 1024, bounds->size / 1024);
+  stop(thread, object, why);
+}
+
+uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  check_number(thread, object);
+  if (kvo_thread_depth_at_most(thread) >= FIRST_LOOK) check_stack(thread, object, here);
+  return here;
+}

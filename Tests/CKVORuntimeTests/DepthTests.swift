@@ -1,0 +1,57 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// D7: recursion goes deep, and where it never ends the program is told so before its stack ends.
+@Suite struct DepthTests {
+  private static let never = Int.max
+  private static let megabyte = 1 << 20
+
+  @Test("D7: an observer that sets its own key for ever is stopped with class and key")
+  func endless() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = depth_set_until(Self.never, 64 * Self.megabyte, 16)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("observers of \"first\" of CGauge set what they observe"))
+    #expect(errors.contains("\(KVO_DEFAULT_DEPTH) changes are being told"))
+  }
+
+  @Test("D7: the depth can be set, and is looked at every sixteen levels")
+  func limit() async throws {
+    await #expect(processExitsWith: .success) {
+      kvo_set_depth_limit(100)
+      precondition(kvo_depth_limit() == 100)
+      precondition(depth_set_until(95, Self.megabyte, 16) == 95)
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      kvo_set_depth_limit(100)
+      _ = depth_set_until(130, Self.megabyte, 16)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("of CGauge set what they observe"))
+  }
+
+  @Test(
+    "D7: whatever the limit, the stop comes before the end of the stack",
+    arguments: [(96, 16), (512, 16), (512, 1_000), (2_048, 8_000)])
+  func stack(kilobytes: Int, each: Int) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [kilobytes, each] in
+      kvo_set_depth_limit(0)
+      _ = depth_set_until(Self.never, kilobytes << 10, each)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("KB are left of the stack's"))
+    #expect(errors.contains("\"first\" of CGauge"))
+  }
+
+  @Test("D7: changes that are open and not being told are no depth")
+  func suspended() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_depth_limit(50)
+      _ = frames_of_overlapping_changes(400, 200)
+    }
+  }
+}

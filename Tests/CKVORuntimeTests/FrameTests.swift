@@ -1,0 +1,58 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I1, I4: what changes and threads leave behind. What is looked through is what is open now.
+@Suite struct FrameTests {
+  @Test("I1: a removal does not look at threads that have ended")
+  func endedThreads() async {
+    await #expect(processExitsWith: .success) { precondition(records_after_threads(6) == 0) }
+  }
+
+  @Test("I1: it looks at a thread that has ended in a change until another has ended that")
+  func endedInChange() async {
+    await #expect(processExitsWith: .success) {
+      let left = records_of_suspended_change()
+      precondition(left.meanwhile == 1 && left.then == 0)
+    }
+  }
+
+  @Test(
+    "I4: changes that overlap take room for those that are open, not for those that were",
+    arguments: [(3, 1), (16, 1), (100, 7)])
+  func overlapping(open: Int, blocks: Int) {
+    let most = Locked(0)
+    onThreads(1) { _ in
+      let needed = Int(frames_of_overlapping_changes(2_000, CInt(open)))
+      #expect(frames_blocks() == 0)
+      most.withLock { $0 = needed }
+    }
+    #expect(most.withLock { $0 } <= blocks + 1)
+  }
+
+  @Test("I4: the same where another thread ends them than began them")
+  func endedElsewhere() {
+    #expect(frames_of_changes_ended_elsewhere(1_000) <= 2)
+  }
+
+  @Test("D7: a change that ends above others of which some have ended is told, and ends")
+  func endsAboveHoles() {
+    let objects = (0..<40).map { _ in make(gauge.self) }
+    let log = Recorder()
+    for object in objects { log.observe(object.object, "first", .KVO_NEW) }
+    let first = kvo_key_intern("first")!
+    let frames = objects.map { kvo_uniform_will_key($0.object, first) }
+    for index in stride(from: 0, to: 40, by: 3) { kvo_uniform_did(frames[index]!) }
+    #expect(log.take().count == 14)
+    gauge_setFirst(objects[0], 1)
+    #expect(log.take() == ["a: first new 1"])
+    gauge_setFirst(objects[1], 1)  // joins the change that is open
+    #expect(log.take() == [])
+    for index in 0..<40 where index % 3 != 0 { kvo_uniform_did(frames[index]!) }
+    #expect(log.take().count == 26)
+    #expect(frames_blocks() == 0)
+    log.end()
+    for object in objects { object.release() }
+  }
+}

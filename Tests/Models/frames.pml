@@ -1,0 +1,305 @@
+// Frames that another thread ends than began them, and the records that they lie in: orderings 4 and
+// 5 of Documentation/Memory.md, and the paragraphs behind 10.
+//
+//   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, end_thread in thread.c)
+//   T2  has no record; ends that change (kvo_frame_pop_slowly, end, tell_owner in frames.c)
+//   T3  begins meanwhile: is given record 0 if it is in the pool, and changes the object too
+//       (kvo_thread_start in thread.c, kvo_frame_push and kvo_frame_pop in kvo_thread.h)
+//   D   changes the object on record 1, which stands behind record 0 in the list
+//   R   unlinks what they read, looks through the list and frees it, or leaves it to wait for a frame
+//       (reclaim_or_wait, must_wait_locked, frame_guarding, kvo_reclaim_waiting in reclaim.c)
+//
+// What a thread stores plainly (the top, the guard) passes through its store buffer. R's heavy fence
+// empties those of threads that have a record; a locked operation empties one's own. No serial: each
+// frame counts, also one that began later, so that nothing is freed by luck. Without buffers the
+// list is all that is looked at; blocks of a stack are taken out and put in again as records are.
+//
+// In the end all is freed, record 0 is in the list only if its thread lives, and nobody has read what
+// was freed.
+//
+// holds: -DTHIRD=0 -DBESIDE=0  no other thread changes anything
+// holds: -DBESIDE=0  a third thread is given the record
+// holds: -DBUFFERED=0  and a fourth delivers beside it
+// violated: -DFENCE=0 -DTHIRD=0 -DBESIDE=0  that a thread without a record fences its end
+// violated: -DLOOK=0 -DTHIRD=0 -DBESIDE=0  the second look at a frame that was marked
+// violated: -DSTAYS=0 -DTHIRD=0 -DBESIDE=0  that a record stays in the list while a frame is left in it
+// violated: -DKEEPS=0 -DBUFFERED=0  that a record that is taken out of the list keeps the next one
+// violated: -DTOP=0 -DTHIRD=0 -DBESIDE=0  that the top is raised before the guard is published
+// violated: -DTELL=0 -DTHIRD=0 -DBESIDE=0  that who ends a frame looks whether its owner lives afterwards
+#ifndef FENCE
+#define FENCE 1
+#endif
+#ifndef LOOK
+#define LOOK 1
+#endif
+#ifndef STAYS
+#define STAYS 1
+#endif
+#ifndef KEEPS
+#define KEEPS 1
+#endif
+#ifndef TOP
+#define TOP 1
+#endif
+#ifndef TELL
+#define TELL 1
+#endif
+#ifndef THIRD
+#define THIRD 1
+#endif
+
+#ifndef BESIDE
+#define BESIDE 1
+#endif
+#ifndef BUFFERED
+#define BUFFERED 1
+#endif
+
+#define NONE 2 // no record
+#define G 0    // a store of a guard
+#define H 1    // a store of a top
+
+// Memory. One object, and one piece that is read of it.
+bool linked_piece = true, freed = false, waiting = false;
+bool guard[2], top[2], owes[2];
+bool occupied[2]; // frame.state; release, and only ever read by who has a fence between
+
+// Records.
+byte head = 0, next[2] = NONE;
+bool listed[2] = true, in_use[2] = true, pooled = false;
+
+bool limbo = false, thread_lock = false;
+byte done = 0;
+chan buffer[3] = [3] of { bit, bit, bool }; // of record 0's thread, of record 1's, of T2
+chan handed = [0] of { bit };
+
+inline lock(l) { atomic { !l -> l = true } }
+inline unlock(l) { l = false }
+
+#if BUFFERED
+inline store(b, kind, r, v) { buffer[b]!kind, r, v }
+#else
+inline store(b, kind, r, v) { d_step { if :: kind == G -> guard[r] = v :: else -> top[r] = v fi } }
+#endif
+inline commit(b) {
+  atomic {
+    buffer[b]?k, i, v;
+    if :: k == G -> guard[i] = v :: else -> top[i] = v fi;
+    k = 0; i = 0; v = 0
+  }
+}
+proctype Processor(byte b) {
+  bit k, i;
+  bool v;
+end:
+  do :: commit(b) od
+}
+inline own_fence(b) { (empty(buffer[b])) }
+
+// The kernel's, for threads that have a record: R counts them. T2 is reached with them only.
+inline heavy_fence() {
+  atomic {
+    if
+    :: in_use[0] || in_use[1] ->
+       do
+       :: nempty(buffer[0]) -> commit(0)
+       :: nempty(buffer[1]) -> commit(1)
+       :: nempty(buffer[2]) -> commit(2)
+       :: empty(buffer[0]) && empty(buffer[1]) && empty(buffer[2]) -> break
+       od
+    :: else -> skip
+    fi
+  }
+}
+
+inline read_piece() { if :: linked_piece -> assert(!freed); skip; assert(!freed) :: else -> skip fi }
+
+inline push(r) {
+#if TOP
+  store(r, H, r, true);
+#endif
+  occupied[r] = true;
+  store(r, G, r, true);
+  read_piece();
+#if !TOP
+  store(r, H, r, true)
+#endif
+}
+
+// Whether a frame guards the object: `found` is its record. Walks the list, reading as it is.
+inline look() {
+  at = head;
+  found = NONE;
+  do
+  :: at == NONE || found != NONE -> break
+  :: else ->
+     seen = top[at];
+     if :: seen && guard[at] -> found = at :: else -> skip fi;
+     if :: found == NONE -> at = next[at] :: else -> skip fi
+  od;
+  at = NONE; seen = false
+}
+
+// With the limbo lock held.
+inline must_wait() {
+  do
+  :: look();
+     if :: found == NONE -> waits = false; break :: else -> skip fi;
+     d_step { marked = owes[found]; owes[found] = true };
+     if :: marked -> waits = true; break :: else -> skip fi;
+#if LOOK
+     heavy_fence()
+#else
+     waits = true; break
+#endif
+  od;
+  marked = false; found = NONE
+}
+
+inline free_piece() { atomic { assert(!freed); freed = true } }
+
+inline pay(b) {
+  lock(limbo);
+  own_fence(b);
+  heavy_fence();
+  if
+  :: waiting ->
+     must_wait();
+     if :: waits -> skip :: else -> waiting = false; free_piece() fi
+  :: else -> skip
+  fi;
+  waits = false;
+  unlock(limbo)
+}
+
+// By its own thread, the fast way.
+inline pop(r) {
+  store(r, G, r, false);
+  occupied[r] = false;
+  store(r, H, r, false);
+  owed = owes[r];
+  if :: owed -> own_fence(r); owes[r] = false; pay(r) :: else -> skip fi;
+  owed = false
+}
+
+// Thread lock held.
+inline let_go() {
+  if
+  :: listed[0] && !in_use[0] && (!STAYS || !occupied[0]) ->
+     top[0] = false;
+     if :: head == 0 -> head = next[0] :: else -> next[1] = next[0] fi;
+#if !KEEPS
+     next[0] = NONE;
+#endif
+     listed[0] = false; pooled = true
+  :: else -> skip
+  fi
+}
+
+proctype T1() {
+  push(0);
+  own_fence(0);
+  lock(thread_lock);
+  in_use[0] = false;
+  handed!0;
+  let_go();
+  unlock(thread_lock);
+  done++
+}
+
+proctype T2() {
+  byte at = NONE, found = NONE;
+  bool seen, marked, waits, owed, lives;
+  bit k, i;
+  bool v;
+  handed?k;
+  read_piece();
+#if !TELL
+  lives = in_use[0] || occupied[0];
+#endif
+  store(2, G, 0, false);
+#if FENCE
+  own_fence(2);
+#endif
+  owed = owes[0];
+  if :: owed -> own_fence(2); owes[0] = false :: else -> skip fi;
+  own_fence(2); // the state's: what it is stored with is read behind it
+  occupied[0] = false;
+#if TELL
+  lives = in_use[0];
+#endif
+  if :: lives -> skip :: else -> lock(thread_lock); let_go(); unlock(thread_lock) fi;
+  if :: owed -> pay(2) :: else -> skip fi;
+  done++
+}
+
+proctype T3() {
+  byte at = NONE, found = NONE;
+  bool seen, marked, waits, owed, has;
+  bit k, i;
+  bool v;
+  lock(thread_lock);
+  if
+  :: pooled -> pooled = false; has = true; next[0] = head; head = 0; listed[0] = true; in_use[0] = true
+  :: else -> skip
+  fi;
+  unlock(thread_lock);
+  if :: has -> push(0); pop(0); own_fence(0) :: else -> skip fi;
+  done++
+}
+
+proctype D() {
+  byte at = NONE, found = NONE;
+  bool seen, marked, waits, owed;
+  bit k, i;
+  bool v;
+  push(1);
+  read_piece();
+  pop(1);
+  own_fence(1);
+  done++
+}
+
+proctype R() {
+  byte at = NONE, found = NONE;
+  bool seen, marked, waits;
+  bit k, i;
+  bool v;
+  linked_piece = false;
+  heavy_fence();
+  look();
+  if
+  :: found == NONE -> free_piece()
+  :: else ->
+     lock(limbo);
+     must_wait();
+     if :: waits -> waiting = true :: else -> skip fi;
+     unlock(limbo);
+     if :: waits -> skip :: else -> free_piece() fi
+  fi;
+  done++
+}
+
+init {
+  atomic {
+    next[0] = 1;
+#if BUFFERED
+    run Processor(0); run Processor(1); run Processor(2);
+#endif
+    run T1(); run T2(); run R();
+#if BESIDE
+    run D();
+#else
+    in_use[1] = false;
+    done++;
+#endif
+#if THIRD
+    run T3()
+#else
+    done++
+#endif
+  };
+  (done == 5);
+  assert(freed);
+  assert(listed[0] == in_use[0])
+}
