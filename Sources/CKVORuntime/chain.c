@@ -38,9 +38,13 @@ kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t dep
 kvo_chain *kvo_chain_make(kvo_object *root, const kvo_key_path *path,
     const kvo_accessors *accessors, kvo_derivation *derivation) {
   kvo_chain *chain = kvo_alloc_zeroed(sizeof *chain);
-  if (!chain) return NULL;
+  const kvo_key_path *held = chain ? kvo_key_path_hold(path) : NULL;
+  if (!held) {
+    kvo_free(chain);
+    return NULL;
+  }
   chain->references = 1;
-  chain->path = path;
+  chain->path = held;
   chain->accessors = accessors;
   chain->root = root;
   chain->operations = kvo_class_of(root)->operations;
@@ -56,6 +60,7 @@ void kvo_chain_retain(kvo_chain *chain) {
 void kvo_chain_release(kvo_chain *chain) {
   if (__atomic_sub_fetch(&chain->references, 1, __ATOMIC_ACQ_REL)) return;
   chain->operations->unowned_release(chain->root);
+  kvo_key_path_let_go(chain->path);
   kvo_free(chain);
 }
 

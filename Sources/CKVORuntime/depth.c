@@ -9,6 +9,7 @@
 
 #include "kvo_delivery.h"
 #include "kvo_diagnostics.h"
+#include "kvo_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +23,9 @@ void kvo_set_depth_limit(uint32_t limit) {
 }
 
 __attribute__((constructor(101))) static void read_environment(void) {
-  const char *value = getenv("KVO_DEPTH");
-  char *end = NULL;
-  unsigned long limit = value ? strtoul(value, &end, 10) : 0;
-  if (end && end != value && !*end && limit <= UINT32_MAX) kvo_set_depth_limit((uint32_t)limit);
-  else if (value) fprintf(stderr, "KVO: KVO_DEPTH takes a number, not \"%s\".\n", value);
+  size_t limit = KVO_DEFAULT_DEPTH;
+  kvo_read_number("KVO_DEPTH", &limit);
+  kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,

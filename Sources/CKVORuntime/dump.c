@@ -23,6 +23,7 @@ typedef struct {
   kvo_object *observer; // retained, or NULL for a callback or a dying object
   const kvo_class_operations *operations;
   kvo_callback callback;
+  kvo_registration *registration; // held, for its key path
   char description[160];
 } entry;
 
@@ -57,7 +58,9 @@ static void add(void *context, kvo_registration *registration) {
       .observer = held ? observer : NULL,
       .operations = registration->operations,
       .callback = registration->callback,
+      .registration = registration,
   };
+  kvo_registration_hold(registration);
 }
 
 static bool take_locked(snapshot *taken, const kvo_table *table) {
@@ -107,6 +110,7 @@ kvo_status kvo_visit_registrations(const kvo_object *object,
   snapshot taken;
   if (!take(&taken, object)) return KVO_NO_MEMORY;
   for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
+  for (size_t i = 0; i < taken.count; i++) kvo_registration_let_go(taken.entries[i].registration);
   kvo_free(taken.entries);
   return KVO_OK;
 }

@@ -7,7 +7,6 @@
 // one may drop it.
 #include "kvo_collection_internal.h"
 #include "kvo_fail.h"
-#include "kvo_intern.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
 #include "kvo_registration.h"
@@ -107,10 +106,8 @@ static kvo_status prepare(addition *addition) {
   for (; addition->prepared < request->count; addition->prepared++) {
     const char *key = request->keys[addition->prepared];
     kvo_status status = check_key(cls, key, addition->error);
-    const char *interned = status ? NULL : kvo_key_intern(key);
-    if (!status && !interned) status = out_of_memory(cls, addition->error);
     if (!status)
-      status = kvo_stand_prepare(request->object, interned, &addition->stands[addition->prepared],
+      status = kvo_stand_prepare(request->object, key, &addition->stands[addition->prepared],
           addition->error);
     if (status) return status;
   }

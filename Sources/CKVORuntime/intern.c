@@ -1,9 +1,16 @@
 // Interned strings live in one open-addressed set, written under a lock, read without one, in the
 // way of map.c: an old array is kept for its readers. A string carries its length, hash, and a
 // binding's cookie before the text; the text's address is what everybody else sees.
+//
+// Names of classes, methods and keys are the program's own, and kept for ever. Those of which it is
+// not known are kept when they are observed, or changed by hand, and so many of them only as the
+// program allows.
 #include "kvo_intern.h"
 
+#include "kvo_diagnostics.h"
+#include "kvo_fail.h"
 #include "kvo_lock.h"
+#include "kvo_log.h"
 #include "kvo_memory.h"
 
 #include <stdio.h>
@@ -99,8 +106,79 @@ const char *kvo_key_intern(const char *key) {
   return string ? string->text : NULL;
 }
 
+// MARK: Names from outside
+
+static size_t name_limit = KVO_DEFAULT_NAMES; // atomic
+static size_t name_count;                     // atomic, written under the intern lock
+
+void kvo_set_name_limit(size_t limit) { __atomic_store_n(&name_limit, limit, __ATOMIC_RELAXED); }
+
+size_t kvo_name_limit(void) { return __atomic_load_n(&name_limit, __ATOMIC_RELAXED); }
+
+size_t kvo_name_count(void) { return __atomic_load_n(&name_count, __ATOMIC_RELAXED); }
+
+__attribute__((constructor(101))) static void read_environment(void) {
+  size_t limit = KVO_DEFAULT_NAMES;
+  kvo_read_number("KVO_NAMES", &limit);
+  kvo_set_name_limit(limit);
+}
+
+static interned *keep_locked(const char *key, size_t length, uint32_t hash, bool *is_full) {
+  interned *string = look_up(key, length, hash);
+  if (string) return string;
+  *is_full = name_count >= kvo_name_limit();
+  string = *is_full ? NULL : add_locked(key, length, hash);
+  if (string) __atomic_store_n(&name_count, name_count + 1, __ATOMIC_RELAXED);
+  return string;
+}
+
+static interned *keep(const char *key, size_t length, uint32_t hash, bool *is_full) {
+  KVO_LOCKED(&kvo_intern_lock);
+  return keep_locked(key, length, hash, is_full);
+}
+
+const char *kvo_key_keep(const char *key, const char *class_name, kvo_error *error) {
+  size_t length = strlen(key);
+  uint32_t hash = hash_of(key, length);
+  bool is_full = false;
+  interned *string = look_up(key, length, hash);
+  if (!string) string = keep(key, length, hash, &is_full);
+  if (string) return string->text;
+  if (is_full)
+    kvo_fail(error, KVO_NOT_OBSERVABLE, class_name, key,
+        "\"%s\" of %s can't be observed: %zu names are kept already that are no keys of a class, as "
+        "many as kvo_set_name_limit allows.",
+        key, class_name, kvo_name_count());
+  else
+    kvo_fail(error, KVO_NO_MEMORY, class_name, key, "No memory for the name \"%s\" of %s.", key,
+        class_name);
+  return NULL;
+}
+
+// MARK: Names
+
 static interned *header_of(const char *text) {
   return (interned *)(uintptr_t)(text - offsetof(interned, text));
+}
+
+size_t kvo_name_size(size_t length) { return sizeof(interned) + length + 1; }
+
+const char *kvo_name_init(void *memory, const char *text, size_t length) {
+  interned *name = memory;
+  *name = (interned){NULL, 0, (uint32_t)length};
+  return memcpy(name->text, text, length + 1);
+}
+
+static void (*cookie_end)(const void *cookie); // atomic
+
+void kvo_set_cookie_end(void (*end)(const void *cookie)) {
+  __atomic_store_n(&cookie_end, end, __ATOMIC_RELEASE);
+}
+
+void kvo_name_end(const char *name) {
+  void (*end)(const void *) = __atomic_load_n(&cookie_end, __ATOMIC_ACQUIRE);
+  const void *cookie = kvo_key_cookie(name);
+  if (cookie && end) end(cookie);
 }
 
 const void *kvo_key_cookie(const char *interned_key) {

@@ -29,6 +29,7 @@ static const struct option {
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
     {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
+    {"KVO_NAMES", "100000", 0, "keep at most so many observed names that are no keys of a class"},
     {"KVO_HELP", NULL, 0, "list these options"},
 };
 
@@ -36,6 +37,14 @@ static bool asks_for(const struct option *option) {
   const char *value = getenv(option->variable);
   if (!value) return false;
   return option->word ? strstr(value, option->word) != NULL : strcmp(value, "0") != 0;
+}
+
+void kvo_read_number(const char *variable, size_t *number) {
+  const char *value = getenv(variable);
+  char *end = NULL;
+  size_t read = value ? strtoul(value, &end, 10) : 0;
+  if (value && *value >= '0' && *value <= '9' && !*end) *number = read;
+  else if (value) fprintf(stderr, "KVO: %s takes a number, not \"%s\".\n", variable, value);
 }
 
 static void print_help(void) {

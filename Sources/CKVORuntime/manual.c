@@ -283,7 +283,7 @@ static void did_change(void *opaque) {
 // MARK: By name
 
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  const char *interned = kvo_key_intern(key);
+  const char *interned = kvo_key_keep(key, "", NULL);
   if (interned) will_change_by(object, interned, mutation);
   else lose(object, key, false);
 }

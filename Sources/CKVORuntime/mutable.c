@@ -122,8 +122,12 @@ static kvo_status make(kvo_object *object, const char *key, kvo_collection_kind 
   *proxy = NULL;
   kvo_status status = check_key(object, key, error);
   if (status) return status;
-  const char *interned = kvo_key_intern(key);
-  if (!interned) return kvo_fail_collection_memory(error);
+  kvo_error cause;
+  const char *interned = kvo_key_keep(key, kvo_class_name(kvo_class_of(object)), &cause);
+  if (!interned) {
+    if (error) *error = cause;
+    return cause.status;
+  }
   *proxy = kvo_proxy_create(object, interned, kind, &kvo_mutable_methods, error);
   return *proxy ? KVO_OK : KVO_NO_MEMORY;
 }

@@ -244,29 +244,70 @@ kvo_status kvo_value_at_path(kvo_object *object, const kvo_key_path *path, kvo_v
       path->text, root_name(walk.cls));
 }
 
-static kvo_status invalid(kvo_error *error, const kvo_error *cause) {
-  if (error) *error = *cause;
-  return cause->status;
+// A path that is gone along, which may end with that.
+typedef struct {
+  const kvo_key_path *path;
+  kvo_status (*body)(const kvo_key_path *path, void *context);
+  void *context;
+  kvo_status status;
+} passage;
+
+static void pass(void *opaque) {
+  passage *passage = opaque;
+  passage->status = passage->body(passage->path, passage->context);
+}
+
+static void end_passage(void *opaque) { kvo_key_path_let_go(((passage *)opaque)->path); }
+
+kvo_status kvo_along_path(const char *text, const kvo_class *cls,
+    kvo_status (*body)(const kvo_key_path *path, void *context), void *context, kvo_error *error) {
+  kvo_error cause; // filled in as a whole where something fails
+  const kvo_key_path *path = kvo_key_path_read(text, cls, &cause);
+  if (!path) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  if (kvo_key_path_is_kept(path)) return body(path, context);
+  passage passage = {path, body, context, KVO_OK};
+  kvo_unwinding(pass, end_passage, &passage);
+  end_passage(&passage);
+  return passage.status;
+}
+
+// What is read or set along a path.
+typedef struct {
+  kvo_object *object;
+  const kvo_class *cls;
+  const kvo_value *given;
+  kvo_value *value;
+  kvo_error *error;
+} errand;
+
+static kvo_status read_along(const kvo_key_path *path, void *opaque) {
+  const errand *errand = opaque;
+  return kvo_value_at_path(errand->object, path, errand->value, errand->error);
 }
 
 kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
     kvo_error *error) {
-  kvo_error cause;
+  errand errand = {.object = object, .value = value, .error = error};
   *value = KVO_VALUE_NIL;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
-  return path ? kvo_value_at_path(object, path, value, error) : invalid(error, &cause);
+  return kvo_along_path(key_path, kvo_class_of(object), read_along, &errand, error);
+}
+
+static kvo_status read_value_along(const kvo_key_path *path, void *opaque) {
+  const errand *errand = opaque;
+  const kvo_walk walk = {path, path->count, errand->cls, errand->error};
+  return kvo_walk_read(&walk, errand->given, 0, errand->value);
 }
 
 kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_path,
     kvo_value *value, kvo_error *error) {
-  kvo_error cause;
-  *value = KVO_VALUE_NIL;
   kvo_object *object = kvo_value_get_object(start);
   const kvo_class *cls = object ? kvo_class_of(object) : NULL;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, &cause);
-  if (!path) return invalid(error, &cause);
-  kvo_walk walk = {path, path->count, cls, error};
-  return kvo_walk_read(&walk, start, 0, value);
+  errand errand = {.cls = cls, .given = start, .value = value, .error = error};
+  *value = KVO_VALUE_NIL;
+  return kvo_along_path(key_path, cls, read_value_along, &errand, error);
 }
 
 // MARK: Setting
@@ -300,14 +341,18 @@ kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_va
   return name_path(path, walk.cls, status, error);
 }
 
+static kvo_status walk_along(const kvo_key_path *path, void *opaque) {
+  const errand *errand = opaque;
+  return kvo_walk_to_last(errand->object, path, errand->value, errand->error);
+}
+
 kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
     const char **last_key, kvo_error *error) {
-  kvo_error cause;
+  errand errand = {.object = object, .value = value, .error = error};
+  const char *dot = strrchr(key_path, '.');
   *value = KVO_VALUE_NIL;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
-  if (!path) return invalid(error, &cause);
-  *last_key = path->components[path->count - 1].key;
-  return kvo_walk_to_last(object, path, value, error);
+  *last_key = dot ? dot + 1 : key_path;
+  return kvo_along_path(key_path, kvo_class_of(object), walk_along, &errand, error);
 }
 
 static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, const kvo_value *value,
@@ -321,9 +366,13 @@ static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, cons
   return name_path(path, cls, status, error);
 }
 
+static kvo_status set_along(const kvo_key_path *path, void *opaque) {
+  const errand *errand = opaque;
+  return set_at_path(errand->object, path, errand->given, errand->error);
+}
+
 kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
     const kvo_value *value, kvo_error *error) {
-  kvo_error cause;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
-  return path ? set_at_path(object, path, value, error) : invalid(error, &cause);
+  errand errand = {.object = object, .given = value, .error = error};
+  return kvo_along_path(key_path, kvo_class_of(object), set_along, &errand, error);
 }

@@ -13,6 +13,7 @@
 #include "kvo_lock.h"
 #include "kvo_log.h"
 #include "kvo_memory.h"
+#include "kvo_path_coding.h"
 
 typedef struct request {
   kvo_object *object;
@@ -40,7 +41,7 @@ static void fill_in(kvo_registration *made, const request *request, kvo_thread *
       .thread = thread->number,
       .object = request->object,
       .id = accessors->id,
-      .key_path = request->path->count > 1 ? request->path->text : accessors->key,
+      .key_path = accessors->key,
       .callback = request->callback,
       .context = request->context,
       .ended = request->ended,
@@ -62,6 +63,7 @@ static kvo_registration *make_linked(const request *request, kvo_thread *thread,
   if (link) {
     fill_in(&link->entry, request, thread, accessors, with_handle);
     link->entry.options |= KVO_LINKED;
+    link->entry.key_path = chain->path->text;
     kvo_link_init(link, chain, request->first);
     chain->first = link;
   }
@@ -201,15 +203,12 @@ static kvo_status check_path(request *request, const kvo_class *cls, kvo_error *
       "\"%s\" of %s can't be observed: a key path begins with a key.", path->text, cls->name);
 }
 
-static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
-  const kvo_class *cls = kvo_class_of(request->object);
-  if (kvo_class_is_collection(cls))
-    return kvo_collection_refuse_observing(request->object, request->key_path, error);
+KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_handle **handle,
+    kvo_error *error) {
   kvo_error cause; // filled in as a whole where something fails
   cause.status = KVO_OK;
-  request->path = kvo_key_path_parse(request->key_path, cls, &cause);
   kvo_stand stand = {0};
-  kvo_status status = request->path ? check_path(request, cls, &cause) : cause.status;
+  kvo_status status = check_path(request, cls, &cause);
   if (!status)
     status = kvo_stand_prepare(request->object, request->path->components[request->first].key,
         &stand, &cause);
@@ -223,6 +222,35 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
     return out_of_memory(cls, request->key_path, error);
   }
   return kvo_registration_insert(made, &stand, handle, error);
+}
+
+// Along a path that nobody may hold when the call returns.
+typedef struct {
+  request *request;
+  const kvo_class *cls;
+  kvo_handle **handle;
+  kvo_error *error;
+} addition;
+
+static kvo_status add_along_passing(const kvo_key_path *path, void *opaque) {
+  const addition *addition = opaque;
+  addition->request->path = path;
+  return add_along(addition->request, addition->cls, addition->handle, addition->error);
+}
+
+static __attribute__((noinline)) kvo_status add_passing(request *request, const kvo_class *cls,
+    kvo_handle **handle, kvo_error *error) {
+  addition addition = {request, cls, handle, error};
+  return kvo_along_path(request->key_path, cls, add_along_passing, &addition, error);
+}
+
+static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(request->object);
+  if (kvo_class_is_collection(cls))
+    return kvo_collection_refuse_observing(request->object, request->key_path, error);
+  request->path = kvo_key_path_kept(request->key_path);
+  return KVO_LIKELY(request->path != NULL) ? add_along(request, cls, handle, error)
+                                           : add_passing(request, cls, handle, error);
 }
 
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,

@@ -125,11 +125,11 @@ static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const mat
 }
 
 // The id of the key that a path begins with; 0 if nothing can be registered under it.
-static uintptr_t first_id(const kvo_class *cls, const char *interned) {
-  const kvo_key_path *path = interned ? kvo_key_path_parse(interned, cls, NULL) : NULL;
+static uintptr_t first_id(const kvo_class *cls, const kvo_key_path *path) {
   uint32_t first = 0;
-  while (path && first < path->count && path->components[first].op != KVO_OP_NONE) first++;
-  return path && first < path->count ? kvo_class_key_id(cls, path->components[first].key) : 0;
+  while (first < path->count && path->components[first].op != KVO_OP_NONE) first++;
+  if (first == path->count) return 0;
+  return kvo_class_key_id(cls, kvo_key_find(path->components[first].key));
 }
 
 // MARK: Removing
@@ -152,12 +152,23 @@ static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) 
   return false;
 }
 
+// A path of several components that is registered is kept or held, and known by its text's one
+// address; a key by its own.
+static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_path *path,
+    const char *text, match *wanted) {
+  bool is_path = path && path->count > 1;
+  wanted->key = is_path ? path->text : kvo_key_find(text);
+  uintptr_t id = is_path ? first_id(cls, path) : kvo_class_key_id(cls, wanted->key);
+  return id && end_matching(object, id, wanted);
+}
+
 static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  wanted->key = kvo_key_find(key_path);
-  uintptr_t id = first_id(cls, wanted->key);
-  if (id && end_matching(object, id, wanted)) return KVO_OK;
+  const kvo_key_path *path = kvo_key_path_find(key_path);
+  bool has_ended = end_along(object, cls, path, key_path, wanted);
+  if (path) kvo_key_path_let_go(path);
+  if (has_ended) return KVO_OK;
   char observer[128];
   kvo_object_describe(wanted->observer, observer, sizeof observer);
   return kvo_fail(error, KVO_NOT_REGISTERED, cls->name, key_path,

@@ -47,9 +47,10 @@ const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *ke
   const kvo_accessors *described =
       answers && cls->is_bound ? kvo_class_accessors(cls, key, NULL) : NULL;
   if (described && described->getter) return described;
-  const char *interned = answers ? kvo_key_intern(key) : NULL;
+  const char *interned = answers ? kvo_key_keep(key, cls->name, error) : NULL;
   accessors = interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
-  if (answers && !accessors) out_of_memory(cls, key, error);
+  if (interned && !accessors) out_of_memory(cls, key, error);
+  else if (answers) return accessors;
   else if (cause.status == KVO_NO_MEMORY) out_of_memory(cls, key, error);
   else if (!accessors)
     kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,

@@ -75,19 +75,25 @@ static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *v
                 : kvo_search_and_validate(object, hook, value, key, error);
 }
 
-kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
-    kvo_error *error) {
-  kvo_error cause;
-  const kvo_key_path *path = kvo_key_path_parse(key_path, kvo_class_of(object), &cause);
-  if (!path) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+typedef struct {
+  kvo_object *object;
+  kvo_value *value;
+  kvo_error *error;
+} validation;
+
+static kvo_status validate_along(const kvo_key_path *path, void *opaque) {
+  const validation *validation = opaque;
   kvo_value target;
-  kvo_status status = kvo_walk_to_last(object, path, &target, error);
+  kvo_status status = kvo_walk_to_last(validation->object, path, &target, validation->error);
   kvo_object *last = kvo_value_get_object(&target);
-  if (!status && last)
-    status = validate_key(last, path->components[path->count - 1].key, value, error);
+  const char *key = path->components[path->count - 1].key;
+  if (!status && last) status = validate_key(last, key, validation->value, validation->error);
   kvo_value_destroy(&target);
   return status;
+}
+
+kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *error) {
+  validation validation = {object, value, error};
+  return kvo_along_path(key_path, kvo_class_of(object), validate_along, &validation, error);
 }

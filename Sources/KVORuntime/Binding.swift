@@ -13,6 +13,7 @@ enum Binding {
       root = kvo_class_create_root("KVOObject", operations, $0)
       guard let root else { return $0.pointee.status }
       kvo_set_read_listener(ReadRecorder.listener)
+      kvo_set_cookie_end(KeyName.end)
       let status = kvo_set_class_of_unobserved(classOfUnobserved, $0)
       return status == .KVO_OK ? addHooks(to: root, $0) : status
     }

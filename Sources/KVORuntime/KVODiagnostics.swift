@@ -39,6 +39,17 @@ public enum KVODiagnostics {
     set { kvo_set_depth_limit(UInt32(clamping: newValue)) }
   }
 
+  /// How many names the runtime may keep that are no properties of a class: keys that only
+  /// `value(forUndefinedKey:)` answers and that were observed, or that were changed by hand. Each
+  /// takes 200 to 500 bytes, for ever. Beyond the limit observing a new one throws
+  /// `KeyValueError.notObservable`. Names that can't be observed, that are only read, set or validated,
+  /// and key paths that nobody observes any more, are not kept. For programs that observe names which
+  /// clients send. At first 100,000, or what `KVO_NAMES` in the environment says. Any thread.
+  public static var nameLimit: Int {
+    get { kvo_name_limit() }
+    set { kvo_set_name_limit(max(newValue, 0)) }
+  }
+
   private struct Hooks {
     var unhandledNotification: (@Sendable (String, Any?, KVOObject) -> Void)?
     var misuse: (@Sendable (String) -> Void)?

@@ -1,8 +1,8 @@
 internal import CKVORuntime
 
 /// A key or key path with its one C string and its Swift string, so that a notification has the
-/// string at hand without making it. One per name; lives for ever, hung at the C string as its
-/// cookie.
+/// string at hand without making it. One per name, hung at the C string as its cookie: that of a
+/// key lives for ever, that of a key path while it is observed.
 final class KeyName: Sendable {
   let string: String
   /// Interned: equal names have one address.
@@ -32,7 +32,12 @@ final class KeyName: Sendable {
     return at(kept)
   }
 
-  // The cookie holds a reference for ever.
+  /// Lets go of the cookie of a key path that nobody observes any more.
+  static let end: @convention(c) (UnsafeRawPointer) -> Void = {
+    Unmanaged<KeyName>.fromOpaque($0).release()
+  }
+
+  // The cookie holds a reference.
   private static func at(_ cookie: UnsafeRawPointer) -> KeyName {
     Unmanaged<KeyName>.fromOpaque(cookie).takeUnretainedValue()
   }

@@ -31,11 +31,13 @@ enum KeyPathCoding {
   static func lastKey(
     of keyPath: String, from object: any CoreObject
   ) throws -> (target: Any?, key: String) {
+    // Not the core's, which points into the string that it was lent.
     var last: UnsafePointer<CChar>?
     let target = try read(keyPath, name(of: object)) {
       kvo_value_with_last_key(object.coreHeader, keyPath, $0, &last, $1)
     }
-    return (target, last.map { KeyName.of(interned: $0).string } ?? keyPath)
+    let key = keyPath.utf8.lastIndex(of: UInt8(ascii: ".")).map { keyPath.utf8.index(after: $0) }
+    return (target, key.map { String(keyPath[$0...]) } ?? keyPath)
   }
 
   // MARK: From any value on

@@ -1,6 +1,8 @@
-/// Work to be counted: what finding observers costs beside many others, what removing many costs.
+/// Work to be counted: what finding observers costs beside many others, what removing many costs,
+/// and what both cost after much that is over.
 /// Run by Scripts/counts.py under callgrind, which counts instructions between `begin` and `end`.
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <valgrind/callgrind.h>
@@ -310,6 +312,79 @@ static void make_hierarchy(const char *prefix, size_t count) {
   tell_memory("a subclass that adds a method", count, count, memory() - before);
 }
 
+// MARK: What there was before
+
+enum { ENDS = 100, CHANGES = 1000, OPEN = 3 };
+
+static void *deliver_once(void *object) {
+  member_setValue((member *)object, 1);
+  return NULL;
+}
+
+/// Threads that are there at once, each of which delivers, and end.
+static void run_threads(member *object, size_t count) {
+  pthread_t *threads = bench_allocate(count, sizeof *threads);
+  for (size_t i = 0; i < count; i++)
+    bench_require(!pthread_create(&threads[i], NULL, deliver_once, object), "no thread");
+  for (size_t i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  free(threads);
+}
+
+static void end_after_threads(const char *what, kvo_options options, size_t count) {
+  member **members = make_members(1);
+  uint64_t deliveries = 0;
+  kvo_handle *handle = bench_observe(&members[0]->object, "value", options, &deliveries);
+  run_threads(members[0], count);
+  begin();
+  for (size_t i = 0; i < ENDS; i++)
+    kvo_handle_release(bench_observe(&members[0]->object, "value", options, &deliveries));
+  end(what, count, ENDS);
+  kvo_handle_release(handle);
+  release_members(members, 1);
+}
+
+/// Changes of which three are open at once, and the one that began first ends first.
+static void overlap(member **members, kvo_frame **frames, size_t from, size_t count) {
+  const char *key = kvo_key_intern("value");
+  for (size_t i = from; i < from + count; i++) {
+    if (frames[i % OPEN]) kvo_uniform_did(frames[i % OPEN]);
+    frames[i % OPEN] = kvo_uniform_will_key(&members[i % OPEN]->object, key);
+  }
+}
+
+/// After so many that are over: another change, a set of another object, and a removal.
+static void change_after_changes(size_t count) {
+  member **members = make_members(OPEN + 1);
+  kvo_handle *handles[OPEN + 1];
+  kvo_frame *frames[OPEN] = {NULL};
+  uint64_t deliveries = 0;
+  for (size_t i = 0; i <= OPEN; i++)
+    handles[i] = bench_observe(&members[i]->object, "value", 0, &deliveries);
+  overlap(members, frames, 0, count);
+  begin();
+  overlap(members, frames, count, CHANGES);
+  end("a change that overlaps others, after changes", count, CHANGES);
+  begin();
+  for (size_t i = 0; i < CHANGES; i++) member_setValue(members[OPEN], (double)i);
+  end("a set beside changes that overlap, after changes", count, CHANGES);
+  begin();
+  for (size_t i = 0; i < ENDS; i++)
+    kvo_handle_release(bench_observe(&members[OPEN]->object, "value", 0, &deliveries));
+  end("adding and removing beside changes that overlap, after changes", count, ENDS);
+  for (size_t i = 0; i < OPEN; i++)
+    if (frames[i]) kvo_uniform_did(frames[i]);
+  for (size_t i = 0; i <= OPEN; i++) kvo_handle_release(handles[i]);
+  release_members(members, OPEN + 1);
+}
+
+static void work_after_others(void) {
+  for (size_t count = 1; count <= 1000; count *= 1000) {
+    end_after_threads("adding and removing, after threads", 0, count);
+    end_after_threads("adding with initial and removing, after threads", KVO_INITIAL, count);
+  }
+  for (size_t count = 960; count <= 28800; count *= 30) change_after_changes(count);
+}
+
 // An argument is the largest size, instead of 100,000.
 int main(int argc, char **argv) {
   size_t largest = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -325,6 +400,7 @@ int main(int argc, char **argv) {
       20000);
   change_by_hand("FewNested", "a change by hand beside others, nested", NEWEST_FIRST, 1000);
   change_by_hand("ManyNested", "a change by hand beside others, nested", NEWEST_FIRST, 20000);
+  work_after_others();
   // Size by size: what is not linear shows before the largest.
   for (size_t count = 1000; count <= largest; count *= 10) remove_dependents(count);
   for (size_t count = 1000; count <= largest; count *= 10) {

@@ -183,17 +183,21 @@ void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
 /// The one copy of a string used as key or key path. Lives for ever. KVO: out of memory gives NULL.
 const char *KVO_NULLABLE kvo_key_intern(const char *key);
 
-/// A pointer that a binding keeps with an interned key or key path (its own string, say): set
-/// once, the first wins; returns the one that is kept. `key` must be interned.
+/// A pointer that a binding keeps with an interned key, or with the key path that an observer is
+/// called with (its own string, say): set once, the first wins; returns the one that is kept.
 const void *KVO_NULLABLE kvo_key_cookie(const char *interned_key);
 const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
+/// What is called with a cookie when its key path ends: key paths of several components live as
+/// long as they are observed, interned keys for ever. May be called with locks held: it must not
+/// call the runtime.
+void kvo_set_cookie_end(void (*end)(const void *cookie));
 
 /// Reports an error in the program that it can live with, as the runtime does its own.
 void kvo_report_misuse(const char *message);
 
 /// Reads along a key path as far as what its last key is a key of, for a binding that sets or
 /// validates in its own way: an object, a collection, a value with keys, or nil, to be destroyed by
-/// the caller. `*last_key` lives for ever. Statuses as `kvo_set_value_for_key_path`.
+/// the caller. `*last_key` points into `key_path`. Statuses as `kvo_set_value_for_key_path`.
 kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
     const char *KVO_NULLABLE *KVO_NONNULL last_key, kvo_error *KVO_NULLABLE error);
 

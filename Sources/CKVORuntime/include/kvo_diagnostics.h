@@ -4,7 +4,7 @@
 /// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr;
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
 /// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`;
-/// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`.
+/// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`, `KVO_NAMES=1000` `kvo_set_name_limit(1000)`.
 #ifndef KVO_DIAGNOSTICS_H
 #define KVO_DIAGNOSTICS_H
 
@@ -66,6 +66,19 @@ bool kvo_set_closures_forced(bool forced);
 void kvo_set_depth_limit(uint32_t limit);
 uint32_t kvo_depth_limit(void);
 enum { KVO_DEFAULT_DEPTH = 10000 };
+
+/// How many names the runtime may keep that are no keys of a class: key paths that were observed,
+/// and keys that only a hook answers (`valueForUndefinedKey:`) or that were changed by hand. Each
+/// takes 200 to 500 bytes, for ever. A name that can't be observed, and one that is only read, set
+/// or validated, is not kept. Beyond the limit observing a new name fails with KVO_NOT_OBSERVABLE,
+/// and a change by hand of one is reported and not told. For programs that observe names which
+/// clients send. At first `KVO_DEFAULT_NAMES`, or what `KVO_NAMES` in the environment says. Any
+/// thread.
+void kvo_set_name_limit(size_t limit);
+size_t kvo_name_limit(void);
+/// How many it keeps.
+size_t kvo_name_count(void);
+enum { KVO_DEFAULT_NAMES = 100000 };
 
 /// Writes "<Class: address>", or what the class's binding says. Returns as snprintf does.
 size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity);

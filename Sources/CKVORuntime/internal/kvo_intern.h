@@ -11,6 +11,18 @@ KVO_ASSUME_NONNULL_BEGIN
 /// keeping each for ever. Any thread.
 const char *KVO_NULLABLE kvo_key_find(const char *key);
 
+/// A name that is interned nowhere, in memory of the caller's: with a cookie, for a binding, which
+/// is let go when the name ends.
+size_t kvo_name_size(size_t length);
+const char *kvo_name_init(void *memory, const char *text, size_t length);
+void kvo_name_end(const char *name);
+
+/// Interns a name that may have come from outside, because it is observed: it is counted, if it is
+/// new, and kept for ever. NULL if there are as many as `kvo_set_name_limit` allows, which is told
+/// in `error` (KVO_NOT_OBSERVABLE) for that class, or if memory is out.
+const char *KVO_NULLABLE kvo_key_keep(const char *key, const char *class_name,
+    kvo_error *KVO_NULLABLE error);
+
 /// No selector is as long (its NUL included), so that accessor names are made on the stack.
 enum { KVO_SELECTOR_LIMIT = 512 };
 

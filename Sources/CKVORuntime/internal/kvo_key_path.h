@@ -1,4 +1,4 @@
-/// Key paths, parsed once for each text.
+/// Key paths, parsed: for the time of a call, or to be kept.
 #ifndef KVO_KEY_PATH_H
 #define KVO_KEY_PATH_H
 
@@ -29,25 +29,58 @@ typedef enum kvo_operator {
 KVO_INLINE bool kvo_operator_is_collective(kvo_operator op) { return op > KVO_OP_SELF; }
 
 typedef struct kvo_component {
-  const char *key; ///< interned; of an operator its name without the @
+  const char *key; ///< interned where it was known already; of an operator its name without the @
   kvo_operator op;
 } kvo_component;
 
-/// Immutable, lives for ever; the same text is the same pointer. At least one component. `@count`
-/// is the last one where it stands, since it ignores what follows; every other operator has some
-/// component behind it.
-typedef struct kvo_key_path {
-  const char *text; ///< interned, as it was written
+/// Immutable, but for its references. At least one component. `@count` is the last one where it
+/// stands, since it ignores what follows; every other operator has some component behind it.
+typedef struct kvo_key_path kvo_key_path;
+struct kvo_key_path {
+  const char *text;    ///< as it was written; a name (kvo_intern.h)
+  bool is_kept;        ///< for ever; written under the path lock, before it is published
+  bool is_held;        ///< in the table of those that are held; path lock
+  uint32_t hash;       ///< of one that is held
+  uint32_t references; ///< of one that is not kept; path lock once it is held
+  kvo_key_path *KVO_NULLABLE next; ///< in that table
   uint32_t count;
   kvo_component components[];
-} kvo_key_path;
+};
 
-/// The key path of a text. NULL with KVO_INVALID_KEY_PATH for an empty text or component,
-/// KVO_INVALID_OPERATOR for an unknown operator or one that needs a key path behind it,
-/// KVO_NO_MEMORY. Messages name `cls`, if there is one. O(1) after the first call with that text.
-/// Any thread.
+/// The key path of a text, kept for ever: for what the program's classes say. NULL with
+/// KVO_INVALID_KEY_PATH for an empty text or component, KVO_INVALID_OPERATOR for an unknown operator
+/// or one that needs a key path behind it, KVO_NO_MEMORY. Messages name `cls`, if there is one. O(1)
+/// after the first call with that text. Any thread.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_parse(const char *text,
     const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
+
+/// The same for texts that may come from outside: a reference, to be given back. One whose keys are
+/// all known already is kept, as long as there is room among those that are kept to be found faster
+/// (`KVO_PATHS_KEPT`).
+const kvo_key_path *KVO_NULLABLE kvo_key_path_read(const char *text,
+    const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
+enum { KVO_PATHS_KEPT = 512 };
+
+/// The path of the text if it is kept.
+const kvo_key_path *KVO_NULLABLE kvo_key_path_kept(const char *text);
+/// A reference to the path of the text that is kept, or held; NULL if there is none.
+const kvo_key_path *KVO_NULLABLE kvo_key_path_find(const char *text);
+
+KVO_INLINE bool kvo_key_path_is_kept(const kvo_key_path *path) {
+  return KVO_LIKELY(__atomic_load_n(&path->is_kept, __ATOMIC_ACQUIRE));
+}
+
+const kvo_key_path *KVO_NULLABLE kvo_key_path_hold_passing(const kvo_key_path *path);
+/// One more reference for a registration. All that are held have one path for one text, which may
+/// be another than was given. NULL if memory is out.
+KVO_INLINE const kvo_key_path *KVO_NULLABLE kvo_key_path_hold(const kvo_key_path *path) {
+  return kvo_key_path_is_kept(path) ? path : kvo_key_path_hold_passing(path);
+}
+void kvo_key_path_free(const kvo_key_path *path);
+/// Gives a reference back.
+KVO_INLINE void kvo_key_path_let_go(const kvo_key_path *path) {
+  if (!kvo_key_path_is_kept(path)) kvo_key_path_free(path);
+}
 
 /// Reads along the whole path, each component by key-value coding. On KVO_OK `*value`, which need
 /// not be initialised, is the caller's to destroy (nil where the path is broken); else it is nil.

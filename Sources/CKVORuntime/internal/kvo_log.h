@@ -36,6 +36,9 @@ void kvo_report_restless(const kvo_accessors *accessors);
 /// Reports that derived keys of a class's objects may not be told of changes, memory being out.
 void kvo_report_underived(const kvo_class *cls);
 
+/// Reads a number from the environment, if there is one: what is none is said.
+void kvo_read_number(const char *variable, size_t *number);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

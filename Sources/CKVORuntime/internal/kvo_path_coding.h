@@ -53,6 +53,12 @@ kvo_status kvo_setting_prepare(kvo_object *object, const char *key, const kvo_va
 /// Sets a key by its accessors, which needs no memory of the runtime's. Ends the value.
 void kvo_setting_make(kvo_object *object, kvo_setting *setting);
 
+/// Parses a text for the time of `body`, which is called with the path, and comes to what it comes
+/// to. An exception that leaves it finds the path let go. Statuses of kvo_key_path_read as well.
+kvo_status kvo_along_path(const char *text, const kvo_class *KVO_NULLABLE cls,
+    kvo_status (*body)(const kvo_key_path *path, void *context), void *context,
+    kvo_error *KVO_NULLABLE error);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

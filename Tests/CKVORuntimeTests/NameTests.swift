@@ -1,0 +1,65 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// B5, C8: names that come from outside, any number of them, leave nothing behind.
+@Suite struct NameTests {
+  private static let megabyte = 1 << 20
+
+  @Test(
+    "B5 C8: names that are only read, set or validated, or fail, or are observed no more",
+    arguments: Array(0..<12))
+  func nothingLeft(_ way: Int) async {
+    await #expect(processExitsWith: .success) { [way] in
+      let left = names_left_by(names_way(rawValue: UInt32(way)), 20_000)
+      precondition(left < Self.megabyte, "\(left) bytes are left")
+      precondition(kvo_name_count() == 0)
+    }
+  }
+
+  @Test("C8: of keys that only a hook answers as many can be observed as the limit allows")
+  func limit() async {
+    await #expect(processExitsWith: .success) {
+      precondition(kvo_name_limit() == KVO_DEFAULT_NAMES)
+      kvo_set_name_limit(100)
+      precondition(names_observed_by_hook(150) == 100)
+      precondition(kvo_name_count() == 100)
+      precondition(names_observed_by_hook(150) == 100)  // those that are known
+      precondition(names_left_by(NAMES_OBSERVED_PATH, 1_000) < Self.megabyte)
+    }
+  }
+
+  @Test("C8: beyond the limit what has keys of its class goes on")
+  func beyondLimit() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_name_limit(0)
+      precondition(names_observed_by_hook(3) == 0)
+      let object = make(account.self)
+      let log = Recorder()
+      precondition(log.observe(object.object, "balance", .KVO_NEW).outcome.status == .KVO_OK)
+      account_setBalance(object, 1)
+      precondition(log.take() == ["a: balance new 1.0"])
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("B5 C8: registrations of one key path share it, however it came to be known")
+  func sharedPath() {
+    let object = make(worker.self)
+    let observer = make(watcher.self)
+    let log = Recorder()
+    log.listen(to: observer, as: "w")
+    // Too long to be kept.
+    let path = "boss." + String(repeating: "self.", count: 60) + "name"
+    add(observer, to: object.object, path)
+    add(observer, to: object.object, path, context: address(1))
+    #expect(remove(observer, from: object.object, path).status == .KVO_OK)
+    #expect(remove(observer, from: object.object, path).status == .KVO_OK)
+    #expect(remove(observer, from: object.object, path).status == .KVO_NOT_REGISTERED)
+    log.end()
+    observer.release()
+    object.release()
+  }
+}

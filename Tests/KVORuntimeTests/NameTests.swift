@@ -1,0 +1,121 @@
+import CFixtures
+import KVORuntime
+import TestSupport
+import Testing
+
+/// B5, C8: names that come from outside, any number of them, leave nothing behind.
+@Suite struct NameTests {
+  private final class Board: KVOObject {
+    @Observed var score = 1
+    @Observed var next: Board?
+
+    override func value(forUndefinedKey key: String) throws -> Any? {
+      key.hasPrefix("hook") ? 1 : try super.value(forUndefinedKey: key)
+    }
+  }
+
+  private static let megabyte = 1 << 20
+  private static let many = 20_000
+
+  private static func board() -> Board {
+    let board = Board()
+    board.next = Board()
+    board.next?.next = Board()
+    return board
+  }
+
+  /// Bytes left behind by what is done with each of many numbers.
+  private static func left(by body: (Int) -> Void) -> Int {
+    body(0)
+    let before = fixture_bytes_used()
+    for number in 1...many { body(number) }
+    return fixture_bytes_used() - before
+  }
+
+  @Test("B5: names that are read or set leave nothing behind, whether they are keys or not")
+  func coding() async {
+    await #expect(processExitsWith: .success) {
+      let board = Self.board()
+      let ways: [(Int) -> Void] = [
+        { _ = try? board.value(forKey: "x\($0)") },
+        { _ = try? board.value(forKeyPath: "next.x\($0)") },
+        { _ = try? board.value(forKeyPath: "next.hook\($0)") },
+        { _ = try? board.value(forKeyPath: "next.@sum.x\($0)") },
+        { try? board.setValue(1, forKey: "x\($0)") },
+        { try? board.setValue(1, forKeyPath: "next.x\($0)") },
+      ]
+      for (index, way) in ways.enumerated() {
+        let left = Self.left(by: way)
+        precondition(left < Self.megabyte, "\(index): \(left) bytes")
+      }
+    }
+  }
+
+  @Test("C8: key paths that can't be observed, or are observed no more, leave nothing behind")
+  func observing() async {
+    await #expect(processExitsWith: .success) {
+      let board = Self.board()
+      let ways: [(Int) -> Void] = [
+        { _ = try? board.observe(keyPath: "x\($0)") { _, _ in } },
+        { _ = try? board.observe(keyPath: "next.x\($0)") { _, _ in } },
+        { number in
+          let names = (0..<17).map { number >> $0 & 1 == 1 ? "self" : "score" }
+          let path = (["next"] + names.filter { $0 == "self" }).joined(separator: ".")
+          _ = try? board.observe(keyPath: path + ".x\(number).y") { _, _ in }
+        },
+      ]
+      for (index, way) in ways.enumerated() {
+        let left = Self.left(by: way)
+        precondition(left < Self.megabyte, "\(index): \(left) bytes")
+      }
+      var told = 0
+      let left = Self.left { number in
+        let steps = (0..<17).map { number >> $0 & 1 == 1 ? "self" : "self.self" }
+        let path = "next." + steps.joined(separator: ".") + ".score"
+        let token = try! board.observe(keyPath: path) { _, _ in told += 1 }
+        board.next?.score += 1
+        token.invalidate()
+      }
+      precondition(left < Self.megabyte && told == Self.many + 1, "\(left) bytes, \(told) told")
+    }
+  }
+
+  @Test("C8: an observer object is called with the key path that it registered, however often")
+  func observers() async {
+    await #expect(processExitsWith: .success) {
+      final class Watcher: KVOObject {
+        var paths: Set<String> = []
+        override func observeValue(
+          forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+          context: UnsafeMutableRawPointer?
+        ) { paths.insert(keyPath ?? "") }
+      }
+      let board = Self.board()
+      let watcher = Watcher()
+      for number in 0..<2_000 {
+        let path = "next." + String(repeating: "self.", count: number % 700) + "score"
+        try! board.addObserver(watcher, forKeyPath: path, options: [], context: nil)
+        board.next?.score += 1
+        try! board.removeObserver(watcher, forKeyPath: path, context: nil)
+      }
+      precondition(watcher.paths.count == 700)
+    }
+  }
+
+  @Test("C8: keys that only value(forUndefinedKey:) answers can be observed up to a limit")
+  func limit() async {
+    await #expect(processExitsWith: .success) {
+      precondition(KVODiagnostics.nameLimit == 100_000)
+      KVODiagnostics.nameLimit = 10
+      let board = Self.board()
+      var failures: [any Error] = []
+      for number in 0..<12 {
+        do { try board.observe(keyPath: "hook\(number)") { _, _ in }.invalidate() } catch {
+          failures.append(error)
+        }
+      }
+      precondition(failures.count == 2)
+      guard case KeyValueError.notObservable = failures[0] else { fatalError("\(failures)") }
+    }
+  }
+}
