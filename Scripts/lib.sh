@@ -94,6 +94,11 @@ require_valgrind() {
     install_packages "valgrind (for the checks alone)" valgrind
 }
 
+# The model checker, and the compiler that it calls.
+require_spin() {
+  command -v spin gcc >/dev/null || install_packages "spin (for the checks alone)" spin gcc libc6-dev
+}
+
 # files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:
 # tracked, or new and not ignored.
 files() {

@@ -1,0 +1,149 @@
+"""Goes through all that can happen in models of protocols, and sees whether they hold.
+
+Usage: models.py SCRATCH_FOLDER (FOLDER | MODEL)...
+
+At the head of a model stands what is to be expected of it, one way in a line. The options that make
+this way, if any, end with two spaces; what follows says what they mean, or take out:
+
+    // holds: -DFENCES=1  each fences itself
+    // violated: -DFENCES=0  the fences
+
+A model that holds has been gone through as a whole; one that needs more steps, memory or time than
+there is, or that can't be compiled, is `unknown`. Where a model is expected to hold or not, and is
+otherwise, what leads there is told. Each model has ways of both sorts.
+"""
+
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+STEPS = 1_000_000
+MEMORY = 4000  # MB
+TIMEOUT = 170  # seconds
+TRAIL = 40  # steps that are told
+WAY = re.compile(r"// (holds|violated|unknown):(.*)")
+VIOLATION = re.compile(r"^pan:\d+: (.*) \(at depth", re.M)
+LIMIT = re.compile(r"max search depth too small|reached -DMEMLIM bound|out of memory|not completed")
+STATES = re.compile(r"([\d.e+]+) states, stored")
+
+
+@dataclasses.dataclass
+class Way:
+    model: pathlib.Path
+    expected: str
+    options: list[str]
+    folder: pathlib.Path
+
+    def spin(self, *arguments):
+        command = ["spin", *arguments, *self.options, str(self.model.resolve())]
+        return run(command, self.folder)
+
+    def label(self):
+        return " ".join([self.model.name, *self.options])
+
+
+def run(command, folder, timeout=None):
+    """Whether the command ends well, and what it says."""
+    try:
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            timeout=timeout,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    except subprocess.TimeoutExpired:
+        return False, f"it takes more than {timeout} seconds"
+    return result.returncode == 0, result.stdout
+
+
+def ways_of(model, scratch):
+    ways = []
+    for line in model.read_text().splitlines():
+        match = WAY.match(line)
+        if not match:
+            continue
+        options = match[2].partition("  ")[0].split()
+        ways.append(Way(model, match[1], options, scratch / f"{model.stem}-{len(ways)}"))
+    return ways
+
+
+def explore(way):
+    """What is found, and why."""
+    way.folder.mkdir(parents=True)
+    made, said = way.spin("-a")
+    if made:
+        level = "-O2" if way.expected == "holds" else "-O0" # what is soon found
+        flags = [level, "-w", "-DSAFETY", f"-DMEMLIM={MEMORY}"]
+        made, said = run(["gcc", *flags, "pan.c", "-o", "pan"], way.folder)
+    if not made:
+        return "unknown", "it can't be compiled: " + said.strip()
+    ended_well, said = run(["./pan", f"-m{STEPS}"], way.folder, TIMEOUT)
+    violation, limit = VIOLATION.search(said), LIMIT.search(said)
+    if violation:
+        return "violated", violation[1]
+    if not ended_well or limit or "errors: 0" not in said:
+        return "unknown", limit[0] if limit else said.strip()[-200:]
+    return "holds", STATES.search(said)[1] + " states"
+
+
+def judge(way):
+    """Whether it is as expected, and what to say of it."""
+    started = time.monotonic()
+    found, why = explore(way)
+    seconds = time.monotonic() - started
+    if found == way.expected:
+        told = f"{seconds:5.1f} s  {found}: {why}"
+    else:
+        told = f"{seconds:5.1f} s  WRONG: {found}, not {way.expected}: {why}"
+        told += trail_of(way) if found == "violated" else ""
+    shutil.rmtree(way.folder)
+    return found == way.expected, f"{way.label():44} {told}"
+
+
+def trail_of(way):
+    _, said = way.spin("-t", "-p", "-l", "-g", "-k", f"{way.model.name}.trail")
+    steps = [line for line in said.splitlines() if line.strip()]
+    return "".join(f"\n    {line}" for line in ["…", *steps[-TRAIL:]])
+
+
+def models_of(words):
+    paths = [pathlib.Path(word) for word in words]
+    models = [
+        model for path in paths for model in (sorted(path.glob("*.pml")) if path.is_dir() else [path])
+    ]
+    if not models:
+        sys.exit(f"there is no model in {' '.join(words)}")
+    return models
+
+
+def main():
+    scratch, models = pathlib.Path(sys.argv[1]), models_of(sys.argv[2:])
+    shutil.rmtree(scratch, ignore_errors=True)
+    ways = [way for model in models for way in ways_of(model, scratch)]
+    wrong = 0
+    for model in models:
+        for sort in ("holds", "violated"):
+            if not any(way.model == model and way.expected == sort for way in ways):
+                print(f"wrong: {model} has no way that is '{sort}'")
+                wrong += 1
+    # Those that hold take longest: they come first, so that none of them is left at the end.
+    ways.sort(key=lambda way: way.expected != "holds")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for is_right, line in pool.map(judge, ways):
+            print(line, flush=True)
+            wrong += not is_right
+    held = sum(way.expected == "holds" for way in ways)
+    print(f"{len(models)} models hold in {held} ways, and in {len(ways) - held} are found broken")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,312 @@
+// Freeing what a delivery may still be reading: orderings 1, 2, 4, 5 and 8 of Documentation/Memory.md
+// (reclaim.c, kvo_reclaim.h, kvo_frame_push and kvo_frame_pop).
+//
+// Two deliverers each have a frame, which they use again; a remover replaces and empties the lists of
+// two objects. A deliverer's plain stores wait in its processor's buffer and come into memory in
+// their order, at any time. Whoever is let read what is freed, frees twice, or leaves something that
+// is never freed, ends the model.
+//
+// holds:  a remover has the kernel fence all threads
+// holds: -DRETIRED=3 -DDELIVERERS=1  the same, with more to free and one deliverer
+// holds: -DFENCES=1 -DRETIRED=3  the kernel has no such call, and each fences itself
+// holds: -DFENCES=3 -DRETIRED=1  the kernel comes to refuse the call
+// violated: -DFENCES=0  the fences
+// violated: -DUNLINKED=0  the remover's fence behind the unlinking
+// violated: -DFENCES=1 -DPUBLISHED=0  the deliverer's fence behind its guard
+// violated: -DFENCES=1 -DEND=0  the deliverer's fence behind the end of its guard
+// violated: -DFENCES=3 -DPAUSE=0  the pause of who is refused the call first
+// violated: -DLOOK=0  the second look at a frame that was marked
+// violated: -DLOOK=1  the fence before the second look
+// violated: -DNUMBER=1  that a deliverer reads the number before the table
+// violated: -DNUMBER=2  that a remover raises the number behind the unlinking
+// violated: -DLOCKED=0  that who pays waits for who has marked
+#ifndef DELIVERERS
+#define DELIVERERS 2
+#endif
+#ifndef RETIRED
+#define RETIRED 2
+#endif
+#ifndef FENCES
+#define FENCES 2
+#endif
+#ifndef UNLINKED
+#define UNLINKED 1
+#endif
+#ifndef PUBLISHED
+#define PUBLISHED 1
+#endif
+#ifndef END
+#define END 1
+#endif
+#ifndef PAUSE
+#define PAUSE 1
+#endif
+#ifndef LOOK
+#define LOOK 2
+#endif
+#ifndef NUMBER
+#define NUMBER 0
+#endif
+#ifndef LOCKED
+#define LOCKED 1
+#endif
+
+#define NOBODY 2
+#define PIECES 4
+// Pieces 1 and 2 were lists of object 1, one after the other, and 3 of object 2.
+#define OBJECT_OF(piece) (1 + piece / 3)
+
+byte list[3];   // of an object: the piece that its table leads to
+bool freed[PIECES], waits[PIECES];
+byte since[PIECES];
+byte serial;    // kvo_serial
+bool limbo;     // the lock
+byte guard[2], number[2], owes[2]; // of the frames, as memory has them
+byte ended;
+
+// MARK: Stores that wait
+
+mtype = { GUARD, SERIAL };
+chan buffer[2] = [4] of { mtype, byte };
+bool kernel_fences = true, fences_are_asymmetric = true;
+byte late[2]; // of what waits, how much was there when the call was refused
+
+inline arrive(d) {
+  buffer[d]?what,stored;
+  if
+  :: what == GUARD -> guard[d] = stored
+  :: else -> number[d] = stored
+  fi;
+  if
+  :: late[d] -> late[d]--
+  :: else
+  fi;
+  stored = 0
+}
+
+proctype Buffer(byte d) {
+  mtype what = GUARD;
+  byte stored;
+end:
+  do
+  :: atomic { nempty(buffer[d]) -> arrive(d); what = GUARD }
+  od
+}
+
+inline fence_of(d) { empty(buffer[d]) }
+
+inline arrive_all() {
+  do
+  :: nempty(buffer[0]) -> arrive(0)
+  :: empty(buffer[0]) && nempty(buffer[1]) -> arrive(1)
+  :: empty(buffer[0]) && empty(buffer[1]) -> break
+  od;
+  what = GUARD
+}
+
+inline heavy_fence() {
+#if FENCES == 2
+  atomic { arrive_all() }
+#elif FENCES == 3
+  if
+  :: atomic { kernel_fences && fences_are_asymmetric -> arrive_all() }
+  :: atomic { kernel_fences ->
+       fences_are_asymmetric = false;
+#if PAUSE
+       late[0] = len(buffer[0]);
+       late[1] = len(buffer[1])
+#endif
+     };
+     (!late[0] && !late[1]);
+     kernel_fences = false
+  :: !kernel_fences
+  fi
+#else
+  skip
+#endif
+}
+
+inline light_fence(d) {
+#if FENCES == 1
+  fence_of(d)
+#elif FENCES == 3
+  if
+  :: fences_are_asymmetric
+  :: !fences_are_asymmetric -> fence_of(d)
+  fi
+#else
+  skip
+#endif
+}
+
+// MARK: Freeing
+
+inline release(piece) {
+  atomic { assert(!freed[piece]); freed[piece] = true }
+}
+
+// Sets `frame` to one that guards the piece's object and was there already. Guards first, numbers
+// behind them.
+inline find_frame(piece) {
+  frame = 0;
+  do
+  :: frame < NOBODY && guard[frame] == OBJECT_OF(piece) ->
+     if
+     :: number[frame] < since[piece] -> break
+     :: else -> frame++
+     fi
+  :: frame < NOBODY && guard[frame] != OBJECT_OF(piece) -> frame++
+  :: frame == NOBODY -> break
+  od
+}
+
+// Sets `frame` to one that will free the piece, or to nobody.
+inline mark_frame(piece) {
+  do
+  :: find_frame(piece);
+     if
+     :: frame == NOBODY -> break
+     :: else
+     fi;
+     atomic { is_marked = owes[frame] == OBJECT_OF(piece); owes[frame] = OBJECT_OF(piece) };
+     if
+     :: is_marked -> break
+     :: else
+     fi;
+#if LOOK == 0
+     break;
+#elif LOOK == 2
+     heavy_fence()
+#endif
+  od;
+  is_marked = false
+}
+
+inline lock() {
+#if LOCKED
+  atomic { !limbo -> limbo = true }
+#else
+  skip
+#endif
+}
+
+inline wait_or_release(piece) {
+  mark_frame(piece);
+  if
+  :: frame == NOBODY -> release(piece)
+  :: else -> waits[piece] = true
+  fi;
+  frame = 0
+}
+
+inline retire(piece) {
+#if NUMBER != 2
+  atomic { serial++; since[piece] = serial };
+#endif
+#if UNLINKED
+  heavy_fence();
+#endif
+  find_frame(piece);
+  if
+  :: frame == NOBODY -> frame = 0; release(piece)
+  :: else -> lock(); wait_or_release(piece); limbo = false
+  fi
+}
+
+// What waits for the object is taken out, and freed or put back.
+inline pay(d, object) {
+  fence_of(d);
+  owes[d] = 0;
+  lock();
+  heavy_fence();
+  piece = 1;
+  do
+  :: piece < PIECES && waits[piece] && OBJECT_OF(piece) == object ->
+     waits[piece] = false;
+     wait_or_release(piece);
+     piece++
+  :: piece < PIECES && !(waits[piece] && OBJECT_OF(piece) == object) -> piece++
+  :: piece == PIECES -> break
+  od;
+  piece = 0;
+  limbo = false
+}
+
+// MARK: Who meets
+
+proctype Deliverer(byte d, first, second) {
+  byte object = first, seen, count, owed, piece, frame, stored;
+  bool is_marked;
+  mtype what = GUARD;
+  do
+  :: buffer[d]!GUARD,object;
+#if PUBLISHED
+     light_fence(d);
+#endif
+#if NUMBER == 1
+     seen = list[object];
+     count = serial;
+     buffer[d]!SERIAL,count;
+#else
+     count = serial;
+     buffer[d]!SERIAL,count;
+     seen = list[object];
+#endif
+     assert(!freed[seen]); // anything may have happened meanwhile
+     atomic { buffer[d]!GUARD,0; seen = 0; count = 0 };
+#if END
+     light_fence(d);
+#endif
+     owed = owes[d];
+     if
+     :: owed -> pay(d, owed); owed = 0
+     :: else
+     fi;
+     if
+     :: second -> object = second; second = 0
+     :: else -> break
+     fi
+  od;
+  fence_of(d);
+  ended++
+}
+
+inline unlink(piece, by) {
+#if NUMBER == 2
+  atomic { serial++; since[piece] = serial };
+#endif
+  list[OBJECT_OF(piece)] = by
+}
+
+proctype Remover() {
+  byte frame, stored;
+  bool is_marked;
+  mtype what = GUARD;
+#if RETIRED > 1
+  unlink(3, 0);
+  retire(3);
+#endif
+  unlink(1, 2);
+  retire(1);
+#if RETIRED == 3
+  unlink(2, 0);
+  retire(2);
+#endif
+  ended++
+}
+
+init {
+  atomic {
+    list[1] = 1;
+    list[2] = 3;
+    run Buffer(0);
+    run Buffer(1);
+    run Deliverer(0, 2, 1);
+#if DELIVERERS == 2
+    run Deliverer(1, 1, 0);
+#endif
+    run Remover()
+  }
+  ended == DELIVERERS + 1;
+  assert(freed[1] + freed[2] + freed[3] == RETIRED)
+}

@@ -1,0 +1,191 @@
+// Who registers while others set: ordering 9 of Documentation/Memory.md, and rule I3 (kvo_change_open and
+// finish, the dispatch of setters, kvo_registration_place, kvo_deliver_initial).
+//
+// Two threads set a property, each once, and a third registers for it with an initial call (or follows a
+// link, which reads as well). At first the setters may be plain or interposed, the object
+// swizzled or not, and the key observed by somebody else or by nobody. A setter that finds no observer
+// opens no change. So whoever has called one looks afterwards whether the dispatch leads to
+// what it called still; and an interposer that has opened no change looks for observers again.
+// In the end the newcomer must know the last value, by its initial call or by another, and no call
+// that is asked for old is without it.
+//
+// holds:  a registration has the kernel fence all threads
+// holds: -DFENCES=1  the kernel has no such call, and each fences itself
+// violated: -DFENCES=0  the fences
+// violated: -DFENCES=1 -DBARE=0  the fence of a setter that has opened no change
+// violated: -DCOUNT=1  the fence of threads that have no record
+// violated: -DINITIAL=0  that the initial value is read behind the fence
+// violated: -DPLACED=0  that a registration is in place before it reads
+// violated: -DLOOK=0  the look at the dispatch after the call
+// violated: -DKEPT=0  the look of an interposer that has opened no change
+// violated: -DEMPTY=0  the empty change of who is asked for an old that nobody has read
+#ifndef FENCES
+#define FENCES 2
+#endif
+#ifndef BARE
+#define BARE 1
+#endif
+#ifndef COUNT
+#define COUNT 0
+#endif
+#ifndef INITIAL
+#define INITIAL 1
+#endif
+#ifndef PLACED
+#define PLACED 1
+#endif
+#ifndef LOOK
+#define LOOK 1
+#endif
+#ifndef KEPT
+#define KEPT 1
+#endif
+#ifndef EMPTY
+#define EMPTY 1
+#endif
+
+byte value;
+bool is_interposed; // the slot of the class's dynamic subclass
+bool is_swizzled;   // the object's isa
+bool is_observed;   // by somebody else, who does not ask for old
+bool is_placed;     // the newcomer
+bool knows[3];      // which values it has been told
+bool has_record[2];
+chan buffer[2] = [1] of { byte }; // a setter's store that waits
+byte ended;
+
+proctype Buffer(byte s) {
+end:
+  do
+  :: atomic { nempty(buffer[s]) -> buffer[s]?value }
+  od
+}
+
+inline arrive(s) {
+  if
+  :: nempty(buffer[s]) && (has_record[s] || !COUNT) -> buffer[s]?value
+  :: else
+  fi
+}
+
+inline heavy_fence() {
+#if FENCES == 2
+  atomic { arrive(0); arrive(1) }
+#else
+  skip
+#endif
+}
+
+inline light_fence(s) {
+#if FENCES == 1
+  empty(buffer[s])
+#else
+  skip
+#endif
+}
+
+// A thread finds what it has stored itself.
+inline read(s, into) {
+  atomic {
+    if
+    :: nempty(buffer[s]) -> buffer[s]?<into>
+    :: else -> into = value
+    fi
+  }
+}
+
+// The newcomer asks for old. Where nobody had asked at will, it is told by an empty change.
+inline tell(s) {
+  assert(has_old || EMPTY);
+  read(s, now);
+  knows[now] = true
+}
+
+inline look_for_observers(s) {
+  if
+  :: is_placed -> tell(s)
+  :: else
+  fi
+}
+
+inline dispatch(swizzled, interposed) {
+  swizzled = is_swizzled;
+  if
+  :: swizzled -> interposed = is_interposed
+  :: else
+  fi
+}
+
+proctype Setter(byte s, number) {
+  bool swizzled, interposed, swizzled_now, interposed_now, is_open, has_old;
+  byte now;
+  dispatch(swizzled, interposed);
+  if
+  :: interposed ->
+     has_record[s] = true;
+     has_old = is_placed;
+     is_open = has_old || is_observed
+  :: else
+  fi;
+  buffer[s]!number;
+  if
+  :: is_open || BARE -> light_fence(s)
+  :: else
+  fi;
+  if
+  :: is_open || (interposed && KEPT) -> look_for_observers(s)
+  :: !interposed && LOOK ->
+     dispatch(swizzled_now, interposed_now);
+     if
+     :: swizzled_now != swizzled || interposed_now != interposed -> look_for_observers(s)
+     :: else
+     fi
+  :: else
+  fi;
+  empty(buffer[s]);
+  ended++
+}
+
+inline place() {
+  is_interposed = true; // under the class lock
+  is_placed = true;     // and these under the object's
+  is_swizzled = true
+}
+
+proctype Registrar() {
+  byte initial;
+#if PLACED && INITIAL
+  place();
+  heavy_fence();
+  initial = value;
+#elif PLACED
+  place();
+  initial = value;
+  heavy_fence();
+#else
+  heavy_fence();
+  initial = value;
+  place();
+#endif
+  knows[initial] = true;
+  ended++
+}
+
+init {
+  atomic {
+    if
+    :: true
+    :: is_interposed = true
+    :: is_swizzled = true
+    :: is_interposed = true; is_swizzled = true
+    :: is_interposed = true; is_swizzled = true; is_observed = true
+    fi;
+    run Buffer(0);
+    run Buffer(1);
+    run Setter(0, 1);
+    run Setter(1, 2);
+    run Registrar()
+  }
+  ended == 3;
+  assert(knows[value])
+}
