@@ -9,7 +9,7 @@ import Testing
 ///
 /// `Stress` says what makes it last.
 @Suite(.leakFree, .serialized) struct StressTests {
-  private static let scenarios = 5
+  private static let scenarios = 6
   private static let threads = 4
   private static let leastSteps = 400
 
@@ -158,6 +158,60 @@ import Testing
     for knot in knots {
       knot.next = nil
       #expect(knot.observationInfo.registrations.isEmpty && !isSwapped(knot))
+    }
+  }
+
+  @Test("I1 I3: along three and four keys, a set right after a registration or a link is told once")
+  func longPaths() throws {
+    let knots = (0..<4).map { _ in Knot() }
+    for index in 0..<3 { knots[index].next = knots[index + 1] }
+    let wrong = Locked(Set<String>())
+    stress { thread, random in
+      let link = random.next(2)
+      func lead() { knots[link].next = knots[link + 1] }
+      guard thread > 0 else { return lead() }
+      let own = Locked(0)
+      let here = fixture_thread()
+      let leaf = 2 + random.next(2)
+      let isTyped = random.next(2) == 0
+      func expect(_ calls: Int, of what: String) {
+        let told = own.withLock { own in
+          defer { own = 0 }
+          return own
+        }
+        guard told != calls else { return }
+        let path = "\(leaf + 1) keys, \(isTyped ? "typed" : "by string")"
+        wrong.withLock { _ = $0.insert("\(what) is told \(told) times: \(path)") }
+      }
+      let token = Self.observe(knots[0], leaf: leaf, isTyped: isTyped) {
+        if fixture_thread() == here { own.withLock { $0 += 1 } }
+      }
+      knots[leaf].count = thread
+      expect(1, of: "a set after a registration")
+      lead()
+      expect(1, of: "a link")
+      knots[leaf].count = thread
+      expect(1, of: "a set after a link")
+      token?.invalidate()
+      knots[leaf].count = thread
+      expect(0, of: "a set after the end")
+    }
+    #expect(wrong.withLock { $0 } == [])
+    for knot in knots {
+      knot.next = nil
+      #expect(knot.observationInfo.registrations.isEmpty && !isSwapped(knot))
+    }
+  }
+
+  /// By a key path that is evaluated, whose reads are followed, or by a string.
+  private static func observe(
+    _ knot: Knot, leaf: Int, isTyped: Bool, _ told: @escaping @Sendable () -> Void
+  ) -> KeyValueObservation? {
+    switch (isTyped, leaf) {
+    case (true, 2): knot.observe(\.next?.next?.count) { _, _ in told() }
+    case (true, _): knot.observe(\.next?.next?.next?.count) { _, _ in told() }
+    case (false, 2): try? knot.observe(keyPath: "next.next.count") { _, _ in told() }
+    case (false, _): try? knot.observe(keyPath: "next.next.next.count") { _, _ in told() }
     }
   }
 

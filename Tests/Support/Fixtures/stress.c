@@ -101,6 +101,17 @@ kvo_handle *ticket_register(ticket *ticket, kvo_object *object, const char *key_
   return handle;
 }
 
+kvo_handle *ticket_register_keys(ticket *ticket, kvo_object *object, const char *const *keys,
+    size_t count, kvo_options options) {
+  kvo_handle *handle = NULL;
+  kvo_error error = {0};
+  atomic_fetch_add(&ticket->stage->registrations, 1);
+  kvo_status status = kvo_add_callback_for_keys(object, keys, count, options, ticket_called, ticket,
+      0, ticket_ended, &handle, &error);
+  require_ok(status, &error);
+  return handle;
+}
+
 void ticket_leave(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options) {
   atomic_fetch_add(&ticket->stage->registrations, 1);
   add(ticket, object, key_path, options, NULL);
@@ -114,14 +125,20 @@ static int count(const scenario *scenarios) {
   return count;
 }
 
+static const scenario *const groups[] = {
+    stress_count_scenarios, stress_path_scenarios, stress_lifetime_scenarios};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
 int stress_scenario_count(void) {
-  return count(stress_count_scenarios) + count(stress_lifetime_scenarios);
+  int sum = 0;
+  for (int group = 0; group < GROUPS; group++) sum += count(groups[group]);
+  return sum;
 }
 
 static const scenario *find(int number) {
-  int first = count(stress_count_scenarios);
-  return number < first ? &stress_count_scenarios[number]
-                        : &stress_lifetime_scenarios[number - first];
+  int group = 0;
+  for (; number >= count(groups[group]); group++) number -= count(groups[group]);
+  return &groups[group][number];
 }
 
 const char *stress_scenario(int number) { return find(number)->name; }

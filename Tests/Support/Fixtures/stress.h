@@ -58,7 +58,8 @@ typedef struct scenario {
   void (*end)(stage *stage);
 } scenario;
 
-extern const scenario stress_lifetime_scenarios[], stress_count_scenarios[];
+extern const scenario stress_lifetime_scenarios[], stress_count_scenarios[],
+    stress_path_scenarios[];
 
 /// Counts something wrong; the first is kept.
 void stage_fail(stage *stage, const char *problem);
@@ -82,6 +83,9 @@ void ticket_ended(void *context);
 /// Registers the ticket, which must succeed.
 kvo_handle *ticket_register(ticket *ticket, kvo_object *object, const char *key_path,
     kvo_options options);
+/// The same for several keys at once.
+kvo_handle *ticket_register_keys(ticket *ticket, kvo_object *object,
+    const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, kvo_options options);
 /// The same for one that ends with its object.
 void ticket_leave(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options);
 

@@ -126,6 +126,42 @@ static void step_own(stage *stage, int thread, worker_state *worker) {
   kvo_handle_release(handle);
 }
 
+// MARK: Several keys, and pairs by hand
+
+static void expect_own(stage *stage, ticket *ticket, unsigned calls, const char *problem) {
+  atomic_fetch_add(&stage->sets, 1);
+  stage_require(stage, atomic_load(&ticket->by_owner) == calls, problem);
+}
+
+// Pairs of two keys that cross, with a setter in between.
+static void change_by_hand(stage *stage, ticket *ticket, unsigned calls) {
+  kvo_object *object = stage->objects[0];
+  kvo_will_change(object, "first");
+  kvo_will_change(object, "second");
+  kvo_did_change(object, "first");
+  expect_own(stage, ticket, calls + 1, "a pair by hand was not told once");
+  gauge_setFirst((gauge *)object, 2);
+  expect_own(stage, ticket, calls + 2, "a set inside another key's pair was not told once");
+  kvo_did_change(object, "second");
+  expect_own(stage, ticket, calls + 3, "a pair around others was not told once");
+}
+
+static void step_several(stage *stage, int thread, worker_state *worker) {
+  static const char *const keys[] = {"second", "first"};
+  kvo_object *object = stage->objects[0];
+  ticket *ticket = worker_ticket(stage, thread);
+  kvo_options options = any_options(worker) & (KVO_NEW | KVO_OLD);
+  kvo_handle *handle = ticket_register_keys(ticket, object, keys, 2, options);
+  gauge_setSecond((gauge *)object, 1);
+  expect_own(stage, ticket, 1, "a set of one of several keys was not told once");
+  change_by_hand(stage, ticket, 1);
+  if (worker_random(worker, 2)) kvo_handle_invalidate(handle);
+  else kvo_handle_release(handle), handle = NULL;
+  gauge_setFirst((gauge *)object, 1);
+  expect_own(stage, ticket, 4, "a set was told after the end of several keys");
+  kvo_handle_release(handle);
+}
+
 // MARK: Newcomers
 
 // Two threads and a round: one sets while the other registers. A steady observer is there.
@@ -204,6 +240,7 @@ const scenario stress_count_scenarios[] = {
     {"one key", begin_key, step_key, end_objects},
     {"paths and derived keys", begin_paths, step_paths, end_paths},
     {"own registrations", begin_object, step_own, end_objects},
+    {"several keys and pairs", begin_object, step_several, end_objects},
     {"newcomers", begin_newcomers, step_newcomers, end_newcomers},
     {NULL, NULL, NULL, NULL},
 };
