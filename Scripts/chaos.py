@@ -19,7 +19,6 @@ import sys
 import mutants
 import relink
 
-CHAOS = pathlib.Path("Tests/Chaos")
 SUITES = r"\.StressTests/"
 PATIENCE = 300  # seconds that the run may take in addition
 TOLD = re.compile(r"^chaos: ([1-9]\d*) delays", re.M)
@@ -39,15 +38,13 @@ def library(scratch, mutant):
 
 def delayed_tests(build, scratch, mutant):
     tree = library(scratch, mutant)
-    options = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
 
     def compile_one(path):
-        return path.name, relink.compile_source(path, scratch, *options, library=tree)
+        return path.name, relink.compile_source(path, scratch, *relink.DELAYED, library=tree)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = dict(pool.map(compile_one, relink.sources(tree)))
-    delays = relink.compile_source(CHAOS / "chaos.c", scratch, "-O1")
-    return build.link(objects, scratch, str(delays))
+    return build.link(objects, scratch, str(relink.compile_delays(scratch)))
 
 
 def run_tests(program, seconds, seed, closures):

@@ -1,6 +1,6 @@
 """Sabotages the runtime, a line at a time, and sees whether a test of the broken rule notices.
 
-Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [RULE | MUTANT]...
+Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [RULE | MUTANT]...
 
 BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what>.mutant, or for one
 of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
@@ -13,14 +13,18 @@ of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
 
 The lines after `-`, which follow each other in the file, give way to those after `+`. Indentation
 does not matter. They must be there exactly once: in the file, or if there is a line `@@`, between
-the one line that begins with its text and the next that begins with a closing brace.
+the one line that begins with its text and the next that begins with a closing brace. Where what is
+broken shows only if another thread comes between two instructions, a line `** delays` has the file
+compiled with delays at its atomic operations and locks (Tests/Chaos), many of them.
 
 A mutant's sources are compiled apart from the tree and linked with what the tests are linked with
 otherwise. Of the tests of that library, those run whose name has the rule as a word. One of them must
-fail, crash or take too long; none of them may without the mutant. What is inlined into other modules
+fail, crash or take too long; none of them may without the mutant. With `--times` they run so often,
+and each time one must: a notice that depends on how threads meet is none. What is inlined into other modules
 (`@_transparent`, `@inline(__always)`) can't be sabotaged so.
 """
 
+import argparse
 import concurrent.futures
 import dataclasses
 import functools
@@ -37,6 +41,7 @@ import relink
 
 MUTANTS = pathlib.Path("Tests/Mutants")
 TIMEOUT = 30  # seconds that a mutant's tests may take
+DELAYED = 8  # of so many points in a mutant with delays one is, as an average
 MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
 RULE = re.compile(r"\b[A-J][0-9]{1,2}\b")
 
@@ -53,6 +58,7 @@ class Mutant:
     anchor: str | None
     old: list[str]
     new: list[str]
+    delays: bool
 
     @property
     def library(self):
@@ -60,11 +66,13 @@ class Mutant:
 
     @staticmethod
     def read(path):
-        file, anchor, old, new = None, None, [], []
+        file, anchor, old, new, delays = None, None, [], [], False
         for line in path.read_text().splitlines():
             mark, _, text = line.partition(" ")
             if mark == "---":
                 file = pathlib.Path(text.strip())
+            elif file and line.strip() == "** delays":
+                delays = True
             elif file and mark == "@@":
                 anchor = text.strip()
             elif file and mark in ("-", "+"):
@@ -73,7 +81,7 @@ class Mutant:
                 raise Wrong(f"can't read {line!r}")
         if not file or not old:
             raise Wrong("names no file, or no line that goes")
-        return Mutant(path.stem, path.stem.partition("-")[0], file, anchor, old, new)
+        return Mutant(path.stem, path.stem.partition("-")[0], file, anchor, old, new, delays)
 
     def apply(self, text):
         lines = text.splitlines()
@@ -107,7 +115,10 @@ def mutated_objects(mutant, build, folder):
     if place.suffix == ".swift":
         return {place.name: relink.compile_swift_source(place, folder, build, tree)}
     changed = relink.sources(tree) if place.suffix == ".h" else [place]
-    return {path.name: relink.compile_source(path, folder, library=tree) for path in changed}
+    options = relink.DELAYED if mutant.delays else []
+    return {
+        path.name: relink.compile_source(path, folder, *options, library=tree) for path in changed
+    }
 
 
 # MARK: Testing
@@ -132,7 +143,10 @@ def run_tests(program, pattern, timeout):
     events = program.parent / "events"
     try:
         result = subprocess.run(
-            command(program, events, pattern), timeout=timeout, capture_output=True
+            command(program, events, pattern),
+            timeout=timeout,
+            capture_output=True,
+            env=os.environ | {"KVO_CHAOS": str(DELAYED)},
         )
         ending = "" if result.returncode == 0 else f"the program ends with {result.returncode}"
     except subprocess.TimeoutExpired:
@@ -208,7 +222,17 @@ def label(path):
     return str(path.relative_to(MUTANTS).with_suffix(""))
 
 
-def examine(path, build, suites, scratch):
+def notices(program, pattern, suite, times):
+    """Whether each of so many runs notices, and what to say of them."""
+    results = [run_tests(program, pattern, TIMEOUT) for _ in range(times)]
+    told = [result.told(suite.names) for result in results if result.ending]
+    verdict = told[0] if told else "NOT NOTICED"
+    if 0 < len(told) < times:
+        verdict = f"NOT NOTICED {times - len(told)} of {times} times, else by {verdict}"
+    return len(told) == times, verdict
+
+
+def examine(path, build, suites, scratch, times):
     """Whether the mutant was noticed, and a line that tells by what, or what is wrong with it."""
     started = time.monotonic()
     suite = suites[library_of(path)]
@@ -220,10 +244,10 @@ def examine(path, build, suites, scratch):
         if mutant.library != library_of(path):
             raise Wrong(f"{mutant.file} is of another library than the folder says")
         pattern = suite.naming(mutant.rule)
-        program = build.link(mutated_objects(mutant, build, folder), folder)
-        result = run_tests(program, pattern, TIMEOUT)
-        noticed = bool(result.ending)
-        verdict = result.told(suite.names) if noticed else "NOT NOTICED"
+        objects = mutated_objects(mutant, build, folder)
+        delays = [str(relink.compile_delays(folder))] if mutant.delays else []
+        program = build.link(objects, folder, *delays)
+        noticed, verdict = notices(program, pattern, suite, times)
     except (Wrong, relink.CommandFailed) as wrong:
         noticed, verdict = False, f"WRONG: {wrong}"
     finally:
@@ -253,14 +277,20 @@ def suites_of(paths, program):
 
 
 def main():
-    build, scratch, *wanted = sys.argv[1:]
-    build, scratch = relink.Build(build), pathlib.Path(scratch)
-    paths = chosen(wanted)
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("build", type=relink.Build)
+    arguments.add_argument("scratch", type=pathlib.Path)
+    arguments.add_argument("--times", type=int, default=1)
+    arguments.add_argument("wanted", nargs="*")
+    given = arguments.parse_intermixed_args()
+    build, scratch, paths = given.build, given.scratch, chosen(given.wanted)
     whole = scratch / "whole"
     shutil.rmtree(scratch, ignore_errors=True)
     whole.mkdir(parents=True)
     suites = suites_of(paths, build.link({}, whole))
-    work = functools.partial(examine, build=build, suites=suites, scratch=scratch)
+    work = functools.partial(
+        examine, build=build, suites=suites, scratch=scratch, times=given.times
+    )
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = []
         for noticed, line in pool.map(work, paths):

@@ -11,6 +11,9 @@ LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
 FLAGS += ["-fPIC", "-w", "-c"]
+CHAOS = pathlib.Path("Tests/Chaos")
+# With delays at atomic operations and locks; what a delay is comes from `compile_delays`.
+DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-Onone", "-enable-testing"]
 
 
@@ -36,6 +39,10 @@ def compile_source(source, into, *options, library=LIBRARY):
     includes = [f"-I{library}/include", f"-I{library}/internal"]
     run([*language, *FLAGS, *includes, *options, str(source), "-o", str(target)])
     return target
+
+
+def compile_delays(into):
+    return compile_source(CHAOS / "chaos.c", into, "-O1")
 
 
 def compile_swift_source(source, into, build, overlay):

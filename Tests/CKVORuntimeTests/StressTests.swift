@@ -22,7 +22,7 @@ import Testing
     Stress.seconds == 0 ? 150 : UInt32(Stress.seconds) * 1000 / UInt32(Scenario.all.count)
 
   @Test(
-    "I1 I2 I3: no call is lost, doubled or late, however sets, registrations and deaths meet",
+    "I1 I2 I3 C4 C5: no call is lost, doubled or late, however sets, registrations and deaths meet",
     arguments: Scenario.all)
   func everyCallIsAccountedFor(_ scenario: Scenario) {
     var result = stress_run(scenario.number, Self.milliseconds, Stress.seed)

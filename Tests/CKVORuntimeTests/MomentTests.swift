@@ -1,0 +1,33 @@
+import CFixtures
+import CKVORuntime
+import Testing
+
+/// I1 and I2 at the moment that counts, in which gates hold a thread: these fail whenever the rule is
+/// broken, however threads meet.
+@Suite struct MomentTests {
+  @Test("I1: what a call on another thread may use stays until it is over, and is freed then")
+  func endBesideCall() {
+    #expect(moment_end_waits_for_call())
+  }
+
+  @Test(
+    "I1: where the kernel has refused its barrier, it stays likewise",
+    .enabled(if: fixture_can_fork() && system_can_harden()))
+  func endBesideCallWithoutBarrier() {
+    let status = fixture_fork(
+      { _ in system_deny_membarrier() && moment_end_waits_for_call() }, nil)
+    #expect(status == 0)
+  }
+
+  @Test(
+    "I1: a child that is forked while a class is defined may define others",
+    .enabled(if: fixture_can_fork()))
+  func forkInDefinition() {
+    #expect(moment_fork_in_definition())
+  }
+
+  @Test("I2: a set that another thread begins when invalidate has returned is not told")
+  func setAfterInvalidation() {
+    #expect(moment_calls_after_invalidation() == 0)
+  }
+}
