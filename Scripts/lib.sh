@@ -78,6 +78,15 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "$@" >&2 || fail "apt-get could not install $*"
 }
 
+# run_tests OPTION... [-- OPTION...]: runs the tests, having built nothing besides: `swift test` alone
+# builds all examples and benchmarks first. What stands behind `--` is for running.
+run_tests() {
+  local options=()
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1") && shift; done
+  swift build --product KVORuntimePackageTests "${options[@]}"
+  swift test --skip-build --disable-xctest "${options[@]}" "${@:2}"
+}
+
 # libffi's headers, and pkg-config, by which SwiftPM finds them.
 require_libffi() {
   pkg-config --exists libffi 2>/dev/null ||

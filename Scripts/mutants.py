@@ -26,6 +26,7 @@ and each time one must: a notice that depends on how threads meet is none. What 
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import json
@@ -33,6 +34,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -139,24 +141,56 @@ def command(program, events, pattern):
     return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
 
 
-def run_tests(program, pattern, timeout):
+def run_tests(program, pattern, timeout, until_failure=False):
+    """How the tests end; or, where one failure is enough, the first one that there is."""
     events = program.parent / "events"
+    process = subprocess.Popen(
+        command(program, events, pattern),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"KVO_CHAOS": str(DELAYED)},
+        start_new_session=True,
+    )
+    last = time.monotonic() + timeout
+    while process.poll() is None and time.monotonic() < last:
+        if until_failure and failures_in(events):
+            break
+        wait_a_moment(process)
+    is_over = process.poll() is not None
+    end_with_children(process)
+    failures = failures_in(events)
+    if is_over:
+        ending = f"the program ends with {process.returncode}" if process.returncode else ""
+    else:
+        ending = "a test fails" if failures else f"it takes more than {timeout} seconds"
+    return Outcome(ending, failures)
+
+
+def end_with_children(process):
+    """Tests start processes themselves, and a mutant may have them wait for ever."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_a_moment(process):
     try:
-        result = subprocess.run(
-            command(program, events, pattern),
-            timeout=timeout,
-            capture_output=True,
-            env=os.environ | {"KVO_CHAOS": str(DELAYED)},
-        )
-        ending = "" if result.returncode == 0 else f"the program ends with {result.returncode}"
+        process.wait(timeout=0.1)
     except subprocess.TimeoutExpired:
-        ending = f"it takes more than {timeout} seconds"
+        pass
+
+
+def failures_in(events):
+    """The identifiers of the tests that have failed, one for each failure, in that order."""
+    if not events.exists() or b'"issueRecorded"' not in events.read_bytes():
+        return []
     recorded = (event for kind, event in read_events(events) if kind == "event")
-    return Outcome(ending, [e["testID"] for e in recorded if e["kind"] == "issueRecorded"])
+    return [e["testID"] for e in recorded if e["kind"] == "issueRecorded"]
 
 
 def read_events(path):
-    for line in path.read_text().splitlines() if path.exists() else []:
+    text = path.read_text(errors="replace") if path.exists() else ""
+    for line in text.splitlines():
         try:
             event = json.loads(line)
         except json.JSONDecodeError:
@@ -224,7 +258,7 @@ def label(path):
 
 def notices(program, pattern, suite, times):
     """Whether each of so many runs notices, and what to say of them."""
-    results = [run_tests(program, pattern, TIMEOUT) for _ in range(times)]
+    results = [run_tests(program, pattern, TIMEOUT, True) for _ in range(times)]
     told = [result.told(suite.names) for result in results if result.ending]
     verdict = told[0] if told else "NOT NOTICED"
     if 0 < len(told) < times:
