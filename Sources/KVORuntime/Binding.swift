@@ -126,9 +126,16 @@ private let affecting:
   @convention(c) (
     OpaquePointer, UnsafeMutablePointer<kvo_object>, UnsafePointer<CChar>, OpaquePointer
   ) -> Void = { _, header, key, paths in
-    let object = KVOObject.at(header)
-    let affecting = KVOClass.of(object).keyPathsAffecting(String(cString: key), of: object)
-    for path in affecting { kvo_key_paths_add(paths, path) }
+    let (object, key) = (KVOObject.at(header), String(cString: key))
+    let affecting = KVOClass.of(object).keyPathsAffecting(key, of: object)
+    for path in affecting {
+      guard path.withKey({ kvo_key_paths_add(paths, $0) }) == nil else { continue }
+      KVODiagnostics.report(
+        misuse: """
+          "\(key)" of \(className(of: type(of: object))) can't depend on \
+          \(String(reflecting: path)): a key has no NUL.
+          """)
+    }
   }
 
 // The core knows the keys that a class's fields and declarations have. What else they answer to the

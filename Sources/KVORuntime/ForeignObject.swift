@@ -93,7 +93,10 @@ extension ForeignObject {
     of key: String, _ body: (UnsafePointer<kvo_value>) throws -> R
   ) throws -> R {
     var value = kvo_value()
-    if let error = failure({ kvo_value_for_key(header, key, &value, $0) }) {
+    let error = try key.withKey(className) { key in
+      failure { kvo_value_for_key(header, key, &value, $0) }
+    }
+    if let error {
       throw KeyValueError(error, key: key, className: className)
     }
     defer { kvo_value_destroy(&value) }
@@ -103,7 +106,10 @@ extension ForeignObject {
   private func set(
     _ value: UnsafePointer<kvo_value>?, forKey key: String, from original: Any?
   ) throws {
-    guard let error = failure({ kvo_set_value_for_key(header, key, value, $0) }) else { return }
+    let error = try key.withKey(className) { key in
+      failure { kvo_set_value_for_key(header, key, value, $0) }
+    }
+    guard let error else { return }
     if error.status == .KVO_TYPE_MISMATCH, let original { throw mismatch(key, original) }
     throw KeyValueError(error, key: key, className: className)
   }
@@ -124,7 +130,7 @@ extension ForeignObject {
 
   private func check<Value>(_ key: String, becomes type: Value.Type) throws {
     // Paths are the core's to judge.
-    guard !key.contains(".") else { return }
+    guard !key.utf8.contains(UInt8(ascii: ".")) else { return }
     try withValue(of: key) { present in
       guard !kvo_value_is_nil(present), ForeignValue.read(present, as: type) == nil else { return }
       throw KeyValueError.typeMismatch(
@@ -142,15 +148,23 @@ extension ForeignObject {
     _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
+    let error = try key.withKey(className) { register($0, options, token, deliver) }
+    if let error { throw KeyValueError(error, key: key, className: className) }
+    return token
+  }
+
+  private func register(
+    _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
+    _ token: KeyValueObservation, _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void
+  ) -> CoreError? {
     let handler = Unmanaged.passRetained(ForeignHandler(self, deliver))
     let error = failure {
       kvo_add_callback(
         header, key, options.cOptions, ForeignHandler.call, handler.toOpaque(), ForeignHandler.end,
         token.handleAddress, $0)
     }
-    guard let error else { return token }
-    handler.release()
-    throw KeyValueError(error, key: key, className: className)
+    if error != nil { handler.release() }
+    return error
   }
 
   /// What Swift sees of an object that the C runtime shows: a Swift object as itself, one of C

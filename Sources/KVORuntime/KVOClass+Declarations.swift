@@ -2,7 +2,8 @@ internal import CKVORuntime
 
 /// What a class says of its keys, at any time.
 extension KVOClass {
-  func declare<Root: KVOObject>(_ declarations: KeyDeclarations<Root>) {
+  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
+    let declarations = declared.withoutImpossibleKeys(of: name)
     let keyPaths = declarations.accessors.compactMap { key, accessors in
       accessors.keyPath.map { (key, $0) }
     }
@@ -111,5 +112,21 @@ extension KVOClass {
       \(className(of: earlier.observedType.swiftType)), and can't be declared as \
       \(className(of: property.observedType.swiftType)) once the class is in use.
       """)
+  }
+}
+
+extension KeyDeclarations {
+  /// What is declared of keys that there can be.
+  fileprivate func withoutImpossibleKeys(of className: String) -> Self {
+    let impossible = Set(accessors.keys).union(toMany.keys).filter { !$0.mayBeKey }
+    guard !impossible.isEmpty else { return self }
+    var possible = self
+    for key in impossible {
+      KVODiagnostics.report(
+        misuse: "\(className) declares the key \(String(reflecting: key)): a key has no NUL.")
+      possible.accessors[key] = nil
+      possible.toMany[key] = nil
+    }
+    return possible
   }
 }

@@ -260,13 +260,13 @@ open class KVOObject: KeyValueObserving, Hashable {
   /// and those of different keys may cross; they match by thread. Inside an automatic change of the
   /// same key a pair joins it.
   open func willChangeValue(forKey key: String) {
-    key.withCString { kvo_will_change(boundHeader, $0) }
+    _ = key.withKey { kvo_will_change(boundHeader, $0) }
   }
 
   /// Closes the change of the key that this thread opened last, and tells the observers. Without
   /// one it is reported as misuse and ignored.
   open func didChangeValue(forKey key: String) {
-    key.withCString { kvo_did_change(boundHeader, $0) }
+    _ = key.withKey { kvo_did_change(boundHeader, $0) }
   }
 
   /// Opens a change of some elements of an ordered to-many key: those that will be inserted, removed
@@ -295,7 +295,7 @@ open class KVOObject: KeyValueObserving, Hashable {
   open func didChange(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
   ) {
-    key.withCString { kvo_did_change(boundHeader, $0) }
+    _ = key.withKey { kvo_did_change(boundHeader, $0) }
   }
 
   /// Opens a change of an unordered to-many key: the objects are those that will be added (`union`),
@@ -313,7 +313,7 @@ open class KVOObject: KeyValueObserving, Hashable {
   open func didChangeValue(
     forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
   ) {
-    key.withCString { kvo_did_change(boundHeader, $0) }
+    _ = key.withKey { kvo_did_change(boundHeader, $0) }
   }
 
   // MARK: Introspection
@@ -323,7 +323,7 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   /// Whether a change of the key would notify anybody. Any thread.
   public func isObserved(forKey key: String) -> Bool {
-    key.withCString { kvo_is_observed(boundHeader, $0) }
+    key.withKey { kvo_is_observed(boundHeader, $0) } ?? false
   }
 
   /// Ends all registrations with this object, whoever made them. Any thread.

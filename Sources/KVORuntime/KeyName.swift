@@ -1,4 +1,13 @@
 internal import CKVORuntime
+@_spi(_Unicode) internal import Swift
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
 
 /// A key or key path with its one C string and its Swift string, so that a notification has the
 /// string at hand without making it. One per name, hung at the C string as its cookie: that of a
@@ -14,9 +23,10 @@ final class KeyName: Sendable {
     self.string = String(cString: interned)
   }
 
-  /// The name of that spelling. Only for names that a class really has: it is kept for ever.
+  /// The name of a key, however it is spelled, that has no NUL. Only for names that a class really has:
+  /// it is kept for ever.
   static func of(_ string: String) -> KeyName {
-    guard let interned = string.withCString({ kvo_key_intern($0) }) else {
+    guard let interned = string.withKey({ kvo_key_intern($0) }) ?? nil else {
       KVODiagnostics.stop("No memory for the key \"\(string)\".")
     }
     return of(interned: interned)
@@ -41,4 +51,46 @@ final class KeyName: Sendable {
   private static func at(_ cookie: UnsafeRawPointer) -> KeyName {
     Unmanaged<KeyName>.fromOpaque(cookie).takeUnretainedValue()
   }
+}
+
+// MARK: On the way to C
+
+extension String {
+  /// Calls a body with a key or key path as the C core knows it. Every one of Swift's goes there by
+  /// this way.
+  ///
+  /// To Swift, canonically equivalent strings are equal; to C, which compares bytes, each has one
+  /// spelling, the composed one. And C's would end at a NUL and be another: what has one in it is no
+  /// key.
+  ///
+  /// - Returns: nil, without a call, for what is no key.
+  /// - Complexity: O(*n*).
+  func withKey<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R? {
+    let spelling = isASCII ? self : composed
+    return try spelling.withCString {
+      strlen($0) == spelling.utf8.count ? try body($0) : nil
+    }
+  }
+
+  /// The same; an unknown key of the class where it is none.
+  func withKey<R>(
+    _ className: @autoclosure () -> String, _ body: (UnsafePointer<CChar>) throws -> R
+  ) throws -> R {
+    guard let result = try withKey(body) else {
+      throw KeyValueError.undefinedKey(key: self, className: className())
+    }
+    return result
+  }
+
+  /// Whether there can be a key of that name.
+  var mayBeKey: Bool { !utf8.contains(0) }
+
+  private var composed: String {
+    var scalars = UnicodeScalarView()
+    for scalar in _nfc { scalars.append(scalar) }
+    return String(scalars)
+  }
+
+  // A string knows whether it is, and counts without looking then.
+  private var isASCII: Bool { utf16.count == utf8.count }
 }

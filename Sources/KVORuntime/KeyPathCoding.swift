@@ -11,7 +11,7 @@ enum KeyPathCoding {
 
   static func value(_ keyPath: String, of object: any CoreObject) throws -> Any? {
     try read(keyPath, name(of: object)) {
-      kvo_value_for_key_path(object.coreHeader, keyPath, $0, $1)
+      kvo_value_for_key_path(object.coreHeader, $0, $1, $2)
     }
   }
 
@@ -34,7 +34,7 @@ enum KeyPathCoding {
     // Not the core's, which points into the string that it was lent.
     var last: UnsafePointer<CChar>?
     let target = try read(keyPath, name(of: object)) {
-      kvo_value_with_last_key(object.coreHeader, keyPath, $0, &last, $1)
+      kvo_value_with_last_key(object.coreHeader, $0, $1, &last, $2)
     }
     let key = keyPath.utf8.lastIndex(of: UInt8(ascii: ".")).map { keyPath.utf8.index(after: $0) }
     return (target, key.map { String(keyPath[$0...]) } ?? keyPath)
@@ -45,7 +45,7 @@ enum KeyPathCoding {
   static func value(_ keyPath: String, ofElementsOf collection: some Any) throws -> Any? {
     try CoreValue.with(collection) { start in
       try read(keyPath, className(of: type(of: collection))) {
-        kvo_value_value_for_key_path(start, keyPath, $0, $1)
+        kvo_value_value_for_key_path(start, $0, $1, $2)
       }
     }
   }
@@ -55,7 +55,7 @@ enum KeyPathCoding {
     if key.utf8.first == UInt8(ascii: "@") { return try value(key, ofElementsOf: collection) }
     return try CoreValue.with(collection) { start in
       try read(key, className(of: type(of: collection))) {
-        kvo_value_value_for_key(start, key, $0, $1)
+        kvo_value_value_for_key(start, $0, $1, $2)
       }
     }
   }
@@ -66,16 +66,16 @@ enum KeyPathCoding {
 
   private static func read(
     _ keyPath: String, _ className: String,
-    _ body: (UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>) -> kvo_status
+    _ body: (
+      UnsafePointer<CChar>, UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>
+    ) -> kvo_status
   ) throws -> Any? {
-    // In C the text would end at a NUL, and be another.
-    guard !keyPath.utf8.contains(0) else {
-      throw KeyValueError.undefinedKey(key: keyPath, className: className)
-    }
     // Elements may be the first objects of Swift's that the core sees.
     _ = Binding.root
     var value = kvo_value()
-    try ThrownError.passing(keyPath, of: className) { body(&value, $0) }
+    try keyPath.withKey(className) { text in
+      try ThrownError.passing(keyPath, of: className) { body(text, &value, $0) }
+    }
     defer { kvo_value_destroy(&value) }
     return ValueType.any(of: &value)
   }

@@ -105,7 +105,7 @@ extension KVOObject {
         \(first), which no element can have.
         """)
     }
-    key.withCString { key in
+    _ = key.withKey { key in
       withIndexSet(indexes) {
         if let indexes = $0 {
           kvo_will_change_indexes(boundHeader, kind.cKind, indexes, key)
@@ -121,7 +121,7 @@ extension KVOObject {
     let shape = KVOClass.of(self).property(key)?.observedType.shape
     var value = shape?.membersValue(members) ?? .of(members)
     defer { kvo_value_destroy(&value) }
-    key.withCString { kvo_will_change_members(boundHeader, kind.cMutation, &value, $0) }
+    _ = key.withKey { kvo_will_change_members(boundHeader, kind.cMutation, &value, $0) }
   }
 }
 

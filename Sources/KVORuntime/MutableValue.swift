@@ -41,7 +41,8 @@ extension KVOObject {
       return FoundKey(key: ToManyKey(object: self, name: property.name), property: property)
     }
     _ = try value(forKey: key)
-    return FoundKey(key: ToManyKey(object: self, name: .of(key)), property: nil)
+    let name = try key.withKey(className(of: type(of: self))) { _ in KeyName.of(key) }
+    return FoundKey(key: ToManyKey(object: self, name: name), property: nil)
   }
 }
 

@@ -28,8 +28,7 @@ extension KVOObject {
   func unregister(
     _ observer: KVOObject, _ keyPath: String, matching context: UnsafeMutableRawPointer??
   ) throws {
-    // Not passed as it is: the compiler would copy the string to the heap.
-    let status = keyPath.withCString { keyPath in
+    let status = keyPath.withKey { keyPath in
       switch context {
       case .none: kvo_remove_observer(boundHeader, observer.header, keyPath, nil)
       case .some(let context):
@@ -46,12 +45,9 @@ extension KVOObject {
   // doesn't have, the object may still answer: the core asks it.
   private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> CoreError?) throws {
     let known = KVOClass.of(self)
-    // In C the key would end at a NUL, and be another.
-    guard !key.utf8.contains(0) else {
-      throw KeyValueError.undefinedKey(key: key, className: known.name)
-    }
     let property = known.property(key).map { observable($0, in: known) }
-    let error = if let property { body(property.name.interned) } else { key.withCString(body) }
+    let error =
+      if let property { body(property.name.interned) } else { try key.withKey(known.name, body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }
   }
 }

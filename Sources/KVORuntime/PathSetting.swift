@@ -10,7 +10,9 @@ struct PathSetting {
 
   /// The path's keys, which it has been found to have.
   var keys: ArraySlice<String> {
-    keyPath.split(separator: ".").map(String.init).filter { $0 != "self" }[...]
+    // By bytes, as the C core does: a mark that follows a dot is not the dot's.
+    keyPath.utf8.split(separator: UInt8(ascii: ".")).map { String(Substring($0)) }
+      .filter { $0 != "self" }[...]
   }
 
   /// Whether a value is a dictionary, or has some in it.

@@ -43,7 +43,9 @@ extension ForeignObject {
     var made =
       proposed.flatMap(flattened).flatMap { ForeignValue.make(from: $0) } ?? CoreValue.of(proposed)
     defer { kvo_value_destroy(&made) }
-    try ThrownError.passing(key, of: className) { kvo_validate_value(header, key, &made, $0) }
+    try key.withKey(className) { text in
+      try ThrownError.passing(key, of: className) { kvo_validate_value(header, text, &made, $0) }
+    }
     value = ValueType.any(of: &made)
   }
 }
