@@ -13,6 +13,7 @@
 uint32_t kvo_log_flags;
 
 static void (*misuse_handler)(const char *message);
+static void (*hint_handler)(const char *message);
 static void (*unhandled_handler)(const char *key_path, kvo_object *object, kvo_object *observer);
 
 // One row per option: the environment variable, a word that must be in its value (or NULL for any
@@ -25,12 +26,13 @@ static const struct option {
 } options[] = {
     {"KVO_LOG", "registrations", KVO_LOG_REGISTRATIONS, "log each registration made and ended"},
     {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
+    {"KVO_LOG", "hints", KVO_LOG_HINTS, "log what a class probably means otherwise, once each"},
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
     {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
     {"KVO_NAMES", "100000", 0, "keep at most so many observed names that are no keys of a class"},
-    {"KVO_HELP", NULL, 0, "list these options"},
+    {"KVO_HELP", NULL, KVO_LOG_HINTS, "list these options, and log hints"},
 };
 
 static bool asks_for(const struct option *option) {
@@ -131,6 +133,20 @@ void kvo_set_misuse_handler(void (*handler)(const char *message)) {
 }
 
 void kvo_report_misuse(const char *message) { kvo_misuse("%s", message); }
+
+void kvo_set_hint_handler(void (*handler)(const char *message)) {
+  __atomic_store_n(&hint_handler, handler, __ATOMIC_RELEASE);
+}
+
+bool kvo_wants_hints(void) {
+  return kvo_log_flags & KVO_LOG_HINTS || __atomic_load_n(&hint_handler, __ATOMIC_RELAXED);
+}
+
+void kvo_give_hint(const char *message) {
+  void (*handler)(const char *) = __atomic_load_n(&hint_handler, __ATOMIC_ACQUIRE);
+  if (handler) handler(message);
+  else if (kvo_log_flags & KVO_LOG_HINTS) fprintf(stderr, "KVO hint: %s\n", message);
+}
 
 void kvo_misuse(const char *format, ...) {
   char message[512];

@@ -50,15 +50,32 @@ public enum KVODiagnostics {
     set { kvo_set_name_limit(max(newValue, 0)) }
   }
 
+  /// Sees each hint at what is no error, but probably meant otherwise; each is given once. The default
+  /// logs them to stderr where the environment asks for it, by `KVO_LOG=hints` or `KVO_HELP=1`. Called
+  /// on the thread that has the occasion. Any thread.
+  public static var hint: (@Sendable (String) -> Void)? {
+    get { hooks.withLock { $0.hint } }
+    set {
+      var hook = newValue
+      hooks.withLock { swap(&$0.hint, &hook) }
+      kvo_set_hint_handler(newValue == nil ? nil : tellHint)
+    }
+  }
+
   private struct Hooks {
     var unhandledNotification: (@Sendable (String, Any?, KVOObject) -> Void)?
     var misuse: (@Sendable (String) -> Void)?
+    var hint: (@Sendable (String) -> Void)?
   }
 
   private static let hooks = Locked(Hooks())
 
   private static let tellMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
     KVODiagnostics.misuse?(String(cString: message))
+  }
+
+  private static let tellHint: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
+    KVODiagnostics.hint?(String(cString: message))
   }
 }
 

@@ -167,6 +167,18 @@ import Testing
       lines.first?.contains("KVO_LOG") == true && lines.first?.contains("\"nothing\"") == true)
   }
 
+  @Test(
+    "J2: hints are logged where they are asked for, by their option or that for help",
+    arguments: [
+      ("KVO_LOG", "hints"), ("KVO_LOG", "deliveries,hints"), ("KVO_HELP", "1"), ("KVO_LOG", ""),
+      ("KVO_HELP", "0"),
+    ])
+  func hints(_ variable: String, _ value: String) {
+    let lines = runProgram("hint", variable, value).errors.split(separator: "\n")
+    let isAsked = value.contains("hints") || value == "1"
+    #expect(lines.suffix(2) == (isAsked ? ["wanted", "KVO hint: a hint"] : []))
+  }
+
   @Test("J2: an option lists all the options")
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")

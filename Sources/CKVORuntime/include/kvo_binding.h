@@ -195,6 +195,14 @@ void kvo_set_cookie_end(void (*end)(const void *cookie));
 /// Reports an error in the program that it can live with, as the runtime does its own.
 void kvo_report_misuse(const char *message);
 
+/// Whether anybody wants hints at what is no error, but probably meant otherwise: a handler, or the
+/// environment (`KVO_LOG=hints`, `KVO_HELP=1`).
+bool kvo_wants_hints(void);
+/// Gives one to the handler, or logs it. To say it once is the binding's matter.
+void kvo_give_hint(const char *message);
+/// Sees each hint; NULL logs them where the environment asks for it. Any thread.
+void kvo_set_hint_handler(void (*KVO_NULLABLE handler)(const char *message));
+
 /// Reads along a key path as far as what its last key is a key of, for a binding that sets or
 /// validates in its own way: an object, a collection, a value with keys, or nil, to be destroyed by
 /// the caller. `*last_key` points into `key_path`. Statuses as `kvo_set_value_for_key_path`.

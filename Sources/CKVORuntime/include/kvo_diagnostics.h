@@ -1,7 +1,8 @@
 /// Telling what goes on: dump, misuse, environment options.
 ///
 /// Environment, read once:
-/// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr;
+/// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr, `hints`
+/// logs what a class of a binding's probably means otherwise;
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
 /// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`;
 /// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`, `KVO_NAMES=1000` `kvo_set_name_limit(1000)`.

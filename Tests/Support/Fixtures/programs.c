@@ -10,6 +10,7 @@
 
 #include "fixture_account.h"
 #include "fixture_closures.h"
+#include "kvo_binding.h"
 
 static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
 
@@ -18,6 +19,11 @@ static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
 static void misuse(account *object) {
   kvo_did_change(&object->object, "balance");
   fputs("survived\n", stderr);
+}
+
+static void hint(void) {
+  if (kvo_wants_hints()) fputs("wanted\n", stderr);
+  kvo_give_hint("a hint");
 }
 
 static void ignore(void *context, kvo_object *object, const char *key, const kvo_change *change) {
@@ -52,6 +58,7 @@ __attribute__((constructor)) static void become_program(void) {
   if (!program) return;
   account *object = (account *)kvo_object_create(account_class());
   if (strcmp(program, "misuse") == 0) misuse(object);
+  if (strcmp(program, "hint") == 0) hint();
   if (strcmp(program, "observe") == 0) observe(object);
   if (strcmp(program, "observe-refused") == 0) observe_refused(object);
   kvo_object_release(&object->object);
