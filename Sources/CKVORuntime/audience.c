@@ -161,8 +161,15 @@ static bool is_being_read(const kvo_derivation *derivation) {
   return kvo_thread_is_reading(derivation->object, derivation->accessors->id);
 }
 
+// What the setter of a derived key does to other keys is part of the key's own change (D6, F2).
+static bool is_being_set(const kvo_derivation *derivation) {
+  const kvo_thread *thread = kvo_this_thread;
+  return thread && kvo_thread_has_open(thread, derivation->object, derivation->accessors->id);
+}
+
 static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread) {
-  if (derivation->stamp == search->stamp || is_being_read(derivation)) return;
+  if (derivation->stamp == search->stamp) return;
+  if (is_being_read(derivation) || is_being_set(derivation)) return;
   derivation->stamp = search->stamp;
   derivation->by_other_thread = by_other_thread;
   find_tracked(search, derivation);

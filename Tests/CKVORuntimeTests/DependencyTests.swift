@@ -55,6 +55,36 @@ import Testing
     log.end()
   }
 
+  @Test("F2 E2: what a derived key's setter sets is part of its one change, by hand and by key")
+  func derivedSetter() {
+    let cls = extended_class("CSetSum")
+    extended_add_setter_of_sum(cls)
+    #expect(depend(cls, "sum", on: "a").status == .KVO_OK)
+    #expect(depend(cls, "sum", on: "b").status == .KVO_OK)
+    kvo_class_replace_method(cls, "peerSum", twice, nil, nil)
+    #expect(depend(cls, "peerSum", on: "sum").status == .KVO_OK)
+    let node = make(cls)
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+    log.observe(object(node), "peerSum", .KVO_NEW, as: "b")
+    log.observe(object(node), "a", .KVO_NEW, as: "c")
+    extended_setSum(node, 5)
+    #expect(
+      log.take() == [
+        "a: prior sum old 0.0", "c: a new 4.0", "a: sum old 0.0 new 5.0", "b: peerSum new 10.0",
+      ])
+    let byKey = attempt { kvo_set_value_for_key(object(node), "sum", [kvo_value_double(7)], $0) }
+    #expect(byKey.status == .KVO_OK)
+    #expect(
+      log.take() == [
+        "a: prior sum old 5.0", "c: a new 6.0", "a: sum old 5.0 new 7.0", "b: peerSum new 14.0",
+      ])
+    extended_setA(node, 0)
+    #expect(log.take().count == 4)
+    log.end()
+  }
+
   @Test("F1: a hook added to the class while objects are observed holds from then on")
   func hookAddedLate() {
     let cls = extended_class("CLateHook")
@@ -196,6 +226,12 @@ private typealias DoubleGetter =
   @convention(c) (UnsafeMutablePointer<kvo_object>, OpaquePointer?) -> Double
 
 /// A getter of `sum` that raises `a`.
+private let twice = unsafeBitCast(
+  { object, _ in
+    let node = UnsafeMutableRawPointer(object).assumingMemoryBound(to: extended.self)
+    return 2 * (node.pointee.a + node.pointee.b)
+  } as DoubleGetter, to: kvo_imp.self)
+
 private let raising = unsafeBitCast(
   { object, _ in
     let node = UnsafeMutableRawPointer(object).assumingMemoryBound(to: extended.self)

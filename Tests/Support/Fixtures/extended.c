@@ -64,6 +64,16 @@ static void add_methods(kvo_class *cls) {
   require_hook(cls, "dealloc", (kvo_imp)extended_dealloc);
 }
 
+static void set_sum(kvo_object *self, const kvo_method *_cmd, double sum) {
+  (void)_cmd;
+  extended_setA((extended *)self, sum - 1);
+  extended_setB((extended *)self, 1);
+}
+
+void extended_add_setter_of_sum(kvo_class *cls) {
+  require_method(cls, "setSum:", (kvo_imp)set_sum, KVO_SETTER(double));
+}
+
 kvo_class *extended_class(const char *name) {
   kvo_error error = {0};
   kvo_class *cls = kvo_class_create(name, NULL, sizeof(extended), &error);
@@ -120,6 +130,7 @@ static void set_number(extended *self, const char *selector, double value) {
 
 void extended_setA(extended *self, double a) { set_number(self, "setA:", a); }
 void extended_setB(extended *self, double b) { set_number(self, "setB:", b); }
+void extended_setSum(extended *self, double sum) { set_number(self, "setSum:", sum); }
 
 void extended_setPeer(extended *self, extended *peer) {
   const kvo_method *setter = method(self, "setPeer:");

@@ -20,6 +20,9 @@ kvo_class *extended_class(const char *name);
 /// A subclass that overrides the getter of `sum`, to give twice as much, and the setter of `a`.
 kvo_class *extended_subclass(const char *name, const kvo_class *superclass);
 
+/// `setSum:`, which sets `a` and `b` by their setters.
+void extended_add_setter_of_sum(kvo_class *cls);
+
 /// `keyPathsForValuesAffectingSum`, which names `a` and `b`.
 void extended_add_hook_of_key(kvo_class *cls);
 /// The general hook, which adds `a` for `sum` to what the superclass answers; of one class only.
@@ -27,6 +30,8 @@ void extended_add_general_hook(kvo_class *cls);
 
 void extended_setA(extended *self, double a);
 void extended_setB(extended *self, double b);
+/// Of a class that has a setter for it.
+void extended_setSum(extended *self, double sum);
 void extended_setPeer(extended *self, extended *KVO_NULLABLE peer);
 
 KVO_ASSUME_NONNULL_END
