@@ -19,7 +19,7 @@ struct Field {
     /// In an optional, nil before the property is first used. The first use makes the value by code
     /// of which nothing tells.
     case lazy
-    case weak, unowned
+    case weak, unowned, unsafe
   }
 
   var isObserved: Bool { form == .observed }
@@ -29,10 +29,10 @@ struct Field {
 
 extension Field {
   /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
-  /// neither weak nor unowned references to protocols' objects (`KeyDeclarations.stored` serves), nor
-  /// noncopyable values, nor what generic code expects in another form, closures above all (it
-  /// serves, too).
+  /// neither noncopyable values, nor what generic code expects in another form, closures above all
+  /// (`KeyDeclarations.stored` serves). Of the root none: what it has is the runtime's.
   static func declared(by type: KVOObject.Type) -> [Field] {
+    guard type != KVOObject.self else { return [] }
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     let inherited =
       _getSuperclass(type).map {
@@ -75,10 +75,11 @@ extension Field {
 extension Field.Form {
   /// - Parameter ownership: the mark in the type's mangled name, 0 for a strong reference.
   fileprivate init?(_ name: String, _ type: Any.Type, _ ownership: CChar) {
-    let isReference = ReferenceForm.isClass(type)
+    let isReference = ReferenceForm.isReference(type)
     switch UInt8(bitPattern: ownership) {
     case UInt8(ascii: "w") where isReference: self = .weak
     case UInt8(ascii: "o") where isReference: self = .unowned
+    case UInt8(ascii: "u") where isReference: self = .unsafe
     case 0 where name.hasPrefix(Field.lazyPrefix): self = .lazy
     case 0 where !name.hasPrefix("$"):
       let isObserved = name.hasPrefix("_") && type is any ObservedStorage.Type
@@ -94,7 +95,7 @@ extension Field {
   func value(in object: KVOObject) -> Any? {
     let address = access(object, modifies: false)
     guard let reference = ReferenceForm(form) else { return type.any(at: address) }
-    return reference.load(address)
+    return reference.withValue(address, of: type) { type.any(at: $0) }
   }
 
   func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
@@ -103,8 +104,7 @@ extension Field {
       _ = kvo_value_init(value, type.cType, address)
       return
     }
-    // A reference, or an optional one, is a pointer whatever the class.
-    withUnsafePointer(to: reference.load(address)) { _ = kvo_value_init(value, type.cType, $0) }
+    reference.withValue(address, of: type) { _ = kvo_value_init(value, type.cType, $0) }
   }
 
   /// Whether this is a lazy property that has not been used yet: what it will have, nothing tells.
@@ -112,17 +112,21 @@ extension Field {
     form == .lazy && type.isAbsent(at: access(object, modifies: false))
   }
 
-  /// A lazy property takes what it has once it has a value.
+  /// A lazy property takes what it has once it has a value; one that holds no value by itself takes
+  /// objects, and nothing that would be put in a box, which would end at once.
   func convert(_ value: Any?) -> ValueType.Conversion {
-    form == .lazy ? type.convertContent(value) : type.convert(value)
+    if ReferenceForm(form) != nil, let value = value.flatMap(flattened),
+      !(Swift.type(of: value) is AnyClass)
+    {
+      return .mismatch
+    }
+    return form == .lazy ? type.convertContent(value) : type.convert(value)
   }
 
   func write(_ value: ConvertedValue, to object: KVOObject) {
     let address = access(object, modifies: true)
     guard let reference = ReferenceForm(form) else { return type.assign(value, at: address) }
-    var strong: AnyObject?
-    withUnsafeMutablePointer(to: &strong) { type.assign(value, at: $0) }
-    reference.store(strong, at: address)
+    reference.assign(value, at: address, of: type)
   }
 
   // An overlapping access stops the program.
@@ -133,50 +137,18 @@ extension Field {
   }
 }
 
-/// References that are kept in another form than values have: an optional class's, or a class's.
-private enum ReferenceForm {
-  case weak, unowned
-
-  init?(_ form: Field.Form) {
-    switch form {
-    case .weak: self = .weak
-    case .unowned: self = .unowned
-    default: return nil
-    }
-  }
-
-  // As the compiler lays them out.
-  private struct Weak { weak var object: AnyObject? }
-  private struct Unowned { unowned var object: AnyObject? }
-
-  static func isClass(_ type: Any.Type) -> Bool {
-    ((type as? any OptionalType.Type)?.wrappedType ?? type) is AnyClass
-  }
-
-  func load(_ address: UnsafeMutableRawPointer) -> AnyObject? {
-    switch self {
-    case .weak: address.assumingMemoryBound(to: Weak.self).pointee.object
-    case .unowned: address.assumingMemoryBound(to: Unowned.self).pointee.object
-    }
-  }
-
-  func store(_ object: AnyObject?, at address: UnsafeMutableRawPointer) {
-    switch self {
-    case .weak: address.assumingMemoryBound(to: Weak.self).pointee.object = object
-    case .unowned: address.assumingMemoryBound(to: Unowned.self).pointee.object = object
-    }
-  }
-}
-
 /// `Observed<Value>` for any `Value`.
 protocol ObservedStorage {
   static var valueType: ValueType { get }
+  /// The property's value.
+  var content: Any { get }
   /// Where the storage that a key path names lies in an object.
   static func address(of keyPath: AnyKeyPath, in object: KVOObject) -> UnsafeMutableRawPointer?
 }
 
 extension Observed: ObservedStorage {
   static var valueType: ValueType { .of(Value.self) }
+  var content: Any { value }
 
   static func address(of keyPath: AnyKeyPath, in object: KVOObject) -> UnsafeMutableRawPointer? {
     func project<Root>(_ root: Root.Type) -> UnsafeMutableRawPointer? {

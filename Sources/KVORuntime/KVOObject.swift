@@ -11,7 +11,7 @@ internal import CKVORuntime
 /// An object that nobody observes costs two words more than one of a plain class, and its
 /// properties nothing. It may be used on any thread that may use its properties; only registration,
 /// removal and the deaths of objects are safe while other threads use it.
-open class KVOObject: KeyValueObserving, Hashable {
+open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   // First, at the offset that ObjectHeader knows; the C runtime's alone.
   final var headerStorage = kvo_object()
 
@@ -33,6 +33,11 @@ open class KVOObject: KeyValueObserving, Hashable {
 
   public static func == (a: KVOObject, b: KVOObject) -> Bool { a.isEqual(b) }
 
+  /// The object's stored properties, those of each class in a mirror of its own, `@Observed` ones under
+  /// their names and without the wrapper: a mirror's labels are keys. Nothing of `KVOObject` itself. A
+  /// subclass may override it, instead of conforming to `CustomReflectable` once more.
+  open var customMirror: Mirror { ObjectMirror.make(of: self) }
+
   // MARK: Key-value coding
 
   /// The value of a key: of a declared accessor, of an `@Observed` property, of a plain stored one
@@ -51,8 +56,9 @@ open class KVOObject: KeyValueObserving, Hashable {
   /// Sets the value of a key, found as `value(forKey:)` finds it, and tells its observers once.
   ///
   /// Numbers become numbers of the property's type (a fraction is cut, an integer wraps to the
-  /// width); a type with raw values may be set by one. A property that has observers of its own
-  /// (`didSet`) is set past them, unless the key is declared: `declareKeys { $0.stored("size", \.size) }`.
+  /// width); a type with raw values may be set by one. A declared key is set by its accessors, or by the
+  /// setter of its property (`declareKeys { $0.stored("size", \.size) }`), which runs `didSet` and a
+  /// subclass's override. Any other key's storage is set, past both.
   ///
   /// - Throws: `KeyValueError.typeMismatch` for anything else, with nothing stored;
   ///   `KeyValueError.readOnly` for a `let` or an accessor without setter; what `setNilValueForKey`

@@ -13,6 +13,12 @@ enum MethodOverride {
   /// Whether the class says in its own way what affects its keys.
   static func affects(_ type: KVOObject.Type) -> Bool { differs(type, at: affectingPlace) }
 
+  /// Whether objects of the class have mirrors of their own.
+  static func reflects(_ type: KVOObject.Type) -> Bool {
+    reflectingPlace != nil && differs(type, at: reflectingPlace)
+  }
+
+  private static let reflectingPlace = place(of: Reflecting.self)
   private static let readingPlace = place(of: Reading.self)
   private static let settingPlace = place(of: Setting.self)
   private static let affectingPlace = place(of: Affecting.self)
@@ -47,6 +53,10 @@ private class Setting: KVOObject {
   override func setValue(_ value: Any?, forKey key: String) throws {
     try super.setValue(value, forKey: key)
   }
+}
+
+private class Reflecting: KVOObject {
+  override var customMirror: Mirror { super.customMirror }
 }
 
 private class Affecting: KVOObject {

@@ -115,6 +115,22 @@ static inline bool kvo_swift_is_existential(const void *type) {
   return kind == KVO_SWIFT_EXISTENTIAL || kind == KVO_SWIFT_EXTENDED_EXISTENTIAL;
 }
 
+enum {
+  KVO_SWIFT_ANY_CLASS = (int)0x80000000, ///< flag of an existential: not only classes
+  KVO_SWIFT_EXTENDED_KIND = 0xff,        ///< of the flags at the head of an extended one's shape
+  KVO_SWIFT_EXTENDED_CLASS = 1
+};
+
+/// `AnyObject`, `any P` if only classes conform to it: a reference, and where the methods are.
+static inline bool kvo_swift_is_class_existential(const void *type) {
+  const uintptr_t *words = (const uintptr_t *)type;
+  if (words[0] == KVO_SWIFT_EXISTENTIAL)
+    return !((uint32_t)words[1] & (uint32_t)KVO_SWIFT_ANY_CLASS);
+  if (words[0] != KVO_SWIFT_EXTENDED_EXISTENTIAL) return false;
+  uint32_t flags = *(const uint32_t *)words[1];
+  return (flags & KVO_SWIFT_EXTENDED_KIND) == KVO_SWIFT_EXTENDED_CLASS;
+}
+
 /// Whether a stored property of the type has another form than a value of the type has in generic
 /// code: functions take their arguments in other places, metatypes of structs and enumerations take
 /// no room.

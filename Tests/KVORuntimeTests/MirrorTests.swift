@@ -1,0 +1,135 @@
+import KVORuntime
+import ModelFixtures
+import Testing
+
+/// B2: what is the root's own is no key, and no mirror shows it.
+@Suite(.leakFree) struct MirrorTests {
+  @Test("B2: nothing that is the root's own is a key, to read, to set, to observe")
+  func noKey() throws {
+    let root = Mirror(reflecting: Plain()).superclassMirror?.superclassMirror
+    #expect(root?.subjectType == KVOObject.self && root?.children.isEmpty == true)
+    #expect(root?.superclassMirror == nil)
+    for key in ["headerStorage", "_headerStorage", "isHeaderStorage", "header", "isa"] {
+      let object = Plain()
+      let log = Recorder()
+      log.observe(object, \.name)
+      #expect(throws: KeyValueError.self) { try object.value(forKey: key) }
+      #expect(throws: KeyValueError.self) { try object.value(forKeyPath: "self." + key) }
+      #expect(throws: KeyValueError.self) { try object.setValue(Plain(), forKey: key) }
+      #expect(throws: KeyValueError.self) { try object.setValue(nil, forKeyPath: "self." + key) }
+      #expect(throws: KeyValueError.self) { try object.observe(keyPath: key) { _, _ in } }
+      #expect(throws: KeyValueError.self) { try object.dictionaryWithValues(forKeys: [key]) }
+      #expect(throws: KeyValueError.self) { try object.mutableArrayValue(forKey: key) }
+      object.name = "told"
+      #expect(log.take() == ["a"])
+    }
+    #expect(throws: KeyValueError.self) { try KVOObject().value(forKey: "headerStorage") }
+  }
+
+  @Test(
+    "B2: whoever copies all that a mirror shows copies keys, and both objects stay what they are")
+  func copying() throws {
+    let log = Recorder()
+    let (original, copy) = (Made(), Made())
+    original.name = "Ada"
+    original.extra = 7
+    original.plain = [1]
+    log.observe(original, \.name, .new, as: "original")
+    log.observe(copy, \.name, .new, as: "copy")
+    let children = all(Mirror(reflecting: original)).filter { $0.label != "life" }
+    #expect(children.map(\.label) == ["extra", "kept", "near", "name", "plain"])
+    for child in children { try copy.setValue(child.value, forKey: child.label!) }
+    #expect(copy.name == "Ada" && copy.extra == 7 && copy.plain == [1])
+    original.name = "Grace"
+    copy.name = "Edith"
+    #expect(log.take() == ["copy new Ada", "original new Grace", "copy new Edith"])
+    #expect(!original.observationInfo.registrations.isEmpty)
+  }
+
+  @Test("B2: a wrapper that is copied as it is, under either name, is an error and stores nothing")
+  func wrappers() throws {
+    let object = Plain()
+    let log = Recorder()
+    log.observe(object, \.name)
+    for key in ["name", "_name"] {
+      #expect(throws: KeyValueError.self) {
+        try object.setValue(Observed(wrappedValue: "x"), forKey: key)
+      }
+      #expect(throws: KeyValueError.self) {
+        try object.setValue(Observed(wrappedValue: 1), forKey: key)
+      }
+    }
+    #expect(object.name == "" && log.take() == [])
+  }
+
+  @Test("B2: a mirror shows classes, properties and their types as they are")
+  func shapes() throws {
+    let object = Made()
+    object.near = object
+    let mirror = Mirror(reflecting: object)
+    #expect(mirror.subjectType == Made.self && mirror.displayStyle == .class)
+    #expect(mirror.superclassMirror?.subjectType == Plain.self)
+    #expect(mirror.superclassMirror?.superclassMirror?.subjectType == Tracked.self)
+    #expect(mirror.descendant("near") as? Made === object)
+    #expect(mirror.descendant("extra") as? Int == 0)
+    #expect(mirror.superclassMirror?.descendant("name") as? String == "")
+    #expect(Mirror(reflecting: KVOObject()).children.isEmpty)
+    let box = Mirror(reflecting: Box(["a"]))
+    #expect(box.subjectType == Box<[String]>.self && box.descendant("value", 0) as? String == "a")
+    var text = ""
+    dump(object as KVOObject, to: &text)
+    #expect(text.contains("- extra: 0") && text.contains("- name: \"\""))
+    #expect(!text.contains("header") && !text.contains("Observed"))
+  }
+
+  @Test("B2: a class may have a mirror of its own")
+  func own() {
+    let mirror = Mirror(reflecting: Reflecting())
+    #expect(mirror.children.map(\.label) == ["own"])
+    #expect(mirror.superclassMirror?.descendant("name") != nil)
+    let inherited = Mirror(reflecting: ReflectingMore())
+    #expect(inherited.children.map(\.label) == ["own"])
+    #expect(inherited.superclassMirror?.subjectType == Plain.self)
+  }
+
+  @Test("B2: what Swift's own mirrors show of the root can't be copied either")
+  func withoutOurs() throws {
+    let (original, copy) = (Generated(), Generated())
+    let log = Recorder()
+    log.observe(copy, \.name)
+    for child in all(Mirror(reflecting: original)) {
+      try? copy.setValue(child.value, forKey: child.label!)
+    }
+    copy.name = "x"
+    #expect(log.take() == ["a"])
+  }
+}
+
+private func all(_ mirror: Mirror) -> [Mirror.Child] {
+  sequence(first: mirror, next: \.superclassMirror).flatMap { Array($0.children) }
+}
+
+private class Plain: Tracked {
+  @Observed var name = ""
+  var plain: [Int] = []
+}
+
+private class Made: Plain {
+  @Observed var extra = 0
+  var kept: String? = "kept"
+  weak var near: Made?
+}
+
+private class Reflecting: Plain {
+  override var customMirror: Mirror {
+    Mirror(self, children: ["own": 1], ancestorRepresentation: .customized { super.customMirror })
+  }
+}
+
+private class ReflectingMore: Reflecting {
+  var more = 1
+}
+
+private class Generated: Plain {
+  override var customMirror: Mirror { Mirror(self, children: [:]) }
+}
