@@ -50,8 +50,6 @@ class Accessors {
   var isTracked: Bool { if case .tracked = use { true } else { false } }
   /// Of a tracked key: whether it stands for a path along other properties.
   var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
-  /// Whether setting the key by key-value coding is a change of its own.
-  var isChangedBySetter: Bool { if case .accessors = use { true } else { false } }
 
   var isWritable: Bool { false }
   /// Reads the value, for what the getter reads.

@@ -205,9 +205,9 @@ extension Property {
   fileprivate func storage<Stored>(
     in object: KVOObject, as type: Stored.Type
   ) -> UnsafeMutablePointer<Stored>? {
-    guard accessors == nil, let observedStorage, observedStorage.type.swiftType == type else {
-      return nil
-    }
+    guard accessors == nil, override == nil, let observedStorage,
+      observedStorage.type.swiftType == type
+    else { return nil }
     return (object.address + observedStorage.offset).assumingMemoryBound(to: type)
   }
 }

@@ -35,12 +35,12 @@ extension KVOClass {
     for subclass in preparation.subclasses { subclass.forgetKeyPaths() }
   }
 
-  /// Takes a key path's accessors for a key that the class overrides: what the class answers counts,
-  /// not what is stored. A declaration that there is goes first.
-  func learn(_ accessors: Accessors?, of key: String) -> Property? {
+  /// Takes a key path's accessors for a key that the class overrides: observers are told what the class
+  /// answers, not what is stored. A declaration that there is goes first.
+  func learn(override accessors: Accessors?, of key: String) -> Property? {
     KVOClass.lock.withLock {
-      if declaredAccessors(key) == nil, let accessors {
-        preparation.declared.accessors[key] = accessors
+      if preparation.overrides[key] == nil, let accessors {
+        preparation.overrides[key] = accessors
         refresh([key])
       }
       return find(key)

@@ -71,14 +71,15 @@ extension KVOClass {
     preparation.keyPaths[key] ?? declaredAccessors(key)?.keyPath
   }
 
-  /// Takes a key's own key path, which a typed call has shown: it leads to the property's setter, and
-  /// the customisation protocol can be asked about it.
+  /// Takes a key's own key path, which a typed call has shown: the customisation protocol can be asked
+  /// about it.
   func learn(_ keyPath: AnyKeyPath, of key: String) {
+    guard customization != nil else { return }
     let isNew = KVOClass.lock.withLock {
       guard preparation.keyPaths.updateValue(keyPath, forKey: key) == nil else { return false }
       refresh([key])
       return true
     }
-    if isNew, customization != nil { kvo_class_forget_dependencies(cClass) }
+    if isNew { kvo_class_forget_dependencies(cClass) }
   }
 }

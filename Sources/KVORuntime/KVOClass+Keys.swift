@@ -19,7 +19,7 @@ extension KVOClass {
     guard accessors != nil || field != nil || toMany != nil else { return nil }
     let property = Property(
       name: .of(key), storage: field, accessors: accessors, toMany: toMany,
-      setter: field.flatMap { preparation.keyPaths[$0.key] }.flatMap { .keyPath($0) },
+      override: field?.isObserved == true ? preparation.overrides[key] : nil,
       isManual: !isAutomatic(key))
     property.add(to: cClass)
     properties.withLock { $0[key] = property }

@@ -27,7 +27,7 @@ extension KVOClass {
   private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
       name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
-      setter: nil, isManual: false)
+      isManual: false)
     property.add(to: cClass)
     return property.name
   }
@@ -67,7 +67,7 @@ extension KVOClass {
       return keys.count
     }
     let property = Property(
-      name: nameOfTracked(reads, number), storage: nil, accessors: accessors, setter: nil,
+      name: nameOfTracked(reads, number), storage: nil, accessors: accessors,
       isManual: false)
     property.add(to: cClass)
     if let keyPath {

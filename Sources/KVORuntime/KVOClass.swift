@@ -43,7 +43,9 @@ final class KVOClass: @unchecked Sendable {
     var automatic: [String: Bool] = [:]
     /// Storage of `@Observed` properties that no metadata tells of.
     var learned: [String: Field] = [:]
-    /// The keys' own key paths, which typed calls have shown.
+    /// What the class has made of `@Observed` properties, which typed calls have shown.
+    var overrides: [String: Accessors] = [:]
+    /// The keys' own key paths, which typed calls have shown as well.
     var keyPaths: [String: AnyKeyPath] = [:]
     /// What the class has answered of the key paths that affect a key, and what of that by key path.
     var affecting: [String: Set<String>] = [:]

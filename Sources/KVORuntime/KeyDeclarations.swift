@@ -23,9 +23,17 @@ public struct KeyDeclarations<Root: KVOObject> {
   var validators: [String: Validator] = [:]
 
   /// A computed property under a key, for key-value coding and for string key paths. What its getter
-  /// reads affects it, unless `affectedBy` names what does: then that alone. So setting it by key
-  /// tells its observers what its setter does to other keys, and nothing else. A property without
-  /// setter is read-only.
+  /// reads affects it, unless `affectedBy` names what does: then that alone. Setting it by key calls its
+  /// setter, and is one change, whatever the setter does. Assigning to it tells its observers what the
+  /// setter does to what affects it; a setter that does something else says so itself. A property
+  /// without setter is read-only.
+  ///
+  /// ```swift
+  /// var index: Int {
+  ///   get { model.index }
+  ///   set { withChange(of: \.index) { model.index = newValue } }
+  /// }
+  /// ```
   ///
   /// ```swift
   /// keys.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"])
@@ -44,8 +52,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   }
 
   /// A stored property under a key and a key path. A plain one notifies by key-value coding and by
-  /// hand. An `@Observed` one, which needs no declaration, is set by its key through its own setter then,
-  /// so that its `didSet` is called.
+  /// hand. An `@Observed` one, which needs no declaration, is read and set by its key through its own
+  /// getter and setter then, so that its `didSet` is called, and what a subclass has made of it.
   public mutating func stored<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {

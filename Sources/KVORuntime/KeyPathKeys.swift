@@ -85,7 +85,7 @@ extension KVOObject {
     else { return nil }
     known.learn(read.accessor, of: field.key)
     guard read.isOverridden, property.accessors == nil else { return property }
-    return known.learn(.keyPath(keyPath), of: field.key) ?? property
+    return known.learn(override: .keyPath(keyPath), of: field.key) ?? property
   }
 }
 

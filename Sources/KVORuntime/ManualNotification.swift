@@ -2,15 +2,15 @@ internal import CKVORuntime
 
 // Changes by hand, by key path and around a body.
 extension KeyValueObserving where Self: KVOObject {
-  /// As `willChangeValue(forKey:)` for the key that the key path names. One that names no
-  /// observable key stops the program with a message.
+  /// As `willChangeValue(forKey:)` for the key that the key path names. Of one that reads nothing that
+  /// can be observed, nobody is told.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    willChangeValue(forKey: keyName(of: keyPath).string)
+    if let key = changedKey(of: keyPath) { willChangeValue(forKey: key.name.string) }
   }
 
   /// As `didChangeValue(forKey:)` for the key that the key path names.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    didChangeValue(forKey: keyName(of: keyPath).string)
+    if let key = changedKey(of: keyPath) { didChangeValue(forKey: key.name.string) }
   }
 
   /// Brackets a body that changes the property: will, body, did, also when the body throws.
@@ -18,10 +18,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```swift
   /// sensor.withChange(of: \.reading) { sensor.reading = hardware.read() }
   /// ```
+  ///
+  /// So a computed property's setter tells of what its getter does not read by `@Observed` properties:
+  ///
+  /// ```swift
+  /// set { withChange(of: \.index) { model.index = newValue } }
+  /// ```
   public func withChange<Value, R>(
     of keyPath: KeyPath<Self, Value>, _ body: () throws -> R
   ) rethrows -> R {
-    let key = key(of: keyPath)
+    guard let key = changedKey(of: keyPath) else { return try body() }
     return try withExtendedLifetime(key) { try withChange(forKey: key.name.string, body) }
   }
 
@@ -40,14 +46,16 @@ extension KeyValueObserving where Self: KVOObject {
   public func willChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
-    willChange(kind, valuesAt: indexes, forKey: keyName(of: keyPath).string)
+    guard let key = changedKey(of: keyPath) else { return }
+    willChange(kind, valuesAt: indexes, forKey: key.name.string)
   }
 
   /// As `didChange(_:valuesAt:forKey:)` for the key that the key path names.
   public func didChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
-    didChange(kind, valuesAt: indexes, forKey: keyName(of: keyPath).string)
+    guard let key = changedKey(of: keyPath) else { return }
+    didChange(kind, valuesAt: indexes, forKey: key.name.string)
   }
 
   /// As `willChangeValue(forKey:withSetMutation:using:)` for the key that the key path names.
@@ -55,7 +63,7 @@ extension KeyValueObserving where Self: KVOObject {
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
   ) {
-    let key = keyName(of: keyPath).string
+    guard let key = changedKey(of: keyPath)?.name.string else { return }
     willChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
   }
 
@@ -64,7 +72,7 @@ extension KeyValueObserving where Self: KVOObject {
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
   ) {
-    let key = keyName(of: keyPath).string
+    guard let key = changedKey(of: keyPath)?.name.string else { return }
     didChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
   }
 

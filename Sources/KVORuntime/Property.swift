@@ -12,21 +12,21 @@ final class Property: @unchecked Sendable {
   let accessors: Accessors?
   /// Declared accessors of a to-many key, which come before plain storage only.
   let toMany: (any ToManyDeclaration)?
-  /// The property's own setter, where a key path has told of it: what is set by key runs the
-  /// program's code as an assignment does.
-  let setter: Accessors?
+  /// The property as the class overrides it, where a key path has told of that: what observers are told
+  /// is what it answers. Key-value coding goes by what is declared and what is stored alone.
+  let override: Accessors?
   /// Whether the key's automatic notification is off.
   let isManual: Bool
 
   init(
     name: KeyName, storage: Field?, accessors: Accessors?, toMany: (any ToManyDeclaration)? = nil,
-    setter: Accessors? = nil, isManual: Bool
+    override: Accessors? = nil, isManual: Bool
   ) {
     self.name = name
     self.storage = storage
     self.accessors = accessors
     self.toMany = toMany
-    self.setter = accessors == nil ? setter : nil
+    self.override = accessors == nil ? override : nil
     self.isManual = isManual
   }
 
@@ -56,7 +56,7 @@ final class Property: @unchecked Sendable {
   /// knows of none, and where accessors of the storage's type are declared, since they may answer
   /// something else than what is stored.
   private var isReadHere: Bool {
-    guard let observedStorage else { return true }
+    guard let observedStorage, override == nil else { return true }
     return accessors?.type === observedStorage.type
   }
 
@@ -134,17 +134,24 @@ extension Property {
   }
 
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
-    let isAnnounced = accessors?.isChangedBySetter != false
-    let announces = isAnnounced && kvo_binding_is_observed(object.header)
-    let frame = announces ? willChange(object) : nil
-    defer { if isAnnounced { closeChange(frame, of: object.header, name) } }
-    if let accessors = accessors ?? setter { return try accessors.set(converted, of: object) }
+    let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
+    defer { closeChange(frame, of: object.header, name) }
+    if let accessors { return try accessors.set(converted, of: object) }
+    if override != nil { hintAtOverride(of: object) }
     storage!.write(converted, to: object)
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
     guard let observedStorage else { return kvo_uniform_will_key(object.header, name.interned) }
     return kvo_uniform_will(object.header, object.address + observedStorage.offset)
+  }
+
+  private func hintAtOverride(of object: KVOObject) {
+    Hint.tell(
+      """
+      \(owner(object)) overrides "\(name.string)", and what sets it by key passes by the override, \
+      since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(name.string)) }.
+      """)
   }
 
   private func mismatch(
@@ -175,7 +182,7 @@ extension Property {
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere { description.get = readHere }
     if isWritable { description.set = setHere }
-    if readToMany != nil { description.show = showHere }
+    if readToMany != nil || override != nil { description.show = showHere }
     if let accessors, accessors.isTracked {
       description.track = trackHere
       description.is_path = accessors.isPath
@@ -192,7 +199,7 @@ extension Property {
   }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    if let accessors { return try accessors.read(object, into: value) }
+    if let told = accessors ?? override { return try told.read(object, into: value) }
     if let readToMany { return readToMany.read(object, into: value) }
     storage!.read(object, into: value)
   }

@@ -178,7 +178,8 @@ import Testing
     #expect(log.take().count == 5)
   }
 
-  @Test("B2 E2: what is set by key runs the property's own observers once a key path has named it")
+  @Test(
+    "B2 E2: what is set by a declared key runs the property's own observers, told as one change")
   func ownObservers() throws {
     let (object, log) = (Bounded(), Recorder())
     log.observe(object, \.level, [.old, .new], as: "level")
@@ -323,6 +324,10 @@ private final class Misled: Tracked {
 private final class Bounded: Tracked {
   @Observed var level = 0 {
     didSet { if level > 10 { level = 10 } }
+  }
+
+  override class func registerKeys() {
+    declareKeys { $0.stored("level", \.level) }
   }
 }
 

@@ -69,15 +69,6 @@ import Testing
     #expect(!text.contains("declared again"))
   }
 
-  @Test("E3: a pair by hand on a key path that can't be observed stops as well")
-  func pairByKeyPath() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      Shelf().willChangeValue(for: \.width)
-    }
-    let text = try #require(result).errors
-    for word in ["Shelf", "width", "declareKeys"] { #expect(text.contains(word)) }
-  }
-
   @Test(
     "E4: overlapping accesses to an observed property stop, as they do without observers",
     arguments: [true, false])

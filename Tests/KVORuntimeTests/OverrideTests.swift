@@ -109,10 +109,10 @@ import Testing
     #expect(log.take() == ["a old 0.0 new 50.0", "a old 50.0 new 150.0", "a old 150.0 new 100.0"])
   }
 
-  @Test("D5: a set by key runs what the class has made of a property that is known by key path")
+  @Test("D5: a set by a declared key runs what the class has made of the property")
   func overrideRunsByKey() throws {
-    let counted = CountedLevel()
-    let clamped = ClampedLevel()
+    let counted = DeclaredCountedLevel()
+    let clamped = DeclaredClampedLevel()
     let tokens = [counted.observe(\.level) { _, _ in }, clamped.observe(\.level) { _, _ in }]
     defer { for token in tokens { token.invalidate() } }
     try counted.setValue(5, forKey: "level")
@@ -154,6 +154,18 @@ private final class FinalClampedLevel: Level {
   override var level: Double {
     get { super.level }
     set { super.level = min(newValue, 100) }
+  }
+}
+
+private final class DeclaredCountedLevel: CountedLevel {
+  override class func registerKeys() {
+    declareKeys { $0.stored("level", \.level) }
+  }
+}
+
+private final class DeclaredClampedLevel: ClampedLevel {
+  override class func registerKeys() {
+    declareKeys { $0.stored("level", \.level) }
   }
 }
 

@@ -1,0 +1,238 @@
+import KVORuntime
+import ModelFixtures
+import Testing
+
+/// E2, E3: computed properties that can be set, and whose getters read what cannot be observed.
+@Suite(.leakFree) struct ComputedSetterTests {
+  @Test("E2 F2: setting a declared computed key by key is one change, whatever its getter reads")
+  func byKey() throws {
+    for key in ["index", "named", "shown", "both", "whole", "said"] {
+      let player = Player()
+      let log = Recorder()
+      try log.observe(player, key, [.old, .new, .prior])
+      let old = shown(try player.value(forKey: key))
+      try player.setValue(3, forKey: key)
+      try player.setValue(4, forKeyPath: "self." + key)
+      try player.setValuesForKeys([key: 5])
+      let values = try [player.value(forKey: key)].map { shown($0) }
+      #expect(values == ["5"])
+      #expect(
+        log.take() == [
+          "a prior old \(old)", "a old \(old) new 3", "a prior old 3", "a old 3 new 4",
+          "a prior old 4", "a old 4 new 5",
+        ])
+    }
+  }
+
+  @Test("E2 F2: so are those observed by key path, and what is derived from them")
+  func derived() throws {
+    let (player, other) = (Player(), Player())
+    other.me = player
+    let log = Recorder()
+    log.observe(player, \.both, .new, as: "typed")
+    try log.observe(player, "both", .new, as: "string")
+    try log.observe(player, "label", .new, as: "label")
+    try log.observe(other, "me.both", .new, as: "path")
+    try player.setValue(7, forKey: "both")
+    #expect(log.take() == ["typed new 7", "string new 7", "path new 7", "label new at 7"])
+    player.observed = 8
+    #expect(log.take() == ["typed new 8", "string new 8", "path new 8", "label new at 8"])
+  }
+
+  @Test("E2 F2: a setter that throws, or sets other keys too, leaves nothing open")
+  func throwing() throws {
+    let player = Player()
+    let log = Recorder()
+    try log.observe(player, "fussy", .new, as: "fussy")
+    try log.observe(player, "both", .new, as: "both")
+    #expect(throws: Refused.self) { try player.setValue(-1, forKey: "fussy") }
+    _ = log.take()
+    try player.setValue(1, forKey: "fussy")
+    #expect(log.take() == ["both new 0", "both new 1", "fussy new 1"])
+    player.observed = 2
+    #expect(log.take() == ["both new 2", "fussy new 2"])
+  }
+
+  @Test("E1 E2: with automatic notification off a computed key tells only what its setter does")
+  func manual() throws {
+    let player = Player()
+    let log = Recorder()
+    try log.observe(player, "quiet", .new)
+    try player.setValue(3, forKey: "quiet")
+    #expect(log.take() == [])
+  }
+
+  @Test("E3: an assignment whose setter brackets it tells, once, also by key")
+  func bracketed() throws {
+    let player = Player()
+    let log = Recorder()
+    log.observe(player, \.said, [.old, .new])
+    player.said = 1
+    player.said += 1
+    try player.setValue(3, forKey: "said")
+    #expect(log.take() == ["a old 0 new 1", "a old 1 new 2", "a old 2 new 3"])
+    log.observe(player, \.index, .new, as: "index")
+    player.index = 9
+    #expect(log.take() == [])
+  }
+
+  @Test("E3: a pair by hand, and withChange, on what reads nothing that can be observed are silent")
+  func silent() throws {
+    let player = Player()
+    let log = Recorder()
+    log.observe(player, \.both)
+    player.willChangeValue(for: \.width)
+    player.didChangeValue(for: \.width)
+    #expect(player.withChange(of: \.width) { 3 } == 3)
+    #expect(throws: Refused.self) { try player.withChange(of: \.width) { throw Refused() } }
+    player.willChange(.insertion, valuesAt: RangeSet(0..<1), for: \.widths)
+    player.didChange(.insertion, valuesAt: RangeSet(0..<1), for: \.widths)
+    player.willChangeValue(for: \.marks, withSetMutation: .union, using: [1])
+    player.didChangeValue(for: \.marks, withSetMutation: .union, using: [1])
+    player.willChangeValue(for: \.limit)
+    player.didChangeValue(for: \.limit)
+    player.willChangeValue(for: \.self)
+    player.didChangeValue(for: \.self)
+    #expect(log.take() == [])
+  }
+
+  @Test("E3: by the key path of a plain property that nothing overrides a change is its key's")
+  func plain() throws {
+    let player = Player()
+    let log = Recorder()
+    try log.observe(player, "volume", [.old, .new])
+    player.withChange(of: \.volume) { player.volume = 0.5 }
+    player.willChangeValue(for: \.volume)
+    player.volume = 1
+    player.didChangeValue(for: \.volume)
+    #expect(log.take() == ["a old 0.0 new 0.5", "a old 0.5 new 1.0"])
+  }
+
+  @Test("E3: a change by hand that may be of a plain property, observed by its key, is reported")
+  func reported() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let player = Player()
+      player.withChange(of: \.count) {}
+      say("unobserved\n")
+      let token = try player.observe(keyPath: "count") { _, _ in say("told\n") }
+      player.withChange(forKey: "count") {}
+      player.willChangeValue(for: \.count)
+      token.invalidate()
+    }
+    let lines = try #require(result).errors.split(separator: "\n")
+    #expect(
+      lines.count == 3 && lines.first == "unobserved" && lines.dropFirst().first == "told",
+      "\(lines)")
+    for word in ["Player", "\"count\"", "withChange(forKey", "stored"] {
+      #expect(lines.last?.contains(word) == true)
+    }
+  }
+
+  @Test("E3: that assigning to an observed key tells nobody is a hint, once, with the remedy")
+  func hint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      let player = Player()
+      let tokens = [
+        player.observe(\.index) { _, _ in }, player.observe(\.index) { _, _ in },
+        try player.observe(keyPath: "index") { _, _ in }, player.observe(\.both) { _, _ in },
+        try player.observe(keyPath: "named") { _, _ in }, player.observe(\.twice) { _, _ in },
+      ]
+      for token in tokens { token.invalidate() }
+      KVODiagnostics.hint = nil
+      player.observe(\.shown) { _, _ in }.invalidate()
+    }
+    let hints = try #require(result).errors.split(separator: "\n")
+    #expect(hints.count == 1, "\(hints)")
+    for word in ["Player", "\"index\"", "set { withChange(of: \\.index)"] {
+      #expect(hints.first?.contains(word) == true)
+    }
+  }
+}
+
+private struct Refused: Error {}
+
+private final class Model {
+  var index = 0
+}
+
+private class Player: Tracked {
+  private let model = Model()
+  @Observed var observed = 0
+  @Observed var title = ""
+  final var volume = 0.0
+  var count = UInt8(0)
+  @Observed var me: Player?
+
+  /// Reads nothing that can be observed.
+  var index: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
+  /// Is said to be affected by another key, which its setter does not touch.
+  var named: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
+  /// Reads something, and sets something else.
+  var shown: Int {
+    get { title.isEmpty ? model.index : -1 }
+    set { model.index = newValue }
+  }
+  /// Sets what it reads, twice, and what it does not.
+  var both: Int {
+    get { observed }
+    set {
+      title = "old"
+      observed = newValue - 1
+      observed = newValue
+      title = "new"
+    }
+  }
+  /// The same, with its keys declared.
+  var whole: Int {
+    get { observed }
+    set { both = newValue }
+  }
+  var fussy: Int { observed }
+  var label: String { "at \(both)" }
+  var said: Int {
+    get { model.index }
+    set { withChange(of: \.said) { model.index = newValue } }
+  }
+  var quiet: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
+  var twice: Int { observed * 2 }
+  var width: Float { 1 }
+  var widths: [Float] { [1] }
+  var marks: Set<Int> { [] }
+  let limit = Float(1)
+
+  override class func registerKeys() {
+    declareKeys { keys in
+      keys.computed("index", \.index)
+      keys.computed("named", \.named, affectedBy: ["title"])
+      keys.computed("shown", \.shown)
+      keys.computed("both", \.both)
+      keys.computed("whole", \.whole, affectedBy: ["observed", "title"])
+      keys.computed("said", \.said)
+      keys.computed("quiet", \.quiet)
+      keys.automaticallyNotifies("quiet", false)
+      keys.computed("label", \.label, affectedBy: ["both"])
+      keys.accessors(
+        "fussy", \.fussy, get: { $0.fussy },
+        set: { player, value in
+          guard value >= 0 else { throw Refused() }
+          player.both = value
+        })
+      keys.dependency("fussy", on: ["both"])
+    }
+  }
+
+  override init() {
+    super.init()
+  }
+}
