@@ -27,6 +27,21 @@ public final class KVOContext: Sendable {
     UInt(bitPattern: pointer) == context.address
   }
 
+  /// Whether a registration was made with another context, or with none.
+  public static func != (pointer: UnsafeMutableRawPointer?, context: KVOContext) -> Bool {
+    !(pointer == context)
+  }
+
+  /// Whether a registration was made with this context.
+  public static func == (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
+    pointer == context
+  }
+
+  /// Whether a registration was made with another context, or with none.
+  public static func != (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
+    !(pointer == context)
+  }
+
   /// For `switch context { case balanceContext: … }`.
   public static func ~= (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
     pointer == context

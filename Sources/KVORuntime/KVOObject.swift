@@ -324,7 +324,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
 
   // MARK: Introspection
 
-  /// Who is registered with this object. Any thread.
+  /// Who is registered with this object: without registrations where nobody is. Any thread.
   public var observationInfo: ObservationInfo { ObservationInfo(of: boundHeader) }
 
   /// Whether a change of the key would notify anybody. Any thread.

@@ -89,3 +89,23 @@ extension KeyValueObservingOptions {
     return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }
 }
+
+// MARK: As an optional
+
+// The class's own property has a value whoever observes. Where an optional is asked for, by `== nil`,
+// `if let` or `?.`, these answer.
+extension KeyValueObserving where Self: KVOObject {
+  /// Who is registered with this object; nil if nobody is. Any thread.
+  /// - Complexity: O(*n*) in the number of registrations.
+  public var observationInfo: ObservationInfo? { (observationInfo as ObservationInfo).unlessEmpty }
+}
+
+extension KeyValueObserving where Self: ForeignObject {
+  /// Who is registered with this object; nil if nobody is. Any thread.
+  /// - Complexity: O(*n*) in the number of registrations.
+  public var observationInfo: ObservationInfo? { (observationInfo as ObservationInfo).unlessEmpty }
+}
+
+extension ObservationInfo {
+  fileprivate var unlessEmpty: ObservationInfo? { registrations.isEmpty ? nil : self }
+}

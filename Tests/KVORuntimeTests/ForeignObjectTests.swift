@@ -221,8 +221,10 @@ import Testing
     let registrations = account.wrapped.observationInfo.registrations
     #expect(registrations.map(\.keyPath) == ["balance"])
     #expect(registrations.map(\.options) == [.old])
+    #expect(account.wrapped.observationInfo != nil)
     token.invalidate()
     #expect(account.wrapped.observationInfo.registrations.isEmpty)
+    #expect(account.wrapped.observationInfo == nil)
   }
 
   // MARK: Lifetimes
