@@ -25,6 +25,9 @@ protocol CollectionHandle<Contents>: AnyObject {
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
   ) -> R
 
+  /// Puts other contents in place of all: a setting.
+  func set(_ contents: Contents)
+
   /// Touches the storage without changing the contents.
   func prepare(_ body: (inout Contents) -> Void)
 
@@ -49,6 +52,8 @@ final class FreeCollection<Contents>: CollectionHandle {
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
   ) -> R { body(&contents) }
 
+  func set(_ contents: Contents) { self.contents = contents }
+
   func prepare(_ body: (inout Contents) -> Void) { body(&contents) }
 }
 
@@ -67,7 +72,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
   init(_ object: Root, _ keyPath: ReferenceWritableKeyPath<Root, Stored>) {
     self.object = object
     self.keyPath = keyPath
-    key = object.key(of: keyPath)
+    key = object.observedKey(of: keyPath)
     let property = KVOClass.of(object).property(key.name.string)
     isKey = property != nil
     storage = property?.storage(in: object, as: Stored.self)
@@ -89,6 +94,15 @@ class PropertyCollection<Root: KVOObject, Stored> {
     let frame = isTold ? part().announce(object.header, name) : nil
     defer { if isKey { closeChange(frame, of: object.header, name) } }
     return access(body)
+  }
+
+  // What goes ends after the access to the storage: its deinit may use the property.
+  fileprivate final func exchange(for new: Stored) {
+    _ = change(.whole) { stored in
+      let replaced = stored
+      stored = new
+      return replaced
+    }
   }
 
   fileprivate final func access<R>(_ body: (inout Stored) -> R) -> R {
@@ -117,6 +131,8 @@ final class WholeProperty<Root: KVOObject, Contents>:
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
   ) -> R { change(.members(kind, goes: goes(), comes: comes()), body) }
+
+  func set(_ contents: Contents) { exchange(for: contents) }
 
   func prepare(_ body: (inout Contents) -> Void) { access(body) }
 }
@@ -151,6 +167,8 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
     }
   }
 
+  func set(_ contents: Contents) { exchange(for: contents) }
+
   func prepare(_ body: (inout Contents) -> Void) { access { update(&$0, body) } }
 
   // Taken out, so that the collection has no second owner while it is changed.
@@ -162,10 +180,11 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   }
 }
 
-/// A change of some elements of a property, in terms of the property's type.
+/// A change of a property, or of some elements, in terms of the property's type.
 enum Part<Stored> {
   case elements(KeyValueChange, RangeSet<Int>)
   case members(KeyValueChange, goes: Stored?, comes: Stored?)
+  case whole
 
   /// Opens the change; nil if nobody observes the key.
   func announce(_ header: UnsafeMutablePointer<kvo_object>, _ name: KeyName) -> OpaquePointer? {
@@ -177,6 +196,10 @@ enum Part<Stored> {
         part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
       }
+    case .whole:
+      var part = kvo_part()
+      part.kind = .KVO_SETTING
+      return kvo_uniform_will_part(header, name.interned, &part)
     case .members(let kind, let goes, let comes):
       return withValue(of: goes) { goes in
         withValue(of: comes) { comes in

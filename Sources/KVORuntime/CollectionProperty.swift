@@ -102,6 +102,18 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     }
   }
 
+  func set(_ elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try place.key.convert($0) }
+    try place.requireUsed()
+    _ = try place.key.changeWhole { try update { exchange(&$0, elements) } }
+  }
+
+  private func exchange(_ stored: inout [Element], _ elements: [Element]) -> [Element] {
+    let replaced = stored
+    stored = elements
+    return replaced
+  }
+
   // Bounds are looked at again where the elements are changed: prior observers may have changed
   // them, too.
   private func elements(at indexes: RangeSet<Int>, of elements: [Element]) throws -> [Element] {
@@ -267,10 +279,22 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
   }
 
-  // What the key can't have is refused before anybody is told.
+  func set(_ elements: [Any]) throws {
+    let changed = try changed { $0 = elements }
+    try key.changeWhole { try key.object.setValue(changed, forKey: key.name.string) }
+  }
+
   private func update(
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
+    let changed = try changed(body)
+    try key.change(kind, at: indexes) {
+      try key.object.setValue(changed, forKey: key.name.string)
+    }
+  }
+
+  // What the key can't have is refused before anybody is told.
+  private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
     let value = try key.object.value(forKey: key.name.string)
     guard var elements = (value ?? []) as? [Any] else {
       throw key.mismatch(value as Any, expected: [Any].self)
@@ -278,9 +302,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     if property?.isUnused(in: key.object) == true { throw key.unused }
     body(&elements)
     _ = try property?.takes(elements, of: key.object)
-    try key.change(kind, at: indexes) {
-      try key.object.setValue(elements, forKey: key.name.string)
-    }
+    return elements
   }
 }
 

@@ -129,18 +129,32 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     if let refusal { throw refusal }
   }
 
+  func set(_ elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try key.convert($0) }
+    let refusal = try key.changeWhole {
+      try exchange(at: RangeSet(0..<count), elements, at: RangeSet(0..<elements.count))
+    }
+    if let refusal { throw refusal }
+  }
+
+  private func exchange(at indexes: RangeSet<Int>, _ elements: [Element]) throws -> (any Error)? {
+    try exchange(at: indexes, elements, at: indexes)
+  }
+
   // What is refused leaves the elements that there were.
   // - Returns: the error where these are refused as well, so that something has changed.
   private func exchange(
-    at indexes: RangeSet<Int>, _ elements: [Element]
+    at old: RangeSet<Int>, _ elements: [Element], at new: RangeSet<Int>
   ) throws -> (any Error)? {
-    let replaced = indexes.ranges.flatMap { accessors.elements(of: root, in: $0) }
-    try accessors.remove?(root, indexes)
+    let replaced = old.ranges.flatMap { accessors.elements(of: root, in: $0) }
+    if !old.isEmpty { try accessors.remove?(root, old) }
     do {
-      try accessors.insert?(root, elements, indexes)
+      if !new.isEmpty { try accessors.insert?(root, elements, new) }
       return nil
     } catch {
-      guard (try? accessors.insert?(root, replaced, indexes)) != nil else { return error }
+      guard old.isEmpty || (try? accessors.insert?(root, replaced, old)) != nil else {
+        return error
+      }
       throw error
     }
   }

@@ -108,6 +108,16 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     }
   }
 
+  // The core knows no other way to change all elements through their accessors.
+  func set(_ elements: [Any]) throws {
+    let count = count
+    if elements.count == count, count > 0 {
+      return try replace(at: RangeSet(0..<count), with: elements)
+    }
+    if count > 0 { try remove(at: RangeSet(0..<count)) }
+    if !elements.isEmpty { try insert(elements, at: RangeSet(0..<elements.count)) }
+  }
+
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     try change(.KVO_SET, members.map(\.base)) { members, error in
       switch mutation {

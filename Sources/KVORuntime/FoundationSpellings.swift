@@ -1,5 +1,5 @@
-// What code from Apple's platforms calls otherwise: the proxies' methods under the names of Foundation's
-// collections, and validation of what is held as an object.
+// What code from Apple's platforms calls otherwise: validation of what is held as an object, and what
+// lazy proxies are asked, under the names of Foundation's collections.
 
 extension KVOObject {
   /// As `validateValue(_:forKey:)` of an `Any?`, for a value that is held as an object, as it must be
@@ -17,16 +17,9 @@ extension ArrayProxy {
   /// The element at an index, as `NSArray` spells it.
   public func object(at index: Int) -> Any { self[index] }
 
-  /// The first element, as `NSArray` spells it.
-  public var firstObject: Any? { first }
-
-  /// The last element, as `NSArray` spells it.
-  public var lastObject: Any? { last }
-}
-
-extension MutableArrayProxy {
-  /// The element at an index, as `NSArray` spells it.
-  public func object(at index: Int) -> Any { self[index] }
+  /// The elements at some indexes, as `NSArray` spells it. An index beyond the count stops the program.
+  /// - Complexity: O(*n*) in the number of indexes.
+  public func objects(at indexes: RangeSet<Int>) -> [Any] { indexes.map { self[$0] } }
 
   /// The first element, as `NSArray` spells it.
   public var firstObject: Any? { first }
@@ -34,72 +27,49 @@ extension MutableArrayProxy {
   /// The last element, as `NSArray` spells it.
   public var lastObject: Any? { last }
 
-  /// `append(_:)`, as `NSMutableArray` spells it.
-  public func add(_ element: Any) throws { try append(element) }
+  /// Whether an element is there: one that is equal, or the same object where there is no `==`.
+  /// - Complexity: O(*n*), or what a declared accessor for it takes.
+  public func contains(_ element: Any) -> Bool { contents.firstIndex(of: element) != nil }
 
-  /// Adds elements at the end, as one insertion.
-  public func addObjects(from elements: [Any]) throws {
-    try insert(elements, at: RangeSet(count..<count + elements.count))
+  /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// - Complexity: as `contains(_:)`.
+  public func index(of element: Any) -> Int { contents.firstIndex(of: element) ?? notFound }
+}
+
+extension SetProxy {
+  /// The members in no particular order, as `NSSet` spells it.
+  /// - Complexity: O(*n*).
+  public var allObjects: [Any] { contents.members.map(\.base) }
+
+  /// Some member, nil if there is none, as `NSSet` spells it.
+  /// - Complexity: O(*n*).
+  public func anyObject() -> Any? { contents.members.first?.base }
+
+  /// The member that is equal to a value, nil if there is none, as `NSSet` spells it.
+  /// - Complexity: O(*n*) if it is there.
+  public func member(_ value: AnyHashable) -> Any? { contents.original(of: value) }
+}
+
+extension OrderedReading {
+  /// Where an element is first; nil if it is not there. What is not hashable is looked for by going
+  /// through all.
+  func firstIndex(of element: Any) -> Int? {
+    if let member = flattened(element) as? AnyHashable { return index(of: member) }
+    return elements(in: 0..<count).firstIndex { areEqual($0, element) }
   }
 
-  /// `remove(at:)`, as `NSMutableArray` spells it.
-  public func removeObject(at index: Int) throws { try remove(at: index) }
-
-  /// `remove(at:)` of several, as `NSMutableArray` spells it.
-  public func removeObjects(at indexes: RangeSet<Int>) throws { try remove(at: indexes) }
-
-  /// Removes the last element.
-  public func removeLastObject() throws { try remove(at: count - 1) }
-
-  /// `removeAll()`, as `NSMutableArray` spells it.
-  public func removeAllObjects() throws { try removeAll() }
-
-  /// `replace(at:with:)`, as `NSMutableArray` spells it.
-  public func replaceObject(at index: Int, with element: Any) throws {
-    try replace(at: index, with: element)
-  }
-
-  /// `replace(at:with:)` of several, as `NSMutableArray` spells it.
-  public func replaceObjects(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    try replace(at: indexes, with: elements)
+  /// The indexes of the elements of which a condition is true, by one reading of all.
+  func indexes(where condition: (Any) -> Bool) -> RangeSet<Int> {
+    elements(in: 0..<count).indices(where: condition)
   }
 }
 
-extension MutableSetProxy {
-  /// `formUnion(_:)`, as `NSMutableSet` spells it.
-  public func union(_ other: Set<AnyHashable>) throws { try formUnion(other) }
-
-  /// `subtract(_:)`, as `NSMutableSet` spells it.
-  public func minus(_ other: Set<AnyHashable>) throws { try subtract(other) }
-
-  /// `formIntersection(_:)`, as `NSMutableSet` spells it.
-  public func intersect(_ other: Set<AnyHashable>) throws { try formIntersection(other) }
-
-  /// `set(_:)`, as `NSMutableSet` spells it.
-  public func setSet(_ other: Set<AnyHashable>) throws { try set(other) }
-
-  /// Adds members, as one union.
-  public func addObjects(from members: [AnyHashable]) throws { try formUnion(Set(members)) }
-
-  /// Removes all members, as one change.
-  public func removeAllObjects() throws { try formIntersection([]) }
-}
-
-extension MutableOrderedSetProxy {
-  /// The member at an index, as `NSOrderedSet` spells it.
-  public func object(at index: Int) -> AnyHashable { self[index] }
-
-  /// `remove(at:)`, as `NSMutableOrderedSet` spells it.
-  public func removeObject(at index: Int) throws { try remove(at: index) }
-
-  /// `remove(at:)` of several, as `NSMutableOrderedSet` spells it.
-  public func removeObjects(at indexes: RangeSet<Int>) throws { try remove(at: indexes) }
-
-  /// `removeAll()`, as `NSMutableOrderedSet` spells it.
-  public func removeAllObjects() throws { try removeAll() }
-
-  /// `replace(at:with:)`, as `NSMutableOrderedSet` spells it.
-  public func replaceObject(at index: Int, with member: AnyHashable) throws {
-    try replace(at: index, with: member)
+extension MemberReading {
+  /// The member that counts as a value: it is equal, or has it for its raw value.
+  func original(of value: AnyHashable) -> Any? {
+    guard contains(value) else { return nil }
+    return members.first {
+      $0 == value || ($0.base as? any RawRepresentable)?.rawValue as? AnyHashable == value
+    }?.base
   }
 }

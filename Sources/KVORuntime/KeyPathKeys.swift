@@ -8,13 +8,13 @@ extension KVOObject {
   /// programming error: the program stops, with the property named. Evaluates the key path the
   /// first time that it is used with the class.
   /// - Complexity: O(1) after that.
-  func keyName(of keyPath: AnyKeyPath) -> KeyName { key(of: keyPath).name }
+  func keyName(of keyPath: AnyKeyPath) -> KeyName { observedKey(of: keyPath).name }
 
   /// The same; nil for what can't be observed.
   func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? { knownKey(of: keyPath)?.name }
 
   /// The key, which is the key path's as long as the answer lives.
-  func key(of keyPath: AnyKeyPath) -> ObservedKey {
+  func observedKey(of keyPath: AnyKeyPath) -> ObservedKey {
     guard let key = knownKey(of: keyPath) else {
       KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)))
     }
@@ -54,6 +54,11 @@ extension KVOObject {
     }
     guard reads.isObservable else { return nil }
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
+  }
+
+  /// The key of an `@Observed` property, by reading it; nil for another key path.
+  func storedKey(of keyPath: AnyKeyPath) -> KeyName? {
+    stored(keyPath, KeyPathReads(of: keyPath, in: self), in: KVOClass.of(self))?.name
   }
 
   private func checked(

@@ -17,7 +17,17 @@ public final class MutableArrayProxy: RandomAccessCollection {
   public var count: Int { contents.reading.count }
 
   /// An element, nil as `Optional<Any>.none`. An index beyond the count stops the program.
-  public subscript(position: Int) -> Any { contents.reading.checkedElement(at: position) }
+  ///
+  /// Setting one is a replacement; at the index after the last, an insertion there. What can't be done
+  /// stops the program with a message: `replace(at:with:)` throws.
+  public subscript(position: Int) -> Any {
+    get { contents.reading.checkedElement(at: position) }
+    set {
+      contents.perform {
+        try position == count ? append(newValue) : replace(at: position, with: newValue)
+      }
+    }
+  }
 
   /// Goes through the elements: of a property through those that there are now, also if it is changed
   /// meanwhile.
@@ -140,12 +150,17 @@ struct OrderedContents {
     return places > 0
   }
 
-  private func checkBounds(_ indexes: RangeSet<Int>) throws {
+  /// For what can't throw.
+  func perform(_ body: () throws -> Void) {
+    do { try body() } catch { KVODiagnostics.stop("\(error)") }
+  }
+
+  func checkBounds(_ indexes: RangeSet<Int>) throws {
     let count = reading.count
     if let index = indexes.firstBeyond(count) { throw outOfBounds(index, of: count) }
   }
 
-  private func outOfBounds(_ index: Int, of count: Int? = nil) -> KeyValueError {
+  func outOfBounds(_ index: Int, of count: Int? = nil) -> KeyValueError {
     .indexOutOfBounds(
       key: key, className: className, index: index, count: count ?? reading.count)
   }

@@ -13,8 +13,16 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   public var count: Int { contents.reading.count }
 
   /// A member. An index beyond the count stops the program.
+  ///
+  /// Setting one is a replacement; at the index after the last, an insertion there. What can't be done
+  /// stops the program with a message: `replace(at:with:)` throws.
   public subscript(position: Int) -> AnyHashable {
-    hashable(contents.reading.checkedElement(at: position))
+    get { hashable(contents.reading.checkedElement(at: position)) }
+    set {
+      contents.perform {
+        try position == count ? add(newValue) : replace(at: position, with: newValue)
+      }
+    }
   }
 
   /// Whether a member is there.
@@ -76,9 +84,26 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     try contents.check(index)
     let member = try converted(member, by: contents.mutable())
     if let present = firstIndex(of: member), present != index {
-      throw contents.invalid("it is an ordered set and would have \(member) twice.")
+      throw twice(member)
     }
     try contents.replace(at: RangeSet(index..<index + 1), with: [member.base])
+  }
+
+  /// Puts members in the places of as many others: one replacement.
+  ///
+  /// - Throws: `KeyValueError.validationFailed` if one of them would be there twice, too.
+  public func replace(at indexes: RangeSet<Int>, with members: [AnyHashable]) throws {
+    let mutation = try contents.mutable()
+    guard try contents.match(members, indexes) else { return }
+    try contents.checkBounds(indexes)
+    var known = Set(self.indices.lazy.filter { !indexes.contains($0) }.map { self[$0] })
+    let new = try members.map { try converted($0, by: mutation) }
+    for member in new where !known.insert(member).inserted { throw twice(member) }
+    try contents.replace(at: indexes, with: new.map(\.base))
+  }
+
+  private func twice(_ member: AnyHashable) -> KeyValueError {
+    contents.invalid("it is an ordered set and would have \(member) twice.")
   }
 
   /// Removes all members: one removal.

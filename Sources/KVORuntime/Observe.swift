@@ -93,7 +93,7 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(key(of: keyPath), options, token, deliver)
+    register(observedKey(of: keyPath), options, token, deliver)
     return token
   }
 
@@ -104,7 +104,7 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(key(of: keyPath), options, token) { [weak token] object, change in
+    register(observedKey(of: keyPath), options, token) { [weak token] object, change in
       if let token { deliver(object, change, token) }
     }
     return token

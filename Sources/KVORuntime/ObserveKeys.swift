@@ -52,7 +52,7 @@ extension KVOObject {
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
     guard !keyPaths.isEmpty else { return token }
-    let keys = keyPaths.map { key(of: $0) }
+    let keys = keyPaths.map { observedKey(of: $0) }
     let names = keys.map(\.name.interned)
     let handler = KeysHandler.make(keyPaths, keys.compactMap(\.lent), deliver)
     let error = failure {

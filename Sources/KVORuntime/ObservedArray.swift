@@ -104,6 +104,16 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
     if bounds.lowerBound < 0 || bounds.upperBound > count { stop("The range \(bounds)", count) }
   }
 
+  private func check(insertion indexes: RangeSet<Int>, _ count: Int) {
+    if let index = indexes.firstBeyond(insertingInto: count) { stop("Index \(index)", count) }
+  }
+
+  private func match(_ elements: [Element], _ indexes: RangeSet<Int>) {
+    guard elements.count != indexes.count else { return }
+    KVODiagnostics.stop(
+      "\(elements.count) elements were given for \(indexes.count) indexes of \(handle.owner).")
+  }
+
   private func stop(_ what: String, _ count: Int) -> Never {
     KVODiagnostics.stop(
       "Index out of range: \(what) is not in \(handle.owner), which has \(count) elements.")
@@ -164,6 +174,17 @@ extension ObservedArray: RangeReplaceableCollection {
     let newElements = Array(newElements)
     check(i..<i, count)
     insert(newElements, i)
+  }
+
+  /// Inserts elements at as many indexes, which are those that they have afterwards: one insertion.
+  public func insert(_ newElements: [Element], at indexes: RangeSet<Int>) {
+    match(newElements, indexes)
+    check(insertion: indexes, count)
+    guard !indexes.isEmpty else { return }
+    handle.change(.insertion, at: indexes) {
+      check(insertion: indexes, $0.count)
+      $0.insert(newElements, at: indexes)
+    }
   }
 
   /// Removes an element and returns it.
@@ -229,6 +250,22 @@ extension ObservedArray: RangeReplaceableCollection {
   public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
     remove(try elements.indices(where: shouldBeRemoved))
   }
+
+  /// Puts elements in the places of as many others: one replacement.
+  public func replaceObjects(at indexes: RangeSet<Int>, with newElements: [Element]) {
+    match(newElements, indexes)
+    for range in indexes.ranges { check(range, count) }
+    guard !indexes.isEmpty else { return }
+    _ = handle.change(.replacement, at: indexes) { elements -> [Element] in
+      for range in indexes.ranges { check(range, elements.count) }
+      let gone = indexes.ranges.flatMap { elements[$0] }
+      elements.replace(at: indexes, with: newElements)
+      return gone
+    }
+  }
+
+  /// Puts other elements in place of all: one setting, as assigning to the property is.
+  public func setArray(_ newElements: [Element]) { handle.set(newElements) }
 
   public func reserveCapacity(_ n: Int) {
     handle.prepare { $0.reserveCapacity(n) }

@@ -22,7 +22,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     self.handle = handle
   }
 
-  private var members: Set<Element> { handle.contents }
+  var members: Set<Element> { handle.contents }
 
   /// Iterates over the members that there are now.
   public func makeIterator() -> Set<Element>.Iterator { members.makeIterator() }

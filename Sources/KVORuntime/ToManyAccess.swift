@@ -39,6 +39,8 @@ protocol OrderedMutation {
   func remove(at indexes: RangeSet<Int>) throws
   /// Replaces elements by as many others.
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws
+  /// Puts other elements in place of all: a setting.
+  func set(_ elements: [Any]) throws
   /// An element as the key will have it; an error for what can't become one.
   func converted(_ element: Any) throws -> Any
 }
@@ -79,6 +81,15 @@ struct ToManyKey {
         part.indexes = $0
         return kvo_uniform_will_part(header, name.interned, &part)
       }
+    }
+  }
+
+  /// Runs a body as one change of the whole collection, which comes to nothing if the body throws.
+  func changeWhole<R>(_ body: () throws -> R) rethrows -> R {
+    try tell(body) {
+      var part = kvo_part()
+      part.kind = .KVO_SETTING
+      return kvo_uniform_will_part($0, name.interned, &part)
     }
   }
 

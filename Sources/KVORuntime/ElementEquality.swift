@@ -1,0 +1,50 @@
+// Which elements of any type are the same, as `isEqual(_:)` tells on Apple's platforms: by `==` where
+// they have it, objects without it by identity.
+
+/// Whether two elements are the same.
+func areEqual(_ a: Any, _ b: Any) -> Bool {
+  guard let first = flattened(a), let second = flattened(b) else {
+    return flattened(a) == nil && flattened(b) == nil
+  }
+  if let first = first as? AnyHashable, let second = second as? AnyHashable {
+    return first == second
+  }
+  if let first = first as? any Equatable { return first.equals(second) }
+  return areIdentical(first, second)
+}
+
+/// Whether two elements are one object.
+func areIdentical(_ a: Any, _ b: Any) -> Bool {
+  guard let first = flattened(a), let second = flattened(b), type(of: first) is AnyClass,
+    type(of: second) is AnyClass
+  else { return false }
+  return first as AnyObject === second as AnyObject
+}
+
+extension Equatable {
+  fileprivate func equals(_ other: Any) -> Bool { self == other as? Self }
+}
+
+/// Elements of any type, to be looked up: O(1) those that are hashable, the others one by one.
+struct SoughtElements {
+  private var hashable: Set<AnyHashable> = []
+  private var others: [Any] = []
+
+  init(_ elements: some Sequence<Any>) {
+    for element in elements {
+      if let member = flattened(element) as? AnyHashable {
+        hashable.insert(member)
+      } else {
+        others.append(element)
+      }
+    }
+  }
+
+  func contains(_ element: Any) -> Bool {
+    if let member = flattened(element) as? AnyHashable { return hashable.contains(member) }
+    return others.contains { areEqual($0, element) }
+  }
+}
+
+/// What searches answer for what is not there, as Foundation's do: its `NSNotFound`.
+let notFound = Int.max

@@ -1,0 +1,69 @@
+// `NSMutableArray`'s names, each one change. What goes wrong stops the program, as with the others.
+
+extension ObservedArray {
+  /// The element at an index, as `NSArray` spells it.
+  public func object(at index: Int) -> Element { self[index] }
+
+  /// The elements at some indexes, as `NSArray` spells it.
+  /// - Complexity: O(*n*) in the number of indexes.
+  public func objects(at indexes: RangeSet<Int>) -> [Element] { indexes.map { self[$0] } }
+
+  /// The first element, as `NSArray` spells it.
+  public var firstObject: Element? { first }
+
+  /// The last element, as `NSArray` spells it.
+  public var lastObject: Element? { last }
+
+  /// `append(_:)`, as `NSMutableArray` spells it.
+  /// - Complexity: O(1), amortised.
+  public func add(_ element: Element) { append(element) }
+
+  /// Adds elements at the end, as one insertion.
+  public func addObjects(from elements: [Element]) { append(contentsOf: elements) }
+
+  /// `remove(at:)`, as `NSMutableArray` spells it.
+  public func removeObject(at index: Int) { remove(at: index) }
+
+  /// `removeSubranges(_:)`, as `NSMutableArray` spells it.
+  public func removeObjects(at indexes: RangeSet<Int>) { removeSubranges(indexes) }
+
+  /// `removeSubrange(_:)`, as `NSMutableArray` spells it.
+  public func removeObjects(in range: Range<Int>) { removeSubrange(range) }
+
+  /// `removeLast()`, as `NSMutableArray` spells it.
+  public func removeLastObject() { removeLast() }
+
+  /// `removeAll()`, as `NSMutableArray` spells it.
+  public func removeAllObjects() { removeAll() }
+
+  /// Puts an element in the place of another: one replacement.
+  /// - Complexity: O(1).
+  public func replaceObject(at index: Int, with element: Element) { self[index] = element }
+
+  /// `swapAt(_:_:)`, as `NSMutableArray` spells it.
+  /// - Complexity: O(1).
+  public func exchangeObject(at first: Int, withObjectAt second: Int) { swapAt(first, second) }
+}
+
+extension ObservedArray where Element: Equatable {
+  /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// - Complexity: O(*n*).
+  public func index(of element: Element) -> Int { firstIndex(of: element) ?? notFound }
+
+  /// Removes an element wherever it is: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func remove(_ element: Element) { removeAll { $0 == element } }
+
+  /// Removes elements wherever they are: one removal, none if none of them is there.
+  /// - Complexity: O(*n* · *m*).
+  public func removeObjects(in elements: [Element]) { removeAll { elements.contains($0) } }
+}
+
+extension ObservedArray where Element: Hashable {
+  /// Removes elements wherever they are: one removal, none if none of them is there.
+  /// - Complexity: O(*n*) in the elements of both.
+  public func removeObjects(in elements: [Element]) {
+    let sought = Set(elements)
+    removeAll { sought.contains($0) }
+  }
+}

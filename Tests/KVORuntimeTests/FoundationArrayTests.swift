@@ -1,0 +1,314 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// B9, H1, H2, H5: `NSMutableArray`'s names, of proxies and of typed handles.
+@Suite(.leakFree) struct FoundationArrayTests {
+  /// A mutation of `0 1 2 1`, what it tells, and what it leaves.
+  struct Step: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let lines: [String]
+    let left: [Int]
+    let run: @Sendable (MutableArrayProxy) throws -> Void
+    let handle: @Sendable (ObservedArray<Int>) -> Void
+
+    init(
+      _ name: String, _ lines: [String], left: [Int],
+      run: @escaping @Sendable (MutableArrayProxy) throws -> Void,
+      handle: @escaping @Sendable (ObservedArray<Int>) -> Void
+    ) {
+      testDescription = name
+      self.lines = lines
+      self.left = left
+      self.run = run
+      self.handle = handle
+    }
+  }
+
+  static let steps: [Step] = [
+    Step("add", ["insertion at 4 new [9]"], left: [0, 1, 2, 1, 9]) {
+      try $0.add(9)
+    } handle: {
+      $0.add(9)
+    },
+    Step("addObjects", ["insertion at 4...5 new [8, 9]"], left: [0, 1, 2, 1, 8, 9]) {
+      try $0.addObjects(from: [8, 9])
+    } handle: {
+      $0.addObjects(from: [8, 9])
+    },
+    Step("insert at indexes", ["insertion at 0 2 new [8, 9]"], left: [8, 0, 9, 1, 2, 1]) {
+      try $0.insert([8, 9], at: RangeSet([0, 2]))
+    } handle: {
+      $0.insert([8, 9], at: RangeSet([0, 2]))
+    },
+    Step("remove wherever it is", ["removal at 1 3 old [1, 1]"], left: [0, 2]) {
+      try $0.remove(1)
+    } handle: {
+      $0.remove(1)
+    },
+    Step("remove what is not there", [], left: [0, 1, 2, 1]) {
+      try $0.remove(7)
+    } handle: {
+      $0.remove(7)
+    },
+    Step("removeObjects in others", ["removal at 0...1 3 old [0, 1, 1]"], left: [2]) {
+      try $0.removeObjects(in: [1, 7, 0])
+    } handle: {
+      $0.removeObjects(in: [1, 7, 0])
+    },
+    Step("removeObjects in none", [], left: [0, 1, 2, 1]) {
+      try $0.removeObjects(in: [])
+    } handle: {
+      $0.removeObjects(in: [])
+    },
+    Step("removeObjects in a range", ["removal at 1...2 old [1, 2]"], left: [0, 1]) {
+      try $0.removeObjects(in: 1..<3)
+    } handle: {
+      $0.removeObjects(in: 1..<3)
+    },
+    Step("removeObjects at", ["removal at 0 2 old [0, 2]"], left: [1, 1]) {
+      try $0.removeObjects(at: RangeSet([0, 2]))
+    } handle: {
+      $0.removeObjects(at: RangeSet([0, 2]))
+    },
+    Step("removeObject", ["removal at 0 old [0]"], left: [1, 2, 1]) {
+      try $0.removeObject(at: 0)
+    } handle: {
+      $0.removeObject(at: 0)
+    },
+    Step("removeLastObject", ["removal at 3 old [1]"], left: [0, 1, 2]) {
+      try $0.removeLastObject()
+    } handle: {
+      $0.removeLastObject()
+    },
+    Step("removeAllObjects", ["removal at 0...3 old [0, 1, 2, 1]"], left: []) {
+      try $0.removeAllObjects()
+    } handle: {
+      $0.removeAllObjects()
+    },
+    Step("replaceObject", ["replacement at 2 old [2] new [9]"], left: [0, 1, 9, 1]) {
+      try $0.replaceObject(at: 2, with: 9)
+    } handle: {
+      $0.replaceObject(at: 2, with: 9)
+    },
+    Step("replaceObjects", ["replacement at 0 3 old [0, 1] new [8, 9]"], left: [8, 1, 2, 9]) {
+      try $0.replaceObjects(at: RangeSet([0, 3]), with: [8, 9])
+    } handle: {
+      $0.replaceObjects(at: RangeSet([0, 3]), with: [8, 9])
+    },
+    Step("setArray", ["old [0, 1, 2, 1] new [5, 6]"], left: [5, 6]) {
+      try $0.setArray([5, 6])
+    } handle: {
+      $0.setArray([5, 6])
+    },
+    Step("setArray of nothing", ["old [0, 1, 2, 1] new []"], left: []) {
+      try $0.setArray([])
+    } handle: {
+      $0.setArray([])
+    },
+    Step("exchangeObject", ["replacement at 0 2 old [0, 2] new [2, 0]"], left: [2, 1, 0, 1]) {
+      try $0.exchangeObject(at: 2, withObjectAt: 0)
+    } handle: {
+      $0.exchangeObject(at: 2, withObjectAt: 0)
+    },
+    Step("exchange one with itself", [], left: [0, 1, 2, 1]) {
+      try $0.exchangeObject(at: 2, withObjectAt: 2)
+    } handle: {
+      $0.exchangeObject(at: 2, withObjectAt: 2)
+    },
+    Step(
+      "sort", ["replacement at 0...3 old [0, 1, 2, 1] new [2, 1, 1, 0]"], left: [2, 1, 1, 0]
+    ) {
+      try $0.sort { ($0 as! Int) > ($1 as! Int) }
+    } handle: {
+      $0.sort { $0 > $1 }
+    },
+    Step("subscript", ["replacement at 1 old [1] new [9]"], left: [0, 9, 2, 1]) {
+      $0[1] = 9
+    } handle: {
+      $0[1] = 9
+    },
+  ]
+
+  private func lines(_ step: Step) -> [String] { step.lines.map { "a \($0)" } }
+
+  @Test(
+    "B9, H2, H5: each of a proxy's is one change, whatever stands behind the key",
+    arguments: MutableProxyTests.keys, steps)
+  func proxies(_ key: String, _ step: Step) throws {
+    let orchard = try MutableProxyTests.orchard(key)
+    orchard.stock = [0, 1, 2, 1]
+    if !["grown", "tended", "accessed"].contains(key) {
+      try orchard.setValue([0, 1, 2, 1], forKey: key)
+    }
+    let log = Recorder()
+    try log.observe(orchard, key, [.old, .new])
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    try step.run(proxy)
+    #expect(log.take() == lines(step))
+    #expect(proxy.map { $0 as? Int } == step.left)
+  }
+
+  @Test("H2, H5: each of a handle's is one change", arguments: steps)
+  func handles(_ step: Step) {
+    let shelf = Shelf()
+    shelf.numbers = [0, 1, 2, 1]
+    shelf.wishes = [0, 1, 2, 1]
+    let log = Recorder()
+    log.observe(shelf, \.numbers, [.old, .new])
+    step.handle(shelf.mutableArray(\.numbers))
+    #expect(log.take() == lines(step))
+    #expect(shelf.numbers == step.left)
+    log.observe(shelf, \.wishes, [.old, .new])
+    step.handle(shelf.mutableArray(\.wishes))
+    #expect(log.take() == lines(step))
+    #expect(shelf.wishes == step.left)
+    let free = ObservedArray([0, 1, 2, 1])
+    step.handle(free)
+    #expect(Array(free) == step.left)
+  }
+
+  @Test("H2: a handle of a key that is declared, and not @Observed, tells its settings")
+  func declared() {
+    let shelf = Shelf()
+    let log = Recorder()
+    log.observe(shelf, \.notes, [.old, .new])
+    shelf.mutableArray(\.notes).setArray(["a"])
+    shelf.mutableArray(\.notes).add("b")
+    #expect(log.take() == ["a old [] new [\"a\"]", "a insertion at 1 new [\"b\"]"])
+  }
+
+  @Test("B9: the accessors of several are called once")
+  func calls() throws {
+    let orchard = Orchard()
+    orchard.stock = [3, 1, 2]
+    let proxy = try orchard.mutableArrayValue(forKey: "tended")
+    let attempts: [(String, () throws -> Void)] = [
+      ("remove", { try proxy.removeObjects(in: [1, 2]) }),
+      ("remove insert(3)", { try proxy.setArray([7, 8, 9]) }),
+      ("replace(2)", { try proxy.exchangeObject(at: 0, withObjectAt: 2) }),
+      ("replace(3)", { try proxy.sort { ($0 as! Int) < ($1 as! Int) } }),
+      ("remove", { try proxy.setArray([]) }), ("insert(1)", { try proxy.setArray([1]) }),
+    ]
+    for (calls, attempt) in attempts {
+      _ = orchard.takeCalls()
+      try attempt()
+      let changing = orchard.takeCalls().filter { $0 != "count" && !$0.hasPrefix("element") }
+      #expect(changing.joined(separator: " ") == calls)
+    }
+  }
+
+  @Test("B9: an accessor that refuses the elements that were set leaves those that there were")
+  func refused() throws {
+    final class Picky: Orchard {
+      override class func registerKeys() {
+        super.registerKeys()
+        declareKeys {
+          $0.orderedToMany(
+            "picked", count: { $0.stock.count }, element: { $0.stock[$1] },
+            insert: { picky, elements, indexes in
+              if elements.contains(13) { throw Refusal() }
+              picky.stock.insert(contentsOf: elements, at: indexes.first ?? 0)
+            }, remove: { $0.stock.removeSubranges($1) })
+        }
+      }
+    }
+    let picky = Picky()
+    picky.stock = [1, 2]
+    let log = Recorder()
+    try log.observe(picky, "picked", [.old, .new])
+    let proxy = try picky.mutableArrayValue(forKey: "picked")
+    #expect(throws: Orchard.Refusal.self) { try proxy.setArray([12, 13]) }
+    #expect(picky.stock == [1, 2] && log.take() == [])
+  }
+
+  @Test(
+    "B9: what is not there is found nowhere; what is not hashable is found by ==, or as one object")
+  func searching() throws {
+    let shelf = Shelf()
+    shelf.numbers = [4, 5, 4]
+    let numbers = try shelf.mutableArrayValue(forKey: "numbers")
+    #expect(numbers.contains(5) && numbers.contains(5.0) && !numbers.contains("5"))
+    #expect(numbers.index(of: 4) == 0 && numbers.index(of: 9) == Int.max)
+    #expect(numbers.objects(at: RangeSet([0, 2])).map { $0 as? Int } == [4, 4])
+    #expect(shelf.mutableArray(\.numbers).index(of: 4) == 0)
+    #expect(shelf.mutableArray(\.numbers).index(of: 9) == Int.max)
+    let things = Things()
+    let (pair, thing) = (Things.Pair(a: 1), Things.Thing())
+    things.list = [pair, thing, Things.Thing(), 1]
+    let list = try things.mutableArrayValue(forKey: "list")
+    #expect(list.contains(Things.Pair(a: 1)) && !list.contains(Things.Pair(a: 2)))
+    #expect(list.index(of: thing) == 1 && !list.contains(Things.Thing()))
+    #expect(list.indexOfObjectIdentical(to: thing) == 1)
+    #expect(list.indexOfObjectIdentical(to: 1) == Int.max)
+    try list.remove(thing)
+    try list.removeObjects(in: [Things.Pair(a: 1), 1])
+    #expect(list.count == 1)
+    let books = [Book("a"), Book("a"), Book("b")]
+    shelf.books = books
+    try shelf.mutableArrayValue(forKey: "books").removeObject(identicalTo: books[1])
+    #expect(
+      shelf.books.map(ObjectIdentifier.init) == [books[0], books[2]].map(ObjectIdentifier.init))
+  }
+
+  private final class Things: KVOObject {
+    struct Pair: Equatable { var a: Int }
+    final class Thing {}
+    @Observed var list: [Any] = []
+  }
+
+  @Test("B8: a lazy proxy is searched, too")
+  func lazy() throws {
+    let orchard = Orchard()
+    orchard.stock = [3, 4]
+    let proxy = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    #expect(proxy.contains(4) && proxy.index(of: 4) == 1 && proxy.index(of: 5) == .max)
+    #expect(proxy.objects(at: RangeSet(0..<2)).map { $0 as? Int } == [3, 4])
+    orchard.garden = [1, 2]
+    let herbs = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
+    #expect(Set(herbs.allObjects.map { $0 as? Int }) == [1, 2])
+    #expect(herbs.member(2) as? Int == 2 && herbs.member(3) == nil && herbs.anyObject() != nil)
+  }
+
+  @Test("H6: an index that is not there is an error of a proxy, with all as it was")
+  func errors() throws {
+    let shelf = Shelf()
+    shelf.numbers = [1, 2]
+    let log = Recorder()
+    log.observe(shelf, \.numbers)
+    let numbers = try shelf.mutableArrayValue(forKey: "numbers")
+    let beyond = KeyValueError.indexOutOfBounds(
+      key: "numbers", className: "Shelf", index: 2, count: 2)
+    #expect(keyValueError { try numbers.exchangeObject(at: 0, withObjectAt: 2) } == beyond)
+    #expect(keyValueError { try numbers.exchangeObject(at: 2, withObjectAt: 2) } == beyond)
+    #expect(keyValueError { try numbers.exchangeObject(at: -1, withObjectAt: 0) } != nil)
+    #expect(
+      keyValueError { try numbers.setArray([1, "x"]) }
+        == .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+    let readOnly = try Orchard().mutableArrayValue(forKey: "fixed")
+    let refusal = KeyValueError.readOnly(key: "fixed", className: "Orchard")
+    #expect(keyValueError { try readOnly.remove(9) } == refusal)
+    #expect(keyValueError { try readOnly.setArray([]) } == refusal)
+    #expect(keyValueError { try readOnly.sort { _, _ in false } } == refusal)
+    #expect(log.take() == [])
+    numbers[2] = 3
+    #expect(shelf.numbers == [1, 2, 3] && log.take() == ["a insertion at 2"])
+  }
+
+  @Test("H6: a subscript that can't be set stops the program, naming key, class and index")
+  func subscripts() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let shelf = Shelf()
+      let numbers = try shelf.mutableArrayValue(forKey: "numbers")
+      numbers[1] = 5
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("Index 1 is beyond the 0 elements of \"numbers\" of Shelf."))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Shelf().mutableArray(\.numbers).replaceObjects(at: RangeSet(0..<2), with: [1])
+    }
+    let handle = try #require(other).errors
+    #expect(handle.contains("1 elements were given for 2 indexes of \"numbers\" of Shelf."))
+  }
+}
