@@ -43,6 +43,17 @@ extension Field {
     }
   }
 
+  /// Whether the metadata of a class has a stored property of that name, which need not be usable.
+  static func isNamed(_ name: String, in type: KVOObject.Type) -> Bool {
+    let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
+    return (0..<kvo_swift_field_count(metadata)).contains { index in
+      var field = kvo_swift_field()
+      guard kvo_swift_field_type(metadata, index, &field) != nil else { return false }
+      defer { field.free_name?(field.name) }
+      return field.name.map { String(cString: $0) } == name
+    }
+  }
+
   /// Whether a class has storage of its own that its metadata doesn't tell of.
   static func areMissing(from type: KVOObject.Type) -> Bool {
     guard let superclass = _getSuperclass(type) else { return false }

@@ -32,6 +32,7 @@ extension KVOClass {
   // Of a key path that has been used another key may be meant now.
   private func forgetKeyPaths() {
     keyPaths.forget()
+    spelledKeys.forget()
     for subclass in preparation.subclasses { subclass.forgetKeyPaths() }
   }
 

@@ -26,7 +26,7 @@ extension KVOClass {
         KVODiagnostics.report(
           misuse:
             """
-            "\(key)" of \(name) can't depend on the key path \(keyPath), which names no @Observed \
+            "\(key)" of \(name) can't depend on the key path \(keyPath.text), which names no @Observed \
             property and no declared key. Declare the dependency by string: declareKeys { \
             $0.dependency("\(key)", on: …) }.
             """)

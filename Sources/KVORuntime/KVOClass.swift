@@ -12,7 +12,7 @@ internal import CSwiftRuntime
 /// |---|---|
 /// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
 /// | `properties` | its own lock, under which nothing is called |
-/// | `keyPaths`, `argumentKeys` | their own, see there |
+/// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own, see there |
 /// | `preparation`, and which classes are in it | `KVOClass.lock` |
 ///
 /// `KVOClass.lock` is recursive: the program's class functions are called under it.
@@ -29,6 +29,8 @@ final class KVOClass: @unchecked Sendable {
   let hasRoomless: Bool
   let keyPaths = KeyPathCache()
   let argumentKeys = ArgumentKeys()
+  /// What `key(of:)` has answered.
+  let spelledKeys = KeyPathCache()
   /// The keys of stored properties, by where these lie.
   let storedKeys = ForeverMap<KeyName>()
 
@@ -60,7 +62,6 @@ final class KVOClass: @unchecked Sendable {
     self.type = type
     let name = className(of: type)
     self.name = name
-    KVOClass.names.withLock { _ = $0.insert(name) }
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
     hasRoomless = fields.contains { $0.isObserved && !$0.type.hasRoom }
@@ -73,7 +74,7 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   private static let known = ForeverMap<KVOClass>()
-  private static let names = Locked<Set<String>>([])
+  private static let byName = Locked<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
   // Guarded by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
@@ -81,8 +82,8 @@ extension KVOClass {
   /// The class of an object. O(1) after the class's first use. Any thread.
   static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
 
-  /// Whether a class of Swift's of that name has been used.
-  static func isKnown(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+  /// The classes of Swift's of that name that have been used.
+  static func used(named name: String) -> [KVOClass] { byName.withLock { $0[name] ?? [] } }
 
   /// What is known of a class.
   static func of(_ type: KVOObject.Type) -> KVOClass {
@@ -99,6 +100,7 @@ extension KVOClass {
       inPreparation[ObjectIdentifier(type)] = made
       made.prepare()
       inPreparation[ObjectIdentifier(type)] = nil
+      byName.withLock { $0[made.name, default: []].append(made) }
       return known.insert(made, at: address)
     }
   }

@@ -107,6 +107,9 @@ struct KeyPathGetter {
   fileprivate let arguments: UnsafeRawPointer
   fileprivate let size: Int
 
+  /// Where the function is, which may serve several properties of one code.
+  var address: UnsafeRawPointer { function }
+
   /// The property's value, which is of that type.
   func value(of object: AnyObject, as type: Any.Type) -> Any {
     func read<Value>(_ type: Value.Type) -> Any {

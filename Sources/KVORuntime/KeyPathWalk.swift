@@ -151,7 +151,7 @@ extension KVOClass {
   static let declaredGetters = ForeverMap<KeyName>()
 
   /// The key that was declared for the plain stored property at that offset in an object.
-  fileprivate func declaredKey(atPlain offset: Int) -> KeyName? {
+  func declaredKey(atPlain offset: Int) -> KeyName? {
     declaredKeyPaths.first { declared in
       guard var components = KeyPathComponents(declared.keyPath) else { return false }
       return components.next() == .stored(offset: offset) && components.isAtEnd
@@ -159,7 +159,7 @@ extension KVOClass {
   }
 
   /// The key that was declared for the property with that getter.
-  fileprivate func declaredKey(by getter: UnsafeRawPointer) -> KeyName? {
+  func declaredKey(by getter: UnsafeRawPointer) -> KeyName? {
     guard KVOClass.declaredGetters[getter] != nil else { return nil }
     return declaredKeyPaths.first { $0.keyPath.onlyGetter == getter }.map { .of($0.key) }
   }

@@ -40,7 +40,8 @@ extension KeyValueError: CustomStringConvertible {
     case .observerNotRegistered(let keyPath, let className, let observer):
       "\(observer) is not registered as an observer of \"\(keyPath)\" of \(className)."
     case .invalidKeyPath(let keyPath, let component, let className):
-      "The key path \"\(keyPath)\" of \(className) " + fault(keyPath, at: component)
+      "The key path \"\(keyPath)\" of \(className) "
+        + fault(keyPath, of: className, at: component)
     case .invalidOperator(let name, let keyPath):
       "\"\(name)\" in the key path \"\(keyPath)\" is no operator that can be used there."
     case .indexOutOfBounds(let key, let className, let index, let count):
@@ -53,16 +54,17 @@ extension KeyValueError: CustomStringConvertible {
 
 private func hint(_ key: String, _ className: String) -> String {
   if key.contains(".") { return " Key paths are followed by the functions that say forKeyPath." }
-  guard KVOClass.isKnown(className), key.first?.isLetter == true else { return "" }
-  return " A computed property is declared in registerKeys(): declareKeys "
-    + "{ $0.computed(\"\(key)\", \\.\(key)) }."
+  guard let declaration = KVOClass.declaration(of: key, inClassNamed: className) else { return "" }
+  return
+    " \(declaration.property) is declared in registerKeys(): declareKeys { $0.\(declaration.entry) }."
 }
 
-private func fault(_ keyPath: String, at component: String) -> String {
+private func fault(_ keyPath: String, of className: String, at component: String) -> String {
   guard !component.isEmpty else { return "has an empty component." }
   let fault = "leads nowhere at \"\(component)\": what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
-  return fault + " Where that is a collection, observing takes an operator: "
+  guard KVOClass.hasKeyedElements(head.dropLast(), inClassNamed: className) else { return fault }
+  return fault + " It is a collection, whose elements are observed by an operator: "
     + "\"\(head)@unionOfObjects.\(component)\"."
 }

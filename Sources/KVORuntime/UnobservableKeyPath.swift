@@ -7,7 +7,7 @@ extension KVOObject {
   func changedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     if let key = knownKey(of: keyPath) { return key }
     let known = KVOClass.of(self)
-    known.requireDeclaration(of: "what the key path \(keyPath) names")
+    known.requireDeclaration(of: "what the key path \(keyPath.text) names")
     if let field = keyPath.plainField(in: known) {
       return known.property(field.key).map { ObservedKey(name: $0.name, lent: nil) }
     }
@@ -22,7 +22,7 @@ extension KVOObject {
     guard let key = missed.first else { return }
     KVODiagnostics.report(
       misuse: """
-        A change by hand of the key path \(keyPath) tells nobody, since it reads no @Observed \
+        A change by hand of the key path \(keyPath.text) tells nobody, since it reads no @Observed \
         property and is no declared key of \(known.name). If it is the plain "\(key)", which is \
         observed, say withChange(forKey: "\(key)"), or declare it: \
         declareKeys { $0.stored("\(key)", \\.\(key)) }.
@@ -30,23 +30,86 @@ extension KVOObject {
   }
 
   func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
-    known.requireDeclaration(of: "what the key path \(keyPath) names")
-    let place = keyPath.plainPlace(in: known)
-    let key = place.key ?? "<key>"
+    known.requireDeclaration(of: "what the key path \(keyPath.text) names")
+    let first = keyPath.firstProperty(in: known)
     return """
-      The key path \(keyPath) of type \(className(of: type(of: keyPath).valueType)) can't be \
+      The key path \(keyPath.text) of type \(className(of: type(of: keyPath).valueType)) can't be \
       observed: it reads no @Observed property and is no declared key of \(known.name).\
-      \(place.text) Mark the property @Observed. Or declare the key in registerKeys(): \
-      declareKeys { $0.stored("\(key)", \\.\(key)) } for a plain property, which then notifies by \
-      key-value coding and by hand, $0.accessors for a computed one.
+      \(first.text(isWhole: keyPath.hasOneComponent)) \(first.advice)
       """
   }
 }
 
 /// What is known of the property that a key path begins with.
-private struct PlainPlace {
-  var key: String?
-  var text = ""
+private enum FirstProperty {
+  case plain(Field)
+  case computed(name: String)
+  /// Computed, or one of these.
+  case unknown(candidates: [Field])
+  case nothing
+}
+
+extension FirstProperty {
+  func text(isWhole: Bool) -> String {
+    let it = isWhole ? "It is" : "It begins with"
+    switch self {
+    case .plain(let field): return " \(it) the \(field.word) \"\(field.name)\"."
+    case .computed(let name):
+      return " \(it) \"\(name)\", which is computed, and reads nothing that is observed."
+    case .unknown(let candidates):
+      guard !candidates.isEmpty else { return "" }
+      let list = candidates.map { $0.form == .lazy ? "the lazy \($0.name)" : $0.name }
+      return " \(isWhole ? "It is" : "What it begins with is") computed, or a plain property of "
+        + "that type, of which there are: \(list.joined(separator: ", "))."
+    case .nothing: return ""
+    }
+  }
+
+  var advice: String {
+    switch self {
+    case .plain(let field) where !field.isVariable:
+      return "What never changes need not be observed. To be a key all the same, it is declared in "
+        + "registerKeys(): declareKeys { $0.accessors(\"\(field.name)\", \\.\(field.name), "
+        + "get: { $0.\(field.name) }) }."
+    case .plain(let field):
+      let marks = field.takesWrapper ? "Mark the property @Observed. Or declare" : "Declare"
+      return "\(marks) \(declaration(of: "stored(\"\(field.name)\", \\.\(field.name))")), "
+        + "which then notifies by key-value coding and by hand."
+    case .computed(let name):
+      return "Mark what it reads @Observed. Or declare "
+        + "\(declaration(of: "accessors(\"\(name)\", \\.\(name), get: { $0.\(name) })")), "
+        + "which then notifies by hand."
+    case .unknown, .nothing:
+      return "Mark the property @Observed if it is stored. Or declare "
+        + "\(declaration(of: "stored(\"<key>\", \\.<key>)")) for a plain property, which then "
+        + "notifies by key-value coding and by hand, $0.accessors for a computed one."
+    }
+  }
+
+  private func declaration(of entry: String) -> String {
+    "the key in registerKeys(): declareKeys { $0.\(entry) }"
+  }
+}
+
+extension Field {
+  fileprivate var word: String {
+    guard isVariable else { return "constant" }
+    switch form {
+    case .lazy: return "lazy"
+    case .weak: return "weak"
+    case .unowned: return "unowned"
+    case .plain, .observed: return "plain"
+    }
+  }
+
+  // Swift has no lazy, weak or unowned property with a wrapper.
+  fileprivate var takesWrapper: Bool { form == .plain }
+
+  // A lazy property is kept in an optional.
+  fileprivate func mayAnswer(_ type: Any.Type) -> Bool {
+    guard form == .lazy else { return self.type.swiftType == type }
+    return (self.type.swiftType as? any OptionalType.Type)?.wrappedType == type
+  }
 }
 
 extension AnyKeyPath {
@@ -58,27 +121,27 @@ extension AnyKeyPath {
     return known.fields.first { !$0.isObserved && $0.offset == offset }
   }
 
+  fileprivate var hasOneComponent: Bool {
+    guard var components = KeyPathComponents(self) else { return false }
+    return components.next() != nil && components.isAtEnd
+  }
+
   // A key path knows no names. It has the place of a stored property that nothing can override; what
-  // may be computed is of some type, and no more is known.
-  fileprivate func plainPlace(in known: KVOClass) -> PlainPlace {
+  // may be computed has a getter, whose name the program's symbols tell, if it has any.
+  fileprivate func firstProperty(in known: KVOClass) -> FirstProperty {
     guard var components = KeyPathComponents(self), let first = components.next() else {
-      return PlainPlace()
+      return .nothing
     }
     switch first {
     case .stored(let offset):
-      guard let field = known.fields.first(where: { !$0.isObserved && $0.offset == offset }) else {
-        return PlainPlace()
-      }
-      let verb = components.isAtEnd ? "is" : "begins with"
-      guard field.isVariable else {
-        return PlainPlace(text: " It \(verb) the constant \"\(field.name)\".")
-      }
-      return PlainPlace(key: field.name, text: " It \(verb) the plain \"\(field.name)\".")
+      let field = known.fields.first { !$0.isObserved && $0.offset == offset }
+      return field.map { .plain($0) } ?? .nothing
     case .computed:
+      let name = components.getter.flatMap { SymbolTable.property(readBy: $0.address) }
+      if let name { return known.property(called: name) }
       let type = components.valueType ?? Swift.type(of: self).valueType
-      let what = components.isAtEnd ? "It is" : "What it begins with is"
-      return PlainPlace(text: known.plainProperties(of: type, what))
-    case .optional, .part: return PlainPlace()
+      return .unknown(candidates: known.plainFields(of: type))
+    case .optional, .part: return .nothing
     }
   }
 }
@@ -89,20 +152,9 @@ extension KVOClass {
     fields.filter { !$0.isObserved && $0.isVariable && $0.mayAnswer(type) }
   }
 
-  fileprivate func plainProperties(of type: Any.Type, _ what: String) -> String {
-    let names = plainFields(of: type).map {
-      $0.form == .lazy ? "the lazy \($0.name)" : $0.name
-    }
-    guard !names.isEmpty else { return "" }
-    let list = names.joined(separator: ", ")
-    return " \(what) computed, or a plain property of that type, of which there are: \(list)."
-  }
-}
-
-extension Field {
-  // A lazy property is kept in an optional.
-  fileprivate func mayAnswer(_ type: Any.Type) -> Bool {
-    guard form == .lazy else { return self.type.swiftType == type }
-    return (self.type.swiftType as? any OptionalType.Type)?.wrappedType == type
+  fileprivate func property(called name: String) -> FirstProperty {
+    if name == SymbolTable.subscriptName { return .nothing }
+    return fields.first { !$0.isObserved && $0.name == name }.map { .plain($0) }
+      ?? .computed(name: name)
   }
 }

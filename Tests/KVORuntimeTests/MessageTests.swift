@@ -21,26 +21,50 @@ import Testing
     var best: Int? { nil }
     var parts = [Money()]
     final var place = Money()
+    let birth = 1
+    var action: () -> Void = {}
+    @Observed var names: [String] = []
+    @Observed var label = ""
   }
 
-  @Test("F6: what may be one of several properties is told as such; lazy ones as lazy")
-  func severalProperties() async throws {
+  @Test("F6: a plain property is named, with how it is marked or declared")
+  func plain() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.number) { _, _ in }
+    }
+    #expect(
+      try #require(result).errors.contains(
+        """
+        The key path \\Account.number of type Int can't be observed: it reads no @Observed property and \
+        is no declared key of Account. It is the plain "number". Mark the property @Observed. Or \
+        declare the key in registerKeys(): declareKeys { $0.stored("number", \\.number) }, which then \
+        notifies by key-value coding and by hand.
+        """))
+  }
+
+  @Test("F6: a lazy property is told as such, and not to be marked")
+  func lazyProperty() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.late) { _, _ in }
     }
     let text = try #require(result).errors
-    for word in ["Account", "count, number, the lazy late", "computed", "\\.<key>"] {
-      #expect(text.contains(word))
-    }
+    #expect(text.contains("It is the lazy \"late\". Declare the key in registerKeys()"))
+    #expect(text.contains("stored(\"late\", \\.late)") && !text.contains("Mark the property"))
   }
 
-  @Test("F6: a lazy property is no candidate where its optional is meant")
+  @Test("F6: a computed property is named, and what it reads is to be marked")
   func computed() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.best) { _, _ in }
     }
-    let text = try #require(result).errors
-    #expect(text.contains("Account") && text.contains("declareKeys") && !text.contains("late"))
+    #expect(
+      try #require(result).errors.contains(
+        """
+        The key path \\Account.best of type Optional<Int> can't be observed: it reads no @Observed \
+        property and is no declared key of Account. It is "best", which is computed, and reads \
+        nothing that is observed. Mark what it reads @Observed. Or declare the key in registerKeys(): \
+        declareKeys { $0.accessors("best", \\.best, get: { $0.best }) }, which then notifies by hand.
+        """))
   }
 
   @Test("F6: of a longer key path it is told what is known of its beginning")
@@ -49,13 +73,26 @@ import Testing
       _ = Account().observe(\.parts.count) { _, _ in }
     }
     let text = try #require(result).errors
-    #expect(text.contains("parts") && !text.contains("number"))
+    #expect(text.contains("The key path \\Account.parts.count of type Int"))
+    #expect(text.contains("It begins with the plain \"parts\"."))
+    #expect(!text.contains("number") && !text.contains("<computed"))
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.place.amount) { _, _ in }
     }
     let stored = try #require(other).errors
     #expect(stored.contains("It begins with the plain \"place\"."))
     #expect(stored.contains("stored(\"place\", \\.place)"))
+  }
+
+  @Test("F6: a constant needs no observing")
+  func constant() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.birth) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(
+      text.contains("It is the constant \"birth\". What never changes need not be observed. "))
+    #expect(!text.contains("Mark"))
   }
 
   @Test("B1 C8: an unknown key's error says how a computed property is declared")
@@ -66,6 +103,13 @@ import Testing
       """
     #expect("\(error { _ = try Account().value(forKey: "total") })" == expected)
     #expect("\(error { _ = try Account().observe(keyPath: "total") { _, _ in } })" == expected)
+    let stored = """
+      Account has no key "action". The property is declared in registerKeys(): declareKeys \
+      { $0.stored("action", \\.action) }.
+      """
+    #expect("\(error { _ = try Account().value(forKey: "action") })" == stored)
+    let nowhere = "\(error { _ = try Account().value(forKey: "totals") })"
+    #expect(nowhere == "Account has no key \"totals\".")
     let foreign = KeyValueError.undefinedKey(key: "total", className: "CAccount")
     #expect("\(foreign)" == "CAccount has no key \"total\".")
   }
@@ -77,6 +121,11 @@ import Testing
     #expect(part.hasPrefix("The key path \"limit.amount\" of Account leads nowhere at \"amount\""))
     let elements = "\(error { _ = try account.observe(keyPath: "entries.count") { _, _ in } })"
     #expect(elements.contains("\"entries.@unionOfObjects.count\""))
+    for path in ["label.length", "names.length", "limit.amount"] {
+      let text = "\(error { _ = try account.observe(keyPath: path) { _, _ in } })"
+      #expect(text.hasPrefix("The key path \"\(path)\" of Account leads nowhere"))
+      #expect(!text.contains("@unionOfObjects"))
+    }
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
     #expect("\(empty)" == "The key path \"a..b\" of Account has an empty component.")
   }

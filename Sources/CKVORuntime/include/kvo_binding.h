@@ -251,6 +251,14 @@ KVO_INLINE void kvo_set_recorder(void *KVO_NULLABLE recorder) { kvo_recorder = r
 /// Whether reads are being recorded on this thread. `pure`, so that a loop may ask once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
 
+/// Calls `visit` for each symbol that the file tells of the program or library in which an address
+/// lies: its name, as compilers mangle it, and where it is. For none where the file has been stripped of
+/// them or can't be read, or on another system than Linux. Reads the file each time, so it is for
+/// messages, and what comes once. Any thread; no lock is held meanwhile.
+void kvo_visit_symbols(const void *address,
+    void (*visit)(void *KVO_NULLABLE context, const char *name, const void *address),
+    void *KVO_NULLABLE context);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 

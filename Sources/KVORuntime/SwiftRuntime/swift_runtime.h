@@ -236,6 +236,17 @@ static inline const void *_Nullable kvo_swift_class_getter(const void *type, con
   return is_getter ? swift_lookUpClassMethod(type, getter, descriptor) : NULL;
 }
 
+// MARK: Names
+
+/// What the compiler has written of a class, in the program or library that has it.
+static inline const void *kvo_swift_descriptor(const void *type) {
+  return swift_getTypeContextDescriptor(type);
+}
+
+/// The text that a mangled name stands for, to be freed; NULL for what is no name of Swift's.
+char *_Nullable swift_demangle(const char *name, size_t length, char *_Nullable buffer,
+    size_t *_Nullable size, uint32_t flags);
+
 // MARK: Key paths
 
 extern const void *const swift_keyPathGenericWitnessTable[];

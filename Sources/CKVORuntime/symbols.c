@@ -1,0 +1,128 @@
+// What the functions of a program or a library are called, as the file that it was loaded from tells:
+// its table of symbols, which is there unless it has been stripped, knows of those as well that the
+// dynamic linker does not. The file is mapped, looked through and unmapped: nothing is kept, so it is for
+// what comes once, messages above all.
+//
+// The file is not believed: whatever it says of places in it is held against its size.
+#include "kvo_binding.h"
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Where a program or library is loaded, and from which file.
+typedef struct {
+  uintptr_t address;
+  uintptr_t base;
+  char path[4096];
+} origin;
+
+typedef struct {
+  const char *bytes;
+  size_t size;
+} mapped;
+
+typedef struct {
+  const ElfW(Sym) * symbols;
+  size_t count;
+  const char *names;
+  size_t names_size;
+} symbol_table;
+
+static bool lies_in(const origin *origin, const struct dl_phdr_info *info) {
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type == PT_LOAD && origin->address - start < segment->p_memsz) return true;
+  }
+  return false;
+}
+
+// The program itself has no name there.
+static int take_origin(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  origin *origin = context;
+  if (!lies_in(origin, info)) return 0;
+  bool is_program = !info->dlpi_name || !*info->dlpi_name;
+  snprintf(origin->path, sizeof origin->path, "%s",
+      is_program ? "/proc/self/exe" : info->dlpi_name);
+  origin->base = info->dlpi_addr;
+  return 1;
+}
+
+static mapped map_file(const char *path) {
+  mapped file = {NULL, 0};
+  struct stat status;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return file;
+  if (!fstat(descriptor, &status) && status.st_size > 0) {
+    file.size = (size_t)status.st_size;
+    void *bytes = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (bytes != MAP_FAILED) file.bytes = bytes;
+  }
+  close(descriptor);
+  return file;
+}
+
+// What is at a place in the file, if so much is there.
+static const void *part(const mapped *file, size_t offset, size_t size, size_t alignment) {
+  bool is_there = offset <= file->size && size <= file->size - offset && offset % alignment == 0;
+  return is_there ? file->bytes + offset : NULL;
+}
+
+static const ElfW(Shdr) * section(const mapped *file, const ElfW(Ehdr) * header, size_t index) {
+  if (index >= header->e_shnum || header->e_shentsize != sizeof(ElfW(Shdr))) return NULL;
+  return part(file, header->e_shoff + index * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr)),
+      _Alignof(ElfW(Shdr)));
+}
+
+static bool take_table(symbol_table *table, const mapped *file, const ElfW(Ehdr) * header,
+    const ElfW(Shdr) * found) {
+  const ElfW(Shdr) *names = section(file, header, found->sh_link);
+  if (!names) return false;
+  table->count = found->sh_size / sizeof(ElfW(Sym));
+  table->symbols = part(file, found->sh_offset, found->sh_size, _Alignof(ElfW(Sym)));
+  table->names_size = names->sh_size;
+  table->names = part(file, names->sh_offset, names->sh_size, 1);
+  // The last name ends in it.
+  return table->symbols && table->names && table->names_size &&
+         !table->names[table->names_size - 1];
+}
+
+static bool find_table(symbol_table *table, const mapped *file) {
+  const ElfW(Ehdr) *header = part(file, 0, sizeof *header, 1);
+  if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG)) return false;
+  for (size_t i = 0; i < header->e_shnum; i++) {
+    const ElfW(Shdr) *found = section(file, header, i);
+    if (found && found->sh_type == SHT_SYMTAB) return take_table(table, file, header, found);
+  }
+  return false;
+}
+
+void kvo_visit_symbols(const void *address,
+    void (*visit)(void *context, const char *name, const void *address), void *context) {
+  origin origin = {.address = (uintptr_t)address};
+  symbol_table table;
+  if (!dl_iterate_phdr(take_origin, &origin)) return;
+  mapped file = map_file(origin.path);
+  if (!file.bytes) return;
+  if (find_table(&table, &file)) {
+    for (size_t i = 0; i < table.count; i++) {
+      const ElfW(Sym) *symbol = &table.symbols[i];
+      if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= table.names_size) continue;
+      visit(context, table.names + symbol->st_name, (const void *)(origin.base + symbol->st_value));
+    }
+  }
+  munmap((void *)(uintptr_t)file.bytes, file.size);
+}
+#else
+void kvo_visit_symbols(const void *address,
+    void (*visit)(void *context, const char *name, const void *address), void *context) {
+  (void)address, (void)visit, (void)context;
+}
+#endif

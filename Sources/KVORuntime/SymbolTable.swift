@@ -1,0 +1,127 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// What the compiler called functions: for names that nothing else tells, of properties that a key path
+/// knows by their getters, and of methods. The program's file is read for it, which takes a millisecond
+/// and more; where it has been stripped of its symbols there are none.
+enum SymbolTable {
+  /// The mangled names of what stands at an address.
+  static func names(at address: UnsafeRawPointer) -> Set<String> {
+    found(near: address) { $1 == address }
+  }
+
+  /// The mangled names that begin so, in the program or library in which an address lies.
+  static func names(beginningWith prefix: String, near address: UnsafeRawPointer) -> Set<String> {
+    prefix.withCString { prefix in
+      let length = strlen(prefix)
+      return found(near: address) { name, _ in strncmp(name, prefix, length) == 0 }
+    }
+  }
+
+  private typealias Condition = (UnsafePointer<CChar>, UnsafeRawPointer) -> Bool
+
+  private struct Search {
+    let condition: Condition
+    var names: Set<String> = []
+  }
+
+  private static func found(near address: UnsafeRawPointer, _ condition: Condition) -> Set<String> {
+    withoutActuallyEscaping(condition) { condition in
+      var search = Search(condition: condition)
+      withUnsafeMutablePointer(to: &search) { kvo_visit_symbols(address, visit, $0) }
+      return search.names
+    }
+  }
+
+  private static let visit:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, UnsafeRawPointer) -> Void = {
+      let search = $0!.assumingMemoryBound(to: Search.self)
+      guard search.pointee.condition($1, $2) else { return }
+      search.pointee.names.insert(String(cString: $1))
+    }
+
+  /// Nil for what is no name of Swift's.
+  fileprivate static func demangled(_ name: String) -> String? {
+    guard let text = swift_demangle(name, name.utf8.count, nil, nil, 0) else { return nil }
+    defer { free(text) }
+    return withoutFiles(Substring(String(cString: text)))
+  }
+
+  // Of what is private the file is told as well: "M.(Person in _8D16…).(name in _8D16…).getter"
+  private static func withoutFiles(_ text: Substring) -> String {
+    var (result, rest) = ("", text)
+    while let place = rest.firstRange(ofText: " in _") {
+      let file = rest[place...].dropFirst(5).prefix { $0.isHexDigit }
+      let opening = rest[..<place].lastIndex(of: "(")
+      if let opening, file.count == 32, rest[file.endIndex...].first == ")" {
+        result += rest[..<opening] + rest[rest.index(after: opening)..<place]
+        rest = rest[file.endIndex...].dropFirst()
+      } else {
+        result += rest[..<file.endIndex]
+        rest = rest[file.endIndex...]
+      }
+    }
+    return result + rest
+  }
+}
+
+extension SymbolTable {
+  /// What stands for the name of a subscript.
+  static let subscriptName = "[…]"
+
+  private static let getterOfKeyPath = "key path getter for "
+
+  /// The property that a key path's getter reads, where just one has that function.
+  static func property(readBy getter: UnsafeRawPointer) -> String? {
+    let names = Set(
+      names(at: getter).compactMap(demangled).filter { $0.hasPrefix(getterOfKeyPath) }.map {
+        lastName(in: $0.dropFirst(getterOfKeyPath.count))
+      })
+    return names.count == 1 ? names.first : nil
+  }
+
+  // "(extension in M):M.Person.name : Swift.String : M.Person"
+  private static func lastName(in text: Substring) -> String {
+    let entity = text.firstRange(ofText: " : ").map { text[..<$0] } ?? text
+    if entity.firstRange(ofText: "subscript(") != nil { return subscriptName }
+    return entity.split(separator: ".").last.map(String.init) ?? String(entity)
+  }
+}
+
+// MARK: Of a class
+
+extension SymbolTable {
+  /// The names of a class's own properties that have getters.
+  static func properties(of type: KVOObject.Type) -> Set<String> {
+    let getter = ".getter : "
+    return Set(
+      members(of: type).compactMap { symbol in
+        symbol.firstRange(ofText: getter).map { lastName(in: symbol[..<$0]) }
+      })
+  }
+
+  /// The symbols of what a class itself has, which begin as that of the class's own description.
+  static func members(of type: KVOObject.Type) -> [Substring] {
+    let descriptor = kvo_swift_descriptor(
+      unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self))
+    guard let name = names(at: descriptor).first(where: { $0.hasSuffix("Mn") }) else { return [] }
+    return names(beginningWith: String(name.dropLast(2)), near: descriptor).compactMap {
+      demangled($0).map { Substring($0) }
+    }
+  }
+}
+
+extension Substring {
+  /// Where a text begins in it. (The library goes without Foundation and regular expressions.)
+  func firstRange(ofText text: String) -> Index? {
+    indices.first { self[$0...].hasPrefix(text) }
+  }
+}
