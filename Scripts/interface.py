@@ -24,6 +24,7 @@ ALLOWED = {
     "UnsafeMutableRawPointer": {
         "KVOContext.pointer",
         "KVOContext.==(_:_:)",
+        "KVOContext.!=(_:_:)",
         "KVOContext.~=(_:_:)",
         "KVOObject.addObserver(_:forKeyPath:options:context:)",
         "KVOObject.removeObserver(_:forKeyPath:context:)",

@@ -34,6 +34,7 @@ public struct Observed<Value> {
   /// The property's value, as the compiler reads and sets it: the object and two key paths, which
   /// mostly are folded, say where it lies.
   @inlinable @inline(__always)
+  // Where an error without a line leads here, `Root` is a class that is no subclass of KVOObject.
   public static subscript<Root: KVOObject>(
     _enclosingInstance object: Root,
     wrapped wrapped: @autoclosure () -> ReferenceWritableKeyPath<Root, Value>,

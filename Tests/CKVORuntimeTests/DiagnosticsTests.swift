@@ -149,6 +149,7 @@ import Testing
     "J2: an option logs registrations, deliveries or both",
     arguments: [
       ("registrations", 2), ("deliveries", 3), ("registrations,deliveries", 5), ("", 0),
+      ("conventions", 0),
     ])
   func logging(_ words: String, _ count: Int) {
     let run = runProgram("observe", "KVO_LOG", words)
@@ -183,7 +184,8 @@ import Testing
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in [
-      "KVO_HELP", "KVO_LOG", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE", "KVO_FORCE_CLOSURES",
+      "KVO_HELP", "KVO_LOG", "KVO_LOG=conventions", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
+      "KVO_FORCE_CLOSURES",
     ] {
       #expect(run.errors.contains(option))
     }

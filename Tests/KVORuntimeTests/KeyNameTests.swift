@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Glibc
 import KVORuntime
 import TestSupport
 import Testing
@@ -147,5 +148,14 @@ import Testing
       UnsafeRawPointer(bitPattern: 16)!,
       { context, _, _ in context!.assumingMemoryBound(to: Int.self).pointee += 1 }, &none)
     #expect(none == 0)
+    // Mostly stripped of what the dynamic linker needs not.
+    let library = dlsym(nil, "qsort")!
+    var names: Set<String> = []
+    kvo_visit_symbols(
+      library,
+      { context, name, _ in
+        context!.assumingMemoryBound(to: Set<String>.self).pointee.insert(String(cString: name))
+      }, &names)
+    #expect(names.isEmpty || names.contains("qsort"))
   }
 }
