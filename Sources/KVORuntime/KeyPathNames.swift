@@ -41,6 +41,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// observed by the key path, or is asked itself. What is no key does the same: a subscript, a
   /// part of a value (`\.point.x`), a property of an object without keys. Any thread.
   ///
+  /// Of a class that has subclasses write `Person.key(of:)`, or `key(of:)` inside it, and not `Self.key(of:)`:
+  /// Swift stops the program where it makes a key path of a dynamic `Self`.
+  ///
   /// - Complexity: O(1) after the first use of the key path with the class.
   public static func key(of keyPath: PartialKeyPath<Self>) -> String {
     KVOClass.of(Self.self).key(of: keyPath, in: nil)
