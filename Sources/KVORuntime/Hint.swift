@@ -17,8 +17,9 @@ enum Hint {
 
 extension KVOObject {
   /// Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
-  func hintAtSilence(of property: @autoclosure () -> Property?) {
-    guard Hint.areWanted, let property = property(), property.observedStorage == nil,
+  @inline(never)
+  func hintAtSilence(of key: String) {
+    guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
     let key = property.name.string

@@ -1,14 +1,6 @@
 internal import CKVORuntime
 @_spi(_Unicode) internal import Swift
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// A key or key path with its one C string and its Swift string, so that a notification has the
 /// string at hand without making it. One per name, hung at the C string as its cookie: that of a
 /// key lives for ever, that of a key path while it is observed.
@@ -65,11 +57,23 @@ extension String {
   ///
   /// - Returns: nil, without a call, for what is no key.
   /// - Complexity: O(*n*).
+  @inline(__always)
   func withKey<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R? {
-    let spelling = isASCII ? self : composed
-    return try spelling.withCString {
-      strlen($0) == spelling.utf8.count ? try body($0) : nil
-    }
+    try isPlain ? withCString(body) : withComposed(body)
+  }
+
+  // Neither a NUL nor a byte of a character beyond ASCII.
+  @inline(__always)
+  private var isPlain: Bool {
+    utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 &- 1 < 127 } } ?? false
+  }
+
+  @inline(never)
+  private func withComposed<R>(
+    _ body: (UnsafePointer<CChar>) throws -> R
+  ) rethrows -> R? {
+    guard mayBeKey else { return nil }
+    return try composed.withCString(body)
   }
 
   /// The same; an unknown key of the class where it is none.
@@ -90,7 +94,4 @@ extension String {
     for scalar in _nfc { scalars.append(scalar) }
     return String(scalars)
   }
-
-  // A string knows whether it is, and counts without looking then.
-  private var isASCII: Bool { utf16.count == utf8.count }
 }

@@ -119,7 +119,7 @@ extension KVOObject {
       { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
     }
     let interned = key.name.interned
-    hintAtSilence(of: KVOClass.of(self).property(key.name.string))
+    if Hint.areWanted { hintAtSilence(of: key.name.string) }
     if let error = Handler.register(with: self, interned, options, token, handler ?? deliver) {
       KVODiagnostics.stop(error.text)
     }
