@@ -222,12 +222,40 @@ static void come_while_set(stage *stage, int pair, worker_state *worker) {
       &handle, NULL);
   atomic_fetch_add(&stage->untold, 1);
   wait_for(stage, 2 * pair, &round->set, number);
+  atomic_fetch_add(&stage->calls, 1); // the initial one at least
   kvo_handle_release(handle);
   atomic_store(&round->done, number);
 }
 
 static void step_newcomers(stage *stage, int thread, worker_state *worker) {
   if (thread % 2 == 0) set_slowly(stage, thread / 2, worker);
+  else come_while_set(stage, thread / 2, worker);
+}
+
+// MARK: First ones
+
+// The same where nobody observes the object yet, or only another key of it: the setter may have begun
+// without a change.
+static void begin_first(stage *stage) {
+  for (int i = 0; i < STRESS_THREADS / 2; i++) stage->objects[i] = make(gauge_class());
+  watch_steadily(stage, 1, stage->objects[1], "second");
+}
+
+static void set_unobserved(stage *stage, int pair, worker_state *worker) {
+  struct round *round = &stage->rounds[pair];
+  unsigned number = atomic_load(&round->begun) + 1;
+  atomic_store(&round->begun, number);
+  pause_for(worker_random(worker, 200));
+  gauge_setFirst((gauge *)stage->objects[pair], (long)number);
+  atomic_fetch_add(&stage->sets, 1);
+  atomic_store(&round->set, number);
+  if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
+  stage_require(stage, atomic_load(&round->told) == (long)number,
+      "the first observer was told by neither its initial call nor the set under way");
+}
+
+static void step_first(stage *stage, int thread, worker_state *worker) {
+  if (thread % 2 == 0) set_unobserved(stage, thread / 2, worker);
   else come_while_set(stage, thread / 2, worker);
 }
 
@@ -242,5 +270,6 @@ const scenario stress_count_scenarios[] = {
     {"own registrations", begin_object, step_own, end_objects},
     {"several keys and pairs", begin_object, step_several, end_objects},
     {"newcomers", begin_newcomers, step_newcomers, end_newcomers},
+    {"first observers", begin_first, step_first, end_newcomers},
     {NULL, NULL, NULL, NULL},
 };
