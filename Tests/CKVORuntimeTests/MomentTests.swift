@@ -2,8 +2,8 @@ import CFixtures
 import CKVORuntime
 import Testing
 
-/// I1 and I2 at the moment that counts, in which gates hold a thread: these fail whenever the rule is
-/// broken, however threads meet.
+/// I1 and I2 at the moment that counts, in which gates hold a thread: these fail whenever the rule
+/// is broken, however threads meet.
 @Suite struct MomentTests {
   @Test("I1: what a call on another thread may use stays until it is over, and is freed then")
   func endBesideCall() {

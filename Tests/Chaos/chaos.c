@@ -1,5 +1,5 @@
-// What a delay is, and when there is one. `KVO_SEED` begins the random numbers of all threads, in the
-// order in which they come here; one point in `KVO_CHAOS` is a delay, as an average.
+// What a delay is, and when there is one. `KVO_SEED` begins the random numbers of all threads, in
+// the order in which they come here; one point in `KVO_CHAOS` is a delay, as an average.
 #include "chaos.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
-/// Delays at every atomic operation and lock of the C runtime: included ahead of each of its sources by
-/// Scripts/chaos.py. A thread that is delayed there meets what others do in between, which without it
-/// happens once in millions.
+/// Delays at every atomic operation and lock of the C runtime: included ahead of each of its
+/// sources by Scripts/chaos.py. A thread that is delayed there meets what others do in between,
+/// which without it happens once in millions.
 #ifndef CHAOS_H
 #define CHAOS_H
 

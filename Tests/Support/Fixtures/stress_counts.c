@@ -234,8 +234,8 @@ static void step_newcomers(stage *stage, int thread, worker_state *worker) {
 
 // MARK: First ones
 
-// The same where nobody observes the object yet, or only another key of it: the setter may have begun
-// without a change.
+// The same where nobody observes the object yet, or only another key of it: the setter may have
+// begun without a change.
 static void begin_first(stage *stage) {
   for (int i = 0; i < STRESS_THREADS / 2; i++) stage->objects[i] = make(gauge_class());
   watch_steadily(stage, 1, stage->objects[1], "second");

@@ -1,5 +1,5 @@
-// Scenarios along key paths of three and four keys, over objects that all threads share. What a thread does
-// itself, right after it has registered or led a link, it must be told of exactly once.
+// Scenarios along key paths of three and four keys, over objects that all threads share. What a
+// thread does itself, right after it has registered or led a link, it must be told of exactly once.
 #include "fixture_threads.h"
 #include "fixture_weave.h"
 #include "stress.h"
