@@ -54,7 +54,7 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
     table = kvo_table_reserve_locked(object, &retired);
     if (table) kvo_open_pairs_add_locked(table, pair);
   }
-  kvo_retire(retired);
+  if (retired) kvo_retire(retired);
   if (!table) unlink_from_thread(pair);
   return table != NULL;
 }
@@ -74,9 +74,10 @@ static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     pair = unlink_pair_locked(object, id);
-    kvo_table_trim_locked(object, &retired);
+    kvo_table *table = object->observations;
+    if (table && !table->live) kvo_table_trim_locked(object, &retired);
   }
-  kvo_retire(retired);
+  if (retired) kvo_retire(retired);
   if (pair) unlink_from_thread(pair);
   return pair;
 }

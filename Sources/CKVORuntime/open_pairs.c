@@ -9,8 +9,6 @@
 
 #include "kvo_memory.h"
 
-enum { FEW_PAIRS = 8 };
-
 struct kvo_pair_index {
   uint32_t mask; // of the buckets, a power of two less one
   kvo_open_pair *buckets[];
@@ -28,7 +26,7 @@ static void enter(struct kvo_pair_index *index, kvo_open_pair *pair) {
 }
 
 static struct kvo_pair_index *make_index(const kvo_table *table) {
-  size_t buckets = FEW_PAIRS * 4;
+  size_t buckets = KVO_FEW_PAIRS * 4;
   while (buckets < (size_t)table->open_count * 2) buckets *= 2;
   struct kvo_pair_index *index = kvo_alloc_zeroed(sizeof *index + buckets * sizeof *index->buckets);
   if (!index) return NULL;
@@ -39,14 +37,11 @@ static struct kvo_pair_index *make_index(const kvo_table *table) {
   return index;
 }
 
-// With all pairs in it; one that is too small is used on where there is no memory for a larger.
-static void keep_index(kvo_table *table) {
+// One that is too small is used on where there is no memory for a larger.
+void kvo_open_pairs_index_newest_locked(kvo_table *table) {
   struct kvo_pair_index *index = table->pair_index;
-  if (index && table->open_count <= index->mask) {
-    enter(index, table->open_pairs);
-    return;
-  }
-  struct kvo_pair_index *larger = make_index(table);
+  bool is_large = index && table->open_count <= index->mask;
+  struct kvo_pair_index *larger = is_large ? NULL : make_index(table);
   if (larger) {
     kvo_free(index);
     table->pair_index = larger;
@@ -55,16 +50,7 @@ static void keep_index(kvo_table *table) {
   }
 }
 
-void kvo_open_pairs_add_locked(kvo_table *table, kvo_open_pair *pair) {
-  pair->next = table->open_pairs;
-  pair->newer = NULL;
-  if (pair->next) pair->next->newer = pair;
-  table->open_pairs = pair;
-  table->open_count++;
-  if (table->pair_index || table->open_count > FEW_PAIRS) keep_index(table);
-}
-
-kvo_open_pair *kvo_open_pairs_find_locked(kvo_table *table, uintptr_t id, uint32_t thread) {
+kvo_open_pair *kvo_open_pairs_search_locked(kvo_table *table, uintptr_t id, uint32_t thread) {
   struct kvo_pair_index *index = table->pair_index;
   kvo_open_pair *pair = index ? *bucket(index, id, thread) : table->open_pairs;
   while (pair && (pair->id != id || pair->thread != thread))
@@ -72,18 +58,11 @@ kvo_open_pair *kvo_open_pairs_find_locked(kvo_table *table, uintptr_t id, uint32
   return pair;
 }
 
-static void leave_index(struct kvo_pair_index *index, kvo_open_pair *pair) {
-  kvo_open_pair **link = bucket(index, pair->id, pair->thread);
-  while (*link && *link != pair) link = &(*link)->next_in_bucket;
-  if (*link) *link = pair->next_in_bucket;
-}
-
-void kvo_open_pairs_remove_locked(kvo_table *table, kvo_open_pair *pair) {
-  if (table->pair_index) leave_index(table->pair_index, pair);
-  if (pair->newer) pair->newer->next = pair->next;
-  else table->open_pairs = pair->next;
-  if (pair->next) pair->next->newer = pair->newer;
-  if (--table->open_count) return;
+void kvo_open_pairs_leave_index_locked(kvo_table *table, kvo_open_pair *pair) {
+  kvo_open_pair **link = bucket(table->pair_index, pair->id, pair->thread);
+  while (*link != pair) link = &(*link)->next_in_bucket;
+  *link = pair->next_in_bucket;
+  if (table->open_count > 1) return;
   kvo_free(table->pair_index);
   table->pair_index = NULL;
 }
