@@ -15,7 +15,8 @@ extension KVOClass {
   /// The key paths that affect a key.
   /// - Parameter object: by which key paths get their names.
   func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
-    let (named, keyPaths) = KVOClass.lock.withLock { (affecting(key), affectingKeyPaths(key)) }
+    let named = affecting(key)
+    let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
     // Not under the lock: naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
@@ -37,10 +38,14 @@ extension KVOClass {
   // What no class function adds to is not kept twice: with very many keys that is memory.
   private func affecting(_ key: String) -> Set<String> {
     guard MethodOverride.affects(type) else { return declaredDependencies(key) }
-    if let known = preparation.affecting[key] { return known }
+    if let known = KVOClass.lock.withLock({ preparation.affecting[key] }) { return known }
+    // Not under the lock: who asks meanwhile need not wait for what the class does there.
     let answer = type.keyPathsForValuesAffectingValue(forKey: key)
-    preparation.affecting[key] = answer
-    return answer
+    return KVOClass.lock.withLock {
+      if let known = preparation.affecting[key] { return known }
+      preparation.affecting[key] = answer
+      return answer
+    }
   }
 
   // MARK: The typed customisation protocol
