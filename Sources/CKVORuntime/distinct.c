@@ -52,6 +52,14 @@ static uint64_t next_mark(const kvo_object *object) {
   return next(clock_of(object)) << THREAD_BITS | thread_bits();
 }
 
+// In one step, so that no mark is lost between the look and the store.
+static uint64_t exchange(uint64_t *told, uint64_t mark) {
+  if (!is_alone()) return __atomic_exchange_n(told, mark, __ATOMIC_SEQ_CST);
+  uint64_t before = __atomic_load_n(told, __ATOMIC_RELAXED);
+  __atomic_store_n(told, mark, __ATOMIC_RELAXED);
+  return before;
+}
+
 void kvo_distinct_begin(kvo_distinction *distinction, const kvo_object *object) {
   distinction->since = __atomic_load_n(clock_of(object), __ATOMIC_SEQ_CST);
 }
@@ -62,9 +70,8 @@ void kvo_distinct_tick(kvo_distinction *distinction, const kvo_object *object) {
 }
 
 void kvo_distinct_mark(kvo_distinction *distinction, kvo_registration *registration, bool is_late) {
-  uint64_t before = __atomic_load_n(&registration->told, __ATOMIC_SEQ_CST);
+  uint64_t before = exchange(&registration->told, distinction->now);
   if (!is_late && before > distinction->before) distinction->before = before;
-  __atomic_store_n(&registration->told, distinction->now, __ATOMIC_RELEASE);
 }
 
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t since) {

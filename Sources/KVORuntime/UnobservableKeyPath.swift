@@ -97,7 +97,7 @@ extension Field {
     switch form {
     case .lazy: return "lazy"
     case .weak: return "weak"
-    case .unowned: return "unowned"
+    case .unowned, .unsafe: return "unowned"
     case .plain, .observed: return "plain"
     }
   }

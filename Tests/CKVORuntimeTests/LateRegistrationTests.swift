@@ -10,16 +10,16 @@ import Testing
   enum Way: CaseIterable {
     case setter, key
 
-    func set(_ object: Interrupted, _ value: Int) {
+    func set(_ object: Disturbed, _ value: Int) {
       switch self {
-      case .setter: interrupted_setValue(object, value)
+      case .setter: disturbed_setValue(object, value)
       case .key: CKVORuntimeTests.set(object.object, "value", .int(Int64(value)))
       }
     }
   }
 
-  private func observe(_ before: Before, around body: (Interrupted) -> Void) {
-    let object = Interrupted.ofFreshClass()
+  private func observe(_ before: Before, around body: (Disturbed) -> Void) {
+    let object = Disturbed.ofFreshClass()
     let other = make(kvo_class_of(object.object))
     let log = Recorder()
     switch before {
@@ -43,7 +43,7 @@ import Testing
   func setterUnderWay(_ before: Before, _ way: Way) {
     observe(before) { object in
       let log = Recorder()
-      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      object.interrupt(.DISTURBED_BEFORE_STORE) {
         log.observe(object.object, "value", [.KVO_NEW, .KVO_INITIAL])
       } in: {
         way.set(object, 5)
@@ -60,20 +60,20 @@ import Testing
   func oldIsNeverMissing(_ before: Before) {
     observe(before) { object in
       let log = Recorder()
-      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      object.interrupt(.DISTURBED_BEFORE_STORE) {
         log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW])
         log.observe(object.object, "value", .KVO_OLD, as: "b")
         log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR], as: "c")
         log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT], as: "d")
       } in: {
-        interrupted_setValue(object, 5)
+        disturbed_setValue(object, 5)
       }
       #expect(
         log.take() == [
           "a: value old 5 new 5", "b: value old 5", "c: prior value old 5",
           "c: value old 5 new 5", "d: value new 5",
         ])
-      interrupted_setValue(object, 6)
+      disturbed_setValue(object, 6)
       #expect(
         log.take() == [
           "c: prior value old 5", "a: value old 5 new 6", "b: value old 5",
@@ -84,13 +84,13 @@ import Testing
 
   @Test("I3: old is the change's own where somebody has asked for it in time")
   func oldOfOthers() {
-    let object = make(interrupted.self)
+    let object = make(disturbed.self)
     let log = Recorder()
     log.observe(object.object, "value", .KVO_OLD)
-    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
       log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW], as: "b")
     } in: {
-      interrupted_setValue(object, 5)
+      disturbed_setValue(object, 5)
     }
     #expect(log.take() == ["a: value old 0", "b: value old 0 new 5"])
     log.end()
@@ -101,13 +101,13 @@ import Testing
   func onTheSameThread(_ before: Before) {
     observe(before) { object in
       let log = Recorder()
-      object.interruptHere(.INTERRUPTED_BEFORE_STORE) {
+      object.interruptHere(.DISTURBED_BEFORE_STORE) {
         log.observe(object.object, "value", .KVO_NEW)
       } in: {
-        interrupted_setValue(object, 5)
+        disturbed_setValue(object, 5)
       }
       #expect(log.take() == [])
-      interrupted_setValue(object, 6)
+      disturbed_setValue(object, 6)
       #expect(log.take() == ["a: value new 6"])
     }
   }
@@ -117,10 +117,10 @@ import Testing
   func removedAgain(_ before: Before) {
     observe(before) { object in
       let log = Recorder()
-      object.interrupt(.INTERRUPTED_BEFORE_STORE) {
+      object.interrupt(.DISTURBED_BEFORE_STORE) {
         log.observe(object.object, "value", .KVO_NEW).invalidate()
       } in: {
-        interrupted_setValue(object, 5)
+        disturbed_setValue(object, 5)
       }
       #expect(log.take() == [])
     }
@@ -131,16 +131,16 @@ import Testing
     arguments: [false, true])
   func diesInSetter(_ isObserved: Bool) {
     let deaths = Deaths()
-    let object = Interrupted.ofFreshClass()
+    let object = Disturbed.ofFreshClass()
     object.pointee.tracked.deaths = deaths.counter
-    let others = (0..<300).map { _ in make(interrupted.self) }
+    let others = (0..<300).map { _ in make(disturbed.self) }
     let log = Recorder()
-    object.interrupt(.INTERRUPTED_AFTER_STORE) {
+    object.interrupt(.DISTURBED_AFTER_STORE) {
       for other in others { log.observe(other.object, "value") }
       if isObserved { log.observe(object.object, "value") }
       object.release()
     } in: {
-      interrupted_setValue(object, 5)
+      disturbed_setValue(object, 5)
     }
     #expect(deaths.count == 1)
     #expect(log.take() == [])
@@ -150,19 +150,19 @@ import Testing
 
   @Test("I3: a path that is registered while its link is set stands at what the link leads to")
   func linkUnderWay() {
-    let root = Interrupted.ofFreshClass()
-    let old = make(interrupted.self)
-    let new = make(interrupted.self)
+    let root = Disturbed.ofFreshClass()
+    let old = make(disturbed.self)
+    let new = make(disturbed.self)
     let log = Recorder()
-    interrupted_setNext(root, old)
-    root.interrupt(.INTERRUPTED_BEFORE_STORE) {
+    disturbed_setNext(root, old)
+    root.interrupt(.DISTURBED_BEFORE_STORE) {
       log.observe(root.object, "next.value", [.KVO_OLD, .KVO_NEW])
     } in: {
-      interrupted_setNext(root, new)
+      disturbed_setNext(root, new)
     }
     #expect(log.take() == ["a: next.value old 0 new 0"])
-    interrupted_setValue(new, 5)
-    interrupted_setValue(old, 7)
+    disturbed_setValue(new, 5)
+    disturbed_setValue(old, 7)
     #expect(log.take() == ["a: next.value old 0 new 5"])
     log.end()
     releaseAll([root, old, new])
@@ -171,15 +171,15 @@ import Testing
   @Test(
     "I3: who is led to an object while it is being set is told of that", arguments: [false, true])
   func leafUnderWay(_ isObserved: Bool) {
-    let root = make(interrupted.self)
-    let leaf = Interrupted.ofFreshClass()
+    let root = make(disturbed.self)
+    let leaf = Disturbed.ofFreshClass()
     let log = Recorder()
     log.observe(root.object, "next.value", [.KVO_OLD, .KVO_NEW])
     if isObserved { log.observe(leaf.object, "value", as: "b") }
-    leaf.interrupt(.INTERRUPTED_BEFORE_STORE) {
-      interrupted_setNext(root, leaf)
+    leaf.interrupt(.DISTURBED_BEFORE_STORE) {
+      disturbed_setNext(root, leaf)
     } in: {
-      interrupted_setValue(leaf, 5)
+      disturbed_setValue(leaf, 5)
     }
     let told = ["a: next.value old nil new 0", "a: next.value old 5 new 5"]
     #expect(log.take() == told + (isObserved ? ["b: value"] : []))
@@ -189,18 +189,18 @@ import Testing
 
   @Test("D3 I3: distinct does not hide what has come back meanwhile", arguments: Way.allCases)
   func distinct(_ way: Way) {
-    let object = make(interrupted.self)
+    let object = make(disturbed.self)
     let log = Recorder()
-    interrupted_setValue(object, 1)
+    disturbed_setValue(object, 1)
     log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW, .KVO_DISTINCT])
-    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
-      interrupted_setValue(object, 7)
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      disturbed_setValue(object, 7)
     } in: {
       way.set(object, 1)
     }
     #expect(log.take() == ["a: value old 1 new 7", "a: value old 1 new 1"])
-    object.interrupt(.INTERRUPTED_BEFORE_STORE) {
-      interrupted_setValue(object, 1)
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      disturbed_setValue(object, 1)
     } in: {
       way.set(object, 1)
     }
@@ -211,17 +211,17 @@ import Testing
 
   @Test("D3 I3: distinct hides nothing from who was told otherwise by initial, or along a path")
   func distinctElsewhere() {
-    let root = make(interrupted.self)
-    let leaf = make(interrupted.self)
+    let root = make(disturbed.self)
+    let leaf = make(disturbed.self)
     let log = Recorder()
-    interrupted_setNext(root, leaf)
+    disturbed_setNext(root, leaf)
     log.observe(root.object, "next.value", [.KVO_NEW, .KVO_DISTINCT])
     log.observe(leaf.object, "value", [.KVO_NEW, .KVO_DISTINCT], as: "b")
-    leaf.interrupt(.INTERRUPTED_BEFORE_STORE) {
-      interrupted_setValue(leaf, 7)
+    leaf.interrupt(.DISTURBED_BEFORE_STORE) {
+      disturbed_setValue(leaf, 7)
       log.observe(leaf.object, "value", [.KVO_NEW, .KVO_DISTINCT, .KVO_INITIAL], as: "c")
     } in: {
-      interrupted_setValue(leaf, 0)
+      disturbed_setValue(leaf, 0)
     }
     #expect(
       log.take() == [
@@ -236,20 +236,20 @@ import Testing
     "I5: what a handler reads itself is in the end what there is, whichever call comes last",
     arguments: [[.KVO_NEW], [.KVO_NEW, .KVO_INITIAL]] as [kvo_options])
   func lastValue(_ options: kvo_options) {
-    let object = make(interrupted.self)
+    let object = make(disturbed.self)
     let log = Recorder()
     var shown = -1
     let observe = {
       _ = log.observe(object.object, "value", options) { _ in
-        shown = interrupted_value(object)
+        shown = disturbed_value(object)
       }
     }
     let isInitial = options.contains(.KVO_INITIAL)
     if !isInitial { observe() }
-    object.interrupt(.INTERRUPTED_AFTER_LOAD) {
-      interrupted_setValue(object, 5)
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      disturbed_setValue(object, 5)
     } in: {
-      if isInitial { observe() } else { interrupted_setValue(object, 1) }
+      if isInitial { observe() } else { disturbed_setValue(object, 1) }
     }
     #expect(log.take() == ["a: value new 5", isInitial ? "a: value new 0" : "a: value new 1"])
     #expect(shown == 5)

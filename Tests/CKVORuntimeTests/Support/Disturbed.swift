@@ -2,21 +2,21 @@ import CFixtures
 import CKVORuntime
 import TestSupport
 
-typealias Interrupted = UnsafeMutablePointer<interrupted>
+typealias Disturbed = UnsafeMutablePointer<disturbed>
 
-extension interrupted: CInstance { static var cClass: CClass { interrupted_class() } }
+extension disturbed: CInstance { static var cClass: CClass { disturbed_class() } }
 
-extension UnsafeMutablePointer<interrupted> {
+extension UnsafeMutablePointer<disturbed> {
   /// One of a class of its own, of which nobody has observed anything yet.
-  static func ofFreshClass() -> Interrupted {
-    UnsafeMutableRawPointer(make(interrupted_fresh_class())).assumingMemoryBound(
-      to: interrupted.self)
+  static func ofFreshClass() -> Disturbed {
+    UnsafeMutableRawPointer(make(disturbed_fresh_class())).assumingMemoryBound(
+      to: disturbed.self)
   }
 
   /// Has something happen on another thread, once, when one is at that place of an accessor of the
   /// object; `body` is what brings it there.
   func interrupt(
-    _ place: interruption, with event: @escaping () -> Void, in body: () -> Void
+    _ place: disturbance, with event: @escaping () -> Void, in body: () -> Void
   ) {
     let shared = Shared(event)
     interruptHere(place, with: { onThreads(1) { _ in shared.value() } }, in: body)
@@ -24,7 +24,7 @@ extension UnsafeMutablePointer<interrupted> {
 
   /// The same on the same thread.
   func interruptHere(
-    _ place: interruption, with event: @escaping () -> Void, in body: () -> Void
+    _ place: disturbance, with event: @escaping () -> Void, in body: () -> Void
   ) {
     let box = Event(event)
     pointee.context = Unmanaged.passUnretained(box).toOpaque()
