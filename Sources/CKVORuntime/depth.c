@@ -77,7 +77,7 @@ static void find_bounds(bounds *found) { found->is_known = true; }
 #endif
 
 enum {
-  FIRST_LOOK = 64,         // levels; asking for the bounds of a main thread's stack takes long
+  FIRST_LOOK = 32,         // levels; asking for the bounds of a main thread's stack takes long
   FOR_MESSAGE = 24 * 1024, // what printing takes, and a signal handler
   PART_FOR_MESSAGE = 4,    // of a small stack
   BLOCKS_AHEAD = 2,        // as the last sixteen levels have taken

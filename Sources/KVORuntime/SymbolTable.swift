@@ -99,8 +99,19 @@ extension SymbolTable {
 // MARK: Of a class
 
 extension SymbolTable {
-  /// The names of a class's own properties that have getters.
+  /// The names of a class's own properties that have getters. Kept for each class: a program may print an
+  /// error for each name that a client sends.
   static func properties(of type: KVOObject.Type) -> Set<String> {
+    let id = ObjectIdentifier(type)
+    if let known = propertiesOfClasses.withLock({ $0[id] }) { return known }
+    let found = findProperties(of: type)
+    propertiesOfClasses.withLock { $0[id] = found }
+    return found
+  }
+
+  private static let propertiesOfClasses = Locked<[ObjectIdentifier: Set<String>]>([:])
+
+  private static func findProperties(of type: KVOObject.Type) -> Set<String> {
     let getter = ".getter : "
     return Set(
       members(of: type).compactMap { symbol in
