@@ -12,15 +12,15 @@ static void pass(kvo_object *self, disturbance where) {
   me->happens(me->context);
 }
 
-#define ACCESSORS(type, key, Key)                                                              \
+#define ACCESSORS(type, key, Key)                                                            \
   static type disturbed_##key##_imp(kvo_object *self, const kvo_method *_cmd) {              \
-    (void)_cmd;                                                                                \
+    (void)_cmd;                                                                              \
     type found = __atomic_load_n(&((disturbed *)self)->key, __ATOMIC_SEQ_CST);               \
     pass(self, DISTURBED_AFTER_LOAD);                                                        \
-    return found;                                                                              \
-  }                                                                                            \
+    return found;                                                                            \
+  }                                                                                          \
   static void disturbed_set##Key##_imp(kvo_object *self, const kvo_method *_cmd, type key) { \
-    (void)_cmd;                                                                                \
+    (void)_cmd;                                                                              \
     pass(self, DISTURBED_BEFORE_STORE);                                                      \
     __atomic_store_n(&((disturbed *)self)->key, key, __ATOMIC_SEQ_CST);                      \
     pass(self, DISTURBED_AFTER_STORE);                                                       \

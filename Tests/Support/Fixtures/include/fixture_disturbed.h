@@ -24,9 +24,9 @@ typedef struct disturbed {
   void *KVO_NULLABLE context;
 } disturbed;
 
-#define DISTURBED_PROPERTIES(PROPERTY)                                    \
+#define DISTURBED_PROPERTIES(PROPERTY)                                  \
   PROPERTY(disturbed, disturbed *KVO_NULLABLE, next, Next, CUSTOM, "@") \
-  PROPERTY(disturbed, long, value, Value, CUSTOM)                         \
+  PROPERTY(disturbed, long, value, Value, CUSTOM)                       \
   PROPERTY(disturbed, long, other, Other, CUSTOM)
 
 KVO_CLASS_INTERFACE(disturbed, DISTURBED_PROPERTIES)
