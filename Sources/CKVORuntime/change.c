@@ -415,7 +415,6 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  if (registration->options & KVO_DISTINCT) kvo_distinct_mark_initial(registration);
   kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();

@@ -92,7 +92,3 @@ void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *r
     __atomic_compare_exchange_n(&registration->told, &now, distinction->before, false,
         __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
-
-void kvo_distinct_mark_initial(kvo_registration *registration) {
-  __atomic_store_n(&registration->told, next_mark(registration->object), __ATOMIC_SEQ_CST);
-}

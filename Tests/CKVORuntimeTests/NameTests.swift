@@ -45,6 +45,20 @@ import Testing
     }
   }
 
+  @Test("C8: very many key paths that are held at once are each found again")
+  func manyPaths() {
+    let object = make(worker.self)
+    let observer = make(watcher.self)
+    let paths = (60..<200).map { "boss." + String(repeating: "self.", count: $0) + "name" }
+    for path in paths { add(observer, to: object.object, path) }
+    for path in paths {
+      #expect(remove(observer, from: object.object, path).status == .KVO_OK)
+      #expect(remove(observer, from: object.object, path).status == .KVO_NOT_REGISTERED)
+    }
+    observer.release()
+    object.release()
+  }
+
   @Test("B5 C8: registrations of one key path share it, however it came to be known")
   func sharedPath() {
     let object = make(worker.self)
@@ -55,7 +69,7 @@ import Testing
     let path = "boss." + String(repeating: "self.", count: 60) + "name"
     add(observer, to: object.object, path)
     add(observer, to: object.object, path, context: address(1))
-    #expect(remove(observer, from: object.object, path).status == .KVO_OK)
+    #expect(remove(observer, from: object.object, path, context: nil).status == .KVO_OK)
     #expect(remove(observer, from: object.object, path).status == .KVO_OK)
     #expect(remove(observer, from: object.object, path).status == .KVO_NOT_REGISTERED)
     log.end()

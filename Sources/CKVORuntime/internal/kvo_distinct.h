@@ -29,10 +29,6 @@ bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t sinc
 /// Takes a mark back from a registration that is passed over: nothing has been told.
 void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *registration);
 
-/// Marks one that is going to be told what there is, by its initial call. Before the fence after which
-/// that is read.
-void kvo_distinct_mark_initial(kvo_registration *registration);
-
 /// A thread of that number begins. From the second on changes reckon with others. Thread lock held.
 void kvo_distinct_expect_thread_locked(uint32_t number);
 
