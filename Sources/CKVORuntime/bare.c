@@ -39,7 +39,10 @@ static bool may_concern(const void *concerned, uint64_t begun) {
 
 static bool was_interposed(const kvo_object *object, const kvo_method *method, kvo_imp imp) {
   const kvo_class *isa = kvo_isa(object);
-  return !isa || !isa->is_dynamic || kvo_class_slot(isa, method->slot) == imp;
+  if (!isa || !isa->is_dynamic) return true;
+  // Another object may have been made at the address.
+  if (kvo_class_find_method(isa, method->selector) != method) return true;
+  return kvo_class_slot(isa, method->slot) == imp;
 }
 
 static void look(kvo_object *object, const kvo_method *method) {

@@ -79,26 +79,6 @@ KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
 }
 
-// Marks those who get only what is distinct (distinct.c).
-static void mark(kvo_registration *registration, kvo_frame *frame) {
-  if (registration && registration->options & KVO_DISTINCT)
-    kvo_distinct_mark(&frame->distinction, registration,
-        kvo_registration_is_late(registration, frame));
-}
-
-static __attribute__((noinline)) void mark_distinct(kvo_observers observers, kvo_frame *frame) {
-  kvo_distinct_tick(&frame->distinction, frame->object);
-  if (kvo_observers_is_list(observers)) {
-    kvo_list *list = kvo_observers_list(observers);
-    uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
-    for (uint32_t i = 0; i < count; i++)
-      mark(__atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST), frame);
-  } else mark(kvo_observers_single(observers), frame);
-  if (kvo_distinct_is_overtaken(&frame->distinction, frame->distinction.since))
-    frame->flags |= KVO_FRAME_OVERTAKEN;
-  kvo_distinct_settle();
-}
-
 static bool is_equal(kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
   if (!(frame->flags & KVO_FRAME_COMPARED)) {
@@ -110,10 +90,60 @@ static bool is_equal(kvo_frame *frame) {
 }
 
 // And nobody has told something else in between.
-static bool is_unchanged(kvo_frame *frame, kvo_registration *registration) {
-  if (frame->flags & KVO_FRAME_OVERTAKEN || !is_equal(frame)) return false;
-  kvo_distinct_unmark(&frame->distinction, registration);
-  return true;
+static bool is_unchanged(kvo_frame *frame) {
+  return !(frame->flags & KVO_FRAME_OVERTAKEN) && is_equal(frame);
+}
+
+// Marks those who get only what is distinct (distinct.c).
+static void mark(kvo_registration *registration, kvo_frame *frame) {
+  if (!registration || !(registration->options & KVO_DISTINCT)) return;
+  bool is_late = kvo_registration_is_late(registration, frame);
+  if (is_late && registration->thread == kvo_thread_number()) return; // gets the next change
+  kvo_distinct_mark(&frame->distinction, registration, is_late);
+}
+
+// New has been read: who is passed over has not been told.
+static void end_mark(kvo_registration *registration, kvo_frame *frame) {
+  if (!registration || !(registration->options & KVO_DISTINCT)) return;
+  if (is_unchanged(frame) && !kvo_registration_is_late(registration, frame))
+    kvo_distinct_unmark(&frame->distinction, registration);
+  else kvo_distinct_end(&frame->distinction, registration);
+}
+
+// A mark that is under way will be later than a will at time 0, or taken back.
+static void look_whether_told(kvo_registration *registration, kvo_frame *frame) {
+  if (registration && registration->options & KVO_DISTINCT &&
+      kvo_distinct_is_being_told(registration))
+    frame->distinction.since = 0;
+}
+
+KVO_INLINE void visit(kvo_observers observers, kvo_frame *frame,
+    void (*body)(kvo_registration *, kvo_frame *)) {
+  if (!kvo_observers_is_list(observers)) {
+    body(kvo_observers_single(observers), frame);
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < count; i++)
+    body(__atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST), frame);
+}
+
+static __attribute__((noinline)) void begin_distinct(kvo_observers observers, kvo_frame *frame) {
+  kvo_distinct_begin(&frame->distinction, frame->object);
+  visit(observers, frame, look_whether_told);
+}
+
+static __attribute__((noinline)) void end_distinct(kvo_observers observers, kvo_frame *frame) {
+  visit(observers, frame, end_mark);
+}
+
+static __attribute__((noinline)) void mark_distinct(kvo_observers observers, kvo_frame *frame) {
+  kvo_distinct_tick(&frame->distinction, frame->object);
+  visit(observers, frame, mark);
+  if (kvo_distinct_is_overtaken(&frame->distinction, frame->distinction.since))
+    frame->flags |= KVO_FRAME_OVERTAKEN;
+  kvo_distinct_settle();
 }
 
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
@@ -161,7 +191,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   }
   kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
-    if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame, registration)) return;
+    if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
     if (!fill_in(&change, frame, options, prior)) return;
   }
   kvo_change_call(frame, registration, &change);
@@ -234,7 +264,7 @@ static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) kvo_distinct_begin(&frame->distinction, frame->object);
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) begin_distinct(kvo_cell_observers(cell), frame);
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
@@ -334,6 +364,7 @@ KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t option
   if (kvo_change_read(accessors, frame->object, &frame->new_value))
     frame->flags |= KVO_FRAME_HAS_NEW;
   else report_unread(frame, accessors);
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) end_distinct(kvo_cell_observers(cell), frame);
 }
 
 // What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
@@ -415,10 +446,14 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
+  kvo_distinction distinction;
+  bool is_distinct = registration->options & KVO_DISTINCT;
+  if (is_distinct) kvo_distinct_begin_initial(&distinction, registration);
   kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);
+  if (is_distinct) kvo_distinct_end(&distinction, registration);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   if (is_read) kvo_change_call(frame, registration, &change);
   resume_recording(recorder);

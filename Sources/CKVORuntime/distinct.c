@@ -3,10 +3,11 @@
 // A change at whose did a property is what it was at its will may still have to be told: another
 // thread has told something else in between. Objects have clocks, 64 for all of them. A change reads
 // the clock at will, before it reads old. At did it takes the next time, marks the registrations with
-// it and with its thread, fences, and only then reads new; one that another thread has marked since
-// the will is told even though old and new are equal. So of two changes that overlap one sees the
-// other's mark, or the other reads what the one has stored. A change that has told nothing takes its
-// mark back.
+// it and with its thread as being told, fences, and only then reads new, and ends the mark. A change
+// whose old and new are equal is told all the same if one of them has been marked since its will, or if
+// another thread was just reading what to tell, at its will or at its did: it may have read what this
+// one stored in passing. So of two changes that overlap one sees the other's mark, or the other reads
+// what the one has stored. A change that has told nothing takes its mark back.
 //
 // As long as no second thread has ever changed anything neither the clock nor the fence needs a locked
 // instruction: the second one waits, when it begins, until all others know of it.
@@ -15,8 +16,9 @@
 #include "kvo_lock.h"
 #include "kvo_thread.h"
 
-// A mark has the thread's number in its lower bits: so many threads later numbers look alike.
-enum { THREAD_BITS = 24 };
+// A mark has the thread's number in its lower bits: so many threads later numbers look alike. Below
+// them, whether what is told is still being read.
+enum { UNDER_WAY = 1, THREAD_BITS = 24 };
 
 typedef struct clock_of_objects {
   uint64_t time; // atomic
@@ -46,10 +48,12 @@ static uint64_t next(uint64_t *clock) {
   return time;
 }
 
-static uint64_t thread_bits(void) { return kvo_thread_number() & ((1u << THREAD_BITS) - 1); }
+static uint64_t thread_bits(void) {
+  return ((uint64_t)kvo_thread_number() << 1) & ((1u << THREAD_BITS) - 1);
+}
 
 static uint64_t next_mark(const kvo_object *object) {
-  return next(clock_of(object)) << THREAD_BITS | thread_bits();
+  return next(clock_of(object)) << THREAD_BITS | thread_bits() | UNDER_WAY;
 }
 
 // In one step, so that no mark is lost between the look and the store.
@@ -74,9 +78,35 @@ void kvo_distinct_mark(kvo_distinction *distinction, kvo_registration *registrat
   if (!is_late && before > distinction->before) distinction->before = before;
 }
 
+static bool is_under_way_elsewhere(uint64_t mark) {
+  uint64_t own = thread_bits() | UNDER_WAY;
+  return mark & UNDER_WAY && (mark ^ own) << (64 - THREAD_BITS);
+}
+
+bool kvo_distinct_is_being_told(const kvo_registration *registration) {
+  return is_under_way_elsewhere(__atomic_load_n(&registration->told, __ATOMIC_SEQ_CST));
+}
+
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t since) {
   uint64_t before = distinction->before;
-  return before >> THREAD_BITS > since && (before ^ thread_bits()) << (64 - THREAD_BITS);
+  return before >> THREAD_BITS > since || is_under_way_elsewhere(before);
+}
+
+static void replace(kvo_registration *registration, uint64_t mark, uint64_t other) {
+  if (__atomic_load_n(&registration->told, __ATOMIC_RELAXED) != mark) return;
+  if (is_alone()) __atomic_store_n(&registration->told, other, __ATOMIC_RELAXED);
+  else
+    __atomic_compare_exchange_n(&registration->told, &mark, other, false, __ATOMIC_SEQ_CST,
+        __ATOMIC_RELAXED);
+}
+
+void kvo_distinct_end(const kvo_distinction *distinction, kvo_registration *registration) {
+  replace(registration, distinction->now, distinction->now & ~(uint64_t)UNDER_WAY);
+}
+
+void kvo_distinct_begin_initial(kvo_distinction *distinction, kvo_registration *registration) {
+  kvo_distinct_tick(distinction, registration->object);
+  kvo_distinct_mark(distinction, registration, true);
 }
 
 void kvo_distinct_settle(void) {
@@ -85,10 +115,6 @@ void kvo_distinct_settle(void) {
 }
 
 void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *registration) {
-  uint64_t now = distinction->now;
-  if (__atomic_load_n(&registration->told, __ATOMIC_RELAXED) != now) return;
-  if (is_alone()) __atomic_store_n(&registration->told, distinction->before, __ATOMIC_RELAXED);
-  else
-    __atomic_compare_exchange_n(&registration->told, &now, distinction->before, false,
-        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  kvo_distinct_end(distinction, registration); // it may have been ended when it was read
+  replace(registration, distinction->now & ~(uint64_t)UNDER_WAY, distinction->before);
 }

@@ -25,7 +25,7 @@ static void put_on_top(kvo_thread *thread, kvo_frame_block *block) {
 }
 
 static void set_top(kvo_thread *thread, kvo_frame *top) {
-  __atomic_store_n(&thread->top, top, __ATOMIC_RELAXED);
+  __atomic_store_n(&thread->top, top, __ATOMIC_RELEASE); // after what was read under the guards
 }
 
 static void init_frames(kvo_thread *thread, kvo_frame_block *block) {

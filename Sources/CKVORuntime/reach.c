@@ -221,18 +221,6 @@ static void find_late(const kvo_frame *frame, kvo_reach *reach, kvo_member *memb
   member->lacks_old = wants_old && !old_value(frame, reach, member);
 }
 
-// Nothing else has been told between its will and its did (distinct.c).
-static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member,
-    const kvo_value *old, const kvo_value *new) {
-  uint32_t place = member->was_place;
-  const kvo_distinction *was =
-      place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
-  if (!old || !new || kvo_distinct_is_overtaken(&member->distinction, was->since)) return false;
-  if (!kvo_value_equal(old, new)) return false;
-  kvo_distinct_unmark(&member->distinction, member->registration);
-  return true;
-}
-
 // There was no memory to read it.
 static bool lacks(const kvo_change *change, uint32_t options) {
   bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
@@ -259,7 +247,7 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
     call_late(frame, reach, member);
     return;
   }
-  if (!was_there(frame, reach, member)) return;
+  if (member->is_unchanged || !was_there(frame, reach, member)) return;
   const kvo_value *old = old_value(frame, reach, member);
   const kvo_value *new = value_of(&reach->after, member);
   if (member->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
@@ -267,7 +255,6 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
       .old_value = options & KVO_OLD ? old : NULL,
       .new_value = options & KVO_NEW ? new : NULL};
   if (is_detailed(reach, member)) change = describe(&reach->mutation, options);
-  else if (options & KVO_DISTINCT && is_unchanged(frame, reach, member, old, new)) return;
   if (KVO_UNLIKELY(lacks(&change, options))) return;
   call(frame, &reach->after, member, &change);
 }
@@ -277,8 +264,9 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
 static void begin_distinct(kvo_audience *audience) {
   for (uint32_t i = 0; i < audience->member_count; i++) {
     kvo_member *member = &audience->members[i];
-    if (member->registration->options & KVO_DISTINCT)
-      kvo_distinct_begin(&member->distinction, member->registration->object);
+    if (!(member->registration->options & KVO_DISTINCT)) continue;
+    kvo_distinct_begin(&member->distinction, member->registration->object);
+    if (kvo_distinct_is_being_told(member->registration)) member->distinction.since = 0;
   }
 }
 
@@ -330,11 +318,12 @@ static bool follow(kvo_reach *reach) {
   return links->count || links->tracked_count;
 }
 
-static void mark_distinct(kvo_audience *audience) {
+static void mark_distinct(const kvo_frame *frame, kvo_reach *reach) {
   bool any = false;
-  for (uint32_t i = 0; i < audience->member_count; i++) {
-    kvo_member *member = &audience->members[i];
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    kvo_member *member = &reach->after.members[i];
     if (!(member->registration->options & KVO_DISTINCT)) continue;
+    if (!member->is_late && !was_there(frame, reach, member)) continue; // gets the next change
     kvo_distinct_tick(&member->distinction, member->registration->object);
     kvo_distinct_mark(&member->distinction, member->registration, false);
     any = true;
@@ -342,12 +331,35 @@ static void mark_distinct(kvo_audience *audience) {
   if (any) kvo_distinct_settle();
 }
 
+// Nothing else has been told between its will and its did (distinct.c).
+static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
+  uint32_t place = member->was_place;
+  const kvo_distinction *was =
+      place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
+  const kvo_value *old = old_value(frame, reach, member), *new = value_of(&reach->after, member);
+  if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member)) return false;
+  if (!old || !new || kvo_distinct_is_overtaken(&member->distinction, was->since)) return false;
+  return kvo_value_equal(old, new);
+}
+
+// Who is passed over has not been told.
+static void end_distinct(const kvo_frame *frame, kvo_reach *reach) {
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    kvo_member *member = &reach->after.members[i];
+    if (!(member->registration->options & KVO_DISTINCT)) continue;
+    member->is_unchanged = is_unchanged(frame, reach, member);
+    if (member->is_unchanged) kvo_distinct_unmark(&member->distinction, member->registration);
+    else kvo_distinct_end(&member->distinction, member->registration);
+  }
+}
+
 static void read_new(kvo_frame *frame, kvo_reach *reach) {
-  mark_distinct(&reach->after);
+  mark_distinct(frame, reach);
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->after));
   read_all(frame, reach, &reach->after, KVO_NEW | KVO_DISTINCT);
+  end_distinct(frame, reach);
 }
 
 void kvo_reach_finish(kvo_frame *frame) {

@@ -82,8 +82,8 @@ const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// arrays in the order of the indexes, for an unordered one sets.
 const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
 
-/// Called with the object that was registered with and the key path as registered. The strings
-/// live for ever; the object is borrowed. It may be left by an exception of C++ or the end of the
+/// Called with the object that was registered with and the key path as registered. A key lives for
+/// ever, a path of several components as long as the registration; the object is borrowed. It may be left by an exception of C++ or the end of the
 /// thread, which close the change untold, but not by longjmp.
 typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);

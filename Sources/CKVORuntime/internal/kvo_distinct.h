@@ -18,14 +18,20 @@ typedef struct kvo_distinction {
 
 /// At will, before old is read.
 void kvo_distinct_begin(kvo_distinction *distinction, const kvo_object *object);
+/// Likewise: whether another thread is just reading what it will tell the registration.
+bool kvo_distinct_is_being_told(const kvo_registration *registration);
 /// At did, before new is read, in this order: takes the time; marks each registration that is going to
 /// be told or passed over; makes the marks seen before what is read next.
 void kvo_distinct_tick(kvo_distinction *distinction, const kvo_object *object);
 /// - is_late: it was not there at will, so when it was told says nothing of this change.
 void kvo_distinct_mark(kvo_distinction *distinction, kvo_registration *registration, bool is_late);
 void kvo_distinct_settle(void);
-/// Whether another thread has told one of them something since the will.
+/// Whether one of them has been told something since the will, or is being told by another thread.
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t since);
+/// When new has been read, which is told.
+void kvo_distinct_end(const kvo_distinction *distinction, kvo_registration *registration);
+/// The same for an initial call: marks before the fence after which the value is read, and ends the mark.
+void kvo_distinct_begin_initial(kvo_distinction *distinction, kvo_registration *registration);
 /// Takes a mark back from a registration that is passed over: nothing has been told.
 void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *registration);
 

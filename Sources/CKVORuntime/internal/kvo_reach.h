@@ -30,6 +30,7 @@ typedef struct kvo_member {
   bool by_other_thread;              ///< found by a link that another thread has placed
   bool is_late;   ///< another thread has registered it since the will, or led it here
   bool lacks_old; ///< which it asks for: new stands in for it
+  bool is_unchanged; ///< and asks for distinct changes alone: it is passed over
   bool is_read;
   kvo_value value;             ///< of a path
   kvo_distinction distinction; ///< of one with `KVO_DISTINCT`

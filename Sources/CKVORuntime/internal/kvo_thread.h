@@ -172,7 +172,7 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   }
   kvo_end_guard(&frame->guard);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
-  __atomic_store_n(&thread->top, frame, __ATOMIC_RELAXED);
+  __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE); // after what was read under the guard
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
   const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);

@@ -13,6 +13,7 @@ package final class NaiveModel: ObservedSystem {
     let watcher: Int?
     let context: Int
     var isAlive = true
+    var told = 0
 
     init(
       _ name: String, _ object: Int, _ key: Int, _ options: kvo_options, _ watcher: Int?,
@@ -31,6 +32,8 @@ package final class NaiveModel: ObservedSystem {
   private struct Change {
     let object: Int, key: Int
     let audience: [Entry]
+    /// How often each of them had been told when the change began.
+    let told: [Int]
     let old: Double
     var isJoined = false
   }
@@ -84,7 +87,9 @@ package final class NaiveModel: ObservedSystem {
 
   private func begin(_ object: Int, _ key: Int) -> Change {
     let audience = entries.filter { $0.object == object && $0.key == key }
-    return Change(object: object, key: key, audience: audience, old: values[object][key])
+    return Change(
+      object: object, key: key, audience: audience, told: audience.map(\.told),
+      old: values[object][key])
   }
 
   private func tellPriors(_ change: Change) {
@@ -95,8 +100,12 @@ package final class NaiveModel: ObservedSystem {
 
   private func tellFinals(_ change: Change) {
     let new = values[change.object][change.key]
-    for entry in change.audience where entry.isAlive {
-      if entry.options.contains(.KVO_DISTINCT), change.old == new { continue }
+    // One that asks for distinct changes is passed over if it has been told nothing else meanwhile.
+    let told = zip(change.audience, change.told).filter { entry, toldBefore in
+      !entry.options.contains(.KVO_DISTINCT) || change.old != new || entry.told != toldBefore
+    }.map(\.0)
+    for entry in told { entry.told += 1 }
+    for entry in told where entry.isAlive {
       tell(entry, old: change.old, new: new)
     }
   }

@@ -5,6 +5,8 @@ struct Told {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
+  /// How many changes it had been told when this one began.
+  var toldBefore = 0
 }
 
 /// A change from its will until its last observer has returned.
@@ -172,7 +174,9 @@ extension ObservationModel {
     underWay.append(change)
     guard !joins else { return change }
     change.told = audience(of: affected(by: node)).map { registration in
-      Told(registration: registration, mutation: self.mutation(of: change, for: registration))
+      Told(
+        registration: registration, mutation: self.mutation(of: change, for: registration),
+        toldBefore: registration.told)
     }
     if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
     if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
@@ -269,7 +273,9 @@ extension ObservationModel {
       old =
         change.said?.old ?? difference(change.before, read(change.node.object, change.node.key))
     }
-    if mutation == nil, registration.options.contains(.distinct), old == new { return nil }
+    let isDistinct = mutation == nil && registration.options.contains(.distinct)
+    if isDistinct, old == new, registration.told == told.toldBefore { return nil }
+    registration.told += 1
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
     if registration.options.contains(.new) { call.new = new }

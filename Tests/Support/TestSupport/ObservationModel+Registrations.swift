@@ -10,6 +10,8 @@ final class Registration {
   let options: GraphOptions
   let context: Int
   var isLive = true
+  /// How many changes it has been told.
+  var told = 0
   /// Where its path stands.
   private(set) lazy var strand = Strand(path, registration: self)
 
