@@ -29,15 +29,14 @@ __attribute__((constructor(101))) static void read_environment(void) {
 }
 
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
-    const char *why) {
+    const char *why, const char *remedy) {
   const kvo_frame *frame = kvo_thread_newest_of(thread, object);
   const kvo_accessors *accessors = frame ? kvo_change_accessors(object, frame->id) : NULL;
   char message[512];
   snprintf(message, sizeof message,
-      "%s: observers of \"%s\" of %s set what they observe, again and again, without an end. An "
-      "observer that does so has to stop at some value. (KVO_DEPTH, or kvo_set_depth_limit, says "
-      "how deep changes may nest.)",
-      why, accessors ? accessors->key : "…", kvo_class_of(object)->name);
+      "%s: observers of \"%s\" of %s set what they observe, again and again, probably without an "
+      "end. An observer that does so has to stop at some value. (%s)",
+      why, accessors ? accessors->key : "…", kvo_class_of(object)->name, remedy);
   kvo_break_on_misuse(message);
   fprintf(stderr, "KVO: %s\n", message);
   abort();
@@ -50,7 +49,9 @@ static void check_number(const kvo_thread *thread, kvo_object *object) {
   if (count < limit) return;
   char why[64];
   snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);
-  stop(thread, object, why);
+  stop(thread, object, why,
+      "KVO_DEPTH, kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say how deep changes "
+      "may nest.");
 }
 
 // MARK: The thread's own stack
@@ -97,7 +98,7 @@ static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t 
   if (KVO_LIKELY(left >= reserve(bounds->size) + BLOCKS_AHEAD * step)) return;
   char why[64];
   snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", left / 1024, bounds->size / 1024);
-  stop(thread, object, why);
+  stop(thread, object, why, "Where it does stop, further on, its thread needs a larger stack.");
 }
 
 uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {

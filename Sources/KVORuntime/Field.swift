@@ -25,6 +25,8 @@ struct Field {
   var isObserved: Bool { form == .observed }
   /// Under which key the property is known.
   var key: String { isObserved ? String(name.dropFirst()) : name }
+  /// Swift has no lazy, weak or unowned property with a wrapper.
+  var takesWrapper: Bool { form == .plain }
 }
 
 extension Field {
@@ -41,6 +43,11 @@ extension Field {
     return (inherited..<kvo_swift_field_count(metadata)).compactMap {
       Field(of: metadata, at: $0, own: $0 - inherited)
     }
+  }
+
+  /// Whether a property of that name is stored, lazily too, in a form that need not be usable.
+  static func isStored(_ name: String, in type: KVOObject.Type) -> Bool {
+    isNamed(name, in: type) || isNamed(lazyPrefix + name, in: type)
   }
 
   /// Whether the metadata of a class has a stored property of that name, which need not be usable.

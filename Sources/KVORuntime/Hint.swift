@@ -30,9 +30,21 @@ extension KVOObject {
     Hint.tell(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
-      property: assigning to it tells nobody, setting it by key does. Mark it @Observed if it is \
-      stored; if it is computed, have its setter say it: \
-      set { withChange(of: \\.\(key)) { … = newValue } }.
+      property: \(remedy(for: key)) Setting it by key tells always.
       """)
+  }
+
+  private func remedy(for key: String) -> String {
+    guard Field.isStored(key, in: type(of: self)) else {
+      return """
+        unless its setter says so, set { withChange(of: \\.\(key)) { … = newValue } }, nobody is told \
+        when it is assigned to.
+        """
+    }
+    let field = KVOClass.of(self).fields.first { $0.name == key }
+    return """
+      unless it is assigned to in withChange(of: \\.\(key)) { … }, nobody is told.\
+      \(field.map(\.takesWrapper) ?? true ? " Or mark it @Observed." : "")
+      """
   }
 }

@@ -1,16 +1,12 @@
 /// What errors suggest, which name a class and a key: only what can work, as far as the class tells.
 extension KVOClass {
-  /// How a property that is no key is declared.
-  struct Declaration {
-    /// What sort of property it is, as a sentence begins.
-    let property: String
-    let entry: String
-  }
-
-  /// The declaration that a property lacks; nil where no class of that name has it, or nothing tells.
-  static func declaration(of key: String, inClassNamed name: String) -> Declaration? {
-    guard key.first?.isLetter == true || key.first == "_" else { return nil }
-    return used(named: name).lazy.compactMap { $0.declaration(of: key) }.first
+  /// A sentence: which declaration a property lacks, or what its key is. Nil where no class of that name
+  /// has it, nothing tells, or it is the runtime's own.
+  static func advice(on key: String, inClassNamed name: String) -> String? {
+    guard key.first?.isLetter == true || key.first == "_",
+      !Field.isNamed(key, in: KVOObject.self)
+    else { return nil }
+    return used(named: name).lazy.compactMap { $0.advice(on: key) }.first
   }
 
   /// Whether a key path leads to a collection of what has keys, in a class of that name.
@@ -18,17 +14,21 @@ extension KVOClass {
     used(named: name).contains { $0.hasKeyedElements(keyPath) }
   }
 
-  private func declaration(of key: String) -> Declaration? {
+  private func advice(on key: String) -> String? {
+    if let field = fields.first(where: { $0.isObserved && $0.name == key }) {
+      return "The property's key is \"\(field.key)\"."
+    }
     let classes = sequence(first: self, next: \.superclass)
     if classes.contains(where: { Field.isNamed(key, in: $0.type) }) {
-      return Declaration(property: "The property", entry: "stored(\"\(key)\", \\.\(key))")
+      return
+        "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key)) }."
     }
     let isComputed = classes.contains {
       $0.type != KVOObject.self && SymbolTable.properties(of: $0.type).contains(key)
     }
     guard isComputed else { return nil }
-    return Declaration(
-      property: "A computed property", entry: "computed(\"\(key)\", \\.\(key))")
+    return "A computed property is declared in registerKeys(): "
+      + "declareKeys { $0.computed(\"\(key)\", \\.\(key)) }."
   }
 
   private func hasKeyedElements(_ keyPath: Substring) -> Bool {

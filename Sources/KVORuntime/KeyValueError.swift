@@ -54,9 +54,7 @@ extension KeyValueError: CustomStringConvertible {
 
 private func hint(_ key: String, _ className: String) -> String {
   if key.contains(".") { return " Key paths are followed by the functions that say forKeyPath." }
-  guard let declaration = KVOClass.declaration(of: key, inClassNamed: className) else { return "" }
-  return
-    " \(declaration.property) is declared in registerKeys(): declareKeys { $0.\(declaration.entry) }."
+  return KVOClass.advice(on: key, inClassNamed: className).map { " " + $0 } ?? ""
 }
 
 private func fault(_ keyPath: String, of className: String, at component: String) -> String {

@@ -77,13 +77,19 @@ extension FirstProperty {
         + "which then notifies by key-value coding and by hand."
     case .computed(let name):
       return "Mark what it reads @Observed. Or declare "
-        + "\(declaration(of: "accessors(\"\(name)\", \\.\(name), get: { $0.\(name) })")), "
-        + "which then notifies by hand."
+        + "\(declaration(of: "computed(\"\(name)\", \\.\(name))")), which then notifies by hand, "
+        + "and by key-value coding if it has a setter."
+    case .unknown(let candidates)
+    where !candidates.isEmpty && !candidates.contains(where: \.takesWrapper):
+      return "Declare " + declarations
     case .unknown, .nothing:
-      return "Mark the property @Observed if it is stored. Or declare "
-        + "\(declaration(of: "stored(\"<key>\", \\.<key>)")) for a plain property, which then "
-        + "notifies by key-value coding and by hand, $0.accessors for a computed one."
+      return "Mark the property @Observed if it is stored. Or declare " + declarations
     }
+  }
+
+  private var declarations: String {
+    "\(declaration(of: "stored(\"<key>\", \\.<key>)")) for a plain property, which then "
+      + "notifies by key-value coding and by hand, $0.computed for a computed one."
   }
 
   private func declaration(of entry: String) -> String {
@@ -101,9 +107,6 @@ extension Field {
     case .plain, .observed: return "plain"
     }
   }
-
-  // Swift has no lazy, weak or unowned property with a wrapper.
-  fileprivate var takesWrapper: Bool { form == .plain }
 
   // A lazy property is kept in an optional.
   fileprivate func mayAnswer(_ type: Any.Type) -> Bool {

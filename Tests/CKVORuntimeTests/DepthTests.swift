@@ -16,6 +16,8 @@ import Testing
     let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(errors.contains("observers of \"first\" of CGauge set what they observe"))
     #expect(errors.contains("\(KVO_DEFAULT_DEPTH) changes are being told"))
+    #expect(errors.contains("probably without an end"))
+    #expect(errors.contains("kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say"))
   }
 
   @Test("D7: the depth can be set, and is looked at every sixteen levels")
@@ -45,6 +47,7 @@ import Testing
     let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(errors.contains("KB are left of the stack's"))
     #expect(errors.contains("\"first\" of CGauge"))
+    #expect(errors.contains("larger stack") && !errors.contains("KVO_DEPTH"))
   }
 
   @Test("D7: changes that are open and not being told are no depth")

@@ -76,6 +76,28 @@ import Testing
     #expect(log.take() == [])
   }
 
+  @Test("F2 E3: a setter's bracket around what its getter reads tells of a change of its own")
+  func bracketedTwice() throws {
+    let player = Player()
+    let log = Recorder()
+    log.observe(player, \.bracketed, .new)
+    player.bracketed = 1
+    #expect(log.take() == ["a new 1", "a new 1"])
+  }
+
+  @Test("H2: a bracket around what changes an @Observed property tells of it beside the setting")
+  func bracketedInsertion() throws {
+    let player = Player()
+    let log = Recorder()
+    log.observe(player, \.songs, .new)
+    player.withChange(.insertion, at: RangeSet(0..<1), forKey: "songs") {
+      player.songs.insert(1, at: 0)
+    }
+    let count = log.take().count
+    player.mutableArray(\.songs).insert(2, at: 0)
+    #expect((count, log.take().count) == (2, 1))
+  }
+
   @Test("E3: a pair by hand, and withChange, on what reads nothing that can be observed are silent")
   func silent() throws {
     let player = Player()
@@ -145,8 +167,33 @@ import Testing
     }
     let hints = try #require(result).errors.split(separator: "\n")
     #expect(hints.count == 1, "\(hints)")
-    for word in ["Player", "\"index\"", "set { withChange(of: \\.index)"] {
+    for word in [
+      "Player", "\"index\"", "unless its setter says so, set { withChange(of: \\.index)",
+    ] {
       #expect(hints.first?.contains(word) == true)
+    }
+    #expect(hints.first?.contains("@Observed.") == false)
+  }
+
+  @Test("E3: a stored property is to be marked in that hint, but for one that takes no wrapper")
+  func storedHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      let player = Player()
+      let tokens = [
+        player.observe(\.owner) { _, _ in }, player.observe(\.late) { _, _ in },
+        player.observe(\.level) { _, _ in },
+      ]
+      for token in tokens { token.invalidate() }
+      KVODiagnostics.hint = nil
+    }
+    let hints = try #require(result).errors.split(separator: "\n")
+    #expect(hints.count == 3, "\(hints)")
+    for (hint, key) in zip(hints, ["owner", "late", "level"]) {
+      #expect(
+        hint.contains(
+          "unless it is assigned to in withChange(of: \\.\(key)) { … }, nobody is told."))
+      #expect(hint.contains("mark it @Observed.") == (key == "level"))
     }
   }
 }
@@ -161,6 +208,7 @@ private class Player: Tracked {
   private let model = Model()
   @Observed var observed = 0
   @Observed var title = ""
+  @Observed var songs: [Int] = []
   final var volume = 0.0
   var count = UInt8(0)
   @Observed var me: Player?
@@ -205,11 +253,18 @@ private class Player: Tracked {
     get { model.index }
     set { model.index = newValue }
   }
+  var bracketed: Int {
+    get { observed }
+    set { withChange(of: \.bracketed) { observed = newValue } }
+  }
   var twice: Int { observed * 2 }
   var width: Float { 1 }
   var widths: [Float] { [1] }
   var marks: Set<Int> { [] }
   let limit = Float(1)
+  weak var owner: Model?
+  lazy var late = Int32(1)
+  var level = Int16(1)
 
   override class func registerKeys() {
     declareKeys { keys in
@@ -221,6 +276,9 @@ private class Player: Tracked {
       keys.computed("said", \.said)
       keys.computed("quiet", \.quiet)
       keys.automaticallyNotifies("quiet", false)
+      keys.stored("owner", \.owner)
+      keys.stored("late", \.late)
+      keys.stored("level", \.level)
       keys.computed("label", \.label, affectedBy: ["both"])
       keys.accessors(
         "fussy", \.fussy, get: { $0.fussy },

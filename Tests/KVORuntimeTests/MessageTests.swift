@@ -63,7 +63,8 @@ import Testing
         The key path \\Account.best of type Optional<Int> can't be observed: it reads no @Observed \
         property and is no declared key of Account. It is "best", which is computed, and reads \
         nothing that is observed. Mark what it reads @Observed. Or declare the key in registerKeys(): \
-        declareKeys { $0.accessors("best", \\.best, get: { $0.best }) }, which then notifies by hand.
+        declareKeys { $0.computed("best", \\.best) }, which then notifies by hand, and by key-value \
+        coding if it has a setter.
         """))
   }
 
@@ -112,6 +113,16 @@ import Testing
     #expect(nowhere == "Account has no key \"totals\".")
     let foreign = KeyValueError.undefinedKey(key: "total", className: "CAccount")
     #expect("\(foreign)" == "CAccount has no key \"total\".")
+  }
+
+  @Test(
+    "B1 B2: no declaration is suggested of what is the runtime's, nor of an @Observed one's storage"
+  )
+  func underlying() {
+    let storage = "\(error { _ = try Account().value(forKey: "_label") })"
+    #expect(storage == "Account has no key \"_label\". The property's key is \"label\".")
+    let header = "\(error { _ = try Account().value(forKey: "headerStorage") })"
+    #expect(header == "Account has no key \"headerStorage\".")
   }
 
   @Test("B5 C6 C8: a path's error says where it ends, and how elements are observed")
