@@ -1,0 +1,33 @@
+// The last value of what several threads set: the property's author locks what it stores, and the observer
+// reads it under a lock of its own, since the value that it is told may be an older one.
+import KVORuntime
+import Synchronization
+
+final class Account: KVOObject, @unchecked Sendable {
+  private let storage = Mutex(0)
+
+  var balance: Int {
+    get { storage.withLock { $0 } }
+    set { withChange(of: \.balance) { storage.withLock { $0 = newValue } } }
+  }
+
+  override class func registerKeys() {
+    declareKeys { $0.computed("balance", \.balance) }
+  }
+}
+
+final class Display: Sendable {
+  let shown = Mutex(0)
+}
+
+let account = Account()
+let display = Display()
+let token = account.observe(\.balance) { account, _ in
+  display.shown.withLock { $0 = account.balance }
+}
+
+await withTaskGroup { tasks in
+  for value in 1...1_000 { tasks.addTask { account.balance = value } }
+}
+print("shown is the balance:", display.shown.withLock { $0 } == account.balance)
+token.invalidate()
