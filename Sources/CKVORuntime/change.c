@@ -94,56 +94,57 @@ static bool is_unchanged(kvo_frame *frame) {
   return !(frame->flags & KVO_FRAME_OVERTAKEN) && is_equal(frame);
 }
 
-// Marks those who get only what is distinct (distinct.c).
-static void mark(kvo_registration *registration, kvo_frame *frame) {
-  if (!registration || !(registration->options & KVO_DISTINCT)) return;
-  bool is_late = kvo_registration_is_late(registration, frame);
-  if (is_late && registration->thread == kvo_thread_number()) return; // gets the next change
-  kvo_distinct_mark(&frame->distinction, registration, is_late);
+// Those who get only what is distinct, as they were when new was about to be read. Of those that were
+// there at will there is one at most: several are told the long way.
+typedef struct telling {
+  kvo_observers observers;
+  uint32_t count;
+} telling;
+
+static kvo_registration *told_at(const telling *telling, uint32_t i) {
+  if (!kvo_observers_is_list(telling->observers)) return kvo_observers_single(telling->observers);
+  return __atomic_load_n(&kvo_observers_list(telling->observers)->items[i], __ATOMIC_SEQ_CST);
 }
 
-// New has been read: who is passed over has not been told.
-static void end_mark(kvo_registration *registration, kvo_frame *frame) {
-  if (!registration || !(registration->options & KVO_DISTINCT)) return;
-  if (is_unchanged(frame) && !kvo_registration_is_late(registration, frame))
-    kvo_distinct_unmark(&frame->distinction, registration);
-  else kvo_distinct_end(&frame->distinction, registration);
-}
-
-// A mark that is under way will be later than a will at time 0, or taken back.
-static void look_whether_told(kvo_registration *registration, kvo_frame *frame) {
-  if (registration && registration->options & KVO_DISTINCT &&
-      kvo_distinct_is_being_told(registration))
-    frame->distinction.since = 0;
-}
-
-KVO_INLINE void visit(kvo_observers observers, kvo_frame *frame,
+static void visit(const telling *telling, kvo_frame *frame,
     void (*body)(kvo_registration *, kvo_frame *)) {
-  if (!kvo_observers_is_list(observers)) {
-    body(kvo_observers_single(observers), frame);
-    return;
+  for (uint32_t i = 0; i < telling->count; i++) {
+    kvo_registration *registration = told_at(telling, i);
+    if (!registration || !(registration->options & KVO_DISTINCT)) continue;
+    bool is_late = kvo_registration_is_late(registration, frame);
+    if (is_late && registration->thread == kvo_thread_number()) continue; // gets the next change
+    body(registration, frame);
   }
-  kvo_list *list = kvo_observers_list(observers);
-  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
-  for (uint32_t i = 0; i < count; i++)
-    body(__atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST), frame);
 }
 
-static __attribute__((noinline)) void begin_distinct(kvo_observers observers, kvo_frame *frame) {
-  kvo_distinct_begin(&frame->distinction, frame->object);
-  visit(observers, frame, look_whether_told);
-}
-
-static __attribute__((noinline)) void end_distinct(kvo_observers observers, kvo_frame *frame) {
-  visit(observers, frame, end_mark);
-}
-
-static __attribute__((noinline)) void mark_distinct(kvo_observers observers, kvo_frame *frame) {
-  kvo_distinct_tick(&frame->distinction, frame->object);
-  visit(observers, frame, mark);
-  if (kvo_distinct_is_overtaken(&frame->distinction, frame->distinction.since))
+static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
+  uint32_t before = kvo_distinct_begin(registration);
+  if (kvo_registration_is_late(registration, frame)) return;
+  if (kvo_distinct_is_overtaken(frame->distinction.ended, before))
     frame->flags |= KVO_FRAME_OVERTAKEN;
+}
+
+static void end_telling(kvo_registration *registration, kvo_frame *frame) {
+  bool is_late = kvo_registration_is_late(registration, frame);
+  kvo_distinct_end(registration, is_late || !is_unchanged(frame));
+}
+
+static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
+  if (observers && !kvo_observers_is_list(observers))
+    kvo_distinct_note(&frame->distinction, kvo_observers_single(observers));
+}
+
+static __attribute__((noinline)) telling begin_distinct(kvo_observers observers, kvo_frame *frame) {
+  telling telling = {observers, observers != 0};
+  if (kvo_observers_is_list(observers))
+    telling.count = __atomic_load_n(&kvo_observers_list(observers)->count, __ATOMIC_SEQ_CST);
+  visit(&telling, frame, begin_telling);
   kvo_distinct_settle();
+  return telling;
+}
+
+static __attribute__((noinline)) void end_distinct(const telling *telling, kvo_frame *frame) {
+  visit(telling, frame, end_telling);
 }
 
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
@@ -264,7 +265,7 @@ static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) begin_distinct(kvo_cell_observers(cell), frame);
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(kvo_cell_observers(cell), frame);
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
@@ -310,7 +311,8 @@ static void finish_reaching(kvo_frame *frame) {
 // Reads old and calls priors.
 KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
   uint32_t options = options_of(cell);
-  if (KVO_UNLIKELY(mutation || options & KVO_LINKED || kvo_cell_is_tracked(cell))) {
+  bool reaches = kvo_observers_reach(kvo_cell_observers(cell), options);
+  if (KVO_UNLIKELY(mutation || reaches || kvo_cell_is_tracked(cell))) {
     begin_reaching(frame, mutation);
     return;
   }
@@ -358,13 +360,15 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 
 // Also in place of an old value that was not read for one who has come since.
 KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) mark_distinct(kvo_cell_observers(cell), frame);
+  telling telling = {0};
+  if (KVO_UNLIKELY(options & KVO_DISTINCT))
+    telling = begin_distinct(kvo_cell_observers(cell), frame);
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->new_value))
     frame->flags |= KVO_FRAME_HAS_NEW;
   else report_unread(frame, accessors);
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) end_distinct(kvo_cell_observers(cell), frame);
+  if (KVO_UNLIKELY(telling.count)) end_distinct(&telling, frame);
 }
 
 // What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
@@ -446,14 +450,13 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  kvo_distinction distinction;
   bool is_distinct = registration->options & KVO_DISTINCT;
-  if (is_distinct) kvo_distinct_begin_initial(&distinction, registration);
+  if (is_distinct) kvo_distinct_begin(registration);
   kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);
-  if (is_distinct) kvo_distinct_end(&distinction, registration);
+  if (is_distinct) kvo_distinct_end(registration, true);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   if (is_read) kvo_change_call(frame, registration, &change);
   resume_recording(recorder);

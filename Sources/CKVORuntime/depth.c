@@ -88,13 +88,22 @@ static size_t reserve(size_t size) {
   return size / PART_FOR_MESSAGE < FOR_MESSAGE ? size / PART_FOR_MESSAGE : FOR_MESSAGE;
 }
 
+// What sixteen levels take: the less of the last two times, since what goes on without an end takes as
+// much each time, and something large that is done once does not.
+static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
+  size_t last = block->stack > here ? block->stack - here : 0;
+  const kvo_frame_block *below = block->previous;
+  size_t earlier = below && below->stack > block->stack ? below->stack - block->stack : 0;
+  return earlier < last ? earlier : last;
+}
+
 // A program may run on a stack of its own: of that nothing is known.
 static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t here) {
   bounds *bounds = &stack_bounds;
   if (!bounds->is_known) find_bounds(bounds);
   uintptr_t before = thread->block->stack;
   if (here - bounds->low >= bounds->size || before - bounds->low >= bounds->size) return;
-  size_t left = here - bounds->low, step = before > here ? before - here : 0;
+  size_t left = here - bounds->low, step = step_of(thread->block, here);
   if (KVO_LIKELY(left >= reserve(bounds->size) + BLOCKS_AHEAD * step)) return;
   char why[64];
   snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", left / 1024, bounds->size / 1024);

@@ -1,35 +1,21 @@
-// `KVO_DISTINCT` between threads.
+// `KVO_DISTINCT`: whom a change that left its property as it was need not be told to.
 //
-// A change at whose did a property is what it was at its will may still have to be told: another
-// thread has told something else in between. Objects have clocks, 64 for all of them. A change reads
-// the clock at will, before it reads old. At did it takes the next time, marks the registrations with
-// it and with its thread as being told, fences, and only then reads new, and ends the mark. A change
-// whose old and new are equal is told all the same if one of them has been marked since its will, or if
-// another thread was just reading what to tell, at its will or at its did: it may have read what this
-// one stored in passing. So of two changes that overlap one sees the other's mark, or the other reads
-// what the one has stored. A change that has told nothing takes its mark back.
+// At its did a property may be what it was at will, and the change has to be told all the same: another
+// one has told the observer something else in between, be it another thread's or an inner one of this
+// thread, or is just reading what to tell, and may read what this one has stored in passing. So a
+// registration counts how often telling it has begun and has ended. A change notes at will, before it
+// reads old, how often it had ended. At did it begins, fences, reads new, and ends. It may pass the
+// observer over only if telling had begun just as often before: then all that began had ended at will,
+// and none has begun since. A change that passes it over takes its beginning back.
 //
-// As long as no second thread has ever changed anything neither the clock nor the fence needs a locked
-// instruction: the second one waits, when it begins, until all others know of it.
+// As long as no second thread has ever changed anything neither count nor fence needs a locked
+// instruction: the second one waits, when it begins, until all others know of it. Where a getter throws
+// telling never ends, and from then on the observer is told equal values as well.
 #include "kvo_distinct.h"
 
-#include "kvo_lock.h"
 #include "kvo_thread.h"
 
-// A mark has the thread's number in its lower bits: so many threads later numbers look alike. Below
-// them, whether what is told is still being read.
-enum { UNDER_WAY = 1, THREAD_BITS = 24 };
-
-typedef struct clock_of_objects {
-  uint64_t time; // atomic
-} __attribute__((aligned(64))) clock_of_objects;
-
-static clock_of_objects clocks[KVO_OBJECT_LOCKS];
 static bool has_others; // atomic, never false again
-
-static uint64_t *clock_of(const kvo_object *object) {
-  return &clocks[kvo_object_lock_index(object)].time;
-}
 
 static bool is_alone(void) {
   return !__atomic_load_n(&has_others, __ATOMIC_RELAXED) && kvo_remover_fences();
@@ -41,72 +27,19 @@ void kvo_distinct_expect_thread_locked(uint32_t number) {
   kvo_heavy_fence();
 }
 
-static uint64_t next(uint64_t *clock) {
-  if (!is_alone()) return __atomic_add_fetch(clock, 1, __ATOMIC_SEQ_CST);
-  uint64_t time = __atomic_load_n(clock, __ATOMIC_RELAXED) + 1;
-  __atomic_store_n(clock, time, __ATOMIC_RELAXED);
-  return time;
-}
-
-static uint64_t thread_bits(void) {
-  return ((uint64_t)kvo_thread_number() << 1) & ((1u << THREAD_BITS) - 1);
-}
-
-static uint64_t next_mark(const kvo_object *object) {
-  return next(clock_of(object)) << THREAD_BITS | thread_bits() | UNDER_WAY;
-}
-
-// In one step, so that no mark is lost between the look and the store.
-static uint64_t exchange(uint64_t *told, uint64_t mark) {
-  if (!is_alone()) return __atomic_exchange_n(told, mark, __ATOMIC_SEQ_CST);
-  uint64_t before = __atomic_load_n(told, __ATOMIC_RELAXED);
-  __atomic_store_n(told, mark, __ATOMIC_RELAXED);
+static uint32_t count(uint32_t *counter, uint32_t step) {
+  if (!is_alone()) return __atomic_fetch_add(counter, step, __ATOMIC_SEQ_CST);
+  uint32_t before = __atomic_load_n(counter, __ATOMIC_RELAXED);
+  __atomic_store_n(counter, before + step, __ATOMIC_RELAXED);
   return before;
 }
 
-void kvo_distinct_begin(kvo_distinction *distinction, const kvo_object *object) {
-  distinction->since = __atomic_load_n(clock_of(object), __ATOMIC_SEQ_CST);
+void kvo_distinct_note(kvo_distinction *distinction, const kvo_registration *registration) {
+  distinction->ended = __atomic_load_n(&registration->tellings_ended, __ATOMIC_SEQ_CST);
 }
 
-void kvo_distinct_tick(kvo_distinction *distinction, const kvo_object *object) {
-  distinction->now = next_mark(object);
-  distinction->before = 0;
-}
-
-void kvo_distinct_mark(kvo_distinction *distinction, kvo_registration *registration, bool is_late) {
-  uint64_t before = exchange(&registration->told, distinction->now);
-  if (!is_late && before > distinction->before) distinction->before = before;
-}
-
-static bool is_under_way_elsewhere(uint64_t mark) {
-  uint64_t own = thread_bits() | UNDER_WAY;
-  return mark & UNDER_WAY && (mark ^ own) << (64 - THREAD_BITS);
-}
-
-bool kvo_distinct_is_being_told(const kvo_registration *registration) {
-  return is_under_way_elsewhere(__atomic_load_n(&registration->told, __ATOMIC_SEQ_CST));
-}
-
-bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t since) {
-  uint64_t before = distinction->before;
-  return before >> THREAD_BITS > since || is_under_way_elsewhere(before);
-}
-
-static void replace(kvo_registration *registration, uint64_t mark, uint64_t other) {
-  if (__atomic_load_n(&registration->told, __ATOMIC_RELAXED) != mark) return;
-  if (is_alone()) __atomic_store_n(&registration->told, other, __ATOMIC_RELAXED);
-  else
-    __atomic_compare_exchange_n(&registration->told, &mark, other, false, __ATOMIC_SEQ_CST,
-        __ATOMIC_RELAXED);
-}
-
-void kvo_distinct_end(const kvo_distinction *distinction, kvo_registration *registration) {
-  replace(registration, distinction->now, distinction->now & ~(uint64_t)UNDER_WAY);
-}
-
-void kvo_distinct_begin_initial(kvo_distinction *distinction, kvo_registration *registration) {
-  kvo_distinct_tick(distinction, registration->object);
-  kvo_distinct_mark(distinction, registration, true);
+uint32_t kvo_distinct_begin(kvo_registration *registration) {
+  return count(&registration->tellings_begun, 1);
 }
 
 void kvo_distinct_settle(void) {
@@ -114,7 +47,7 @@ void kvo_distinct_settle(void) {
   if (!is_alone()) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *registration) {
-  kvo_distinct_end(distinction, registration); // it may have been ended when it was read
-  replace(registration, distinction->now & ~(uint64_t)UNDER_WAY, distinction->before);
+void kvo_distinct_end(kvo_registration *registration, bool is_told) {
+  if (is_told) count(&registration->tellings_ended, 1);
+  else count(&registration->tellings_begun, (uint32_t)-1);
 }

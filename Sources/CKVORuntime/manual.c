@@ -97,7 +97,7 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
       .class_name = accessors->cls->name,
       .id = accessors->id,
       .serial = frame->serial,
-      .since = frame->distinction.since,
+      .tellings_ended = frame->distinction.ended,
       .joined = joined};
   return pair;
 }
@@ -115,7 +115,8 @@ typedef struct {
 
 static bool leads_on(const kvo_cell *cell) {
   kvo_observers observers = kvo_cell_observers(cell);
-  return observers && (kvo_observers_options(observers) & KVO_LINKED || kvo_cell_is_tracked(cell));
+  return observers && (kvo_observers_reach(observers, kvo_observers_options(observers)) ||
+                          kvo_cell_is_tracked(cell));
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
@@ -232,7 +233,7 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELEASE);
-  frame->distinction.since = pair->since;
+  frame->distinction.ended = pair->tellings_ended;
   if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;

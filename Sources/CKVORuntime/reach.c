@@ -261,12 +261,11 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
 
 // MARK: Steps
 
-static void begin_distinct(kvo_audience *audience) {
+static void note_distinct(kvo_audience *audience) {
   for (uint32_t i = 0; i < audience->member_count; i++) {
     kvo_member *member = &audience->members[i];
     if (!(member->registration->options & KVO_DISTINCT)) continue;
-    kvo_distinct_begin(&member->distinction, member->registration->object);
-    if (kvo_distinct_is_being_told(member->registration)) member->distinction.since = 0;
+    kvo_distinct_note(&member->distinction, member->registration);
   }
 }
 
@@ -284,7 +283,7 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_before(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->before));
-  begin_distinct(&reach->before);
+  note_distinct(&reach->before);
   read_all(frame, reach, &reach->before, KVO_OLD | KVO_DISTINCT);
   return true;
 }
@@ -318,15 +317,14 @@ static bool follow(kvo_reach *reach) {
   return links->count || links->tracked_count;
 }
 
-static void mark_distinct(const kvo_frame *frame, kvo_reach *reach) {
+static void begin_distinct(const kvo_frame *frame, kvo_reach *reach) {
   bool any = false;
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
     if (!(member->registration->options & KVO_DISTINCT)) continue;
     if (!member->is_late && !was_there(frame, reach, member)) continue; // gets the next change
-    kvo_distinct_tick(&member->distinction, member->registration->object);
-    kvo_distinct_mark(&member->distinction, member->registration, false);
-    any = true;
+    member->distinction.before = kvo_distinct_begin(member->registration);
+    member->is_begun = any = true;
   }
   if (any) kvo_distinct_settle();
 }
@@ -337,8 +335,10 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const k
   const kvo_distinction *was =
       place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
   const kvo_value *old = old_value(frame, reach, member), *new = value_of(&reach->after, member);
-  if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member)) return false;
-  if (!old || !new || kvo_distinct_is_overtaken(&member->distinction, was->since)) return false;
+  if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member))
+    return false;
+  if (!old || !new) return false;
+  if (kvo_distinct_is_overtaken(was->ended, member->distinction.before)) return false;
   return kvo_value_equal(old, new);
 }
 
@@ -346,15 +346,14 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const k
 static void end_distinct(const kvo_frame *frame, kvo_reach *reach) {
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
-    if (!(member->registration->options & KVO_DISTINCT)) continue;
+    if (!member->is_begun) continue;
     member->is_unchanged = is_unchanged(frame, reach, member);
-    if (member->is_unchanged) kvo_distinct_unmark(&member->distinction, member->registration);
-    else kvo_distinct_end(&member->distinction, member->registration);
+    kvo_distinct_end(member->registration, !member->is_unchanged);
   }
 }
 
 static void read_new(kvo_frame *frame, kvo_reach *reach) {
-  mark_distinct(frame, reach);
+  begin_distinct(frame, reach);
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->after));

@@ -1,5 +1,5 @@
-/// `KVO_DISTINCT` between threads: a change that left its property as it was is told to nobody, unless
-/// another change of it was told meanwhile (distinct.c).
+/// `KVO_DISTINCT`: a change that left its property as it was is told to nobody, unless the observer was
+/// told another one meanwhile (distinct.c).
 #ifndef KVO_DISTINCT_H
 #define KVO_DISTINCT_H
 
@@ -8,32 +8,24 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// What one change knows of when its observers were told. Times are those of the observed object's
-/// clock, and only compared.
+/// What one change knows of one observer.
 typedef struct kvo_distinction {
-  uint64_t since;  ///< the time at its will, before old was read
-  uint64_t now;    ///< the mark of its did: the time, and its thread
-  uint64_t before; ///< the last mark of those that were there at will, until then
+  uint32_t ended;  ///< how often it had been told, at will
+  uint32_t before; ///< how often telling it had begun, at did
 } kvo_distinction;
 
 /// At will, before old is read.
-void kvo_distinct_begin(kvo_distinction *distinction, const kvo_object *object);
-/// Likewise: whether another thread is just reading what it will tell the registration.
-bool kvo_distinct_is_being_told(const kvo_registration *registration);
-/// At did, before new is read, in this order: takes the time; marks each registration that is going to
-/// be told or passed over; makes the marks seen before what is read next.
-void kvo_distinct_tick(kvo_distinction *distinction, const kvo_object *object);
-/// - is_late: it was not there at will, so when it was told says nothing of this change.
-void kvo_distinct_mark(kvo_distinction *distinction, kvo_registration *registration, bool is_late);
+void kvo_distinct_note(kvo_distinction *distinction, const kvo_registration *registration);
+/// At did, before new is read: telling it, or passing it over, begins. Gives how often it had before.
+uint32_t kvo_distinct_begin(kvo_registration *registration);
+/// Behind all that have begun, and before new is read.
 void kvo_distinct_settle(void);
-/// Whether one of them has been told something since the will, or is being told by another thread.
-bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, uint64_t since);
-/// When new has been read, which is told.
-void kvo_distinct_end(const kvo_distinction *distinction, kvo_registration *registration);
-/// The same for an initial call: marks before the fence after which the value is read, and ends the mark.
-void kvo_distinct_begin_initial(kvo_distinction *distinction, kvo_registration *registration);
-/// Takes a mark back from a registration that is passed over: nothing has been told.
-void kvo_distinct_unmark(const kvo_distinction *distinction, kvo_registration *registration);
+/// When new has been read: it is told, or passed over.
+void kvo_distinct_end(kvo_registration *registration, bool is_told);
+/// Whether it has been told since the will that was noted, or was just being told then or at the did.
+KVO_INLINE bool kvo_distinct_is_overtaken(uint32_t ended_at_will, uint32_t begun_at_did) {
+  return ended_at_will != begun_at_did;
+}
 
 /// A thread of that number begins. From the second on changes reckon with others. Thread lock held.
 void kvo_distinct_expect_thread_locked(uint32_t number);

@@ -28,8 +28,9 @@ typedef struct kvo_member {
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went
   bool by_other_thread;              ///< found by a link that another thread has placed
-  bool is_late;   ///< another thread has registered it since the will, or led it here
-  bool lacks_old; ///< which it asks for: new stands in for it
+  bool is_late;      ///< another thread has registered it since the will, or led it here
+  bool lacks_old;    ///< which it asks for: new stands in for it
+  bool is_begun;     ///< it asks for distinct changes alone, and telling it has begun
   bool is_unchanged; ///< and asks for distinct changes alone: it is passed over
   bool is_read;
   kvo_value value;             ///< of a path

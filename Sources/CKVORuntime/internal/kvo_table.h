@@ -48,7 +48,7 @@ struct kvo_handle {
   uint32_t index; ///< in its key's list; object lock
   uint32_t place; ///< in the audience that it was last found for; graph lock
   uint64_t stamp; ///< of that audience; graph lock
-  uint64_t told;  ///< of one with KVO_DISTINCT: the mark of who told it last (distinct.c); atomic
+  uint32_t tellings_begun, tellings_ended; ///< of one with KVO_DISTINCT (distinct.c); atomic
   /// Links of the observer's list of what it registered. Both objects' locks.
   kvo_registration *KVO_NULLABLE next_watched;
   kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
@@ -131,9 +131,9 @@ typedef struct kvo_open_pair {
   const char *key;
   uintptr_t id;
   uint64_t serial;
-  uint64_t since;   ///< of the clock that `KVO_DISTINCT` goes by
-  bool joined;      ///< inside an automatic change: its did delivers nothing
-  bool is_reported; ///< that memory was out for some of it
+  uint32_t tellings_ended; ///< of an observer with `KVO_DISTINCT` that was the only one
+  bool joined;             ///< inside an automatic change: its did delivers nothing
+  bool is_reported;        ///< that memory was out for some of it
   bool has_old;
   kvo_value old_value;
   struct kvo_reach *KVO_NULLABLE reach; ///< as a frame's
@@ -162,6 +162,12 @@ struct kvo_table {
   kvo_cell cells[];
 };
 typedef struct kvo_table kvo_table;
+
+/// Whether a change has to be told the long way (reach.c): it leads on, or several observers may have to
+/// be passed over.
+KVO_INLINE bool kvo_observers_reach(kvo_observers observers, uint32_t options) {
+  return options & KVO_LINKED || (options & KVO_DISTINCT && kvo_observers_is_list(observers));
+}
 
 /// The object's table. A reader without the lock must guard the object first.
 KVO_INLINE kvo_table *KVO_NULLABLE kvo_table_of(const kvo_object *object) {
