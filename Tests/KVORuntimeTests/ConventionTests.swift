@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// J2: what is left over from Objective-C's conventions is told where the log is asked for it.
-@Suite struct ConventionTests {
+@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
+struct ConventionTests {
   private class Leftovers: KVOObject {
     @Observed var name = ""
     @Observed var items: [String] = []

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 /// F6: `key(of:)`, the string that a key path stands for.
-@Suite struct KeyNameTests {
+@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
+struct KeyNameTests {
   class Person: KVOObject {
     @Observed var name = ""
     @Observed private(set) var age = 1

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// What messages say: no more than what is known, and what to do.
-@Suite struct MessageTests {
+@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
+struct MessageTests {
   private struct Money {
     var amount = 1
   }
