@@ -6,6 +6,9 @@
 // methods that this happened to are told apart roughly, by a hash. The object may have died in the
 // setter, if a callback dropped it, so its address is looked for among the tables of observed objects
 // before it is touched.
+//
+// A setter of two keys, one of which nobody had ever observed, ran bare for that one: it compares
+// which keys have been, before and after.
 #include "kvo_bare.h"
 
 #include "kvo_class_internal.h"
@@ -45,30 +48,36 @@ static bool was_interposed(const kvo_object *object, const kvo_method *method, k
   return kvo_class_slot(isa, method->slot) == imp;
 }
 
-static void look(kvo_object *object, const kvo_method *method) {
-  for (uint32_t i = 0; i < method->key_count; i++)
-    kvo_change_look(object, (uintptr_t)method->keys[i]);
-}
-
 // An observer of what is told now may throw.
 typedef struct late_look {
   kvo_object *object; // a reference
   const kvo_method *method;
+  uint32_t keys; // bit i for keys[i]
 } late_look;
 
-static void look_late(void *opaque) {
+static void look(void *opaque) {
   const late_look *late = opaque;
-  look(late->object, late->method);
+  for (uint32_t i = 0; i < late->method->key_count; i++)
+    if (late->keys & (1u << i)) kvo_change_look(late->object, (uintptr_t)late->method->keys[i]);
 }
 
 static void end_look(void *opaque) { kvo_object_release(((late_look *)opaque)->object); }
+
+static void look_late(late_look *late) {
+  kvo_unwinding(look, end_look, late);
+  end_look(late);
+}
 
 void kvo_setter_ran_bare(kvo_object *address, const kvo_method *method, kvo_imp imp,
     uint64_t begun) {
   if (!may_concern(address, begun) && !may_concern(method, begun)) return;
   kvo_object *object = kvo_table_owner_at(address);
   if (!object) return;
-  late_look late = {object, method};
-  if (!was_interposed(object, method, imp)) kvo_unwinding(look_late, end_look, &late);
-  end_look(&late);
+  uint32_t keys = was_interposed(object, method, imp) ? 0 : UINT32_MAX;
+  look_late(&(late_look){object, method, keys});
+}
+
+void kvo_setter_ran_partly_bare(kvo_object *address, const kvo_method *method, uint32_t keys) {
+  kvo_object *object = kvo_table_owner_at(address);
+  if (object) look_late(&(late_look){object, method, keys});
 }

@@ -98,9 +98,8 @@ static void open_keys(void *opaque) {
   const opening *opening = opaque;
   // Told as a setting, which says less but nothing wrong.
   const kvo_mutation *mutation = opening->is_short ? NULL : &opening->owned.mutation;
-  uint32_t observed = __atomic_load_n(&opening->method->observed, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
-    if (observed & (1u << i))
+    if (opening->interposition->observed & (1u << i))
       opening->interposition->frames[i] =
           kvo_change_open_mutation(opening->self, (uintptr_t)opening->method->keys[i], mutation);
 }
@@ -120,21 +119,24 @@ static void open_mutations(kvo_interposition *interposition, kvo_object *self,
 
 static void open_settings(kvo_interposition *interposition, kvo_object *self,
     const kvo_method *method) {
-  uint32_t observed = kvo_interpose_observed(method);
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
-    if (observed & (1u << i))
+    if (interposition->observed & (1u << i))
       interposition->frames[i] = kvo_change_open(self, (uintptr_t)method->keys[i]);
 }
 
 kvo_interposition kvo_interpose_begin(kvo_object *self, const kvo_method *method,
     void **arguments) {
-  kvo_interposition interposition = {.original = kvo_interpose_original(self, method)};
+  kvo_interposition interposition = {.original = kvo_interpose_original(self, method),
+      .self = self,
+      .method = method,
+      .observed = kvo_interpose_observed(method)};
   if (KVO_LIKELY(method->role == KVO_ROLE_SET)) open_settings(&interposition, self, method);
   else open_mutations(&interposition, self, method, arguments);
   return interposition;
 }
 
 void kvo_interpose_end(const kvo_interposition *interposition) {
+  kvo_interpose_look(interposition->self, interposition->method, interposition->observed);
   if (interposition->frames[1]) kvo_change_close(interposition->frames[1]);
   if (interposition->frames[0]) kvo_change_close(interposition->frames[0]);
 }

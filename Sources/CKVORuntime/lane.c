@@ -28,32 +28,40 @@ static __attribute__((noinline)) void set_several(setting *setting) {
   kvo_interpose_end(&interposition);
 }
 
+// Read anew each time: in registers they would have to be kept over three calls.
+#define SELF call->setting.self
+#define METHOD call->setting.method
 #define TYPED_INTERPOSER(kind, c_type)                                                           \
   typedef struct kind##_setting {                                                                \
     setting setting;                                                                             \
     c_type value;                                                                                \
+    uint8_t observed;                                                                            \
   } kind##_setting;                                                                              \
   _Static_assert(offsetof(kind##_setting, value) == sizeof(setting), "where set_several looks"); \
   KVO_CALLS_BY_ENCODING static void set_##kind(void *opaque) {                                   \
-    const kind##_setting *call = opaque;                                                         \
-    kvo_object *self = call->setting.self;                                                       \
-    const kvo_method *method = call->setting.method;                                             \
-    if (KVO_UNLIKELY(!kvo_interpose_sets_one_key(method))) {                                     \
+    kind##_setting *call = opaque;                                                               \
+    call->observed = kvo_interpose_observed(METHOD);                                             \
+    if (KVO_UNLIKELY(!kvo_interpose_sets_one_key(call->observed))) {                             \
       set_several(opaque);                                                                       \
       return;                                                                                    \
     }                                                                                            \
-    kvo_imp original = kvo_interpose_original(self, method);                                     \
-    kvo_frame *frame = kvo_interpose_open(self, method);                                         \
-    ((void (*)(kvo_object *, const kvo_method *, c_type))original)(self, method, call->value);   \
+    kvo_imp original = kvo_interpose_original(SELF, METHOD);                                     \
+    kvo_frame *frame = kvo_interpose_open(SELF, METHOD, call->observed);                         \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))original)(SELF, METHOD, call->value);   \
+    kvo_interpose_look(SELF, METHOD, call->observed);                                            \
     if (frame) kvo_change_close(frame);                                                          \
   }                                                                                              \
   KVO_CALLS_BY_ENCODING static void interpose_##kind(kvo_object *self, const kvo_method *method, \
       c_type value) {                                                                            \
-    kind##_setting call = {{self, method}, value};                                               \
+    kind##_setting call;                                                                         \
+    call.setting = (setting){self, method};                                                      \
+    call.value = value;                                                                          \
     kvo_unwinding(set_##kind, NULL, &call);                                                      \
   }
 KVO_SCALAR_KINDS(TYPED_INTERPOSER)
 #undef TYPED_INTERPOSER
+#undef METHOD
+#undef SELF
 
 kvo_imp kvo_typed_interposer(const kvo_call *call) {
 #define ENTRY(kind, c_type) [KVO_KIND_##kind] = (kvo_imp)interpose_##kind,

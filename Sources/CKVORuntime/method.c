@@ -48,6 +48,7 @@ static bool find_keys(kvo_method *method) {
   size_t length;
   method->role = (uint8_t)kvo_role_of(method->selector, method->call, &name, &length);
   if (method->role == KVO_ROLE_NONE) return true;
+  if (method->role != KVO_ROLE_SET) method->observed = KVO_CHANGES_PART;
   char key[KVO_SELECTOR_LIMIT];
   memcpy(key, name, length);
   key[length] = 0;

@@ -18,8 +18,9 @@ import Testing
     }
   }
 
-  private func observe(_ before: Before, around body: (Disturbed) -> Void) {
-    let object = Disturbed.ofFreshClass()
+  private func observe(
+    _ before: Before, _ object: Disturbed = .ofFreshClass(), around body: (Disturbed) -> Void
+  ) {
     let other = make(kvo_class_of(object.object))
     let log = Recorder()
     switch before {
@@ -255,5 +256,61 @@ import Testing
     #expect(shown == 5)
     log.end()
     object.release()
+  }
+
+  // MARK: Keys that share a setter
+
+  @Test(
+    "A5 I3: the first observer ever of a key is told by the setter under way of one that shares it",
+    arguments: [false, true], ["twin", "Twin"])
+  func twins(_ isLarge: Bool, _ observed: String) {
+    let object = Disturbed.of(disturbed_fresh_class_of_twins(isLarge))
+    let log = Recorder()
+    let other = observed == "twin" ? "Twin" : "twin"
+    log.observe(object.object, observed)
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      log.observe(object.object, other, [], as: "b")
+    } in: {
+      disturbed_setTwin(object, isLarge, 5)
+    }
+    #expect(Set(log.take()) == ["a: \(observed)", "b: \(other)"])
+    disturbed_setTwin(object, isLarge, 6)
+    #expect(Set(log.take()) == ["a: \(observed)", "b: \(other)"])
+    log.end()
+    object.release()
+  }
+
+  @Test("A5 I3: of two such keys the one that is new to it is told from new to new, and once")
+  func twinsWithOld() {
+    let object = Disturbed.of(disturbed_fresh_class_of_twins(false))
+    let log = Recorder()
+    log.observe(object.object, "twin", [.KVO_OLD, .KVO_NEW])
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      log.observe(object.object, "Twin", [.KVO_OLD, .KVO_NEW], as: "b")
+    } in: {
+      set(object.object, "twin", .int(5))
+    }
+    #expect(log.take().sorted() == ["a: twin old 0 new 5", "b: Twin old 5 new 5"])
+    log.end()
+    object.release()
+  }
+
+  @Test("A5 D7: an object may die in the setter that its second key is first observed in")
+  func twinsDie() {
+    let deaths = Deaths()
+    let object = Disturbed.of(disturbed_fresh_class_of_twins(false))
+    object.pointee.tracked.deaths = deaths.counter
+    let log = Recorder()
+    log.observe(object.object, "twin")
+    let shared = Shared { _ = log.observe(object.object, "Twin", [], as: "b") }
+    object.interruptHere(.DISTURBED_AFTER_STORE) {
+      onThreads(1) { _ in shared.value() }
+      object.release()
+    } in: {
+      disturbed_setTwin(object, false, 5)
+    }
+    #expect(deaths.count == 1)
+    #expect(log.take() == [])
+    log.end()
   }
 }

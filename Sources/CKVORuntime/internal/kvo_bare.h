@@ -12,6 +12,10 @@ KVO_ASSUME_NONNULL_BEGIN
 /// method. After the swap, and before anything is read for who registers.
 void kvo_note_first_observation(const void *concerned);
 
+/// The same for an interposed setter: keys of it (bit i for `keys[i]`) were first observed while it
+/// ran, and it has opened no change of them. The object may have died.
+void kvo_setter_ran_partly_bare(kvo_object *address, const kvo_method *method, uint32_t keys);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

@@ -13,12 +13,15 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// Two keys may share a setter: `name` and `Name` share `setName:`.
 enum { KVO_KEYS_PER_METHOD = 2 };
+/// Among the bits of the keys that were observed: the method sets no property as a whole.
+enum { KVO_CHANGES_PART = 1 << KVO_KEYS_PER_METHOD };
 
 /// One handle per selector and hierarchy: an override keeps the handle that it overrides.
 struct kvo_method {
   uint32_t slot; ///< first, by the contract of kvo_method_lookup
   uint8_t key_count;
-  uint8_t observed; ///< bit i: keys[i] has been observed in some class that has the method; atomic
+  uint8_t observed; ///< bit i: keys[i] has been observed in some class that has the method; a bit
+                    ///< KVO_CHANGES_PART besides; atomic
   uint8_t role;     ///< enum kvo_role: what the method does to its keys
   const char
       *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this method changes, by name

@@ -2,6 +2,7 @@
 #ifndef KVO_INTERPOSE_H
 #define KVO_INTERPOSE_H
 
+#include "kvo_bare.h"
 #include "kvo_class_internal.h"
 #include "kvo_delivery.h"
 #include "kvo_role.h"
@@ -11,6 +12,9 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct kvo_interposition {
   kvo_imp original; ///< looked up now, so that a replaced method takes effect
+  kvo_object *self;
+  const kvo_method *method;
+  uint8_t observed; ///< which keys were, when it began
   kvo_frame *KVO_NULLABLE frames[KVO_KEYS_PER_METHOD];
 } kvo_interposition;
 
@@ -21,19 +25,24 @@ KVO_INLINE kvo_imp kvo_interpose_original(kvo_object *self, const kvo_method *me
   return kvo_class_slot(kvo_plain_class(kvo_isa(self)), method->slot);
 }
 
-/// Which of the method's keys have ever been observed: bit i for `keys[i]`.
-KVO_INLINE uint32_t kvo_interpose_observed(const kvo_method *method) {
+/// Which of the method's keys have ever been observed: bit i for `keys[i]`. Asked when a change
+/// begins, and compared when the original has returned (`kvo_interpose_look`).
+KVO_INLINE uint8_t kvo_interpose_observed(const kvo_method *method) {
   return __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
 }
 /// Whether the method sets a property, as a whole, and only one of its keys was ever observed: so
 /// mostly. `kvo_interpose_open` opens the one change then.
-KVO_INLINE bool kvo_interpose_sets_one_key(const kvo_method *method) {
-  return method->role == KVO_ROLE_SET && kvo_interpose_observed(method) < 3;
+KVO_INLINE bool kvo_interpose_sets_one_key(uint8_t observed) { return observed < 3; }
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_interpose_open(kvo_object *self, const kvo_method *method,
+    uint8_t observed) {
+  return kvo_change_open(self, (uintptr_t)method->keys[observed >> 1]); // bit 0 or bit 1
 }
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_interpose_open(kvo_object *self, const kvo_method *method) {
-  // Bit 0 or bit 1. A second one that another thread sets now concerns the next change.
-  size_t i = kvo_interpose_observed(method) == 2;
-  return kvo_change_open(self, (uintptr_t)method->keys[i]);
+/// When the original has returned, before its changes are closed: tells who has observed, on another
+/// thread, a key of the method's that nobody had observed before, as setters that ran bare do.
+KVO_INLINE void kvo_interpose_look(kvo_object *self, const kvo_method *method, uint8_t observed) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint8_t now = kvo_interpose_observed(method);
+  if (KVO_UNLIKELY(now != observed)) kvo_setter_ran_partly_bare(self, method, now & ~observed);
 }
 
 /// Opens the changes that the method is going to make and finds the original. `arguments` has a

@@ -8,9 +8,10 @@ extension disturbed: CInstance { static var cClass: CClass { disturbed_class() }
 
 extension UnsafeMutablePointer<disturbed> {
   /// One of a class of its own, of which nobody has observed anything yet.
-  static func ofFreshClass() -> Disturbed {
-    UnsafeMutableRawPointer(make(disturbed_fresh_class())).assumingMemoryBound(
-      to: disturbed.self)
+  static func ofFreshClass() -> Disturbed { of(disturbed_fresh_class()) }
+
+  static func of(_ cls: CClass) -> Disturbed {
+    UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: disturbed.self)
   }
 
   /// Has something happen on another thread, once, when one is at that place of an accessor of the

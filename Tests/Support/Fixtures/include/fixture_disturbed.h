@@ -33,6 +33,10 @@ KVO_CLASS_INTERFACE(disturbed, DISTURBED_PROPERTIES)
 
 /// A subclass with a name of its own, of which nobody has observed anything yet.
 const kvo_class *disturbed_fresh_class(void);
+/// Another with keys of its own, `twin` and `Twin`, which share a setter that goes the ways of `value`'s.
+/// - is_large: they are structs, so that the setter needs a closure; else long.
+const kvo_class *disturbed_fresh_class_of_twins(bool is_large);
+void disturbed_setTwin(disturbed *self, bool is_large, long twin);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
