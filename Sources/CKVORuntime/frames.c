@@ -292,13 +292,16 @@ static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32
 }
 
 static bool is_open(const kvo_frame *frame, const kvo_object *object) {
-  return is_in_state(frame, object, KVO_FRAME_OPEN);
+  return is_in_state(frame, object, KVO_FRAME_OPEN) ||
+         is_in_state(frame, object, KVO_FRAME_LOOKING);
 }
 
-bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+uint32_t kvo_thread_state_among_open(const kvo_thread *thread, const kvo_object *object,
+    uintptr_t id) {
   FOR_EACH_FRAME(frame, thread)
-  if (frame->id == id && is_open(frame, object)) return true;
-  return false;
+  if (frame->id == id && is_open(frame, object))
+    return __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  return KVO_FRAME_FREE;
 }
 
 static bool reads(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
@@ -317,7 +320,7 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   if (KVO_LIKELY(!thread->open_count)) return;
   FOR_EACH_FRAME(frame, thread)
-  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_LOOKING))
+  if (is_open(frame, object))
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 

@@ -313,4 +313,81 @@ import Testing
     #expect(log.take() == [])
     log.end()
   }
+
+  // MARK: Sets within one another
+
+  enum Inner: CaseIterable {
+    case setter, key, pair
+
+    var place: disturbance { self == .pair ? .DISTURBED_AFTER_LOAD : .DISTURBED_BEFORE_STORE }
+
+    func set(_ object: Disturbed, _ value: Int) {
+      switch self {
+      case .setter: disturbed_setValue(object, value)
+      case .key: Way.key.set(object, value)
+      case .pair:
+        kvo_will_change(object.object, "value")
+        _ = disturbed_value(object)
+        kvo_did_change(object.object, "value")
+      }
+    }
+  }
+
+  @Test(
+    "D6 I3: a set within a set is one, for who has come since the outer began",
+    arguments: Inner.allCases,
+    [false, true])
+  func nested(_ inner: Inner, _ comesBeforeInner: Bool) {
+    observe(.both) { object in
+      let log = Recorder()
+      let register = { _ = log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW]) }
+      object.interruptHere(.DISTURBED_BEFORE_STORE) {
+        if comesBeforeInner {
+          object.interrupt(.DISTURBED_AFTER_LOAD, with: register) { _ = disturbed_value(object) }
+          inner.set(object, 5)
+        } else {
+          object.interrupt(inner.place, with: register) { inner.set(object, 5) }
+        }
+      } in: {
+        disturbed_setValue(object, 6)
+      }
+      #expect(log.take() == ["a: value old 6 new 6"])
+    }
+  }
+
+  @Test("D6 F2 I3: so is a set of a key within one of what is derived from it")
+  func nestedInDerived() {
+    let object = Disturbed.ofFreshClass()
+    kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
+    observe(.both, object) { object in
+      let log = Recorder()
+      object.interruptHere(.DISTURBED_BEFORE_STORE) {
+        object.interrupt(.DISTURBED_AFTER_LOAD) {
+          log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW])
+        } in: {
+          _ = disturbed_value(object)
+        }
+        disturbed_setOther(object, 5)
+      } in: {
+        disturbed_setValue(object, 6)
+      }
+      #expect(log.take() == ["a: value old 6 new 6"])
+    }
+  }
+
+  @Test(
+    "D7 I3: whom this thread registers in a setter is told of a set within it",
+    arguments: Inner.allCases)
+  func nestedOnTheSameThread(_ inner: Inner) {
+    observe(.both) { object in
+      let log = Recorder()
+      object.interruptHere(.DISTURBED_BEFORE_STORE) {
+        log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW])
+        inner.set(object, 5)
+      } in: {
+        disturbed_setValue(object, 6)
+      }
+      #expect(log.take() == [inner == .pair ? "a: value old 0 new 0" : "a: value old 0 new 5"])
+    }
+  }
 }
