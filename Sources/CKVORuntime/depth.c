@@ -1,10 +1,11 @@
 // Recursion without end: an observer that sets what it observes, and never stops.
 //
 // It would end when the thread's stack does, without a word. Looked for when the frames fill a
-// block, that is, at every sixteenth level: a change that does not nest pays nothing. What stops it
-// is the number of changes that are being told, or a stack of which so little is left that the next
-// sixteen levels may not fit, whichever comes first. Changes that are merely open, as suspended
-// accesses are, are no levels.
+// block, that is, at every sixteenth level, or more often: a change that does not nest pays nothing.
+// What stops it is the number of changes that are being told, or a stack of which so little is left
+// that the next sixteen levels may not fit, whichever comes first. Changes that are merely open, as
+// suspended accesses are, are no levels, nor are the frames that guard what a change reads and calls
+// elsewhere: along a key path, or where keys are derived, there are several for one change.
 #include "kvo_depth.h"
 
 #include "kvo_delivery.h"
@@ -28,15 +29,27 @@ __attribute__((constructor(101))) static void read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
+// The key of the newest change that is being told, of an object that still lives and is observed; NULL
+// where there is none: observers are called from elsewhere. The object goes with the program.
+static const kvo_accessors *find_told(const kvo_thread *thread) {
+  for (const kvo_frame *frame = NULL; (frame = kvo_thread_told_before(thread, frame));) {
+    kvo_object *object = kvo_table_owner_at(frame->object);
+    const kvo_accessors *accessors = object ? kvo_change_accessors(object, frame->id) : NULL;
+    if (accessors) return accessors;
+  }
+  return NULL;
+}
+
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
     const char *why, const char *remedy) {
-  const kvo_frame *frame = kvo_thread_newest_of(thread, object);
-  const kvo_accessors *accessors = frame ? kvo_change_accessors(object, frame->id) : NULL;
-  char message[512];
+  const kvo_accessors *told = find_told(thread);
+  char observed[256], message[1024];
+  if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", told->key, told->cls->name);
+  else snprintf(observed, sizeof observed, "%s", kvo_class_of(object)->name);
   snprintf(message, sizeof message,
-      "%s: observers of \"%s\" of %s set what they observe, again and again, probably without an "
-      "end. An observer that does so has to stop at some value. (%s)",
-      why, accessors ? accessors->key : "…", kvo_class_of(object)->name, remedy);
+      "%s: observers of %s set what they observe, again and again, probably without an end. An "
+      "observer that does so has to stop at some value. (%s)",
+      why, observed, remedy);
   kvo_break_on_misuse(message);
   fprintf(stderr, "KVO: %s\n", message);
   abort();
@@ -45,7 +58,7 @@ static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object 
 static void check_number(const kvo_thread *thread, kvo_object *object) {
   uint32_t limit = kvo_depth_limit(), count = limit ? kvo_thread_depth_at_most(thread) : 0;
   if (KVO_LIKELY(count < limit || !limit)) return;
-  count = kvo_thread_count_delivering(thread);
+  count = kvo_thread_count_told(thread);
   if (count < limit) return;
   char why[64];
   snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);

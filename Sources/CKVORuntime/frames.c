@@ -324,15 +324,22 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
-const kvo_frame *kvo_thread_newest_of(const kvo_thread *thread, const kvo_object *object) {
-  FOR_EACH_FRAME(frame, thread)
-  if (!is_free(frame) && frame->object == object) return frame;
+static bool is_told(const kvo_frame *frame) {
+  return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_DELIVERING;
+}
+
+const kvo_frame *kvo_thread_told_before(const kvo_thread *thread, const kvo_frame *later) {
+  bool is_before = !later;
+  FOR_EACH_FRAME(frame, thread) {
+    if (is_before && is_told(frame)) return frame;
+    if (frame == later) is_before = true;
+  }
   return NULL;
 }
 
-uint32_t kvo_thread_count_delivering(const kvo_thread *thread) {
+uint32_t kvo_thread_count_told(const kvo_thread *thread) {
   uint32_t count = 0;
   FOR_EACH_FRAME(frame, thread)
-  count += __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_DELIVERING;
+  count += is_told(frame);
   return count;
 }

@@ -169,7 +169,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
-  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  kvo_frame *frame = thread ? kvo_frame_push_as(thread, object, KVO_FRAME_DELIVERING) : NULL;
   if (!frame) return NULL;
   frame->id = id;
   return frame;

@@ -57,4 +57,82 @@ import Testing
       _ = frames_of_overlapping_changes(400, 200)
     }
   }
+
+  /// How an observer comes to set what it observes.
+  enum Way: String, CaseIterable, Codable {
+    case key, path, derived, collection, hand
+
+    /// What the message names.
+    var told: String {
+      switch self {
+      case .key: "\"value\" of CDisturbed1"
+      case .path: "\"value\" of CDisturbed"
+      case .derived: "\"other\" of CDisturbed1"
+      case .collection: "\"items\" of CShelf"
+      case .hand: "\"value\" of CDisturbed1"
+      }
+    }
+
+    /// An observer changes what it observes, so many times within one another.
+    func recurse(_ levels: Int) {
+      let object = Disturbed.ofFreshClass()
+      let log = Recorder()
+      var level = 0
+      var change = {}
+      let deeper: (Call) -> Void = { _ in
+        if level < levels { change() }
+      }
+      let next = {
+        level += 1
+        return level
+      }
+      switch self {
+      case .key:
+        log.observe(object.object, "value", .KVO_NEW, reaction: deeper)
+        change = { disturbed_setValue(object, next()) }
+      case .path:
+        let leaf = make(disturbed.self)
+        disturbed_setNext(object, leaf)
+        log.observe(object.object, "next.value", .KVO_NEW, reaction: deeper)
+        change = { disturbed_setValue(leaf, next()) }
+      case .derived:
+        kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
+        log.observe(object.object, "value", .KVO_NEW, reaction: deeper)
+        change = { disturbed_setOther(object, next()) }
+      case .collection:
+        let shelf = makeShelf([.array, .singles], [1])
+        let proxy = Many(mutable: shelf.object)
+        log.observe(shelf.object, "items", .KVO_NEW, reaction: deeper)
+        change = { if next() % 2 == 0 { proxy.append(.int(1)) } else { proxy.remove(at: 0) } }
+      case .hand:
+        log.observe(object.object, "value", .KVO_NEW, reaction: deeper)
+        change = {
+          kvo_will_change(object.object, "value")
+          _ = next()
+          kvo_did_change(object.object, "value")
+        }
+      }
+      change()
+      precondition(level == levels)
+    }
+  }
+
+  @Test(
+    "D7: along key paths, where keys are derived and for collections it is changes that count, and that the message names",
+    arguments: Way.allCases)
+  func changes(_ way: Way) async throws {
+    await #expect(processExitsWith: .success) { [way] in
+      kvo_set_depth_limit(100)
+      way.recurse(95)
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [way] in
+      kvo_set_depth_limit(100)
+      way.recurse(130)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("observers of \(way.told)"))
+    #expect(errors.contains(" set what they observe, again and again"))
+    #expect(errors.contains(" changes are being told within one another"))
+  }
 }

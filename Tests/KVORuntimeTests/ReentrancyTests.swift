@@ -226,6 +226,30 @@ import Testing
     #expect(errors.contains("observers of \"total\" of Ledger set what they observe"))
   }
 
+  private final class Page: KVOObject {
+    @Observed var size = 0
+    var area: Int { size * size }
+
+    /// An observer of what is computed sets what that is computed from, until it is `last`.
+    static func grow(to last: Int) {
+      KVODiagnostics.depthLimit = 200
+      let page = Page()
+      let token = page.observe(\.area) { page, _ in if page.size < last { page.size += 1 } }
+      page.size = 1
+      token.invalidate()
+    }
+  }
+
+  @Test("D7: so is one of a computed property, at the same depth, with what is set")
+  func endlessComputed() async throws {
+    await #expect(processExitsWith: .success) { Page.grow(to: 195) }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Page.grow(to: 230)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("observers of \"size\" of Page set what they observe"))
+  }
+
   @Test("D7: a callback may drop the object during a change in place")
   func droppingInPlace() {
     var ledger: Ledger? = Ledger()

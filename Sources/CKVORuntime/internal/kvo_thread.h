@@ -22,9 +22,10 @@ typedef struct kvo_thread kvo_thread;
 enum kvo_frame_state {
   KVO_FRAME_FREE = 0,
   KVO_FRAME_OPEN,
-  KVO_FRAME_DELIVERING,
-  KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
-  KVO_FRAME_LOOKING,   ///< is open, but nobody observed the property at its will
+  KVO_FRAME_DELIVERING, ///< a change that is being told: `id` is its property's
+  KVO_FRAME_ABANDONED,  ///< was open when its object died: only to be popped
+  KVO_FRAME_LOOKING,    ///< is open, but nobody observed the property at its will
+  KVO_FRAME_GUARDING,   ///< is no change: it guards what is read or called meanwhile
 };
 
 enum kvo_frame_flag {
@@ -149,17 +150,22 @@ void kvo_frame_pop_slowly(kvo_frame *frame);
 
 /// A new frame on top, which guards the object from now on: what is read of the object's
 /// observations afterwards is not freed before the frame is popped. NULL if memory is out.
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_object *object,
+    uint32_t state) {
   bool full = thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK;
   if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread, object)) return NULL;
   kvo_frame *frame = thread->top;
   __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELAXED); // seen where the guard is
   frame->flags = 0;
-  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
+  __atomic_store_n(&frame->state, state, __ATOMIC_RELAXED);
   kvo_publish_guard(&frame->guard, object);
   __atomic_store_n(&frame->serial, __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST),
       __ATOMIC_RELEASE);
   return frame;
+}
+
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
+  return kvo_frame_push_as(thread, object, KVO_FRAME_GUARDING);
 }
 
 /// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to
@@ -216,12 +222,13 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
 /// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
-/// The frame of the object that began last, or NULL.
-const kvo_frame *KVO_NULLABLE kvo_thread_newest_of(const kvo_thread *thread,
-    const kvo_object *object);
-/// How many frames there are in which observers are called, or something is read.
-uint32_t kvo_thread_count_delivering(const kvo_thread *thread);
-/// As many at most. O(1).
+/// The newest change that is being told, of those that began before another (NULL: of all); NULL if
+/// there is none.
+const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
+    const kvo_frame *KVO_NULLABLE later);
+/// How many changes are being told.
+uint32_t kvo_thread_count_told(const kvo_thread *thread);
+/// How many frames there are at most. O(1).
 KVO_INLINE uint32_t kvo_thread_depth_at_most(const kvo_thread *thread) {
   return (thread->block_count + 1) * KVO_FRAMES_PER_BLOCK;
 }
