@@ -286,9 +286,15 @@ static void did_change(void *opaque) {
 // MARK: By name
 
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  const char *interned = kvo_key_keep(key, "", NULL);
-  if (interned) will_change_by(object, interned, mutation);
-  else lose(object, key, false);
+  kvo_error error;
+  const char *interned = kvo_key_keep(key, kvo_class_of(object)->name, &error);
+  if (interned) {
+    will_change_by(object, interned, mutation);
+    return;
+  }
+  bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
+  if (is_beyond_limit) kvo_misuse("A change by hand is told to nobody: %s", error.message);
+  lose(object, key, is_beyond_limit);
 }
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }

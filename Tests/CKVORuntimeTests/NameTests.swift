@@ -45,6 +45,22 @@ import Testing
     }
   }
 
+  @Test("C8 J3: beyond the limit a change by hand is reported, once, and says so")
+  func changeByHandBeyondLimit() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      kvo_set_name_limit(0)
+      let object = make(account.self)
+      kvo_will_change(object.object, "unheard")
+      kvo_did_change(object.object, "unheard")
+      object.release()
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let reports = errors.split(separator: "\n").filter { $0.contains("KVO misuse") }
+    #expect(reports.count == 1)
+    #expect(reports.first?.contains("told to nobody: \"unheard\" of CAccount") == true)
+    #expect(reports.first?.contains("as many as kvo_set_name_limit allows") == true)
+  }
+
   @Test("C8: very many key paths that are held at once are each found again")
   func manyPaths() {
     let object = make(worker.self)

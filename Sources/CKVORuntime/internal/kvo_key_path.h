@@ -37,11 +37,13 @@ typedef struct kvo_component {
 /// stands, since it ignores what follows; every other operator has some component behind it.
 typedef struct kvo_key_path kvo_key_path;
 struct kvo_key_path {
-  const char *text;    ///< as it was written; a name (kvo_intern.h)
-  bool is_kept;        ///< for ever; written under the path lock, before it is published
-  bool is_held;        ///< in the table of those that are held; path lock
-  uint32_t hash;       ///< of one that is held
-  uint32_t references; ///< of one that is not kept; path lock once it is held
+  const char *text; ///< as it was written; a name (kvo_intern.h)
+  bool
+      is_kept; ///< for ever; atomic. Set under the path lock, when the path can be found already: who
+               ///< reads false asks again under that lock, before it counts references
+  bool is_held;                    ///< in the table of those that are held; path lock
+  uint32_t hash;                   ///< of one that is held
+  uint32_t references;             ///< of one that is not kept; path lock once it is held
   kvo_key_path *KVO_NULLABLE next; ///< in that table
   uint32_t count;
   kvo_component components[];
