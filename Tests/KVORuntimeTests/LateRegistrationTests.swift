@@ -42,10 +42,13 @@ import Testing
     deinit { say() }
   }
 
+  private struct Nothing {}
+
   private final class Model: KVOObject, @unchecked Sendable {
     @Observed var value = 0
     @Observed var item: Farewell?
     @Observed var count = 0
+    @Observed var nothing = Nothing()
     var whileSetting: () -> Void = {}
     private var stored = 0
 
@@ -74,6 +77,26 @@ import Testing
     let latecomer = Latecomer()
     change(&model.value, to: 5) { latecomer.register(model, \.value, options) }
     #expect(latecomer.told == (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
+    latecomer.end()
+  }
+
+  private func change(_ nothing: inout Nothing, after event: () -> Void) {
+    event()
+    nothing = Nothing()
+  }
+
+  @Test("I3: so does what is changed in place and takes no room")
+  func inPlaceWithoutRoom() {
+    let model = Model()
+    let latecomer = Latecomer()
+    change(&model.nothing) { latecomer.register(model, \.nothing, .new) }
+    #expect(latecomer.told == ["- -> Nothing()"])
+    change(&model.nothing) {}
+    #expect(latecomer.told == ["- -> Nothing()", "- -> Nothing()"])
+    latecomer.end()
+    change(&model.nothing) {}
+    change(&model.nothing) { latecomer.register(model, \.count, .new) }
+    #expect(latecomer.told == ["- -> Nothing()", "- -> Nothing()"])
     latecomer.end()
   }
 
