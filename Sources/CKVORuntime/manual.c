@@ -285,16 +285,19 @@ static void did_change(void *opaque) {
 
 // MARK: By name
 
-static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  kvo_error error;
-  const char *interned = kvo_key_keep(key, kvo_class_of(object)->name, &error);
-  if (interned) {
-    will_change_by(object, interned, mutation);
-    return;
-  }
+// The name could not be kept: it is asked for once more, to learn why.
+static __attribute__((noinline)) void lose_name(kvo_object *object, const char *key) {
+  kvo_error error = {.status = KVO_NO_MEMORY};
+  kvo_key_keep(key, kvo_class_of(object)->name, &error);
   bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
   if (is_beyond_limit) kvo_misuse("A change by hand is told to nobody: %s", error.message);
   lose(object, key, is_beyond_limit);
+}
+
+static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  const char *interned = kvo_key_keep(key, "", NULL);
+  if (interned) will_change_by(object, interned, mutation);
+  else lose_name(object, key);
 }
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
