@@ -46,7 +46,7 @@ static __attribute__((noinline)) void set_several(setting *setting) {
       return;                                                                                    \
     }                                                                                            \
     kvo_imp original = kvo_interpose_original(SELF, METHOD);                                     \
-    kvo_frame *frame = kvo_interpose_open(SELF, METHOD, call->observed);                         \
+    kvo_frame *frame = kvo_interpose_open(SELF, METHOD);                                         \
     ((void (*)(kvo_object *, const kvo_method *, c_type))original)(SELF, METHOD, call->value);   \
     kvo_interpose_look(SELF, METHOD, call->observed);                                            \
     if (frame) kvo_change_close(frame);                                                          \

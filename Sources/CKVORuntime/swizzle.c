@@ -40,12 +40,19 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) 
   return false;
 }
 
+static void note_first(const kvo_method *method, const char *key) {
+  const char **first = (const char **)(uintptr_t)&method->first_observed;
+  if (!method->first_observed) __atomic_store_n(first, key, __ATOMIC_RELEASE);
+}
+
 static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
     const char *key) {
   uint8_t *observed = (uint8_t *)(uintptr_t)&method->observed;
-  for (uint8_t i = 0; i < method->key_count; i++)
-    if (method->keys[i] == key || kvo_map_get(&dynamic->interposed, method->keys[i]))
-      __atomic_fetch_or(observed, (uint8_t)(1u << i), __ATOMIC_RELEASE);
+  for (uint8_t i = 0; i < method->key_count; i++) {
+    if (method->keys[i] != key && !kvo_map_get(&dynamic->interposed, method->keys[i])) continue;
+    note_first(method, method->keys[i]);
+    __atomic_fetch_or(observed, (uint8_t)(1u << i), __ATOMIC_RELEASE);
+  }
 }
 
 static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method,

@@ -25,6 +25,7 @@ struct kvo_method {
   uint8_t role;     ///< enum kvo_role: what the method does to its keys
   const char
       *KVO_NULLABLE keys[KVO_KEYS_PER_METHOD]; ///< interned keys that this method changes, by name
+  const char *KVO_NULLABLE first_observed;     ///< which of them was, before any other; atomic
   const char *selector;                        ///< interned
   const kvo_call *KVO_NULLABLE call;           ///< NULL for hooks
 };
