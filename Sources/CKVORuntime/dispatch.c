@@ -8,25 +8,47 @@
 // methods, however deep; a class that overrides needs a table of its own, since a call takes one
 // load from it.
 //
+// A slot beyond those of a class holds a trap, for a call by the handle of a class that it has nothing to
+// do with. In a table that is shared it may hold the method of one further down instead. So the first
+// KVO_CHECKED_SLOTS are shared only by classes that have the same methods there, and each table has so
+// many: what that costs a class has a bound, however deep the hierarchy.
+//
 // Classes that share a table are linked: if a class shares that of one further up, so do those in
 // between. What is written to a table concerns all of them, so a slot that stands for different
 // things in two of them parts them first. Everything is written under the class lock; readers take
 // no lock, and the tables that are replaced are left to them.
 #include "kvo_class_internal.h"
 
+#include "kvo_diagnostics.h"
 #include "kvo_memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 8 };
+// Reached when a slot is called on a class that does not have the method: a call with a handle of
+// another class.
+void kvo_class_without_method(void) {
+  static const char message[] =
+      "A method was called on an object whose class does not have it: by the handle of another class.";
+  kvo_break_on_misuse(message);
+  fprintf(stderr, "KVO: %s\n", message);
+  __builtin_trap();
+}
 
 // Behind the slots: how many are in use, by whichever class, and the address of the table that this
 // one replaces, which readers may still be using. Not before them: to tools that look for leaks a
 // pointer into a block is a doubtful one.
 static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
-  void **memory = kvo_alloc_zeroed((capacity + 2) * sizeof(void *));
-  if (memory) memory[capacity + 1] = (void *)replaced;
+  void **memory = kvo_alloc((capacity + 2) * sizeof(void *));
+  if (!memory) return NULL;
+  for (uint32_t i = 0; i < capacity; i++) memory[i] = (void *)kvo_class_without_method;
+  memory[capacity] = NULL;
+  memory[capacity + 1] = (void *)replaced;
   return (kvo_imp *)memory;
+}
+
+static uint32_t at_least_checked(uint32_t count) {
+  return count > KVO_CHECKED_SLOTS ? count : KVO_CHECKED_SLOTS;
 }
 
 static uintptr_t *used_slots(const kvo_class *cls) {
@@ -74,7 +96,7 @@ bool kvo_class_begin_table_locked(kvo_class *cls, const kvo_class *superclass, b
   cls->capacity = superclass ? superclass->capacity : 0;
   if (!has_own) return true;
   uint32_t count = superclass ? superclass->slot_count : 0;
-  uint32_t capacity = count > FIRST_SLOTS ? count : FIRST_SLOTS;
+  uint32_t capacity = at_least_checked(count);
   kvo_imp *table = make_table(capacity, NULL);
   if (!table) return false;
   if (count) memcpy(table, cls->table, count * sizeof(kvo_imp));
@@ -86,7 +108,7 @@ bool kvo_class_begin_table_locked(kvo_class *cls, const kvo_class *superclass, b
 
 bool kvo_class_own_table_locked(kvo_class *cls) {
   bool shares = cls->superclass && cls->table == cls->superclass->table;
-  return !shares || move_locked(cls, FIRST_SLOTS);
+  return !shares || move_locked(cls, KVO_CHECKED_SLOTS);
 }
 
 static bool has_place(const kvo_class *cls, uint32_t needed) {
@@ -112,13 +134,12 @@ void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
   __atomic_store_n(&cls->table[slot], imp, __ATOMIC_RELEASE);
 }
 
-void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp, kvo_imp none) {
-  for (uint32_t i = cls->slot_count; i < slot; i++) kvo_class_set_slot_locked(cls, i, none);
+void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp) {
   kvo_class_set_slot_locked(cls, slot, imp);
   *used_slots(cls) = slot + 1;
   __atomic_store_n(&cls->slot_count, slot + 1, __ATOMIC_RELEASE);
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
-    kvo_class_fill_slots_locked(subclass, slot, imp, none);
+    kvo_class_fill_slots_locked(subclass, slot, imp);
 }
 
 uint32_t kvo_class_slot_limit_locked(const kvo_class *cls) {

@@ -60,16 +60,9 @@ static bool find_keys(kvo_method *method) {
   return method->keys[0] && (method->key_count == 1 || method->keys[1]);
 }
 
-// Reached when a slot is called on a class that does not have the method: a call with a handle of
-// another hierarchy.
-static void call_without_method(void) {
-  kvo_break_on_misuse("A method was called on an object whose class does not have it.");
-  __builtin_trap();
-}
-
 kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
   bool has = method->slot < __atomic_load_n(&cls->slot_count, __ATOMIC_ACQUIRE);
-  return has ? kvo_class_slot(cls, method->slot) : call_without_method;
+  return has ? kvo_class_slot(cls, method->slot) : kvo_class_without_method;
 }
 
 // What a class does changes for it and for the descendants that inherit it. A dynamic subclass
@@ -118,8 +111,9 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
   kvo_method *method = make_method(selector, call, slot);
   if (!method) return out_of_memory(cls, selector, error);
   // The slots are filled before the method can be found.
-  bool has_room = kvo_class_reserve_slots_locked(cls, slot + 1);
-  if (has_room) kvo_class_fill_slots_locked(cls, slot, imp, call_without_method);
+  bool has_room = slot >= KVO_CHECKED_SLOTS || kvo_class_own_table_locked(cls);
+  has_room = has_room && kvo_class_reserve_slots_locked(cls, slot + 1);
+  if (has_room) kvo_class_fill_slots_locked(cls, slot, imp);
   if (!has_room || !kvo_map_set_locked(&cls->methods, selector, method)) {
     kvo_free(method);
     return out_of_memory(cls, selector, error);

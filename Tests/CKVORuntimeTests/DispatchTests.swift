@@ -232,6 +232,44 @@ import Testing
     #expect(log.take() == ["a: balance new 16.0"])
   }
 
+  enum Stranger: String, CaseIterable, Codable { case sibling, observedSibling, superclass, later }
+
+  @Test(
+    "A7: a method called by the handle of a class that the object is none of stops the program",
+    arguments: Stranger.allCases)
+  func handleOfStranger(_ stranger: Stranger) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [stranger] in
+      let base = makeClass("CStrangersBase", superclass: account_class())!
+      let early = makeClass("CStrangersEarly", superclass: base)!
+      let owner = makeClass("CStrangersOwner", superclass: base)!
+      var method: OpaquePointer?
+      let own: @convention(c) (CObject, OpaquePointer) -> Void = { _, _ in print("stranger") }
+      for number in 0..<8 {
+        let status = kvo_class_add_method(
+          owner, "own\(number)", unsafeBitCast(own, to: kvo_imp.self),
+          signature(.KVO_FORM_ENCODED, layout("v@:")), &method, nil)
+        precondition(status == .KVO_OK)
+      }
+      let late = makeClass("CStrangersLate", superclass: base)!
+      let cls =
+        switch stranger {
+        case .sibling, .observedSibling: early
+        case .superclass: base
+        case .later: late
+        }
+      let object = make(cls)
+      let log = Recorder()
+      if stranger == .observedSibling { log.observe(object, "balance") }
+      unsafeBitCast(
+        kvo_method_lookup(object, method!),
+        to: (@convention(c) (CObject, OpaquePointer) -> Void).self
+      )(object, method!)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("KVO: A method was called on an object whose class does not have it"))
+  }
+
   @Test("A5: keys that share a setter stay two keys, each with its own observers and value")
   func sharedSetter() {
     let object = make(spelled.self)

@@ -12,6 +12,7 @@ import Testing
     var superclasses: [Int?] = []
     var own: [[Int: Int]] = []  // by class: selector to implementation
     static let selectors = 40
+    static let many = 64
     var observed: [CObject] = []
     var implementations = 0
     let name: String
@@ -43,6 +44,16 @@ import Testing
         signature(.KVO_FORM_GETTER, layout("d")), nil, nil)
       guard status == .KVO_OK else { return }  // it or a class below has the method already
       own[place][selector] = implementations
+    }
+
+    /// So many that the classes below share tables also where they add methods of their own.
+    func addMany(to place: Int) {
+      for number in 0..<Self.many {
+        let status = kvo_class_add_method(
+          classes[place], "\(name)Filler\(number)", function(1),
+          signature(.KVO_FORM_GETTER, layout("d")), nil, nil)
+        #expect(status == .KVO_OK)
+      }
     }
 
     mutating func replace(_ selector: Int, in place: Int) {
@@ -87,6 +98,7 @@ import Testing
       try hierarchy.addClass(under: nil)
       let header = MemoryLayout<kvo_object>.size
       kvo_class_add_ivar(hierarchy.classes[0], "_plain", header, layout("d"), nil)
+      if seed % 2 == 0 { hierarchy.addMany(to: 0) }
       for _ in 0..<120 {
         let place = random.next(hierarchy.classes.count)
         switch random.next(8) {

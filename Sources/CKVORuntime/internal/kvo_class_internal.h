@@ -44,7 +44,9 @@ typedef struct kvo_property {
 struct kvo_class {
   kvo_imp KVO_NONNULL *KVO_NONNULL
       table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
-  uint32_t slot_count; ///< slots in use; slots that belong to relatives alone hold a trap
+  uint32_t
+      slot_count; ///< slots in use; the others, and those of relatives alone, hold a trap, or from
+                  ///< KVO_CHECKED_SLOTS on maybe a method of a class that shares the table
   uint32_t capacity;
   uint32_t generation; ///< counts changes of this class or its superclasses, for caches
   bool is_dynamic;
@@ -92,9 +94,13 @@ bool kvo_class_own_table_locked(kvo_class *cls);
 bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
 /// The first slot that is free in the class and in all of its descendants.
 uint32_t kvo_class_slot_limit_locked(const kvo_class *cls);
-/// Fills a slot for which there is room in the class and its descendants, and with `none` those
-/// before it that the class does not have.
-void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp, kvo_imp none);
+/// Fills a slot for which there is room in the class and its descendants.
+void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
+/// What slots hold that are no method's of the class: stops the program.
+void kvo_class_without_method(void);
+/// So many slots from the first on hold nothing but methods of the class and that: what fills one of them
+/// needs a table that is not the superclass's.
+enum { KVO_CHECKED_SLOTS = 64 };
 /// Points one slot of a class somewhere else, and of those that share its table, which is not its
 /// superclass's.
 void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
