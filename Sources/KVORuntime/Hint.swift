@@ -48,3 +48,72 @@ extension KVOObject {
       """
   }
 }
+
+// MARK: Set by key
+
+extension Property {
+  private static let lookedAt = Locked<Set<ObjectIdentifier>>([])
+
+  /// Where a set by key stores past code of the property's, since the key is not declared. An override
+  /// is known once a key path has shown it; else the program's symbols tell, as far as there are any,
+  /// which are looked at once for each key of a class.
+  @inline(never)
+  func hintAtCodePassedBy(of object: KVOObject) {
+    guard let storage, Self.lookedAt.withLock({ $0.insert(ObjectIdentifier(self)).inserted }) else {
+      return
+    }
+    let type = Swift.type(of: object)
+    let property = storage.isObserved ? storage.key : storage.name
+    guard let code = override == nil ? storage.code(of: property, in: type) : .override else {
+      return
+    }
+    Hint.tell(
+      """
+      \(className(of: type)) \(code.phrase(property)), and what sets it by key passes by \(code.rawValue), \
+      since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(property)) }.
+      """)
+  }
+}
+
+/// What a class may have done when a property is set.
+private enum SettingCode: String {
+  case observer = "that"
+  case override = "the override"
+
+  func phrase(_ property: String) -> String {
+    switch self {
+    case .observer: "has a didSet or willSet of \"\(property)\""
+    case .override: "overrides \"\(property)\""
+    }
+  }
+}
+
+extension Field {
+  /// What the class itself, or one between it and the one that stores the property, has for it.
+  fileprivate func code(of property: String, in type: KVOObject.Type) -> SettingCode? {
+    let classes = sequence(first: type as AnyClass, next: { _getSuperclass($0) })
+      .compactMap { $0 as? KVOObject.Type }
+    for known in classes where known != KVOObject.self {
+      let members = SymbolTable.members(of: known)
+      let storesIt = Field.declared(by: known).contains { $0.offset == offset && $0.name == name }
+      if !storesIt, members.contains(where: { $0.isAccessor("setter", of: property) }) {
+        return .override
+      }
+      guard storesIt else { continue }
+      let observes = members.contains {
+        $0.isAccessor("didset", of: property) || $0.isAccessor("willset", of: property)
+      }
+      return observes ? .observer : nil
+    }
+    return nil
+  }
+}
+
+extension Substring {
+  // "M.Person.name.didset : Swift.String"
+  fileprivate func isAccessor(_ kind: String, of property: String) -> Bool {
+    guard let colon = firstRange(ofText: " : ") else { return false }
+    let entity = self[..<colon]
+    return entity.hasSuffix(".\(property).\(kind)") && !entity.contains(" ")
+  }
+}

@@ -92,8 +92,32 @@ extension KeyValueObservingOptions {
 
 // MARK: As an optional
 
-// The class's own property has a value whoever observes. Where an optional is asked for, by `== nil`,
-// `if let` or `?.`, these answer.
+// The class's own property has a value whoever observes. Where an optional is asked for, by `if let` or
+// `?.`, the extensions' answer. A variable that is given one without a type (`let info =
+// account.observationInfo`) holds the value, which is no optional: `== nil` is of it all the same.
+extension ObservationInfo {
+  /// Whether nobody was registered when it was asked for, which is when `observationInfo` is nil on
+  /// Apple's platforms.
+  public static func == (info: ObservationInfo, none: _OptionalNilComparisonType) -> Bool {
+    info.registrations.isEmpty
+  }
+
+  /// Whether somebody was registered when it was asked for.
+  public static func != (info: ObservationInfo, none: _OptionalNilComparisonType) -> Bool {
+    !info.registrations.isEmpty
+  }
+
+  /// The same as `info == nil`.
+  public static func == (none: _OptionalNilComparisonType, info: ObservationInfo) -> Bool {
+    info.registrations.isEmpty
+  }
+
+  /// The same as `info != nil`.
+  public static func != (none: _OptionalNilComparisonType, info: ObservationInfo) -> Bool {
+    !info.registrations.isEmpty
+  }
+}
+
 extension KeyValueObserving where Self: KVOObject {
   /// Who is registered with this object; nil if nobody is. Any thread.
   /// - Complexity: O(*n*) in the number of registrations.

@@ -137,21 +137,13 @@ extension Property {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
     defer { closeChange(frame, of: object.header, name) }
     if let accessors { return try accessors.set(converted, of: object) }
-    if override != nil { hintAtOverride(of: object) }
+    if Hint.areWanted { hintAtCodePassedBy(of: object) }
     storage!.write(converted, to: object)
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
     guard let observedStorage else { return kvo_uniform_will_key(object.header, name.interned) }
     return kvo_uniform_will(object.header, object.address + observedStorage.offset)
-  }
-
-  private func hintAtOverride(of object: KVOObject) {
-    Hint.tell(
-      """
-      \(owner(object)) overrides "\(name.string)", and what sets it by key passes by the override, \
-      since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(name.string)) }.
-      """)
   }
 
   private func mismatch(

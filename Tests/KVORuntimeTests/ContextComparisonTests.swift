@@ -46,6 +46,22 @@ import Testing
     let picture = account.observationInfo
     #expect(picture.registrations.isEmpty && "\(account.observationInfo)" == "no registrations")
   }
+
+  @Test("J1: a variable that holds observationInfo compares with nil as it does itself")
+  func observationInfoKept() throws {
+    let account = Account()
+    let before = account.observationInfo
+    let token = account.observe(\.balance) { _, _ in }
+    let during = account.observationInfo
+    token.invalidate()
+    let after = account.observationInfo
+    #expect(before == nil && nil == before && !(before != nil) && !(nil != before))
+    #expect(during != nil && nil != during && !(during == nil) && !(nil == during))
+    #expect(after == nil && nil == after)
+    #expect(nil == account.observationInfo && !(nil != account.observationInfo))
+    let optional: ObservationInfo? = account.observationInfo
+    #expect(optional == nil && during.registrations.count == 1)
+  }
 }
 
 private let negatedContext = KVOContext()

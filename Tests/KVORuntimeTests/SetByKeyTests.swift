@@ -118,6 +118,50 @@ import Testing
     }
   }
 
+  @Test(
+    "B2: that a set by key passes by a didSet or a willSet is a hint, once for each key",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
+  func observerHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      for object in [Size(), DoubledSize(), DeclaredSize()] {
+        for value in 1...3 { try object.setValue(value, forKey: "size") }
+        try object.setValue([1], forKey: "rows")
+      }
+      let plain = Observing()
+      for key in ["plain", "willing", "late", "quiet", "underscored"] {
+        for value in 1...2 { try plain.setValue(value, forKey: key) }
+      }
+      KVODiagnostics.hint = nil
+      try Observing().setValue(1, forKey: "plain")
+    }
+    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
+      "\(beginning), and what sets it by key passes by \(past), since the key is not declared: "
+        + "declareKeys { $0.stored(\(entry)) }."
+    }
+    let expected = [
+      hint("Size has a didSet or willSet of \"size\"", "that", #""size", \.size"#),
+      hint("Size has a didSet or willSet of \"rows\"", "that", #""rows", \.rows"#),
+      hint("DoubledSize overrides \"size\"", "the override", #""size", \.size"#),
+      hint("DoubledSize has a didSet or willSet of \"rows\"", "that", #""rows", \.rows"#),
+      hint("Observing has a didSet or willSet of \"plain\"", "that", #""plain", \.plain"#),
+      hint("Observing has a didSet or willSet of \"willing\"", "that", #""willing", \.willing"#),
+      hint(
+        "Observing has a didSet or willSet of \"_underscored\"", "that",
+        #""underscored", \._underscored"#),
+    ]
+    #expect(hints == expected)
+  }
+
+  private class Observing: KVOObject {
+    var plain = 0 { didSet {} }
+    @Observed private var willing = 0 { willSet {} }
+    lazy var late = 0
+    var quiet = 0
+    private var _underscored = 0 { didSet {} }
+  }
+
   /// Whatever names the property, in the class or a superclass.
   private var namings: [(Size) throws -> Void] {
     [
