@@ -2,20 +2,26 @@
 // name is in what was declared, in the class's metadata if nothing can override the property, and in
 // the program's table of symbols.
 
-extension KeyPathComponents.Component {
-  /// The key of the property; nil if it is none of an object with keys, or nothing tells its name.
+extension KeyPathComponents {
+  /// The key of the property that the component just met stands for; nil if it is none of an object with
+  /// keys, or nothing tells its name.
   /// - Parameter type: whose property it is.
-  fileprivate func key(_ getter: KeyPathGetter?, of type: Any.Type) -> String? {
+  fileprivate func key(of component: Component, in type: Any.Type) -> String? {
     guard let type = type as? KVOObject.Type else { return nil }
     let known = KVOClass.of(type)
-    switch self {
+    switch component {
     case .stored(let offset):
       return known.declaredKey(atPlain: offset)?.string ?? known.plainField(at: offset)?.name
     case .computed(let identity):
-      return identity.flatMap(known.declaredKey(by:))?.string
-        ?? getter.flatMap { SymbolTable.property(readBy: $0.address) }
+      return identity.flatMap(known.declaredKey(by:))?.string ?? name(of: component, in: type)
     case .optional, .part: return nil
     }
+  }
+
+  /// The name of the computed property that the component just met stands for, as symbols tell it.
+  func name(of component: Component, in type: Any.Type) -> String? {
+    guard case .computed(let identity) = component, let getter else { return nil }
+    return PropertySymbol.name(of: identity, readBy: getter.address, in: type)
   }
 }
 
@@ -36,8 +42,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// Nothing is called. Declared properties are known, and stored ones that nothing can override. The
-  /// names of others the program's symbols tell, which are read once for each key path: where they have been stripped
-  /// (`strip`, `-Xlinker -s`), the program stops with a message that says so, unless an object has been
+  /// names of others the program's symbols tell, in debug and in release builds, which are read once for each key
+  /// path. Where these don't tell, the program stops with a message that names the class: if it has been
+  /// stripped (`strip`, `-Xlinker -s`), or its linker folds equal functions, unless an object has been
   /// observed by the key path, or is asked itself. What is no key does the same: a subscript, a
   /// part of a value (`\.point.x`), a property of an object without keys. Any thread.
   ///
@@ -87,18 +94,21 @@ private enum UnspeltKey: Error {
   case arguments
   case part
   case keyless(Any.Type)
-  case unknown
+  /// A property of that type's.
+  case unknown(Any.Type)
 
   var reason: String {
     switch self {
     case .arguments: "a subscript is no key."
     case .part: "a part of a value is no key."
     case .keyless(let type): "a value of type \(className(of: type)) has no keys."
-    case .unknown:
+    case .unknown(let type):
       """
-      nothing tells the name of a property that is computed or may be overridden where the program has \
-      been stripped of its symbols. Ask an object by its own key(of:), if the property is @Observed; \
-      declare its key in registerKeys(); or write the key as a string.
+      nothing tells the name of this property of \(className(of: type)). Of one that is computed or may be \
+      overridden only the program's symbols tell: the program has been stripped of them, or its linker has \
+      made one function of equal ones. Declare the property in the class's registerKeys(), \
+      declareKeys { $0.computed("<key>", \\.<key>) }; or ask an object by its own key(of:), if the property is \
+      @Observed; or write the key as a string.
       """
     }
   }
@@ -107,14 +117,16 @@ private enum UnspeltKey: Error {
 extension AnyKeyPath {
   fileprivate func spelt() -> Result<String, UnspeltKey> {
     guard !mayHaveArguments else { return .failure(.arguments) }
-    guard var components = KeyPathComponents(self) else { return .failure(.unknown) }
     var (keys, type) = ([String](), Swift.type(of: self).rootType)
+    guard var components = KeyPathComponents(self) else { return .failure(.unknown(type)) }
     while let component = components.next() {
       if component != .optional {
         guard type is KVOObject.Type else { return .failure(.keyless(type)) }
         guard component != .part else { return .failure(.part) }
-        guard let key = component.key(components.getter, of: type), key != SymbolTable.subscriptName
-        else { return .failure(.unknown) }
+        guard let key = components.key(of: component, in: type) else {
+          return .failure(.unknown(type))
+        }
+        guard key != PropertySymbol.subscriptName else { return .failure(.arguments) }
         keys.append(key)
       }
       type = components.valueType ?? type
@@ -132,25 +144,38 @@ extension AnyKeyPath {
   /// is described in words.
   var text: String {
     var (text, rest) = ("", Substring("\(self)"))
+    var names = computedNames.makeIterator()
     while let start = rest.firstRange(ofText: Self.addressed) {
       text += rest[..<start]
       rest = rest[start...]
       let part = rest.prefixInBrackets
       rest = rest[part.endIndex...]
-      let name = Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
-      if name == SymbolTable.subscriptName, text.hasSuffix(".") { text.removeLast() }
-      text += name
+      let name = names.next() ?? nil
+      if name == PropertySymbol.subscriptName, text.hasSuffix(".") { text.removeLast() }
+      text += name ?? Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
     }
     return text + rest
   }
 
   private static let addressed = "<computed 0x"
 
+  // Nil for each that nothing tells the name of. Components that follow arguments are not known.
+  private var computedNames: [String?] {
+    guard var components = KeyPathComponents(self) else { return [] }
+    var (names, type) = ([String?](), Swift.type(of: self).rootType)
+    while let component = components.next() {
+      if case .computed = component { names.append(components.name(of: component, in: type)) }
+      type = components.valueType ?? type
+    }
+    // What stops here is a subscript.
+    return components.hasArguments ? names + [PropertySymbol.subscriptName] : names
+  }
+
   // "000055d70b82c150 (Int)"
   private static func property(describedAs text: Substring) -> String {
     let digits = text.prefix { $0.isHexDigit }
-    let name = UInt(digits, radix: 16).flatMap(UnsafeRawPointer.init(bitPattern:))
-      .flatMap(SymbolTable.property(readBy:))
+    let getter = UInt(digits, radix: 16).flatMap(UnsafeRawPointer.init(bitPattern:))
+    let name = getter.flatMap { PropertySymbol.name(of: nil, readBy: $0, in: Any.self) }
     return name ?? "<a property of type \(text.dropFirst(digits.count + 2).dropLast())>"
   }
 }

@@ -28,28 +28,37 @@ extension KeyValueError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .undefinedKey(let key, let className):
-      "\(className) has no key \"\(key)\"." + hint(key, className)
+      "\(className) has no key \(quoted(key))." + hint(key, className)
     case .nilValue(let key, let className):
-      "\"\(key)\" of \(className) can't be nil."
+      "\(quoted(key)) of \(className) can't be nil."
     case .typeMismatch(let key, let className, let expected, let found):
-      "\"\(key)\" of \(className) takes \(expected), not \(found)."
+      "\(quoted(key)) of \(className) takes \(expected), not \(found)."
     case .readOnly(let key, let className):
-      "\"\(key)\" of \(className) can be read but not set."
+      "\(quoted(key)) of \(className) can be read but not set."
     case .notObservable(let key, let className, let reason):
-      "\"\(key)\" of \(className) can't be observed: \(reason)"
+      "\(quoted(key)) of \(className) can't be observed: \(reason)"
     case .observerNotRegistered(let keyPath, let className, let observer):
-      "\(observer) is not registered as an observer of \"\(keyPath)\" of \(className)."
+      "\(observer) is not registered as an observer of \(quoted(keyPath)) of \(className)."
     case .invalidKeyPath(let keyPath, let component, let className):
-      "The key path \"\(keyPath)\" of \(className) "
+      "The key path \(quoted(keyPath)) of \(className) "
         + fault(keyPath, of: className, at: component)
     case .invalidOperator(let name, let keyPath):
-      "\"\(name)\" in the key path \"\(keyPath)\" is no operator that can be used there."
+      "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
+    case .indexOutOfBounds(let key, let className, let index, 0):
+      "\(quoted(key)) of \(className) has no elements, and none at index \(index)."
     case .indexOutOfBounds(let key, let className, let index, let count):
-      "Index \(index) is beyond the \(count) elements of \"\(key)\" of \(className)."
+      "Index \(index) is beyond the \(count) elements of \(quoted(key)) of \(className)."
     case .validationFailed(let key, let className, let reason):
-      "The value for \"\(key)\" of \(className) is not valid: \(reason)"
+      "The value for \(quoted(key)) of \(className) is not valid: \(reason)"
     }
   }
+}
+
+/// A key in quotation marks. What would end a message or a line of it, and may come from a client, is
+/// escaped.
+func quoted(_ key: String) -> String {
+  let isPlain = key.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+  return isPlain ? "\"\(key)\"" : String(reflecting: key)
 }
 
 private func hint(_ key: String, _ className: String) -> String {
@@ -59,10 +68,10 @@ private func hint(_ key: String, _ className: String) -> String {
 
 private func fault(_ keyPath: String, of className: String, at component: String) -> String {
   guard !component.isEmpty else { return "has an empty component." }
-  let fault = "leads nowhere at \"\(component)\": what comes before it has no keys."
+  let fault = "leads nowhere at \(quoted(component)): what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
   guard KVOClass.hasKeyedElements(head.dropLast(), inClassNamed: className) else { return fault }
   return fault + " It is a collection, whose elements are observed by an operator: "
-    + "\"\(head)@unionOfObjects.\(component)\"."
+    + quoted("\(head)@unionOfObjects.\(component)") + "."
 }

@@ -1,13 +1,5 @@
 internal import CKVORuntime
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// Who is registered with an object: a picture of the moment it was asked for.
 public struct ObservationInfo {
   /// One registration.
@@ -45,9 +37,7 @@ extension ObservationInfo {
     }
 
   private static func dump(of object: UnsafePointer<kvo_object>) -> String {
-    guard let text = kvo_copy_debug_dump(object) else { return "" }
-    defer { free(text) }
-    return String(cString: text)
+    kvo_copy_debug_dump(object).map { String(taking: $0) } ?? ""
   }
 }
 

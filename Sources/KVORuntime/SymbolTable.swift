@@ -1,14 +1,6 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// What the compiler called functions: for names that nothing else tells, of properties that a key path
 /// knows by their getters, and of methods. The program's file is read for it, which takes a millisecond
 /// and more; where it has been stripped of its symbols there are none.
@@ -20,10 +12,7 @@ enum SymbolTable {
 
   /// The mangled names that begin so, in the program or library in which an address lies.
   static func names(beginningWith prefix: String, near address: UnsafeRawPointer) -> Set<String> {
-    prefix.withCString { prefix in
-      let length = strlen(prefix)
-      return found(near: address) { name, _ in strncmp(name, prefix, length) == 0 }
-    }
+    found(near: address) { name, _ in prefix.begins(name) }
   }
 
   private typealias Condition = (UnsafePointer<CChar>, UnsafeRawPointer) -> Bool
@@ -49,10 +38,10 @@ enum SymbolTable {
     }
 
   /// Nil for what is no name of Swift's.
-  fileprivate static func demangled(_ name: String) -> String? {
-    guard let text = swift_demangle(name, name.utf8.count, nil, nil, 0) else { return nil }
-    defer { free(text) }
-    return withoutFiles(Substring(String(cString: text)))
+  static func demangled(_ name: String) -> String? {
+    swift_demangle(name, name.utf8.count, nil, nil, 0).map {
+      withoutFiles(Substring(String(taking: $0)))
+    }
   }
 
   // Of what is private the file is told as well: "M.(Person in _8D16…).(name in _8D16…).getter"
@@ -73,32 +62,17 @@ enum SymbolTable {
   }
 }
 
-extension SymbolTable {
-  /// What stands for the name of a subscript.
-  static let subscriptName = "[…]"
-
-  private static let getterOfKeyPath = "key path getter for "
-
-  /// The property that a key path's getter reads, where just one has that function.
-  static func property(readBy getter: UnsafeRawPointer) -> String? {
-    let names = Set(
-      names(at: getter).compactMap(demangled).filter { $0.hasPrefix(getterOfKeyPath) }.map {
-        lastName(in: $0.dropFirst(getterOfKeyPath.count))
-      })
-    return names.count == 1 ? names.first : nil
-  }
-
-  // "(extension in M):M.Person.name : Swift.String : M.Person"
-  private static func lastName(in text: Substring) -> String {
-    let entity = text.firstRange(ofText: " : ").map { text[..<$0] } ?? text
-    if entity.firstRange(ofText: "subscript(") != nil { return subscriptName }
-    return entity.split(separator: ".").last.map(String.init) ?? String(entity)
-  }
-}
-
 // MARK: Of a class
 
 extension SymbolTable {
+  /// What a class is called in symbols: "M.Person"; nil where it has none.
+  static func qualifiedName(of type: AnyClass) -> String? {
+    let known = "nominal type descriptor for "
+    let descriptor = kvo_swift_descriptor(unsafeBitCast(type, to: UnsafeRawPointer.self))
+    let names = names(at: descriptor).compactMap(demangled).filter { $0.hasPrefix(known) }
+    return names.first.map { String($0.dropFirst(known.count)) }
+  }
+
   /// The names of a class's own properties that have getters. Kept for each class: a program may print an
   /// error for each name that a client sends.
   static func properties(of type: KVOObject.Type) -> Set<String> {
@@ -115,7 +89,7 @@ extension SymbolTable {
     let getter = ".getter : "
     return Set(
       members(of: type).compactMap { symbol in
-        symbol.firstRange(ofText: getter).map { lastName(in: symbol[..<$0]) }
+        symbol.firstRange(ofText: getter).map { PropertySymbol.lastName(in: symbol[..<$0]) }
       })
   }
 
@@ -134,5 +108,10 @@ extension Substring {
   /// Where a text begins in it. (The library goes without Foundation and regular expressions.)
   func firstRange(ofText text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
+  }
+
+  /// Where it begins for the last time.
+  func lastRange(ofText text: String) -> Index? {
+    indices.last { self[$0...].hasPrefix(text) }
   }
 }

@@ -23,8 +23,8 @@ extension KVOObject {
     KVODiagnostics.report(
       misuse: """
         A change by hand of the key path \(keyPath.text) tells nobody, since it reads no @Observed \
-        property and is no declared key of \(known.name). If it is the plain "\(key)", which is \
-        observed, say withChange(forKey: "\(key)"), or declare it: \
+        property and is no declared key of \(known.name). If it is the plain property "\(key)", which \
+        is observed, say withChange(forKey: "\(key)"), or declare it: \
         declareKeys { $0.stored("\(key)", \\.\(key)) }.
         """)
   }
@@ -101,10 +101,10 @@ extension Field {
   fileprivate var word: String {
     guard isVariable else { return "constant" }
     switch form {
-    case .lazy: return "lazy"
-    case .weak: return "weak"
-    case .unowned, .unsafe: return "unowned"
-    case .plain, .observed: return "plain"
+    case .lazy: return "lazy property"
+    case .weak: return "weak property"
+    case .unowned, .unsafe: return "unowned property"
+    case .plain, .observed: return "plain property"
     }
   }
 
@@ -140,8 +140,8 @@ extension AnyKeyPath {
       let field = known.fields.first { !$0.isObserved && $0.offset == offset }
       return field.map { .plain($0) } ?? .nothing
     case .computed:
-      let name = components.getter.flatMap { SymbolTable.property(readBy: $0.address) }
-      if let name { return known.property(called: name) }
+      let root = Swift.type(of: self).rootType
+      if let name = components.name(of: first, in: root) { return known.property(called: name) }
       let type = components.valueType ?? Swift.type(of: self).valueType
       return .unknown(candidates: known.plainFields(of: type))
     case .optional, .part: return .nothing
@@ -156,7 +156,7 @@ extension KVOClass {
   }
 
   fileprivate func property(called name: String) -> FirstProperty {
-    if name == SymbolTable.subscriptName { return .nothing }
+    if name == PropertySymbol.subscriptName { return .nothing }
     return fields.first { !$0.isObserved && $0.name == name }.map { .plain($0) }
       ?? .computed(name: name)
   }

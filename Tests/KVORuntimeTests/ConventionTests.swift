@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// J2: what is left over from Objective-C's conventions is told where the log is asked for it.
-@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
-struct ConventionTests {
+@Suite struct ConventionTests {
   private class Leftovers: KVOObject {
     @Observed var name = ""
     @Observed var items: [String] = []
@@ -43,8 +42,8 @@ struct ConventionTests {
   }
 
   @Test(
-    "J2: methods that nothing calls are told once, at the first use of the class, with what to declare"
-  )
+    "J2: methods that nothing calls are told once, at the first use of the class, with what to declare",
+    .enabled(if: _isDebugAssertConfiguration(), "the optimiser drops methods that nothing calls"))
   func told() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       _ = kvo_set_conventions_logged(true)

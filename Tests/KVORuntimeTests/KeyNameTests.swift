@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// F6: `key(of:)`, the string that a key path stands for.
-@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
-struct KeyNameTests {
+@Suite struct KeyNameTests {
   class Person: KVOObject {
     @Observed var name = ""
     @Observed private(set) var age = 1
@@ -22,6 +21,7 @@ struct KeyNameTests {
     var limit = Limit()
     @Observed var friends: [Person] = []
     struct Limit { var amount = 1 }
+    subscript() -> Int { 1 }
 
     override class func registerKeys() {
       declareKeys {
@@ -65,6 +65,153 @@ struct KeyNameTests {
     #expect(Person.key(of: \.self) == "self")
   }
 
+  /// Of every sort. Several getters have one and the same body.
+  class Sorts: KVOObject, HasLength {
+    @Observed var observed = 1
+    @Observed final var finalObserved = 1
+    @Observed private var privateObserved = 1
+    var stored = 1
+    final var finalStored = 1
+    private var privateStored = 1
+    fileprivate let constant = 1
+    var computed: Int { 7 }
+    var alsoComputed: Int { 7 }
+    final var finalComputed: Int { 7 }
+    final var alsoFinalComputed: Int { 7 }
+    private var privateComputed: Int { 7 }
+    private var alsoPrivateComputed: Int { 7 }
+    private final var privateFinal: Int { 7 }
+    private final var alsoPrivateFinal: Int { 7 }
+    var writable: Int {
+      get { stored }
+      set { stored = newValue }
+    }
+    class var own: [(PartialKeyPath<Sorts>, String)] {
+      [
+        (\.privateObserved, "privateObserved"), (\.privateStored, "privateStored"),
+        (\.privateComputed, "privateComputed"), (\.alsoPrivateComputed, "alsoPrivateComputed"),
+        (\.privateFinal, "privateFinal"), (\.alsoPrivateFinal, "alsoPrivateFinal"),
+      ]
+    }
+  }
+  /// Members at the same places, with the same bodies.
+  class Twins: KVOObject, HasLength {
+    @Observed var seen = 1
+    @Observed final var finalSeen = 1
+    @Observed private var privateSeen = 1
+    var kept = 1
+    var reckoned: Int { 7 }
+    final var finalReckoned: Int { 7 }
+    private var privateReckoned: Int { 7 }
+    class var own: [(PartialKeyPath<Twins>, String)] {
+      [(\.privateSeen, "privateSeen"), (\.privateReckoned, "privateReckoned")]
+    }
+  }
+  class Subsorts: Sorts {
+    override var computed: Int { 8 }
+    override var observed: Int { didSet {} }
+  }
+  final class FinalSorts: Subsorts {
+    override var computed: Int { 9 }
+    override var stored: Int {
+      get { 1 }
+      set {}
+    }
+  }
+
+  @Test("F6: a class names its properties of every sort, in optimised programs, too")
+  func sorts() {
+    let all: [(PartialKeyPath<Sorts>, String)] =
+      Sorts.own + [
+        (\.observed, "observed"), (\.finalObserved, "finalObserved"), (\.stored, "stored"),
+        (\.finalStored, "finalStored"), (\.constant, "constant"), (\.computed, "computed"),
+        (\.alsoComputed, "alsoComputed"), (\.finalComputed, "finalComputed"),
+        (\.alsoFinalComputed, "alsoFinalComputed"), (\.writable, "writable"),
+        (\.extended, "extended"), (\.alsoExtended, "alsoExtended"), (\.length, "length"),
+        (\.alsoLength, "alsoLength"),
+      ]
+    for (keyPath, name) in all { #expect(Sorts.key(of: keyPath) == name) }
+    let twins: [(PartialKeyPath<Twins>, String)] =
+      Twins.own + [
+        (\.seen, "seen"), (\.finalSeen, "finalSeen"), (\.kept, "kept"), (\.reckoned, "reckoned"),
+        (\.finalReckoned, "finalReckoned"), (\.length, "length"),
+      ]
+    for (keyPath, name) in twins { #expect(Twins.key(of: keyPath) == name) }
+  }
+
+  @Test("F6: a subclass names what it inherits and overrides, in optimised programs, too")
+  func subclasses() {
+    let middle: [(PartialKeyPath<Subsorts>, String)] = [
+      (\.computed, "computed"), (\.alsoComputed, "alsoComputed"), (\.observed, "observed"),
+      (\.finalComputed, "finalComputed"), (\.extended, "extended"), (\.length, "length"),
+      (\.writable, "writable"),
+    ]
+    for (keyPath, name) in middle { #expect(Subsorts.key(of: keyPath) == name) }
+    let last: [(PartialKeyPath<FinalSorts>, String)] = [
+      (\.computed, "computed"), (\.stored, "stored"), (\.alsoComputed, "alsoComputed"),
+      (\.observed, "observed"), (\.finalStored, "finalStored"), (\.alsoLength, "alsoLength"),
+    ]
+    for (keyPath, name) in last { #expect(FinalSorts.key(of: keyPath) == name) }
+  }
+
+  class Generic<Content>: KVOObject {
+    @Observed var observed: Content
+    @Observed final var finalObserved = 1
+    var stored: Content
+    final var finalStored: Content
+    var computed: Content { stored }
+    final var finalComputed: Content { stored }
+    var number: Int { 7 }
+    final var finalNumber: Int { 7 }
+    init(_ content: Content) {
+      observed = content
+      stored = content
+      finalStored = content
+      super.init()
+    }
+
+    static var all: [(PartialKeyPath<Generic>, String)] {
+      [
+        (\.observed, "observed"), (\.finalObserved, "finalObserved"), (\.stored, "stored"),
+        (\.finalStored, "finalStored"), (\.computed, "computed"),
+        (\.finalComputed, "finalComputed"), (\.number, "number"), (\.finalNumber, "finalNumber"),
+        (\.extended, "extended"),
+      ]
+    }
+  }
+  final class Special: Generic<Int> {
+    override var number: Int { 8 }
+    override var computed: Int { 8 }
+  }
+
+  @Test("F6: a generic class names its properties, in generic code and outside it")
+  func generics() {
+    for (keyPath, name) in Generic<Int>.all { #expect(Generic<Int>.key(of: keyPath) == name) }
+    for (keyPath, name) in Generic<[String]>.all {
+      #expect(Generic<[String]>.key(of: keyPath) == name)
+    }
+    #expect(Generic<Int>.key(of: \.observed) == "observed")
+    #expect(Generic<Int>.key(of: \.finalComputed) == "finalComputed")
+    #expect(Generic<String>.key(of: \.stored) == "stored")
+    #expect(Generic<Int>.key(of: \.onlyOfNumbers) == "onlyOfNumbers")
+    #expect(Special.key(of: \.number) == "number" && Special.key(of: \.computed) == "computed")
+    #expect(Special.key(of: \.observed) == "observed" && Special.key(of: \.extended) == "extended")
+  }
+
+  @Test("F6: a class in a function names its properties")
+  func local() {
+    class Local: KVOObject {
+      @Observed var observed = 1
+      var computed: Int { 7 }
+      final var finalComputed: Int { 7 }
+    }
+    class Sublocal: Local { override var computed: Int { 8 } }
+    #expect(Local.key(of: \.observed) == "observed" && Local.key(of: \.computed) == "computed")
+    #expect(Local.key(of: \.finalComputed) == "finalComputed")
+    #expect(Sublocal.key(of: \.computed) == "computed")
+    #expect(Sublocal.key(of: \.finalComputed) == "finalComputed")
+  }
+
   @Test("F6: a declared property has the key under which it was declared")
   func declared() {
     #expect(Person.key(of: \.upper) == "capitals" && Person.key(of: \.tail) == "end")
@@ -102,13 +249,14 @@ struct KeyNameTests {
 
   @Test(
     "F6: what is no key stops, with the key path and the cause named",
-    arguments: ["part", "element", "count"])
+    arguments: ["part", "element", "count", "bare subscript"])
   func refused(_ which: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       [which] in
       switch which {
       case "part": _ = Person.key(of: \.limit.amount)
       case "element": _ = Person.key(of: \.friends[0])
+      case "bare subscript": _ = Person.key(of: \.boss?[])
       default: _ = Person.key(of: \.friends.count)
       }
     }
@@ -116,6 +264,7 @@ struct KeyNameTests {
     let expected = [
       "part": "key(of:) can't name \\Person.limit.amount: a value of type Limit has no keys.",
       "element": "key(of:) can't name \\Person.friends[…]: a subscript is no key.",
+      "bare subscript": "key(of:) can't name \\Person.boss?[…]?: a subscript is no key.",
       "count":
         "key(of:) can't name \\Person.friends.count: a value of type Array<Person> has no keys.",
     ]
@@ -152,4 +301,25 @@ struct KeyNameTests {
     let library = Visit(near: dlsym(nil, "qsort")!).places
     #expect(library.isEmpty || library["qsort"] != nil)
   }
+}
+
+protocol HasLength: AnyObject {}
+
+extension HasLength {
+  var length: Int { 7 }
+  var alsoLength: Int { 7 }
+}
+
+extension KeyNameTests.Sorts {
+  var extended: Int { 7 }
+  private var hidden: Int { 7 }
+  fileprivate var alsoExtended: Int { hidden }
+}
+
+extension KeyNameTests.Generic {
+  var extended: Int { 7 }
+}
+
+extension KeyNameTests.Generic where Content == Int {
+  var onlyOfNumbers: Int { 7 }
 }

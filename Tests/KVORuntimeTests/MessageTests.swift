@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// What messages say: no more than what is known, and what to do.
-@Suite(.enabled(if: _isDebugAssertConfiguration(), "by symbols that optimised code lacks"))
-struct MessageTests {
+@Suite struct MessageTests {
   private struct Money {
     var amount = 1
   }
@@ -37,8 +36,8 @@ struct MessageTests {
       try #require(result).errors.contains(
         """
         The key path \\Account.number of type Int can't be observed: it reads no @Observed property and \
-        is no declared key of Account. It is the plain "number". Mark the property @Observed. Or \
-        declare the key in registerKeys(): declareKeys { $0.stored("number", \\.number) }, which then \
+        is no declared key of Account. It is the plain property "number". Mark the property @Observed. \
+        Or declare the key in registerKeys(): declareKeys { $0.stored("number", \\.number) }, which then \
         notifies by key-value coding and by hand.
         """))
   }
@@ -49,7 +48,7 @@ struct MessageTests {
       _ = Account().observe(\.late) { _, _ in }
     }
     let text = try #require(result).errors
-    #expect(text.contains("It is the lazy \"late\". Declare the key in registerKeys()"))
+    #expect(text.contains("It is the lazy property \"late\". Declare the key in registerKeys()"))
     #expect(text.contains("stored(\"late\", \\.late)") && !text.contains("Mark the property"))
   }
 
@@ -76,13 +75,13 @@ struct MessageTests {
     }
     let text = try #require(result).errors
     #expect(text.contains("The key path \\Account.parts.count of type Int"))
-    #expect(text.contains("It begins with the plain \"parts\"."))
+    #expect(text.contains("It begins with the plain property \"parts\"."))
     #expect(!text.contains("number") && !text.contains("<computed"))
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.place.amount) { _, _ in }
     }
     let stored = try #require(other).errors
-    #expect(stored.contains("It begins with the plain \"place\"."))
+    #expect(stored.contains("It begins with the plain property \"place\"."))
     #expect(stored.contains("stored(\"place\", \\.place)"))
   }
 
@@ -99,6 +98,8 @@ struct MessageTests {
 
   @Test("B1 C8: an unknown key's error says how a computed property is declared")
   func undeclared() {
+    // What nothing used would be dropped by the optimiser.
+    #expect(Account.key(of: \.total) == "total")
     let expected = """
       Account has no key "total". A computed property is declared in registerKeys(): declareKeys \
       { $0.computed("total", \\.total) }.
@@ -124,6 +125,22 @@ struct MessageTests {
     #expect(storage == "Account has no key \"_label\". The property's key is \"label\".")
     let header = "\(error { _ = try Account().value(forKey: "headerStorage") })"
     #expect(header == "Account has no key \"headerStorage\".")
+  }
+
+  @Test("B1 C8: a key's control characters are escaped in messages")
+  func escaped() {
+    let account = Account()
+    for (key, text) in [("a\0b", #""a\0b""#), ("a\n\u{1b}b", #""a\n\u{1B}b""#), ("Œuf", "\"Œuf\"")]
+    {
+      #expect("\(error { _ = try account.value(forKey: key) })" == "Account has no key \(text).")
+      let path = "\(error { _ = try account.value(forKeyPath: "label." + key) })"
+      #expect(path.contains(text.dropFirst()) && path.unicodeScalars.allSatisfy { $0.value >= 32 })
+      for message in [
+        "\(error { try account.setValue(1, forKey: key) })",
+        "\(error { _ = try account.observe(keyPath: key) { _, _ in } })",
+        "\(error { _ = try account.mutableArrayValue(forKey: key) })",
+      ] { #expect(message.contains(text)) }
+    }
   }
 
   @Test("B5 C6 C8: a path's error says where it ends, and how elements are observed")

@@ -220,20 +220,35 @@ enum {
   KVO_SWIFT_MEMBER_COUNT_OFFSET = 32, ///< in a class's descriptor
   KVO_SWIFT_LARGEST_DESCRIPTOR = 256, ///< without the methods, eight bytes each, which follow it
   KVO_SWIFT_METHOD_KIND = 0x1f,
+  KVO_SWIFT_METHOD_FUNCTION_OFFSET = 4, ///< in a method's record: relative
   KVO_SWIFT_INSTANCE_GETTER = 0x12
 };
+
+/// Whether a pointer is to one of the getters that a class introduces, in its descriptor.
+static inline bool kvo_swift_introduces(const void *type, const void *getter) {
+  const char *descriptor = (const char *)swift_getTypeContextDescriptor(type);
+  size_t members = *(const uint32_t *)(const void *)(descriptor + KVO_SWIFT_MEMBER_COUNT_OFFSET);
+  size_t distance = (uintptr_t)getter - (uintptr_t)descriptor;
+  return distance < KVO_SWIFT_LARGEST_DESCRIPTOR + 8 * members &&
+         (*(const uint32_t *)getter & KVO_SWIFT_METHOD_KIND) == KVO_SWIFT_INSTANCE_GETTER;
+}
 
 /// The function that a class has for a getter which an ancestor has introduced, NULL if the pointer
 /// is to something else than one of the ancestor's getters.
 static inline const void *_Nullable kvo_swift_class_getter(const void *type, const void *ancestor,
     const void *getter) {
-  const char *descriptor = (const char *)swift_getTypeContextDescriptor(ancestor);
-  size_t members = *(const uint32_t *)(const void *)(descriptor + KVO_SWIFT_MEMBER_COUNT_OFFSET);
-  size_t distance = (uintptr_t)getter - (uintptr_t)descriptor;
-  bool is_near = distance < KVO_SWIFT_LARGEST_DESCRIPTOR + 8 * members;
-  bool is_getter =
-      is_near && (*(const uint32_t *)getter & KVO_SWIFT_METHOD_KIND) == KVO_SWIFT_INSTANCE_GETTER;
-  return is_getter ? swift_lookUpClassMethod(type, getter, descriptor) : NULL;
+  if (!kvo_swift_introduces(ancestor, getter)) return NULL;
+  return swift_lookUpClassMethod(type, getter, swift_getTypeContextDescriptor(ancestor));
+}
+
+/// The function that the class which introduces a getter has for it itself, NULL as there, or if it has
+/// none.
+static inline const void *_Nullable kvo_swift_introduced_getter(const void *type,
+    const void *getter) {
+  if (!kvo_swift_introduces(type, getter)) return NULL;
+  const char *place = (const char *)getter + KVO_SWIFT_METHOD_FUNCTION_OFFSET;
+  const char *function = kvo_swift_relative(place);
+  return function == place ? NULL : function;
 }
 
 // MARK: Names

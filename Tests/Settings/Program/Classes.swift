@@ -50,3 +50,14 @@ final class Watcher: KVOObject {
     }
   }
 }
+
+/// Declares nothing, so that a key path's name is told by the class or by the program's symbols.
+class Plain: KVOObject {
+  final var kept = 1
+  var overridable = 1
+  var computed: Int { 7 }
+}
+
+final class Overriding: Plain {
+  override var overridable: Int { didSet { kept += 1 } }
+}

@@ -151,3 +151,11 @@ func isolation() {
   model.title = "Accounts"
   token.invalidate()
 }
+
+/// What `key(of:)` says, which not every program can.
+func names() {
+  let object: Plain = Overriding()
+  object.overridable += 1
+  let names = [Plain.key(of: \.kept), Plain.key(of: \.overridable), Plain.key(of: \.computed)]
+  print(names.joined(separator: " "))
+}

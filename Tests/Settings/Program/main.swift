@@ -2,14 +2,22 @@
 import KVORuntime
 import Model
 
-properties()
-inheritance()
-tracking()
-generics()
-try coding()
-try contexts()
-lifetimes()
-isolation()
+if CommandLine.arguments.contains("keys") {
+  names()
+} else {
+  try everything()
+}
+
+func everything() throws {
+  properties()
+  inheritance()
+  tracking()
+  generics()
+  try coding()
+  try contexts()
+  lifetimes()
+  isolation()
+}
 
 func show<Value>(_ name: String, _ change: KeyValueObservedChange<Value>) {
   let old = change.oldValue.map { " from \($0)" } ?? ""
