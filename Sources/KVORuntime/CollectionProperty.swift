@@ -297,7 +297,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
     let value = try key.object.value(forKey: key.name.string)
     guard var elements = (value ?? []) as? [Any] else {
-      throw key.mismatch(value as Any, expected: [Any].self)
+      throw key.holds(value as Any, no: [Any].self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
     body(&elements)
@@ -321,7 +321,7 @@ struct KeyedSet: MemberReading, MemberMutation {
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let value = try key.object.value(forKey: key.name.string)
     guard let present = (value ?? Set<AnyHashable>()) as? Set<AnyHashable> else {
-      throw key.mismatch(value as Any, expected: Set<AnyHashable>.self)
+      throw key.holds(value as Any, no: Set<AnyHashable>.self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
     let changed = mutation.result(of: present, members)

@@ -30,6 +30,37 @@ extension MutableArrayProxy {
   public func indexOfObjectIdentical(to element: Any) -> Int {
     contents.reading.indexes { areIdentical($0, element) }.first ?? notFound
   }
+
+  /// Where an element is first in a range; `Int.max` if it is not there. A range beyond the count stops the
+  /// program.
+  /// - Complexity: O(*n*) in the range.
+  public func index(of element: Any, in range: Range<Int>) -> Int {
+    contents.index(in: range) { areEqual($0, element) }
+  }
+
+  /// Where an object is first in a range; `Int.max` if it is not there. A range beyond the count stops the
+  /// program.
+  /// - Complexity: O(*n*) in the range.
+  public func indexOfObjectIdentical(to element: Any, in range: Range<Int>) -> Int {
+    contents.index(in: range) { areIdentical($0, element) }
+  }
+
+  /// The elements of a range, as `NSArray` spells it. A range beyond the count stops the program.
+  /// - Complexity: O(*n*) in the range.
+  public func subarray(with range: Range<Int>) -> [Any] { contents.elements(in: range) }
+
+  /// The first element that is among others, too; nil if none is.
+  /// - Complexity: O(*n*) in the elements of both, if those are hashable.
+  public func firstObjectCommon(with others: [Any]) -> Any? {
+    let sought = SoughtElements(others)
+    return first { sought.contains($0) }
+  }
+
+  /// Whether there are the same elements, in the same order.
+  /// - Complexity: O(*n*).
+  public func isEqual(to others: [Any]) -> Bool {
+    count == others.count && zip(self, others).allSatisfy { areEqual($0, $1) }
+  }
 }
 
 // MARK: Mutation
@@ -64,6 +95,18 @@ extension MutableArrayProxy {
     try contents.remove { areIdentical($0, element) }
   }
 
+  /// Removes an element wherever it is in a range: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func remove(_ element: Any, in range: Range<Int>) throws {
+    try contents.remove(in: range) { areEqual($0, element) }
+  }
+
+  /// Removes an object wherever it is in a range: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func removeObject(identicalTo element: Any, in range: Range<Int>) throws {
+    try contents.remove(in: range) { areIdentical($0, element) }
+  }
+
   /// Removes elements wherever they are: one removal, none if none of them is there.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func removeObjects(in elements: [Any]) throws {
@@ -72,7 +115,7 @@ extension MutableArrayProxy {
   }
 
   /// Removes the last element.
-  public func removeLastObject() throws { try remove(at: count - 1) }
+  public func removeLastObject() throws { try remove(at: Swift.max(count - 1, 0)) }
 
   /// `removeAll()`, as `NSMutableArray` spells it.
   public func removeAllObjects() throws { try removeAll() }
@@ -86,6 +129,20 @@ extension MutableArrayProxy {
   public func replaceObjects(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     try replace(at: indexes, with: elements)
   }
+
+  /// Puts elements in place of a range: one replacement if there are as many, a removal if there are none,
+  /// an insertion if the range is empty, otherwise a removal followed by an insertion.
+  ///
+  /// - Throws: as every mutation, with the elements as they were.
+  public func replaceObjects(in range: Range<Int>, withObjectsFrom elements: [Any]) throws {
+    try contents.replace(range, with: elements)
+  }
+
+  /// Puts some of other elements in place of a range: as `replaceObjects(in:withObjectsFrom:)`. Of what is
+  /// beyond the others' count the program stops, as an `Array` does.
+  public func replaceObjects(
+    in range: Range<Int>, withObjectsFrom elements: [Any], range other: Range<Int>
+  ) throws { try contents.replace(range, with: Array(elements[other])) }
 
   /// Puts other elements in place of all: one setting. (Of a C object's key a replacement, if there are
   /// as many, else a removal and an insertion.)
@@ -112,6 +169,55 @@ extension OrderedContents {
   func remove(where condition: (Any) -> Bool) throws {
     _ = try mutable()
     try remove(at: reading.indexes(where: condition))
+  }
+
+  /// The same among the elements of a range.
+  func remove(in range: Range<Int>, where condition: (Any) -> Bool) throws {
+    _ = try mutable()
+    try check(range)
+    try remove(at: indexes(in: range, where: condition))
+  }
+
+  /// Where in a range a condition is true first. A range beyond the count stops the program.
+  func index(in range: Range<Int>, where condition: (Any) -> Bool) -> Int {
+    perform { try check(range) }
+    return indexes(in: range, where: condition).first ?? notFound
+  }
+
+  /// The elements of a range. One beyond the count stops the program.
+  func elements(in range: Range<Int>) -> [Any] {
+    perform { try check(range) }
+    return reading.elements(in: range)
+  }
+
+  private func indexes(in range: Range<Int>, where condition: (Any) -> Bool) -> RangeSet<Int> {
+    let found = reading.elements(in: range).indices(where: condition)
+    return RangeSet(
+      found.ranges.map { $0.lowerBound + range.lowerBound..<$0.upperBound + range.lowerBound })
+  }
+
+  private func check(_ range: Range<Int>) throws {
+    let count = reading.count
+    guard range.lowerBound < 0 || range.upperBound > count else { return }
+    throw outOfBounds(range.lowerBound < 0 ? range.lowerBound : Swift.max(range.lowerBound, count))
+  }
+
+  /// Puts elements in place of a range.
+  func replace(_ range: Range<Int>, with elements: [Any]) throws {
+    let mutation = try mutable()
+    try check(range)
+    if range.count == elements.count { return try replace(at: RangeSet(range), with: elements) }
+    // What can't come is an error before anything has gone.
+    _ = try elements.map(mutation.converted)
+    let gone = reading.elements(in: range)
+    try remove(at: RangeSet(range))
+    do {
+      let end = range.lowerBound + elements.count
+      try insert(elements, at: RangeSet(range.lowerBound..<end))
+    } catch {
+      try? mutation.insert(gone, at: RangeSet(range))
+      throw error
+    }
   }
 
   /// Exchanges two elements.

@@ -29,6 +29,23 @@ extension MutableOrderedSetProxy {
   /// Where a member is; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
   /// - Complexity: O(*n*), or what the declared accessor for it takes.
   public func index(of member: AnyHashable) -> Int { firstIndex(of: member) ?? notFound }
+
+  /// Whether all members are among those of another ordered set, or of a set.
+  /// - Complexity: O(*n*) in the members of both.
+  public func isSubset(of other: some Sequence<AnyHashable>) -> Bool { set.isSubset(of: other) }
+
+  /// Whether a member is among those of another ordered set.
+  /// - Complexity: O(*n*) in the members of both.
+  public func intersects(_ other: some Sequence<AnyHashable>) -> Bool {
+    !set.isDisjoint(with: other)
+  }
+
+  /// `intersects(_:)` of a set, as `NSOrderedSet` spells it.
+  public func intersectsSet(_ other: Set<AnyHashable>) -> Bool { intersects(other) }
+
+  /// Whether there are the same members, in the same order.
+  /// - Complexity: O(*n*).
+  public func isEqual(to other: some Sequence<AnyHashable>) -> Bool { elementsEqual(other) }
 }
 
 // MARK: Mutation

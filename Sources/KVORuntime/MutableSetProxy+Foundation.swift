@@ -26,6 +26,10 @@ extension MutableSetProxy {
   public func intersects(_ other: Set<AnyHashable>) -> Bool {
     !contents.reading.members.isDisjoint(with: other)
   }
+
+  /// Whether there are the same members.
+  /// - Complexity: O(*n*).
+  public func isEqual(to other: Set<AnyHashable>) -> Bool { contents.reading.members == other }
 }
 
 // MARK: Mutation

@@ -14,6 +14,10 @@ extension ObservedArray {
   /// The last element, as `NSArray` spells it.
   public var lastObject: Element? { last }
 
+  /// The elements of a range, as `NSArray` spells it.
+  /// - Complexity: O(*n*) in the range.
+  public func subarray(with range: Range<Int>) -> [Element] { Array(self[range]) }
+
   /// `append(_:)`, as `NSMutableArray` spells it.
   /// - Complexity: O(1), amortised.
   public func add(_ element: Element) { append(element) }
@@ -40,6 +44,16 @@ extension ObservedArray {
   /// - Complexity: O(1).
   public func replaceObject(at index: Int, with element: Element) { self[index] = element }
 
+  /// `replaceSubrange(_:with:)`, as `NSMutableArray` spells it.
+  public func replaceObjects(in range: Range<Int>, withObjectsFrom elements: [Element]) {
+    replaceSubrange(range, with: elements)
+  }
+
+  /// `replaceSubrange(_:with:)` with some of other elements, as `NSMutableArray` spells it.
+  public func replaceObjects(
+    in range: Range<Int>, withObjectsFrom elements: [Element], range other: Range<Int>
+  ) { replaceSubrange(range, with: elements[other]) }
+
   /// `swapAt(_:_:)`, as `NSMutableArray` spells it.
   /// - Complexity: O(1).
   public func exchangeObject(at first: Int, withObjectAt second: Int) { swapAt(first, second) }
@@ -49,6 +63,28 @@ extension ObservedArray where Element: Equatable {
   /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
   /// - Complexity: O(*n*).
   public func index(of element: Element) -> Int { firstIndex(of: element) ?? notFound }
+
+  /// Where an element is first in a range; `Int.max` if it is not there.
+  /// - Complexity: O(*n*) in the range.
+  public func index(of element: Element, in range: Range<Int>) -> Int {
+    self[range].firstIndex(of: element) ?? notFound
+  }
+
+  /// The first element that is among others, too; nil if none is.
+  /// - Complexity: O(*n* · *m*).
+  public func firstObjectCommon(with others: [Element]) -> Element? {
+    first { others.contains($0) }
+  }
+
+  /// Whether there are the same elements, in the same order.
+  /// - Complexity: O(*n*).
+  public func isEqual(to others: [Element]) -> Bool { elementsEqual(others) }
+
+  /// Removes an element wherever it is in a range: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func remove(_ element: Element, in range: Range<Int>) {
+    removeSubranges(self[range].indices { $0 == element })
+  }
 
   /// Removes an element wherever it is: one removal, none if it is not there.
   /// - Complexity: O(*n*).
@@ -65,5 +101,29 @@ extension ObservedArray where Element: Hashable {
   public func removeObjects(in elements: [Element]) {
     let sought = Set(elements)
     removeAll { sought.contains($0) }
+  }
+}
+
+extension ObservedArray where Element: AnyObject {
+  /// Where an object is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// - Complexity: O(*n*).
+  public func indexOfObjectIdentical(to object: Element) -> Int {
+    firstIndex { $0 === object } ?? notFound
+  }
+
+  /// Where an object is first in a range; `Int.max` if it is not there.
+  /// - Complexity: O(*n*) in the range.
+  public func indexOfObjectIdentical(to object: Element, in range: Range<Int>) -> Int {
+    self[range].firstIndex { $0 === object } ?? notFound
+  }
+
+  /// Removes an object wherever it is, and none that is only equal: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func removeObject(identicalTo object: Element) { removeAll { $0 === object } }
+
+  /// Removes an object wherever it is in a range: one removal, none if it is not there.
+  /// - Complexity: O(*n*).
+  public func removeObject(identicalTo object: Element, in range: Range<Int>) {
+    removeSubranges(self[range].indices { $0 === object })
   }
 }

@@ -223,7 +223,7 @@ extension ObservedArray: RangeReplaceableCollection {
 
   /// Removes the last element: one removal. Without one the program stops.
   @discardableResult
-  public func removeLast() -> Element { remove(at: count - 1) }
+  public func removeLast() -> Element { remove(at: Swift.max(count - 1, 0)) }
 
   /// Removes the last elements: one removal.
   public func removeLast(_ k: Int) {

@@ -15,6 +15,18 @@ extension ObservedSet {
     return members.firstIndex(of: value).map { members[$0] }
   }
 
+  /// Whether all members are among others.
+  /// - Complexity: O(*n*).
+  public func isSubset(of other: Set<Element>) -> Bool { members.isSubset(of: other) }
+
+  /// Whether there is a member among others.
+  /// - Complexity: O(*n*).
+  public func intersects(_ other: Set<Element>) -> Bool { !members.isDisjoint(with: other) }
+
+  /// Whether there are the same members.
+  /// - Complexity: O(*n*).
+  public func isEqual(to other: Set<Element>) -> Bool { members == other }
+
   /// `insert(_:)`, as `NSMutableSet` spells it.
   /// - Complexity: O(1) on average.
   public func add(_ member: Element) { insert(member) }

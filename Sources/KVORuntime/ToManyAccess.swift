@@ -152,10 +152,16 @@ struct ToManyKey {
 
 extension ToManyKey {
   func mismatch(_ found: Any, expected: Any.Type) -> KeyValueError {
-    let found = flattened(found).map { KVORuntime.className(of: type(of: $0)) }
-    return .typeMismatch(
+    .typeMismatch(
       key: name.string, className: className,
-      expected: KVORuntime.className(of: expected), found: found ?? "nil")
+      expected: KVORuntime.className(of: expected), found: typeName(of: found))
+  }
+
+  /// For what takes values like the one that it has, and no collection.
+  func holds(_ value: Any, no collection: Any.Type) -> KeyValueError {
+    .typeMismatch(
+      key: name.string, className: className, expected: typeName(of: value),
+      found: KVORuntime.className(of: collection))
   }
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }

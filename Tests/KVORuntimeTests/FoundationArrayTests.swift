@@ -124,6 +124,57 @@ import Testing
     } handle: {
       $0.sort { $0 > $1 }
     },
+    Step("remove in a range", ["removal at 3 old [1]"], left: [0, 1, 2]) {
+      try $0.remove(1, in: 2..<4)
+    } handle: {
+      $0.remove(1, in: 2..<4)
+    },
+    Step("remove in a range without it", [], left: [0, 1, 2, 1]) {
+      try $0.remove(1, in: 2..<3)
+    } handle: {
+      $0.remove(1, in: 2..<3)
+    },
+    Step(
+      "replaceObjects in a range by as many", ["replacement at 1...2 old [1, 2] new [8, 9]"],
+      left: [0, 8, 9, 1]
+    ) {
+      try $0.replaceObjects(in: 1..<3, withObjectsFrom: [8, 9])
+    } handle: {
+      $0.replaceObjects(in: 1..<3, withObjectsFrom: [8, 9])
+    },
+    Step(
+      "replaceObjects in a range by more",
+      ["removal at 1 old [1]", "insertion at 1...2 new [8, 9]"], left: [0, 8, 9, 2, 1]
+    ) {
+      try $0.replaceObjects(in: 1..<2, withObjectsFrom: [8, 9])
+    } handle: {
+      $0.replaceObjects(in: 1..<2, withObjectsFrom: [8, 9])
+    },
+    Step("replaceObjects in a range by none", ["removal at 0...1 old [0, 1]"], left: [2, 1]) {
+      try $0.replaceObjects(in: 0..<2, withObjectsFrom: [])
+    } handle: {
+      $0.replaceObjects(in: 0..<2, withObjectsFrom: [])
+    },
+    Step(
+      "replaceObjects in no range", ["insertion at 4...5 new [8, 9]"], left: [0, 1, 2, 1, 8, 9]
+    ) {
+      try $0.replaceObjects(in: 4..<4, withObjectsFrom: [8, 9])
+    } handle: {
+      $0.replaceObjects(in: 4..<4, withObjectsFrom: [8, 9])
+    },
+    Step("replaceObjects in no range by none", [], left: [0, 1, 2, 1]) {
+      try $0.replaceObjects(in: 2..<2, withObjectsFrom: [])
+    } handle: {
+      $0.replaceObjects(in: 2..<2, withObjectsFrom: [])
+    },
+    Step(
+      "replaceObjects by those of a range", ["replacement at 3 old [1] new [8]"],
+      left: [0, 1, 2, 8]
+    ) {
+      try $0.replaceObjects(in: 3..<4, withObjectsFrom: [7, 8, 9], range: 1..<2)
+    } handle: {
+      $0.replaceObjects(in: 3..<4, withObjectsFrom: [7, 8, 9], range: 1..<2)
+    },
     Step("subscript", ["replacement at 1 old [1] new [9]"], left: [0, 9, 2, 1]) {
       $0[1] = 9
     } handle: {
@@ -234,6 +285,21 @@ import Testing
     #expect(numbers.objects(at: RangeSet([0, 2])).map { $0 as? Int } == [4, 4])
     #expect(shelf.mutableArray(\.numbers).index(of: 4) == 0)
     #expect(shelf.mutableArray(\.numbers).index(of: 9) == Int.max)
+    let handle = shelf.mutableArray(\.numbers)
+    for (value, range, index) in [(4, 1..<3, 2), (4, 0..<3, 0), (5, 0..<1, .max), (4, 1..<1, .max)]
+    {
+      #expect(numbers.index(of: value, in: range) == index)
+      #expect(handle.index(of: value, in: range) == index)
+    }
+    #expect(numbers.subarray(with: 1..<3).map { $0 as? Int } == [5, 4])
+    #expect(handle.subarray(with: 1..<3) == [5, 4] && handle.subarray(with: 3..<3) == [])
+    #expect(numbers.firstObjectCommon(with: [9, 4, 5]) as? Int == 4)
+    #expect(
+      handle.firstObjectCommon(with: [9, 5]) == 5 && handle.firstObjectCommon(with: []) == nil)
+    #expect(numbers.firstObjectCommon(with: [9]) == nil)
+    for (other, isEqual) in [([4, 5, 4], true), ([4, 5], false), ([4, 4, 5], false)] {
+      #expect(numbers.isEqual(to: other) == isEqual && handle.isEqual(to: other) == isEqual)
+    }
     let things = Things()
     let (pair, thing) = (Things.Pair(a: 1), Things.Thing())
     things.list = [pair, thing, Things.Thing(), 1]
@@ -242,6 +308,8 @@ import Testing
     #expect(list.index(of: thing) == 1 && !list.contains(Things.Thing()))
     #expect(list.indexOfObjectIdentical(to: thing) == 1)
     #expect(list.indexOfObjectIdentical(to: 1) == Int.max)
+    #expect(list.indexOfObjectIdentical(to: thing, in: 1..<2) == 1)
+    #expect(list.indexOfObjectIdentical(to: thing, in: 2..<4) == Int.max)
     try list.remove(thing)
     try list.removeObjects(in: [Things.Pair(a: 1), 1])
     #expect(list.count == 1)
@@ -250,6 +318,67 @@ import Testing
     try shelf.mutableArrayValue(forKey: "books").removeObject(identicalTo: books[1])
     #expect(
       shelf.books.map(ObjectIdentifier.init) == [books[0], books[2]].map(ObjectIdentifier.init))
+  }
+
+  @Test("H2: an object is found and removed by identity, in a range, too, by one removal")
+  func identity() throws {
+    let (one, other) = (Person(), Person())
+    for isHandle in [false, true] {
+      let crowd = Crowd()
+      crowd.people = [one, other, one, other]
+      let log = Recorder()
+      log.observe(crowd, \.people)
+      let (handle, proxy) = (
+        crowd.mutableArray(\.people), try crowd.mutableArrayValue(forKey: "people")
+      )
+      #expect(handle.indexOfObjectIdentical(to: other) == 1)
+      #expect(handle.indexOfObjectIdentical(to: other, in: 2..<4) == 3)
+      #expect(handle.indexOfObjectIdentical(to: Person()) == Int.max)
+      if isHandle {
+        handle.removeObject(identicalTo: other, in: 2..<4)
+        handle.removeObject(identicalTo: one)
+        handle.removeObject(identicalTo: one)
+      } else {
+        try proxy.removeObject(identicalTo: other, in: 2..<4)
+        try proxy.removeObject(identicalTo: one)
+        try proxy.removeObject(identicalTo: one)
+      }
+      #expect(crowd.people.count == 1 && crowd.people[0] === other)
+      #expect(log.take() == ["a removal at 3", "a removal at 0 2"])
+    }
+  }
+
+  private final class Person {}
+  private final class Crowd: KVOObject {
+    @Observed var people: [Person] = []
+  }
+
+  @Test("H6: a range that is not there, or an element of another type, leaves all as it was")
+  func rangeErrors() throws {
+    let shelf = Shelf()
+    shelf.numbers = [1, 2]
+    let log = Recorder()
+    log.observe(shelf, \.numbers)
+    let numbers = try shelf.mutableArrayValue(forKey: "numbers")
+    func beyond(_ index: Int) -> KeyValueError {
+      .indexOutOfBounds(key: "numbers", className: "Shelf", index: index, count: 2)
+    }
+    #expect(
+      keyValueError { try numbers.replaceObjects(in: 1..<3, withObjectsFrom: []) } == beyond(2))
+    #expect(
+      keyValueError { try numbers.replaceObjects(in: 3..<3, withObjectsFrom: [1]) } == beyond(3))
+    #expect(keyValueError { try numbers.remove(1, in: 5..<5) } == beyond(5))
+    #expect(keyValueError { try numbers.remove(1, in: 0..<3) } == beyond(2))
+    #expect(
+      keyValueError { try numbers.replaceObjects(in: 0..<1, withObjectsFrom: [3, "x"]) }
+        == .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+    #expect(shelf.numbers == [1, 2] && log.take() == [])
+    let orchard = Orchard()
+    orchard.stock = [1, 2, 3]
+    orchard.refusal = nil
+    let grown = try orchard.mutableArrayValue(forKey: "grown")
+    try grown.replaceObjects(in: 0..<2, withObjectsFrom: [7, 8, 9])
+    #expect(orchard.stock == [7, 8, 9, 3])
   }
 
   private final class Things: KVOObject {
@@ -304,7 +433,7 @@ import Testing
       numbers[1] = 5
     }
     let text = try #require(result).errors
-    #expect(text.contains("Index 1 is beyond the 0 elements of \"numbers\" of Shelf."))
+    #expect(text.contains("\"numbers\" of Shelf has no elements, and none at index 1."))
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Shelf().mutableArray(\.numbers).replaceObjects(at: RangeSet(0..<2), with: [1])
     }

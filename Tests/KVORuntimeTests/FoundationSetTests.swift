@@ -16,6 +16,7 @@ import Testing
     #expect([1, 2].contains(set.anyObject() as? Int))
     #expect(set.isSubset(of: [1, 2, 3]) && !set.isSubset(of: [1]))
     #expect(set.intersects([2, 9]) && !set.intersects([9]))
+    #expect(set.isEqual(to: [2, 1]) && !set.isEqual(to: [1]) && !set.isEqual(to: [1, 2, 3]))
     try set.removeAllObjects()
     #expect(set.anyObject() == nil && set.allObjects.isEmpty)
   }
@@ -31,6 +32,9 @@ import Testing
     tags.addObjects(from: ["b", "c"])
     #expect(tags.member("b") == "b" && tags.member("x") == nil)
     #expect(Set(tags.allObjects) == ["a", "b", "c"] && tags.anyObject() != nil)
+    #expect(tags.isSubset(of: ["a", "b", "c", "d"]) && !tags.isSubset(of: ["a"]))
+    #expect(tags.intersects(["c", "x"]) && !tags.intersects(["x"]))
+    #expect(tags.isEqual(to: ["c", "b", "a"]) && !tags.isEqual(to: ["a"]))
     tags.union(["d"])
     tags.minus(["a", "b"])
     tags.intersect(["d", "e"])
@@ -47,22 +51,7 @@ import Testing
   }
 
   /// A mutation of `1 2 3 4`, what it tells, and what it leaves.
-  struct Step: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let lines: [String]
-    let left: [Int]
-    let run: @Sendable (MutableOrderedSetProxy) throws -> Void
-
-    init(
-      _ name: String, _ lines: [String], left: [Int],
-      run: @escaping @Sendable (MutableOrderedSetProxy) throws -> Void
-    ) {
-      testDescription = name
-      self.lines = lines
-      self.left = left
-      self.run = run
-    }
-  }
+  typealias Step = ProxyStep<MutableOrderedSetProxy, [Int]>
 
   static let steps: [Step] = [
     Step("addObjects", ["insertion at 4...5 new [8, 9]"], left: [1, 2, 3, 4, 8, 9]) {
@@ -136,6 +125,11 @@ import Testing
     #expect(proxy.lastObject as? Int == step.left.last)
     #expect(proxy.index(of: step.left[0]) == 0 && proxy.index(of: 77) == Int.max)
     #expect(proxy.objects(at: RangeSet(0..<1)).map { $0 as? Int } == [step.left[0]])
+    let left = step.left.map { AnyHashable($0) }
+    #expect(proxy.isEqual(to: left) && !proxy.isEqual(to: left.dropLast()))
+    #expect(proxy.isSubset(of: left + [77]) && !proxy.isSubset(of: Set(left.dropFirst())))
+    #expect(proxy.intersects([77, left[0]]) && !proxy.intersects([77]))
+    #expect(proxy.intersectsSet([left[0]]) && !proxy.intersectsSet([77]))
   }
 
   @Test("B9, H6: what an ordered set can't have, or where it has nothing, changes nothing")

@@ -162,7 +162,17 @@ import Testing
     #expect(
       keyValueError { try proxy.append("x") }
         == .typeMismatch(
-          key: "name", className: "Orchard", expected: "Array<Any>", found: "String"))
+          key: "name", className: "Orchard", expected: "String", found: "Array<Any>"))
     #expect(orchard.name == "orchard")
+  }
+
+  @Test("H6: that there is no last element is said in words", arguments: MutableProxyTests.keys)
+  func noLast(_ key: String) throws {
+    let orchard = try MutableProxyTests.orchard(key)
+    let proxy = try orchard.mutableArrayValue(forKey: key)
+    try proxy.removeAll()
+    let error = keyValueError { try proxy.removeLastObject() }
+    #expect(error == .indexOutOfBounds(key: key, className: "Secret", index: 0, count: 0))
+    #expect(error?.description == "\"\(key)\" of Secret has no elements, and none at index 0.")
   }
 }

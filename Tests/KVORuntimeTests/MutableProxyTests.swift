@@ -27,22 +27,7 @@ import Testing
     }
   }
 
-  struct Step: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let lines: [String]
-    let left: [Int]
-    let run: @Sendable (MutableArrayProxy) throws -> Void
-
-    init(
-      _ name: String, _ lines: [String], left: [Int],
-      run: @escaping @Sendable (MutableArrayProxy) throws -> Void
-    ) {
-      testDescription = name
-      self.lines = lines
-      self.left = left
-      self.run = run
-    }
-  }
+  typealias Step = ProxyStep<MutableArrayProxy, [Int]>
 
   static let steps: [Step] = [
     Step("append", ["prior insertion at 4", "insertion at 4 new [9]"], left: [0, 1, 2, 3, 9]) {

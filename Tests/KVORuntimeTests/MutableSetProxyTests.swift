@@ -7,22 +7,7 @@ import Testing
 @Suite(.leakFree) struct MutableSetProxyTests {
   static let keys = ["pickedSet", "perhapsSet", "plainSet", "accessedSet", "sown", "kept"]
 
-  struct Step: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let lines: [String]
-    let left: Set<Int>
-    let run: @Sendable (MutableSetProxy) throws -> Void
-
-    init(
-      _ name: String, _ lines: [String], left: Set<Int>,
-      run: @escaping @Sendable (MutableSetProxy) throws -> Void
-    ) {
-      testDescription = name
-      self.lines = lines
-      self.left = left
-      self.run = run
-    }
-  }
+  typealias Step = ProxyStep<MutableSetProxy, Set<Int>>
 
   static let steps: [Step] = [
     Step("add", ["prior insertion", "insertion new {9}"], left: [1, 2, 3, 9]) { try $0.add(9) },
@@ -117,7 +102,7 @@ import Testing
     #expect(
       keyValueError { try noSet.add(1) }
         == .typeMismatch(
-          key: "observed", className: "Orchard", expected: "Set<AnyHashable>", found: "Array<Int>"))
+          key: "observed", className: "Orchard", expected: "Array<Int>", found: "Set<AnyHashable>"))
     #expect(log.take() == [])
   }
 
@@ -143,22 +128,7 @@ import Testing
 
   // MARK: Ordered sets
 
-  struct OrderedStep: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let lines: [String]
-    let left: [Int]
-    let run: @Sendable (MutableOrderedSetProxy) throws -> Void
-
-    init(
-      _ name: String, _ lines: [String], left: [Int],
-      run: @escaping @Sendable (MutableOrderedSetProxy) throws -> Void
-    ) {
-      testDescription = name
-      self.lines = lines
-      self.left = left
-      self.run = run
-    }
-  }
+  typealias OrderedStep = ProxyStep<MutableOrderedSetProxy, [Int]>
 
   static let orderedSteps: [OrderedStep] = [
     OrderedStep("add", ["insertion at 3 new [9]"], left: [1, 2, 3, 9]) { try $0.add(9) },
