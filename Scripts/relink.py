@@ -55,7 +55,7 @@ def compile_swift_source(source, into, build, overlay):
     maps += [overlay / "SwiftRuntime/module.modulemap"]
     run(
         ["swift-frontend", "-c", "-primary-file", str(source), *others, *SWIFT_FLAGS]
-        + ["-module-name", "KVORuntime", "-module-cache-path", str(build.folder / "ModuleCache")]
+        + ["-module-name", "KVORuntime", "-module-cache-path", str(build.folder / "RelinkModuleCache")]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
         + ["-Xcc", f"-I{LIBRARY}/include", "-o", str(target)]
     )

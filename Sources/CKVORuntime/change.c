@@ -79,74 +79,6 @@ KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
 }
 
-static bool is_equal(kvo_frame *frame) {
-  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
-  if (!(frame->flags & KVO_FRAME_COMPARED)) {
-    bool equal =
-        (frame->flags & both) == both && kvo_value_equal(&frame->old_value, &frame->new_value);
-    frame->flags |= KVO_FRAME_COMPARED | (equal ? KVO_FRAME_EQUAL : 0);
-  }
-  return frame->flags & KVO_FRAME_EQUAL;
-}
-
-// And nobody has told something else in between.
-static bool is_unchanged(kvo_frame *frame) {
-  return !(frame->flags & KVO_FRAME_OVERTAKEN) && is_equal(frame);
-}
-
-// Those who get only what is distinct, as they were when new was about to be read. Of those that were
-// there at will there is one at most: several are told the long way.
-typedef struct telling {
-  kvo_observers observers;
-  uint32_t count;
-} telling;
-
-static kvo_registration *told_at(const telling *telling, uint32_t i) {
-  if (!kvo_observers_is_list(telling->observers)) return kvo_observers_single(telling->observers);
-  return __atomic_load_n(&kvo_observers_list(telling->observers)->items[i], __ATOMIC_SEQ_CST);
-}
-
-static void visit(const telling *telling, kvo_frame *frame,
-    void (*body)(kvo_registration *, kvo_frame *)) {
-  for (uint32_t i = 0; i < telling->count; i++) {
-    kvo_registration *registration = told_at(telling, i);
-    if (!registration || !(registration->options & KVO_DISTINCT)) continue;
-    bool is_late = kvo_registration_is_late(registration, frame);
-    if (is_late && registration->thread == kvo_thread_number()) continue; // gets the next change
-    body(registration, frame);
-  }
-}
-
-static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
-  uint32_t before = kvo_distinct_begin(registration);
-  if (kvo_registration_is_late(registration, frame)) return;
-  if (kvo_distinct_is_overtaken(frame->distinction.ended, before))
-    frame->flags |= KVO_FRAME_OVERTAKEN;
-}
-
-static void end_telling(kvo_registration *registration, kvo_frame *frame) {
-  bool is_late = kvo_registration_is_late(registration, frame);
-  kvo_distinct_end(registration, is_late || !is_unchanged(frame));
-}
-
-static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
-  if (observers && !kvo_observers_is_list(observers))
-    kvo_distinct_note(&frame->distinction, kvo_observers_single(observers));
-}
-
-static __attribute__((noinline)) telling begin_distinct(kvo_observers observers, kvo_frame *frame) {
-  telling telling = {observers, observers != 0};
-  if (kvo_observers_is_list(observers))
-    telling.count = __atomic_load_n(&kvo_observers_list(observers)->count, __ATOMIC_SEQ_CST);
-  visit(&telling, frame, begin_telling);
-  kvo_distinct_settle();
-  return telling;
-}
-
-static __attribute__((noinline)) void end_distinct(const telling *telling, kvo_frame *frame) {
-  visit(telling, frame, end_telling);
-}
-
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
     const kvo_value *new) {
   uint32_t options = registration->options;
@@ -191,10 +123,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
     return;
   }
   kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
-  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
-    if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && is_unchanged(frame)) return;
-    if (!fill_in(&change, frame, options, prior)) return;
-  }
+  if (options & (KVO_OLD | KVO_NEW) && !fill_in(&change, frame, options, prior)) return;
   kvo_change_call(frame, registration, &change);
 }
 
@@ -262,6 +191,12 @@ bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_valu
 static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
   if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls, accessors->key);
   frame->flags |= KVO_FRAME_REPORTED;
+}
+
+// Several are told the long way, if one of them asks for distinct changes alone.
+static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
+  if (observers && !kvo_observers_is_list(observers))
+    kvo_distinct_note(&frame->distinction, kvo_observers_single(observers));
 }
 
 static void read_old(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
@@ -382,16 +317,56 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 
 // Also in place of an old value that was not read for one who has come since.
 KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
-  telling telling = {0};
-  if (KVO_UNLIKELY(options & KVO_DISTINCT))
-    telling = begin_distinct(kvo_cell_observers(cell), frame);
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
   if (kvo_change_read(accessors, frame->object, &frame->new_value))
     frame->flags |= KVO_FRAME_HAS_NEW;
   else report_unread(frame, accessors);
-  if (KVO_UNLIKELY(telling.count)) end_distinct(&telling, frame);
 }
+
+// MARK: Distinct
+
+static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
+  kvo_distinct_begin(registration);
+  frame->told = registration;
+  frame->flags |= KVO_FRAME_TELLS;
+}
+
+static void end_telling(kvo_frame *frame, bool is_told) {
+  if (!(frame->flags & KVO_FRAME_TELLS)) return;
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+  kvo_distinct_end(frame->told, is_told);
+}
+
+// And he has not been told something else in between.
+static bool is_unchanged(const kvo_frame *frame, const kvo_registration *registration) {
+  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
+  return registration->options & KVO_DISTINCT && (frame->flags & both) == both &&
+         !kvo_registration_is_late(registration, frame) &&
+         !kvo_distinct_is_overtaken(&frame->distinction, registration) &&
+         kvo_value_equal(&frame->old_value, &frame->new_value);
+}
+
+static void tell_distinct(kvo_registration *registration, kvo_frame *frame, const kvo_cell *cell) {
+  begin_telling(registration, frame);
+  kvo_distinct_settle();
+  read_new(frame, cell, KVO_DISTINCT);
+  if (is_unchanged(frame, registration)) {
+    end_telling(frame, false);
+    return;
+  }
+  if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) end_telling(frame, true); // taken over
+  deliver_to(registration, frame, false);
+  end_telling(frame, true);
+}
+
+static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, const kvo_cell *cell) {
+  kvo_observers observers = kvo_cell_observers(cell);
+  if (kvo_observers_is_list(observers)) finish_reaching(frame);
+  else if (observers) tell_distinct(kvo_observers_single(observers), frame, cell);
+}
+
+// MARK: Did
 
 // What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
 KVO_INLINE void finish(kvo_frame *frame) {
@@ -407,7 +382,13 @@ KVO_INLINE void finish(kvo_frame *frame) {
     finish_reaching(frame);
     return;
   }
-  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) read_new(frame, cell, options);
+  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
+    if (KVO_UNLIKELY(options & KVO_DISTINCT)) {
+      finish_distinct(frame, cell);
+      return;
+    }
+    read_new(frame, cell, options);
+  }
   deliver(kvo_cell_observers(cell), frame, false);
 }
 
@@ -473,15 +454,14 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  bool is_distinct = registration->options & KVO_DISTINCT;
-  if (is_distinct) kvo_distinct_begin(registration);
+  if (registration->options & KVO_DISTINCT) begin_telling(registration, frame);
   kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);
-  if (is_distinct) kvo_distinct_end(registration, true);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   if (is_read) kvo_change_call(frame, registration, &change);
+  end_telling(frame, true);
   resume_recording(recorder);
   return is_read;
 }

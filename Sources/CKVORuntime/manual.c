@@ -97,7 +97,7 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
       .class_name = accessors->cls->name,
       .id = accessors->id,
       .serial = frame->serial,
-      .tellings_ended = frame->distinction.ended,
+      .distinction = frame->distinction,
       .joined = joined};
   return pair;
 }
@@ -234,7 +234,7 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELEASE);
-  frame->distinction.ended = pair->tellings_ended;
+  frame->distinction = pair->distinction;
   if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;

@@ -32,8 +32,20 @@ kvo_reach *kvo_reach_retain(kvo_reach *reach) {
   return reach;
 }
 
+static void end_telling(kvo_member *member) {
+  if (!member->is_begun) return;
+  member->is_begun = false;
+  kvo_distinct_end(member->registration, !member->is_unchanged);
+}
+
+// What an exception has left.
+static void end_tellings(kvo_audience *audience) {
+  for (uint32_t i = 0; i < audience->member_count; i++) end_telling(&audience->members[i]);
+}
+
 void kvo_reach_release(kvo_reach *reach) {
   if (__atomic_sub_fetch(&reach->references, 1, __ATOMIC_ACQ_REL)) return;
+  end_tellings(&reach->after);
   kvo_audience_destroy(&reach->before);
   kvo_audience_destroy(&reach->after);
   kvo_links_destroy(&reach->links);
@@ -323,7 +335,7 @@ static void begin_distinct(const kvo_frame *frame, kvo_reach *reach) {
     kvo_member *member = &reach->after.members[i];
     if (!(member->registration->options & KVO_DISTINCT)) continue;
     if (!member->is_late && !was_there(frame, reach, member)) continue; // gets the next change
-    member->distinction.before = kvo_distinct_begin(member->registration);
+    kvo_distinct_begin(member->registration);
     member->is_begun = any = true;
   }
   if (any) kvo_distinct_settle();
@@ -338,17 +350,33 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const k
   if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member))
     return false;
   if (!old || !new) return false;
-  if (kvo_distinct_is_overtaken(was->ended, member->distinction.before)) return false;
-  return kvo_value_equal(old, new);
+  return !kvo_distinct_is_overtaken(was, member->registration) && kvo_value_equal(old, new);
 }
 
-// Who is passed over has not been told.
-static void end_distinct(const kvo_frame *frame, kvo_reach *reach) {
+// Who is passed over has not been told; the others have when they return, but for those of a change that
+// this thread has taken over (distinct.c).
+static void judge_distinct(const kvo_frame *frame, kvo_reach *reach) {
+  bool is_own = frame->thread == kvo_this_thread;
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
     if (!member->is_begun) continue;
     member->is_unchanged = is_unchanged(frame, reach, member);
-    kvo_distinct_end(member->registration, !member->is_unchanged);
+    if (member->is_unchanged || !is_own) end_telling(member);
+  }
+}
+
+bool kvo_reach_is_telling(const kvo_reach *reach, const kvo_registration *registration) {
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    const kvo_member *member = &reach->after.members[i];
+    if (member->is_begun && member->registration == registration) return true;
+  }
+  return false;
+}
+
+static void call_finals(const kvo_frame *frame, kvo_reach *reach) {
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    call_final(frame, reach, &reach->after.members[i]);
+    end_telling(&reach->after.members[i]);
   }
 }
 
@@ -358,7 +386,7 @@ static void read_new(kvo_frame *frame, kvo_reach *reach) {
     kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->after));
   read_all(frame, reach, &reach->after, KVO_NEW | KVO_DISTINCT);
-  end_distinct(frame, reach);
+  judge_distinct(frame, reach);
 }
 
 void kvo_reach_finish(kvo_frame *frame) {
@@ -378,6 +406,5 @@ void kvo_reach_finish(kvo_frame *frame) {
     find_late(frame, reach, &reach->after.members[i]);
   read_new(frame, reach);
   reach->is_short = kvo_shortages != shortages;
-  for (uint32_t i = 0; i < reach->after.member_count; i++)
-    call_final(frame, reach, &reach->after.members[i]);
+  call_finals(frame, reach);
 }

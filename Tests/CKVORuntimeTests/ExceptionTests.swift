@@ -97,6 +97,39 @@ import Testing
   }
 
   @Test(
+    "D9 D3: after an exception, of an observer or in reading new, distinct is as it was",
+    arguments: [false, true], [false, true])
+  func distinct(_ byGetter: Bool, _ amongOthers: Bool) {
+    let log = Recorder()
+    let handle = observe("reading", [.KVO_NEW, .KVO_DISTINCT])
+    if amongOthers { log.observe(object.object, "reading", as: "b") }
+    if byGetter {
+      object.pointee.calm_reads = 1
+      object.pointee.getter_throws = 7
+    } else {
+      trap.pointee.final = 7
+    }
+    var thrown: [Int32] = []
+    var calls: [Int32] = []
+    let body = Shared {
+      thrown = [thrown_by_set_reading(object, 1)]
+      object.pointee.getter_throws = 0
+      trap.pointee.final = 0
+      trap.pointee.calls = 0
+      for value in [1.0, 2, 2] {
+        thrown.append(thrown_by_set_reading(object, value))
+        calls.append(trap.pointee.calls)
+      }
+    }
+    onThreads(1) { _ in body.value() }  // not the first of the process
+    #expect(thrown == [7, 0, 0, 0])
+    #expect(calls == [0, 1, 1])
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
+  @Test(
     "D9 B6 B7: an exception of an element's getter keeps nothing of what was read before",
     arguments: [
       "reading", "ward.mark", "@sum.reading", "@max.reading", "@unionOfObjects.ward",

@@ -201,10 +201,14 @@ import Testing
     }
     #expect(log.take() == ["a: value old 1 new 7", "a: value old 1 new 1"])
     object.interrupt(.DISTURBED_BEFORE_STORE) {
-      disturbed_setValue(object, 1)
+      disturbed_setValue(object, 1)  // overlaps with the other, which can't know what it has found
     } in: {
       way.set(object, 1)
     }
+    #expect(log.take() == ["a: value old 1 new 1"])
+    way.set(object, 1)
+    onThreads(1) { [object = Shared(object)] _ in way.set(object.value, 1) }
+    way.set(object, 1)
     #expect(log.take() == [])
     log.end()
     object.release()

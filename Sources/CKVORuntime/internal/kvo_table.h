@@ -19,6 +19,14 @@ enum { KVO_OPTION_COUNT = KVO_LINKED_BIT + 1 };
 enum { KVO_GROUPED = 64 };
 typedef struct kvo_group kvo_group;
 
+/// Who counts how often an observer is told: the first thread, and all others together (distinct.c).
+enum { KVO_TELLER_SORTS = 2 };
+/// What one change knows of one observer since its will.
+typedef struct kvo_distinction {
+  uint64_t claim;                   ///< whose he was
+  uint32_t ended[KVO_TELLER_SORTS]; ///< how often telling him had ended
+} kvo_distinction;
+
 /// One registration, or what stands for one at a key further along its path. Immutable while it is
 /// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with
 /// very many keys it is memory that a delivery waits for.
@@ -48,7 +56,10 @@ struct kvo_handle {
   uint32_t index; ///< in its key's list; object lock
   uint32_t place; ///< in the audience that it was last found for; graph lock
   uint64_t stamp; ///< of that audience; graph lock
-  uint32_t tellings_begun, tellings_ended; ///< of one with KVO_DISTINCT (distinct.c); atomic
+  /// Of one with KVO_DISTINCT (distinct.c); atomic: which change was the last to claim it, and how often
+  /// telling it has begun and has ended.
+  uint64_t claim;
+  uint32_t tellings_begun[KVO_TELLER_SORTS], tellings_ended[KVO_TELLER_SORTS];
   /// Links of the observer's list of what it registered. Both objects' locks.
   kvo_registration *KVO_NULLABLE next_watched;
   kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
@@ -131,9 +142,9 @@ typedef struct kvo_open_pair {
   const char *key;
   uintptr_t id;
   uint64_t serial;
-  uint32_t tellings_ended; ///< of an observer with `KVO_DISTINCT` that was the only one
-  bool joined;             ///< inside an automatic change: its did delivers nothing
-  bool is_reported;        ///< that memory was out for some of it
+  kvo_distinction distinction; ///< of an observer with `KVO_DISTINCT` that was the only one
+  bool joined;                 ///< inside an automatic change: its did delivers nothing
+  bool is_reported;            ///< that memory was out for some of it
   bool has_old;
   kvo_value old_value;
   struct kvo_reach *KVO_NULLABLE reach; ///< as a frame's

@@ -32,14 +32,12 @@ enum kvo_frame_flag {
   KVO_FRAME_RETAINED = 1, ///< the object is held until the frame is popped
   KVO_FRAME_HAS_OLD = 2,
   KVO_FRAME_HAS_NEW = 4,
-  KVO_FRAME_COMPARED = 8, ///< old and new have been compared, for `KVO_DISTINCT`: equal or not
-  KVO_FRAME_EQUAL = 16,
-  KVO_FRAME_CALLS = 32,       ///< `observer` is held while it is called
-  KVO_FRAME_REACH = 64,       ///< `reach` is the frame's
-  KVO_FRAME_READS = 128,      ///< what `id` names is being read
-  KVO_FRAME_REPORTED = 256,   ///< that memory was out for some of the change has been reported
-  KVO_FRAME_TAKEN_OVER = 512, ///< `taker` ends the change, which another thread has begun
-  KVO_FRAME_OVERTAKEN = 1024, ///< another change of the property was told since this one's will
+  KVO_FRAME_TELLS = 8,        ///< telling `told` has begun, and not ended (distinct.c)
+  KVO_FRAME_CALLS = 16,       ///< `observer` is held while it is called
+  KVO_FRAME_REACH = 32,       ///< `reach` is the frame's
+  KVO_FRAME_READS = 64,       ///< what `id` names is being read
+  KVO_FRAME_REPORTED = 128,   ///< that memory was out for some of the change has been reported
+  KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
 };
 
 struct kvo_frame {
@@ -59,7 +57,8 @@ struct kvo_frame {
   const kvo_object
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
-  kvo_distinction distinction;          ///< for observers with `KVO_DISTINCT`
+  kvo_distinction distinction;          ///< of an observer with `KVO_DISTINCT`
+  kvo_registration *KVO_NULLABLE told;  ///< with KVO_FRAME_TELLS
   kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
   struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
   pthread_t taker;                      ///< with KVO_FRAME_TAKEN_OVER
@@ -205,6 +204,9 @@ KVO_INLINE uint32_t kvo_thread_state_of_open(const kvo_thread *thread, const kvo
   return KVO_UNLIKELY(thread->open_count) ? kvo_thread_state_among_open(thread, object, id)
                                           : KVO_FRAME_FREE;
 }
+/// How often this thread is telling an observer with `KVO_DISTINCT`, one telling within another.
+uint32_t kvo_thread_count_telling(const kvo_thread *KVO_NULLABLE thread,
+    const kvo_registration *registration);
 /// Marks a frame of this thread as one in which something is read that is derived from what its
 /// getter may set: `id` tells what, of the frame's object.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
