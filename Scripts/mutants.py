@@ -15,11 +15,14 @@ The lines after `-`, which follow each other in the file, give way to those afte
 does not matter. They must be there exactly once: in the file, or if there is a line `@@`, between
 the one line that begins with its text and the next that begins with a closing brace. Where what is
 broken shows only if another thread comes between two instructions, a line `** delays` has the file
-compiled with delays at its atomic operations and locks (Tests/Chaos), many of them.
+compiled with delays at its atomic operations and locks (Tests/Chaos), many of them. Where what is broken
+keeps other tests of the rule from ever ending, a line `** by TEXT` has only those run whose name has that
+text. Where a test can't but wait for ever, a line `** hangs` says so.
 
 A mutant's sources are compiled apart from the tree and linked with what the tests are linked with
 otherwise. Of the tests of that library, those run whose name has the rule as a word. One of them must
-fail, crash or take too long; none of them may without the mutant. With `--times` they run so often,
+fail or crash; none of them may without the mutant. That they take too long is no notice, unless the mutant
+says that it hangs: who only waits tells nobody what is broken. With `--times` they run so often,
 and each time one must: a notice that depends on how threads meet is none. What is inlined into other modules
 (`@_transparent`, `@inline(__always)`) can't be sabotaged so.
 """
@@ -61,6 +64,8 @@ class Mutant:
     old: list[str]
     new: list[str]
     delays: bool
+    hangs: bool
+    by: str # part of a test's name
 
     @property
     def library(self):
@@ -68,13 +73,17 @@ class Mutant:
 
     @staticmethod
     def read(path):
-        file, anchor, old, new, delays = None, None, [], [], False
+        file, anchor, old, new, delays, hangs, by = None, None, [], [], False, False, ""
         for line in path.read_text().splitlines():
             mark, _, text = line.partition(" ")
             if mark == "---":
                 file = pathlib.Path(text.strip())
             elif file and line.strip() == "** delays":
                 delays = True
+            elif file and line.strip() == "** hangs":
+                hangs = True
+            elif file and line.startswith("** by "):
+                by = text.removeprefix("by ").strip()
             elif file and mark == "@@":
                 anchor = text.strip()
             elif file and mark in ("-", "+"):
@@ -83,7 +92,8 @@ class Mutant:
                 raise Wrong(f"can't read {line!r}")
         if not file or not old:
             raise Wrong("names no file, or no line that goes")
-        return Mutant(path.stem, path.stem.partition("-")[0], file, anchor, old, new, delays)
+        rule = path.stem.partition("-")[0]
+        return Mutant(path.stem, rule, file, anchor, old, new, delays, hangs, by)
 
     def apply(self, text):
         lines = text.splitlines()
@@ -130,9 +140,15 @@ def mutated_objects(mutant, build, folder):
 class Outcome:
     ending: str  # how the program ended, if not well
     failures: list[str]  # the identifiers of the tests that failed, in that order
+    is_over: bool = True  # or it was ended, having taken too long
 
     def told(self, names):
-        return names[self.failures[0]] if self.failures else self.ending
+        if not self.failures:
+            return self.ending
+        return names.get(self.failures[0], "a test fails, on a thread of its own")
+
+    def is_notice(self, hangs):
+        return bool(self.failures) or (bool(self.ending) and (self.is_over or hangs))
 
 
 def command(program, events, pattern):
@@ -163,7 +179,7 @@ def run_tests(program, pattern, timeout, until_failure=False):
         ending = f"the program ends with {process.returncode}" if process.returncode else ""
     else:
         ending = "a test fails" if failures else f"it takes more than {timeout} seconds"
-    return Outcome(ending, failures)
+    return Outcome(ending, failures, is_over)
 
 
 def end_with_children(process):
@@ -185,7 +201,7 @@ def failures_in(events):
     if not events.exists() or b'"issueRecorded"' not in events.read_bytes():
         return []
     recorded = (event for kind, event in read_events(events) if kind == "event")
-    return [e["testID"] for e in recorded if e["kind"] == "issueRecorded"]
+    return [e.get("testID", "") for e in recorded if e["kind"] == "issueRecorded"]
 
 
 def read_events(path):
@@ -236,10 +252,10 @@ class Suite:
         naming = [test for test in rules if rule in rules[test]]
         return [test for test in naming if len(rules[test]) <= MANY_RULES] or naming
 
-    def naming(self, rule):
-        tests = self.tests_of(rule)
+    def naming(self, rule, part):
+        tests = [test for test in self.tests_of(rule) if part in self.names[test]]
         if not tests:
-            raise Wrong(f"no test of {self.module} names {rule}")
+            raise Wrong(f"no test of {self.module} names {rule}{part and ' and has '}{part!r}")
         for test in self.failing.intersection(tests):
             raise Wrong(f"{self.names[test]!r} fails without it")
         return pattern_of(tests)
@@ -256,13 +272,16 @@ def label(path):
     return str(path.relative_to(MUTANTS).with_suffix(""))
 
 
-def notices(program, pattern, suite, times):
+def notices(program, pattern, suite, times, hangs):
     """Whether each of so many runs notices, and what to say of them."""
     results = [run_tests(program, pattern, TIMEOUT, True) for _ in range(times)]
-    told = [result.told(suite.names) for result in results if result.ending]
+    told = [result.told(suite.names) for result in results if result.is_notice(hangs)]
     verdict = told[0] if told else "NOT NOTICED"
     if 0 < len(told) < times:
         verdict = f"NOT NOTICED {times - len(told)} of {times} times, else by {verdict}"
+    hanging = sum(not result.is_over and not result.failures for result in results)
+    if hanging and not hangs:
+        verdict += f", but for {hanging} times that it takes more than {TIMEOUT} seconds"
     return len(told) == times, verdict
 
 
@@ -277,11 +296,11 @@ def examine(path, build, suites, scratch, times):
         mutant = Mutant.read(path)
         if mutant.library != library_of(path):
             raise Wrong(f"{mutant.file} is of another library than the folder says")
-        pattern = suite.naming(mutant.rule)
+        pattern = suite.naming(mutant.rule, mutant.by)
         objects = mutated_objects(mutant, build, folder)
         delays = [str(relink.compile_delays(folder))] if mutant.delays else []
         program = build.link(objects, folder, *delays)
-        noticed, verdict = notices(program, pattern, suite, times)
+        noticed, verdict = notices(program, pattern, suite, times, mutant.hangs)
     except (Wrong, relink.CommandFailed) as wrong:
         noticed, verdict = False, f"WRONG: {wrong}"
     finally:

@@ -299,6 +299,26 @@ import Testing
   }
 
   @Test(
+    "I3: a thread that begins while another sets tells its own change, whose record it may have")
+  func recordsApart() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    log.observe(object.object, "value", .KVO_NEW)
+    let shared = Shared(object)
+    onThreads(1) { _ in disturbed_setValue(shared.value, 1) }  // ends, and leaves its record
+    onThreads(1) { _ in
+      shared.value.interrupt(.DISTURBED_BEFORE_STORE) {
+        disturbed_setValue(shared.value, 2)
+      } in: {
+        disturbed_setValue(shared.value, 3)
+      }
+    }
+    #expect(log.take() == (1...3).map { "a: value new \($0)" })
+    log.end()
+    object.release()
+  }
+
+  @Test(
     "I3: initial tells who registers on another thread what was, and the change under way the rest",
     arguments: Begun.allCases, [[], .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options])
   func registersDuringChange(_ begun: Begun, _ options: kvo_options) {
