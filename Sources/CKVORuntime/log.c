@@ -17,7 +17,7 @@ static void (*hint_handler)(const char *message);
 static void (*unhandled_handler)(const char *key_path, kvo_object *object, kvo_object *observer);
 
 // One row per option: the environment variable, a word that must be in its value (or NULL for any
-// value but 0), what it sets, and the help text.
+// value but 0), what it sets, and the help text, but for an old spelling.
 static const struct option {
   const char *variable;
   const char *word;
@@ -26,9 +26,8 @@ static const struct option {
 } options[] = {
     {"KVO_LOG", "registrations", KVO_LOG_REGISTRATIONS, "log each registration made and ended"},
     {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
-    {"KVO_LOG", "hints", KVO_LOG_HINTS, "log what a class probably means otherwise, once each"},
-    {"KVO_LOG", "conventions", KVO_LOG_CONVENTIONS,
-        "log methods of Swift named as Objective-C's conventions are"},
+    {"KVO_LOG", "hints", KVO_LOG_HINTS, "log what the program probably means otherwise, once each"},
+    {"KVO_LOG", "conventions", KVO_LOG_HINTS, NULL}, // as some hints were asked for once
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
@@ -54,6 +53,7 @@ void kvo_read_number(const char *variable, size_t *number) {
 static void print_help(void) {
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     char setting[64];
+    if (!options[i].help) continue;
     snprintf(setting, sizeof setting, "%s=%s", options[i].variable,
         options[i].word ? options[i].word : "1");
     fprintf(stderr, "  %-24s %s\n", setting, options[i].help);
@@ -94,17 +94,6 @@ __attribute__((constructor(101))) static void read_environment(void) {
       "CKVORuntime reads these from the environment (KVO_LOG takes several, comma-separated):\n");
   print_help();
 }
-
-bool kvo_logs_conventions(void) { return kvo_log_flags & KVO_LOG_CONVENTIONS; }
-
-bool kvo_set_conventions_logged(bool logged) {
-  bool was = kvo_logs_conventions();
-  kvo_log_flags =
-      (kvo_log_flags & ~(uint32_t)KVO_LOG_CONVENTIONS) | (logged ? KVO_LOG_CONVENTIONS : 0);
-  return was;
-}
-
-void kvo_log_convention(const char *message) { fprintf(stderr, "KVO: %s\n", message); }
 
 static const char *kind_name(kvo_change_kind kind) {
   static const char *const names[] = {"", "setting", "insertion", "removal", "replacement"};

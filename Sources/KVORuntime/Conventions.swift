@@ -1,21 +1,23 @@
 internal import CKVORuntime
 
 // Methods by whose names Objective-C's key-value coding goes, and Swift's can't: where a class has one,
-// and has not declared what it says, that is told once, if the log is asked for it. A class's methods are
-// seen in the program's symbols: not where these have been stripped, nor what the optimiser has left out.
+// and has not declared what it says, that is a hint. A class's methods are seen in the program's symbols:
+// not where these have been stripped, nor what the optimiser has left out.
 
 extension KVOClass {
-  /// Tells of the class's own methods that are named by a convention and that nobody calls.
-  func reportConventions() {
-    guard kvo_logs_conventions(), type != KVOObject.self else { return }
+  /// Tells of the class's own methods that are named by a convention and that no declaration stands for.
+  func hintAtConventions() {
+    guard Hint.areWanted, type != KVOObject.self else { return }
     let members = Set(SymbolTable.members(of: type).compactMap { Member($0) })
     var told: Set<String> = []
     for convention in members.sorted(by: { $0.name < $1.name }).compactMap(convention(of:))
-    where told.insert(convention.method).inserted {
-      kvo_log_convention(
+    where told.insert(convention.method + " " + convention.key).inserted {
+      Hint.tell(
         """
-        \(name) has \(convention.method), which nothing calls: methods of Swift aren't found by their \
-        names. Declare it in registerKeys(): declareKeys { $0.\(convention.entry) }.
+        \(convention.method) of \(name) has a name by which Objective-C's key-value coding would find \
+        it for "\(convention.key)"; Swift's methods aren't found by their names. Declare it in \
+        registerKeys(): declareKeys { $0.\(convention.entry) }. Or call it otherwise, if it has \
+        nothing to do with that key.
         """)
     }
   }
@@ -56,7 +58,24 @@ private struct Member: Hashable {
     let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
     guard !name.isEmpty, !text[..<start].contains(" ") else { return nil }
     self.name = String(name)
-    parameters = String(rest.drop { $0 != "(" }.prefix { $0 != ")" })
+    let behind = rest.dropFirst(name.count)
+    parameters = behind.first == "(" ? String(behind.prefix { $0 != ")" }) : ""
+  }
+
+  /// Name and labels as one word, which is the same however a selector is divided among them:
+  /// "removeObjectFromItemsAt" of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
+  var word: String {
+    labels.reduce(name) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+  }
+
+  // "(_: Swift.Dictionary<A, B>, inItemsAt: Swift.Int": what stands before a colon behind a comma or the
+  // bracket. A type's own parts have none that look so.
+  private var labels: [Substring] {
+    parameters.dropFirst().split(separator: ",").compactMap { parameter in
+      let parameter = parameter.drop { $0 == " " }
+      let label = parameter.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+      return parameter.dropFirst(label.count).first == ":" && label != "_" ? label : nil
+    }
   }
 
   private static func lastName(in text: Substring) -> Substring.Index {
@@ -110,42 +129,111 @@ private struct Convention {
   }
 
   private static func collection(_ member: Member) -> Convention? {
-    guard !member.isStatic, let key = collectionKey(member) else { return nil }
-    return Convention(
-      key: key, method: member.name, entry: "orderedToMany(\"\(key)\", …) or unorderedToMany",
-      needsKey: false
-    ) { $0.toMany[$1] != nil }
-  }
-
-  private static let prefixes = [
-    "countOf", "objectIn", "enumeratorOf", "memberOf", "removeObjectFrom", "replaceObjectIn",
-  ]
-
-  private static func collectionKey(_ member: Member) -> String? {
-    if let key = prefixes.lazy.compactMap({ key(in: member.name, after: $0) }).first {
-      return key.hasSuffix("AtIndex") ? String(key.dropLast("AtIndex".count)) : key
-    }
-    if ["insertObject", "object", "replaceObject"].contains(member.name) {
-      return keyInLabel(member.parameters)
-    }
-    guard member.name.hasSuffix("Object") else { return nil }
-    let name = String(member.name.dropLast("Object".count))
-    return key(in: name, after: "add") ?? key(in: name, after: "remove")
-  }
-
-  // "(_: Swift.String, inItemsAtIndex: Swift.Int"
-  private static func keyInLabel(_ parameters: String) -> String? {
-    for label in parameters.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
-      guard label.hasPrefix("in"), let end = label.firstRange(ofText: "At") else { continue }
-      if let key = key(in: String(label[..<end]), after: "in") { return key }
+    guard !member.isStatic else { return nil }
+    let word = member.word
+    for form in CollectionForm.all where form.takes(member) {
+      guard let key = form.key(in: word) else { continue }
+      return Convention(
+        key: key, method: member.name, entry: form.entry(of: key), needsKey: form.needsKey
+      ) { $0.toMany[$1] != nil }
     }
     return nil
   }
 
   private static func key(in name: String, after prefix: String) -> String? {
     guard name.hasPrefix(prefix) else { return nil }
-    let rest = name.dropFirst(prefix.count)
-    guard let first = rest.first, first.isUppercase else { return nil }
-    return first.lowercased() + rest.dropFirst()
+    return uncapitalized(name.dropFirst(prefix.count))
   }
+}
+
+/// A form of the methods of a to-many key, as words (`Member.word`): Objective-C's selectors, as Swift's
+/// programs spell them and as Swift imports them, where `Object`, `Index` and the second key may be missing.
+private struct CollectionForm {
+  enum Order { case ordered, unordered, either }
+
+  let order: Order
+  let beginning: String
+  /// Behind the key. `*` stands for the key once more.
+  let endings: [String]
+  /// Whether the name is one that other methods have as well, so that the class must have the key.
+  var needsKey = false
+  /// One of these words must be in the types of the parameters.
+  var types: [String] = []
+
+  /// The first that fits has it: what fits nearly everything comes last.
+  static let all = [
+    CollectionForm(order: .either, beginning: "countOf", endings: [""]),
+    CollectionForm(order: .ordered, beginning: "objectIn", endings: ["AtIndex", "At"]),
+    CollectionForm(order: .ordered, beginning: "insertObjectIn", endings: ["AtIndex", "At"]),
+    CollectionForm(order: .ordered, beginning: "insertIn", endings: ["AtIndex", "At"]),
+    CollectionForm(order: .ordered, beginning: "removeObjectFrom", endings: ["AtIndex", "At"]),
+    CollectionForm(order: .ordered, beginning: "removeFrom", endings: ["AtIndex", "At"]),
+    CollectionForm(order: .ordered, beginning: "replaceObjectIn", endings: replaced),
+    CollectionForm(order: .ordered, beginning: "replaceIn", endings: replaced),
+    CollectionForm(order: .ordered, beginning: "get", endings: ["Range"], needsKey: true),
+    CollectionForm(
+      order: .ordered, beginning: "insert", endings: ["AtIndexes", "At"], needsKey: true,
+      types: indexes),
+    CollectionForm(
+      order: .ordered, beginning: "remove", endings: ["AtIndexes", "At"], needsKey: true,
+      types: indexes),
+    CollectionForm(
+      order: .ordered, beginning: "replace",
+      endings: ["AtIndexesWith*", "AtIndexesWith", "AtWith*", "AtWith"], needsKey: true,
+      types: indexes),
+    CollectionForm(order: .unordered, beginning: "enumeratorOf", endings: [""]),
+    CollectionForm(order: .unordered, beginning: "memberOf", endings: [""]),
+    CollectionForm(order: .unordered, beginning: "add", endings: ["Object"]),
+    CollectionForm(order: .unordered, beginning: "remove", endings: ["Object"]),
+    CollectionForm(order: .unordered, beginning: "addTo", endings: [""], needsKey: true),
+    CollectionForm(order: .unordered, beginning: "removeFrom", endings: [""], needsKey: true),
+    CollectionForm(
+      order: .unordered, beginning: "add", endings: [""], needsKey: true, types: collections),
+    CollectionForm(
+      order: .unordered, beginning: "remove", endings: [""], needsKey: true, types: collections),
+    CollectionForm(
+      order: .unordered, beginning: "intersect", endings: [""], needsKey: true, types: collections),
+    CollectionForm(
+      order: .ordered, beginning: "", endings: ["AtIndexes", "At"], needsKey: true, types: indexes),
+  ]
+  private static let replaced = ["AtIndexWithObject", "AtIndexWith", "AtWithObject", "AtWith"]
+  private static let indexes = ["IndexSet", "RangeSet"]
+  private static let collections = ["Set", "Array", "["]
+
+  func takes(_ member: Member) -> Bool {
+    types.isEmpty || types.contains { Substring(member.parameters).firstRange(ofText: $0) != nil }
+  }
+
+  func key(in word: String) -> String? {
+    guard word.hasPrefix(beginning) else { return nil }
+    let rest = word.dropFirst(beginning.count)
+    for ending in endings {
+      if ending.last == "*" {
+        if let key = doubled(in: rest, around: ending.dropLast()) { return uncapitalized(key) }
+      } else if rest.hasSuffix(ending), rest.count > ending.count {
+        let key = rest.dropLast(ending.count)
+        return beginning.isEmpty ? String(key) : uncapitalized(key)
+      }
+    }
+    return nil
+  }
+
+  private func doubled(in rest: Substring, around middle: Substring) -> Substring? {
+    let key = rest.prefix(max(rest.count - middle.count, 0) / 2)
+    return !key.isEmpty && rest == key + middle + key ? key : nil
+  }
+
+  func entry(of key: String) -> String {
+    switch order {
+    case .ordered: "orderedToMany(\"\(key)\", …)"
+    case .unordered: "unorderedToMany(\"\(key)\", …)"
+    case .either: "orderedToMany(\"\(key)\", …) or unorderedToMany"
+    }
+  }
+}
+
+/// The key in a name such as `FullName`; nil where no capital begins it.
+private func uncapitalized(_ name: Substring) -> String? {
+  guard let first = name.first, first.isUppercase else { return nil }
+  return first.lowercased() + name.dropFirst()
 }

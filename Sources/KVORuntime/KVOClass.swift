@@ -112,7 +112,7 @@ extension KVOClass {
     for key in keysToPrepare { _ = find(key) }
     _ = kvo_class_register(cClass, nil)
     superclass?.preparation.subclasses.append(self)
-    reportConventions()
+    hintAtConventions()
   }
 
   // Aliases (`hidden` for a field `isHidden`) are found when they are asked for.

@@ -50,9 +50,11 @@ public enum KVODiagnostics {
     set { kvo_set_name_limit(max(newValue, 0)) }
   }
 
-  /// Sees each hint at what is no error, but probably meant otherwise; each is given once. The default
-  /// logs them to stderr where the environment asks for it, by `KVO_LOG=hints` or `KVO_HELP=1`. Called
-  /// on the thread that has the occasion. Any thread.
+  /// Sees each hint at what is no error in the program, but probably meant otherwise; each is given once:
+  /// when a property is observed whose setter tells nobody, and when a class is first used which has
+  /// methods that are named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`)
+  /// and that no declaration stands for. The default logs them to stderr where the environment asks for
+  /// it, by `KVO_LOG=hints` or `KVO_HELP=1`. Called on the thread that has the occasion. Any thread.
   public static var hint: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.hint } }
     set {

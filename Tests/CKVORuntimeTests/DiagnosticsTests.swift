@@ -172,11 +172,11 @@ import Testing
     "J2: hints are logged where they are asked for, by their option or that for help",
     arguments: [
       ("KVO_LOG", "hints"), ("KVO_LOG", "deliveries,hints"), ("KVO_HELP", "1"), ("KVO_LOG", ""),
-      ("KVO_HELP", "0"),
+      ("KVO_HELP", "0"), ("KVO_LOG", "conventions"),
     ])
   func hints(_ variable: String, _ value: String) {
     let lines = runProgram("hint", variable, value).errors.split(separator: "\n")
-    let isAsked = value.contains("hints") || value == "1"
+    let isAsked = value.contains("hints") || value == "1" || value == "conventions"
     #expect(lines.suffix(2) == (isAsked ? ["wanted", "KVO hint: a hint"] : []))
   }
 
@@ -184,7 +184,7 @@ import Testing
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in [
-      "KVO_HELP", "KVO_LOG", "KVO_LOG=conventions", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
+      "KVO_HELP", "KVO_LOG", "KVO_LOG=hints", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
       "KVO_FORCE_CLOSURES",
     ] {
       #expect(run.errors.contains(option))

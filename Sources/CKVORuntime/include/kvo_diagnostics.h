@@ -1,9 +1,8 @@
 /// Telling what goes on: dump, misuse, environment options.
 ///
 /// Environment, read once:
-/// `KVO_HELP=1` lists the options; `KVO_LOG=registrations,deliveries` logs those to stderr, `hints`
-/// what a class of a binding's probably means otherwise, `conventions` methods of Swift that are
-/// named as Objective-C's conventions are;
+/// `KVO_HELP=1` lists the options, and logs hints; `KVO_LOG=registrations,deliveries` logs those to
+/// stderr, `hints` what a binding's program probably means otherwise (`kvo_set_hint_handler`);
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
 /// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`;
 /// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`, `KVO_NAMES=1000` `kvo_set_name_limit(1000)`.
@@ -81,14 +80,6 @@ size_t kvo_name_limit(void);
 /// How many it keeps.
 size_t kvo_name_count(void);
 enum { KVO_DEFAULT_NAMES = 100000 };
-
-/// Whether a binding is to log methods that are named by a convention which it does not follow; and
-/// has it asked for, as the environment does, by a program that has not yet observed anything. Returns
-/// what was asked for before.
-bool kvo_logs_conventions(void);
-bool kvo_set_conventions_logged(bool logged);
-/// Logs a line about one. Any thread.
-void kvo_log_convention(const char *message);
 
 /// Writes "<Class: address>", or what the class's binding says. Returns as snprintf does.
 size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity);

@@ -15,7 +15,6 @@ enum kvo_log_flag {
   KVO_ABORT_ON_MISUSE = 8,
   KVO_FORCE_CLOSURES = 16, ///< lane.c's
   KVO_LOG_HINTS = 32,
-  KVO_LOG_CONVENTIONS = 64, ///< a binding's
 };
 
 /// What the environment asked for; 0 mostly, so that a delivery tests one word.
