@@ -5,7 +5,7 @@ import Testing
 
 /// I1, and C4 and C5 between threads: everything at once on the same objects and keys. The counts
 /// are exact, and no call comes after its registration has ended.
-@Suite(.serialized) struct ThreadTests {
+@Suite(.serialized, .recording) struct ThreadTests {
   @Test("I1: n sets on m threads are n times m calls of an observer that was there throughout")
   func exactCount() {
     let object = make(gauge.self)

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import TestSupport
 import Testing
 
 /// Writes down every call of its observers, in the order in which they come, as lines such as
@@ -167,7 +168,7 @@ private final class Sink {
 
 // MARK: The end of a test
 
-/// Ends a test's recorders with it. They would not end by themselves where a reaction refers to its
+/// Ends a test's recorders with it, and what it uses by its address. They would not end by themselves where a reaction refers to its
 /// recorder or its own registration, as many do.
 struct RecordingTrait: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
@@ -175,9 +176,14 @@ struct RecordingTrait: SuiteTrait, TestTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let mine = RecordersOfTest()
-    defer { for recorder in mine.recorders { recorder.end() } }
-    try await Recorder.$ofThisTest.withValue(mine) { try await function() }
+    let mine = RecordersOfTest(), lifetimes = Lifetimes()
+    defer {
+      for recorder in mine.recorders { recorder.end() }
+      lifetimes.end()
+    }
+    try await Lifetimes.$current.withValue(lifetimes) {
+      try await Recorder.$ofThisTest.withValue(mine) { try await function() }
+    }
   }
 }
 
