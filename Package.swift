@@ -37,7 +37,7 @@ let package = Package(
     ),
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
-      // KVO_EXCEPTIONS: with exceptions.cpp.
+      // KVO_EXCEPTIONS: with what is written in C++.
       cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS")] + debugMemory
         + strictC,
       cxxSettings: [.headerSearchPath("internal")] + strictCXX,

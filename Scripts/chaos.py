@@ -4,7 +4,8 @@ Usage: chaos.py BUILD_FOLDER SCRATCH_FOLDER SECONDS SEED [MUTANT]
 
 BUILD_FOLDER has the tests, built. The C sources are compiled apart with Tests/Chaos/chaos.h ahead of
 each, and linked with what the tests are linked with otherwise: memory is poisoned, and guards are late.
-Half of the time goes to setters in the lane that they choose, half to closures. With the name of a
+Half of the time goes to setters in the lane that they choose and changes that may go the short way, half
+to closures and the long way. With the name of a
 mutant of Tests/Mutants, of the C runtime, that must be noticed.
 """
 
@@ -51,7 +52,8 @@ def run_tests(program, seconds, seed, closures):
     """Whether the stress ends well, and what it says."""
     command = [str(program), "--testing-library", "swift-testing", "--filter", SUITES]
     environment = {"KVO_STRESS_SECONDS": str(seconds), "KVO_SEED": str(seed)}
-    environment |= {"KVO_FORCE_CLOSURES": str(int(closures)), "SWIFT_BACKTRACE": "color=no"}
+    environment |= {name: str(int(closures)) for name in ("KVO_FORCE_CLOSURES", "KVO_FORCE_LONG_WAY")}
+    environment["SWIFT_BACKTRACE"] = "color=no"
     process = subprocess.Popen(
         command,
         env=os.environ | environment,

@@ -154,6 +154,24 @@ static const kvo_accessors *no_memory(const kvo_class *cls, const char *key, kvo
   return NULL;
 }
 
+static bool is_plain(const kvo_type *type) {
+  bool is_inline = type->size <= sizeof(((kvo_value *)0)->payload) && type->alignment <= 16;
+  return is_inline && !type->copy && !type->destroy;
+}
+
+// What a change may read without calling the getter.
+static void take_field(kvo_accessors *found) {
+  const kvo_class *cls = found->cls;
+  ptrdiff_t field = -1;
+  if (found->getter == KVO_ACCESS_STORED) field = found->offset;
+  if (found->getter == KVO_ACCESS_METHOD)
+    field = kvo_field_of_getter(kvo_class_imp(cls, found->get_method));
+  bool is_asked = found->asks_class && !cls->is_bound; // see kvo_accessors_read
+  if (field < 0 || is_asked || !is_plain(found->type)) return;
+  found->field = field;
+  found->field_kind = (uint8_t)found->type->kind;
+}
+
 static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
     kvo_error *error) {
   kvo_class *cls = (kvo_class *)(uintptr_t)plain;
@@ -163,6 +181,7 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   found.asks_class = is_overridden(cls, kvo_hooks()->value_for_key, (kvo_imp)kvo_search_value);
   found.tells_class =
       is_overridden(cls, kvo_hooks()->set_value_for_key, (kvo_imp)kvo_search_and_set);
+  take_field(&found);
   bool done = false;
   if (kept && found.key) {
     *kept = found;

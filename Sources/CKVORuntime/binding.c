@@ -7,6 +7,7 @@
 #include "kvo_fail.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_short.h"
 
 __thread void *kvo_recorder;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
@@ -56,8 +57,29 @@ bool kvo_binding_holds(const void *header, const void *address) {
   return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;
 }
 
+#define SAME_PLACE(part) \
+  _Static_assert(offsetof(kvo_change_parts, part) == offsetof(struct kvo_change, part), #part)
+SAME_PLACE(kind);
+SAME_PLACE(is_prior);
+SAME_PLACE(old_value);
+SAME_PLACE(new_value);
+SAME_PLACE(indexes);
+#undef SAME_PLACE
+
+static kvo_frame *will(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_this_thread;
+  if (KVO_UNLIKELY(!thread) || !kvo_short_may_begin(thread)) return kvo_change_open(object, id);
+  kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
+  if (KVO_UNLIKELY(!frame)) return kvo_change_open(object, id);
+  frame->id = id;
+  if (KVO_UNLIKELY(!kvo_short_will(thread, frame, object, id, &frame->place, KVO_KIND_VOID, 0)))
+    return kvo_change_open_frame(frame, object);
+  frame->flags = KVO_FRAME_SHORT;
+  return frame;
+}
+
 kvo_frame *kvo_uniform_will(void *header, const void *storage) {
-  kvo_frame *frame = kvo_change_open(header, (uintptr_t)storage - (uintptr_t)header);
+  kvo_frame *frame = will(header, (uintptr_t)storage - (uintptr_t)header);
   if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_LOOKING)) return frame;
   if (kvo_binding_holds(header, storage)) return frame;
   kvo_change_cancel(frame);
@@ -89,6 +111,20 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
   return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
 }
 
-void kvo_uniform_did(kvo_frame *frame) { kvo_change_close(frame); }
+void kvo_uniform_did(kvo_frame *frame) {
+  kvo_thread *thread = frame->thread;
+  bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_this_thread && !kvo_recorder &&
+                  __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+  if (KVO_LIKELY(is_short)) {
+    thread->open_count--;
+    frame->flags = 0;
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+    kvo_short_finish(frame, frame->object, &frame->place, KVO_KIND_VOID, 0);
+    kvo_frame_pop_own(thread, frame);
+    return;
+  }
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_SHORT)) kvo_short_leave(frame);
+  kvo_change_close(frame);
+}
 
 void kvo_uniform_cancel(kvo_frame *frame) { kvo_change_cancel(frame); }

@@ -12,9 +12,9 @@
 // of it is touched but what the frame's guard keeps. Where priors are called the object is
 // retained, since its setter still runs.
 //
-// That is the short way, for a setting of a key with plain observers alone. Where a key path or a
-// derived key leads on from the key, or where part of a to-many key changes, the steps are
-// reach.c's.
+// So goes a setting of a key with observers of its own alone. Where a key path or a derived key
+// leads on from the key, or where part of a to-many key changes, the steps are reach.c's; where
+// there is one plain observer and nothing else is under way, they are made in one go (kvo_short.h).
 #include "kvo_delivery.h"
 
 #include "kvo_binding.h"
@@ -302,6 +302,12 @@ KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mu
     return NULL;
   }
   if (open(frame, thread, object, id, mutation)) return frame;
+  kvo_frame_pop(frame);
+  return NULL;
+}
+
+kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
+  if (open(frame, frame->thread, object, frame->id, NULL)) return frame;
   kvo_frame_pop(frame);
   return NULL;
 }

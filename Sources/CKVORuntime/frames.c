@@ -32,6 +32,7 @@ static void init_frames(kvo_thread *thread, kvo_frame_block *block) {
   for (uint16_t i = 0; i < KVO_FRAMES_PER_BLOCK; i++) {
     block->frames[i].thread = thread;
     block->frames[i].index = i;
+    block->frames[i].change.kind = KVO_SETTING;
   }
 }
 

@@ -31,6 +31,7 @@ static const struct option {
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
+    {"KVO_FORCE_LONG_WAY", NULL, KVO_FORCE_LONG_WAY, "make no change in the short way"},
     {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
     {"KVO_NAMES", "100000", 0, "keep at most so many observed names that are no keys of a class"},
     {"KVO_HELP", NULL, KVO_LOG_HINTS, "list these options, and log hints"},
@@ -93,6 +94,13 @@ __attribute__((constructor(101))) static void read_environment(void) {
   fprintf(stderr,
       "CKVORuntime reads these from the environment (KVO_LOG takes several, comma-separated):\n");
   print_help();
+}
+
+bool kvo_set_long_way_forced(bool forced) {
+  bool was = kvo_log_flags & KVO_FORCE_LONG_WAY;
+  kvo_log_flags =
+      (kvo_log_flags & ~(uint32_t)KVO_FORCE_LONG_WAY) | (forced ? KVO_FORCE_LONG_WAY : 0);
+  return was;
 }
 
 static const char *kind_name(kvo_change_kind kind) {

@@ -29,6 +29,20 @@ static kvo_status check_setter(const kvo_class *cls, const kvo_property_definiti
       key, name, property->setter_selector, first, key + 1);
 }
 
+// The getters that do nothing but give a field -> its offset, plus one. Class lock for writing.
+static kvo_map fields;
+
+ptrdiff_t kvo_field_of_getter(kvo_imp getter) {
+  return (ptrdiff_t)(uintptr_t)kvo_map_get(&fields, (const void *)getter) - 1;
+}
+
+static void note_field(const kvo_property_definition *property) {
+  KVO_LOCKED(&kvo_class_lock);
+  // Without memory the getter is called.
+  (void)kvo_map_set_locked(&fields, (const void *)property->getter,
+      (void *)(uintptr_t)(property->ivar_offset + 1));
+}
+
 // What one property has, each of which may be one that memory is out for.
 enum { GETTER, SETTER, SETTER_NAME, IVAR, PARTS };
 
@@ -36,6 +50,7 @@ static kvo_status add_part(kvo_class *cls, const kvo_property_definition *proper
     kvo_error *error) {
   const kvo_signature getter = {KVO_FORM_GETTER, property->layout};
   const kvo_signature setter = {KVO_FORM_SETTER, property->layout};
+  if (part == GETTER && property->ivar_offset >= 0) note_field(property);
   if (part == GETTER)
     return kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
         property->getter_method, error);

@@ -156,7 +156,13 @@ static void set_observers(kvo_cell *cell, kvo_observers observers) {
   __atomic_store_n(&cell->observers, observers, __ATOMIC_SEQ_CST);
 }
 
-static kvo_observers tagged(kvo_list *list) { return (uintptr_t)list | 1; }
+static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSERVERS_LIST; }
+
+// Plain, unless setters of the key notify nobody, or the key is read after each.
+static kvo_observers of_single(kvo_registration *registration, uintptr_t reading) {
+  bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) && !(reading & KVO_CELL_MARKS);
+  return (uintptr_t)registration | (is_plain ? KVO_OBSERVERS_PLAIN : 0);
+}
 
 // The cell's list with room for one more, made from the single observer or from a full list.
 static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_retired **retired) {
@@ -183,12 +189,12 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
     table->used++;
   }
   if (!cell->observers) {
-    set_observers(cell, (kvo_observers)registration);
+    set_observers(cell, of_single(registration, reading));
   } else {
     kvo_list *list = list_with_room(cell, registration->object, retired);
     if (!list) return false;
     append(list, registration);
-    set_observers(cell, tagged(list));
+    set_observers(cell, of_list(list));
   }
   table->live++;
   if (registration->options & KVO_LINKED) table->linked++;
@@ -204,7 +210,7 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   if (list->live && !mostly_holes) return;
   kvo_list *smaller = list->live ? copy_list(list) : NULL;
   if (list->live && !smaller) return; // the holes stay: no harm but their room
-  set_observers(cell, smaller ? tagged(smaller) : 0);
+  set_observers(cell, smaller ? of_list(smaller) : 0);
   kvo_list_retire_locked(list, registration->object, retired);
 }
 

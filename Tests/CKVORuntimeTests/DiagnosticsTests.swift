@@ -185,7 +185,7 @@ import Testing
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in [
       "KVO_HELP", "KVO_LOG", "KVO_LOG=hints", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
-      "KVO_FORCE_CLOSURES",
+      "KVO_FORCE_CLOSURES", "KVO_FORCE_LONG_WAY",
     ] {
       #expect(run.errors.contains(option))
     }

@@ -185,7 +185,7 @@ import Testing
       lodger_move_in()
       let lodgers = UnsafeMutablePointer<lodger>.allocate(capacity: 2)
       lodgers.initialize(repeating: lodger(), count: 2)
-      let headers = (0..<2).map { header(of: lodgers + $0) }
+      let headers = (0..<2).map { (lodgers + $0).header }
       let observer = make(watcher.self)
       let log = Recorder()
       log.listen(to: observer, as: "w")
@@ -352,11 +352,6 @@ import Testing
     account_setBalance(object, 1)
     #expect(log.take() == ["other: owner new Ada", "heir: balance new 1.0"])
   }
-}
-
-private func header(of lodger: UnsafeMutablePointer<lodger>) -> CObject {
-  (UnsafeMutableRawPointer(lodger) + MemoryLayout<lodger>.offset(of: \.header)!)
-    .assumingMemoryBound(to: kvo_object.self)
 }
 
 /// What an object says as it dies.

@@ -63,24 +63,27 @@ typedef struct path {
   void (*set)(void);
   kvo_options options;
   size_t observers;
-  bool closures_forced;
+  bool closures_forced, long_way_forced;
 } path;
 
 static const path paths[] = {
-    {NULL, control, 0, 0, false},
-    {"flag", set_flag, 0, 1, false},
-    {"flag", set_flag, KVO_OLD | KVO_NEW, 1, false},
-    {"small", set_small, KVO_OLD | KVO_NEW, 1, false},
-    {"number", set_number, KVO_OLD | KVO_NEW, 1, false},
-    {"large", set_large, KVO_OLD | KVO_NEW, 1, false},
-    {"ratio", set_ratio, KVO_OLD | KVO_NEW, 1, false},
-    {"pointer", set_pointer, KVO_OLD | KVO_NEW, 1, false},
-    {"level", set_level, 0, 1, false},
-    {"level", set_level, KVO_NEW, 1, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, false},
-    {"level", set_level, KVO_OLD | KVO_NEW | KVO_DISTINCT, 1, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 10, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, true},
+    {NULL, control, 0, 0, false, false},
+    {"flag", set_flag, 0, 1, false, false},
+    {"flag", set_flag, KVO_OLD | KVO_NEW, 1, false, false},
+    {"small", set_small, KVO_OLD | KVO_NEW, 1, false, false},
+    {"number", set_number, KVO_OLD | KVO_NEW, 1, false, false},
+    {"large", set_large, KVO_OLD | KVO_NEW, 1, false, false},
+    {"ratio", set_ratio, KVO_OLD | KVO_NEW, 1, false, false},
+    {"pointer", set_pointer, KVO_OLD | KVO_NEW, 1, false, false},
+    {"level", set_level, 0, 1, false, false},
+    {"level", set_level, KVO_NEW, 1, false, false},
+    {"level", set_level, KVO_OLD | KVO_NEW, 1, false, false},
+    {"level", set_level, KVO_OLD | KVO_NEW | KVO_DISTINCT, 1, false, false},
+    {"level", set_level, KVO_OLD | KVO_NEW, 10, false, false},
+    {"level", set_level, KVO_OLD | KVO_NEW, 1, true, false},
+    {"level", set_level, 0, 1, false, true},
+    {"level", set_level, KVO_OLD | KVO_NEW, 1, false, true},
+    {"level", set_level, KVO_OLD | KVO_NEW, 1, true, true},
 };
 enum { PATH_COUNT = sizeof paths / sizeof *paths, OBSERVERS_MAX = 10 };
 
@@ -103,6 +106,7 @@ static void walk_observed(const path *path) {
   kvo_handle *handles[OBSERVERS_MAX];
   uint64_t deliveries = 0;
   kvo_set_closures_forced(path->closures_forced);
+  kvo_set_long_way_forced(path->long_way_forced);
   observed = (gauge *)kvo_object_create(gauge_class());
   for (size_t i = 0; i < path->observers; i++)
     handles[i] = bench_observe(&observed->object, path->key, path->options, &deliveries);
@@ -204,9 +208,11 @@ static bool has_each(const findings *found) {
 
 static bool judge(const path *path, const findings *found) {
   bool right = path->key ? is_clean(found) : has_each(found);
-  printf("%-8s %-6s %-17s %2zu observers: %4zu instructions, %zu atomic, %zu of the allocator, "
-         "%zu system calls%s\n",
+  printf(
+      "%-8s %-7s %-5s %-17s %2zu observers: %4zu instructions, %zu atomic, %zu of the allocator, "
+      "%zu system calls%s\n",
       path->key ? path->key : "control", path->closures_forced ? "closure" : "typed",
+      path->long_way_forced ? "long" : "",
       path->options & KVO_DISTINCT ? "old new, distinct"
       : path->options & KVO_OLD    ? "old new"
       : path->options & KVO_NEW    ? "new"

@@ -132,6 +132,28 @@ KVO_INLINE bool kvo_binding_has_observations(const void *header) {
 /// nobody observes. O(1).
 bool kvo_binding_holds(const void *header, const void *address);
 
+/// What a change is made of: for bindings, which are compiled together with the runtime and read it where
+/// they need it. Everybody else asks by `kvo_change_get_kind` and its like.
+typedef struct kvo_change_parts {
+  kvo_change_kind kind;
+  bool is_prior;
+  const kvo_value *KVO_NULLABLE old_value; ///< NULL: not asked for
+  const kvo_value *KVO_NULLABLE new_value;
+  const kvo_index_set *KVO_NULLABLE indexes;
+} kvo_change_parts;
+KVO_INLINE const kvo_change_parts *kvo_binding_change_parts(const kvo_change *change) {
+  return (const kvo_change_parts *)(const void *)change;
+}
+KVO_INLINE bool kvo_binding_is_setting(const kvo_change *change) {
+  return kvo_binding_change_parts(change)->kind == KVO_SETTING;
+}
+/// As `kvo_value_bytes`, of which NULL has none; inlined for what lies in the value itself.
+KVO_INLINE const void *KVO_NULLABLE kvo_binding_bytes(const kvo_value *KVO_NULLABLE value) {
+  if (!value || !value->type) return NULL;
+  bool is_inline = value->type->size <= sizeof value->payload && value->type->alignment <= 16;
+  return KVO_LIKELY(is_inline) ? (const void *)value->payload.words : kvo_value_bytes(value);
+}
+
 /// An open automatic change. Not to be looked into.
 typedef struct kvo_frame kvo_frame;
 

@@ -4,7 +4,8 @@
 /// `KVO_HELP=1` lists the options, and logs hints; `KVO_LOG=registrations,deliveries` logs those to
 /// stderr, `hints` what a binding's program probably means otherwise (`kvo_set_hint_handler`);
 /// `KVO_COUNT_HITS=1` counts deliveries per registration for the dump; `KVO_ABORT_ON_MISUSE=1`
-/// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`;
+/// stops at the first misuse; `KVO_FORCE_CLOSURES=1` is `kvo_set_closures_forced(true)`,
+/// `KVO_FORCE_LONG_WAY=1` is `kvo_set_long_way_forced(true)`;
 /// `KVO_DEPTH=1000` is `kvo_set_depth_limit(1000)`, `KVO_NAMES=1000` `kvo_set_name_limit(1000)`.
 #ifndef KVO_DIAGNOSTICS_H
 #define KVO_DIAGNOSTICS_H
@@ -57,6 +58,11 @@ void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
 /// compiled for their argument's type would do it several times faster. What observers are told is
 /// the same. Returns what was set before. Any thread.
 bool kvo_set_closures_forced(bool forced);
+
+/// Has each change go the long way that changes with several observers go, also where a shorter one
+/// would do. What observers are told is the same. Returns what was set before. Not while another
+/// thread makes changes.
+bool kvo_set_long_way_forced(bool forced);
 
 /// Stops the program when about so many changes are being told on one thread within one another,
 /// with a message that names class and key: some observer sets what it observes, and never stops.

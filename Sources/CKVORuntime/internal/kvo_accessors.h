@@ -26,6 +26,9 @@ typedef struct kvo_accessors {
   bool
       asks_class; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
   bool tells_class; ///< likewise `setValue:forKey:`
+  /// The kind of what lies at `field`, where that is all that the getter gives: a scalar, which needs no
+  /// copy. KVO_KIND_VOID: the getter has to be called.
+  uint8_t field_kind;
   /// Under which the object's observation table keeps the key: the offset of a binding's storage,
   /// by which the uniform lane finds it, else the address of the interned key.
   uintptr_t id;
@@ -34,6 +37,7 @@ typedef struct kvo_accessors {
   const kvo_type *KVO_NULLABLE type;     ///< of what is read
   const kvo_type *KVO_NULLABLE set_type; ///< of what is set
   ptrdiff_t offset;
+  ptrdiff_t field; ///< with `field_kind`
   /// The collection accessors that the key has, also where something else reads it.
   const struct kvo_collection_accessors *KVO_NULLABLE collection;
   const kvo_property_description *KVO_NULLABLE property; ///< a binding's
@@ -53,7 +57,7 @@ const kvo_accessors *KVO_NULLABLE kvo_class_accessors(const kvo_class *cls, cons
 /// lock.
 KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo_class *cls,
     const char *interned_key) {
-  const kvo_accessors *known = kvo_map_get(&cls->accessors, interned_key);
+  const kvo_accessors *known = (const kvo_accessors *)kvo_map_get(&cls->accessors, interned_key);
   bool fresh = known && known->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
   return fresh ? known : NULL;
 }

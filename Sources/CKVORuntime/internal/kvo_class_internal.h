@@ -107,6 +107,10 @@ void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
 /// Tells caches of the class and its descendants that something changed.
 void kvo_class_touch_locked(kvo_class *cls);
 
+/// Where the field lies that a getter made by the macros gives; negative for any other getter. O(1), no
+/// lock. property.c's.
+ptrdiff_t kvo_field_of_getter(kvo_imp getter);
+
 const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls,
     const char *interned_selector);
 kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls,

@@ -9,15 +9,6 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// One change as one observer sees it.
-struct kvo_change {
-  kvo_change_kind kind;
-  bool is_prior;
-  const kvo_value *KVO_NULLABLE old_value;
-  const kvo_value *KVO_NULLABLE new_value;
-  const kvo_index_set *KVO_NULLABLE indexes;
-};
-
 /// What happens to a to-many key.
 typedef struct kvo_mutation {
   kvo_change_kind kind;                      ///< insertion, removal or replacement
@@ -42,6 +33,8 @@ kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
 /// The same for part of a to-many property; copies what it keeps. NULL: a setting.
 kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t id,
     const kvo_mutation *KVO_NULLABLE mutation);
+/// The same, of which the frame has been pushed, with its `id`; NULL: and popped again.
+kvo_frame *KVO_NULLABLE kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 /// Tells of a property that has been set without a change of it open: those who were registered on other

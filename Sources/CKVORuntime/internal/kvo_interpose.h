@@ -31,11 +31,10 @@ KVO_INLINE uint8_t kvo_interpose_observed(const kvo_method *method) {
   return __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
 }
 /// Whether the method sets a property, as a whole, and only one of its keys was ever observed: so
-/// mostly. `kvo_interpose_open` opens the one change then.
+/// mostly. It is `kvo_interpose_key` then.
 KVO_INLINE bool kvo_interpose_sets_one_key(uint8_t observed) { return observed < 3; }
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_interpose_open(kvo_object *self, const kvo_method *method) {
-  return kvo_change_open(self,
-      (uintptr_t)__atomic_load_n(&method->first_observed, __ATOMIC_RELAXED));
+KVO_INLINE uintptr_t kvo_interpose_key(const kvo_method *method) {
+  return (uintptr_t)__atomic_load_n(&method->first_observed, __ATOMIC_RELAXED);
 }
 /// When the original has returned, before its changes are closed: tells who has observed, on another
 /// thread, a key of the method's that nobody had observed before, as setters that ran bare do.

@@ -28,7 +28,10 @@ struct kvo_retired {
 /// Puts one more in front of a chain.
 KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo_retired *retired,
     const kvo_object *guard, kvo_retired_kind kind) {
-  *retired = (kvo_retired){.next = *chain, .guard = guard, .kind = kind};
+  retired->next = *chain;
+  retired->guard = guard;
+  retired->since = 0;
+  retired->kind = kind;
   *chain = retired;
 }
 

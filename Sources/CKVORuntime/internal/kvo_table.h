@@ -17,6 +17,8 @@ enum { KVO_LINKED_BIT = 5, KVO_LINKED = 1 << KVO_LINKED_BIT, KVO_ALL_OPTIONS = K
 enum { KVO_OPTION_COUNT = KVO_LINKED_BIT + 1 };
 /// Likewise: it is part of a kvo_group (group.c).
 enum { KVO_GROUPED = 64 };
+/// What a plain observer may have asked for: to be called after each change, with old and new.
+enum { KVO_PLAIN_OPTIONS = KVO_OLD | KVO_NEW | KVO_INITIAL | KVO_GROUPED };
 typedef struct kvo_group kvo_group;
 
 /// Who counts how often an observer is told: the first thread, and all others together (distinct.c).
@@ -99,14 +101,25 @@ typedef struct kvo_list {
   kvo_registration *KVO_NULLABLE items[]; ///< atomic
 } kvo_list;
 
-/// The observers of one key: a registration, or a list with the lowest bit set, or NULL.
+/// The observers of one key: a registration, a list, or NULL, with marks in the lowest bits.
 typedef uintptr_t kvo_observers;
-KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) { return observers & 1; }
+enum {
+  KVO_OBSERVERS_LIST = 1,
+  /// One registration that a change can be told to the short way (kvo_short.h).
+  KVO_OBSERVERS_PLAIN = 2,
+  KVO_OBSERVERS_MARKS = 3,
+};
+KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) {
+  return observers & KVO_OBSERVERS_LIST;
+}
+KVO_INLINE bool kvo_observers_is_plain(kvo_observers observers) {
+  return (observers & KVO_OBSERVERS_MARKS) == KVO_OBSERVERS_PLAIN;
+}
 KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) {
-  return (kvo_list *)(observers & ~(uintptr_t)1);
+  return (kvo_list *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
 }
 KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) {
-  return (kvo_registration *)observers;
+  return (kvo_registration *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
 }
 
 typedef struct kvo_cell {
@@ -116,21 +129,24 @@ typedef struct kvo_cell {
   struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
 } kvo_cell;
 
+enum { KVO_CELL_MANUAL = 1, KVO_CELL_TRACKED = 2, KVO_CELL_MARKS = 3 };
 KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
-  return (const kvo_accessors *)(__atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & ~(uintptr_t)3);
+  uintptr_t reading = __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE);
+  return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_CELL_MARKS);
 }
 /// A cell's accessors with the marks.
 KVO_INLINE uintptr_t kvo_cell_reading(const kvo_accessors *accessors) {
   bool is_tracked = accessors->property && accessors->property->track;
-  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : 1) | (is_tracked ? 2 : 0);
+  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : KVO_CELL_MANUAL) |
+         (is_tracked ? KVO_CELL_TRACKED : 0);
 }
 /// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
 KVO_INLINE bool kvo_cell_is_manual(const kvo_cell *cell) {
-  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & 1;
+  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & KVO_CELL_MANUAL;
 }
 /// Whether a change of the key has to be followed by reading it: it is a binding's tracked one.
 KVO_INLINE bool kvo_cell_is_tracked(const kvo_cell *cell) {
-  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & 2;
+  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & KVO_CELL_TRACKED;
 }
 
 /// A change by hand that is open: kvo_will_change has been called. Object lock.

@@ -38,7 +38,24 @@ enum kvo_frame_flag {
   KVO_FRAME_READS = 64,       ///< what `id` names is being read
   KVO_FRAME_REPORTED = 128,   ///< that memory was out for some of the change has been reported
   KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
+  KVO_FRAME_SHORT = 512,      ///< a binding's change that has begun the short way (kvo_short.h)
 };
+
+/// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
+struct kvo_change {
+  kvo_change_kind kind;
+  bool is_prior;
+  const kvo_value *KVO_NULLABLE old_value;
+  const kvo_value *KVO_NULLABLE new_value;
+  const kvo_index_set *KVO_NULLABLE indexes;
+};
+
+/// Where a key's observers stand.
+typedef struct kvo_place {
+  kvo_table *KVO_NULLABLE table;
+  kvo_cell *KVO_NULLABLE cell;
+  kvo_observers observers;
+} kvo_place;
 
 struct kvo_frame {
   union {
@@ -57,6 +74,8 @@ struct kvo_frame {
   const kvo_object
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
+  kvo_change change; ///< the short way's, a setting, of which only the values' places are stored
+  kvo_place place;   ///< with KVO_FRAME_SHORT
   kvo_distinction distinction;          ///< of an observer with `KVO_DISTINCT`
   kvo_registration *KVO_NULLABLE told;  ///< with KVO_FRAME_TELLS
   kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
@@ -162,16 +181,13 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_obj
       __ATOMIC_RELEASE);
   return frame;
 }
-
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   return kvo_frame_push_as(thread, object, KVO_FRAME_GUARDING);
 }
 
-/// Ends the frame's values and its guard, and frees what waited for it. The frame may belong to
-/// another thread (an access that was suspended and resumed elsewhere).
-KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
-  kvo_thread *thread = frame->thread;
-  if (KVO_UNLIKELY(frame->flags || thread != kvo_this_thread || thread->top != frame + 1)) {
+/// Ends a frame of this thread's: its values and its guard, and frees what waited for it.
+KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {
+  if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1)) {
     kvo_frame_pop_slowly(frame);
     return;
   }
@@ -181,6 +197,13 @@ KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
   const kvo_object *owed = __atomic_load_n(&frame->owes, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(owed != NULL)) kvo_frame_pay(frame, owed);
+}
+/// The same of any frame. It may belong to another thread (an access that was suspended and resumed
+/// elsewhere).
+KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
+  kvo_thread *thread = frame->thread;
+  if (KVO_LIKELY(thread == kvo_this_thread)) kvo_frame_pop_own(thread, frame);
+  else kvo_frame_pop_slowly(frame);
 }
 
 /// Runs `body(context)`, which calls the user. An exception that leaves it finds what this thread

@@ -12,6 +12,7 @@ protocol CInstance {
 
 extension account: CInstance { static var cClass: CClass { account_class() } }
 extension savings: CInstance { static var cClass: CClass { savings_class() } }
+extension interlude: CInstance { static var cClass: CClass { interlude_class() } }
 extension tracked: CInstance { static var cClass: CClass { tracked_class() } }
 extension quirk: CInstance { static var cClass: CClass { quirk_class() } }
 extension spelled: CInstance { static var cClass: CClass { spelled_class() } }

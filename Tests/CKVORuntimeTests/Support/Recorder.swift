@@ -176,7 +176,8 @@ struct RecordingTrait: SuiteTrait, TestTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let mine = RecordersOfTest(), lifetimes = Lifetimes()
+    let mine = RecordersOfTest()
+    let lifetimes = Lifetimes()
     defer {
       for recorder in mine.recorders { recorder.end() }
       lifetimes.end()

@@ -33,33 +33,36 @@ static const kvo_class_operations operations = {
     .describe = describe,
 };
 
-static void add_rent(kvo_class *cls) {
+static void add(kvo_class *cls, const char *key, size_t field, bool is_manual) {
   kvo_error error = {0};
-  kvo_property_description rent = {
-      .key = "rent",
+  kvo_property_description property = {
+      .key = key,
       .type = kvo_type_for_encoding("d", &error),
-      .offset = offsetof(lodger, rent) - offsetof(lodger, header),
+      .offset = (ptrdiff_t)(field - offsetof(lodger, header)),
+      .manual = is_manual,
   };
   require_ok(error.status, &error);
-  require_ok(kvo_class_add_property(cls, &rent, &error), &error);
+  require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }
 
 void lodger_move_in(void) {
   kvo_error error = {0};
   kvo_class *cls = kvo_class_create_root("CLodger", &operations, &error);
   require_ok(error.status, &error);
-  add_rent(cls);
+  add(cls, "rent", offsetof(lodger, rent), false);
+  add(cls, "savings", offsetof(lodger, savings), true);
   require_ok(kvo_class_register(cls, &error), &error);
   made = cls;
   require_ok(kvo_set_class_of_unobserved(class_of, &error), &error);
 }
 
-void lodger_set_rent(lodger *self, double rent) {
-  if (!kvo_binding_is_observed(&self->header)) {
-    self->rent = rent;
-    return;
-  }
-  kvo_frame *frame = kvo_uniform_will(&self->header, &self->rent);
-  self->rent = rent;
+static void set(lodger *self, double *field, double value) {
+  bool is_observed = kvo_binding_is_observed(&self->header);
+  kvo_frame *frame = is_observed ? kvo_uniform_will(&self->header, field) : NULL;
+  *field = value;
   if (frame) kvo_uniform_did(frame);
 }
+
+void lodger_set_rent(lodger *self, double rent) { set(self, &self->rent, rent); }
+
+void lodger_set_savings(lodger *self, double savings) { set(self, &self->savings, savings); }

@@ -12,6 +12,7 @@ typedef struct lodger {
   int64_t house;
   kvo_object header;
   double rent;
+  double savings; ///< of which lodgers tell by hand, if at all
 } lodger;
 
 /// Makes the class and tells the runtime how unobserved lodgers find it. Once per process.
@@ -20,6 +21,7 @@ const kvo_class *lodger_class(void);
 
 /// Sets the rent through the uniform lane.
 void lodger_set_rent(lodger *self, double rent);
+void lodger_set_savings(lodger *self, double savings);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

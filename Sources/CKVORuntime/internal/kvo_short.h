@@ -1,0 +1,119 @@
+/// The short way of a change: a setting of a key with one plain observer, made while this thread has
+/// no other change open and nothing is recorded. So it is mostly. C++ includes this.
+///
+/// It is a change like any other, in a frame and in the states that change.c describes. What it
+/// leaves out has been found out already: an observer that stands alone in its cell at the did as at
+/// the will is the same one, live, with the same options, and was there in time. Whatever else comes
+/// to pass is left to change.c, with the frame as it is then.
+#ifndef KVO_SHORT_H
+#define KVO_SHORT_H
+
+#include "kvo_delivery.h"
+#include "kvo_log.h"
+
+#include <string.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// Whether a change that this thread begins now may go the short way.
+KVO_INLINE bool kvo_short_may_begin(const kvo_thread *thread) {
+  return KVO_LIKELY(!thread->open_count) && KVO_LIKELY(!kvo_recorder) && KVO_LIKELY(!kvo_log_flags);
+}
+
+/// Whether what lies in the field is what the getter gives, and of that kind; KVO_KIND_VOID stands
+/// for any.
+KVO_INLINE bool kvo_short_reads(const kvo_accessors *accessors, kvo_kind kind) {
+  bool suits = kind ? accessors->field_kind == kind : accessors->field_kind != KVO_KIND_VOID;
+  return KVO_LIKELY(suits) &&
+         KVO_LIKELY(accessors->generation ==
+                    __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE));
+}
+
+/// Reads a field of so many bytes, 0 for as many as it has.
+KVO_INLINE const kvo_value *kvo_short_read(kvo_value *value, const kvo_accessors *accessors,
+    const kvo_object *object, size_t size) {
+  const char *field = (const char *)object + accessors->field;
+  if (size) memcpy(value->payload.words, field, size);
+  else if (KVO_LIKELY(accessors->type->size == sizeof(uint64_t)))
+    memcpy(value->payload.words, field, sizeof(uint64_t));
+  else memcpy(value->payload.words, field, accessors->type->size);
+  value->type = accessors->type;
+  return value;
+}
+
+/// Finds the observers of a guarded object's key. False: not one plain one.
+KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *place) {
+  place->table = kvo_table_of(object);
+  if (KVO_UNLIKELY(!place->table)) return false;
+  place->cell = kvo_table_find(place->table, id);
+  if (KVO_UNLIKELY(!place->cell)) return false;
+  place->observers = kvo_cell_observers(place->cell);
+  return KVO_LIKELY(kvo_observers_is_plain(place->observers));
+}
+KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
+  kvo_registration *registration = (kvo_registration *)(place->observers - KVO_OBSERVERS_PLAIN);
+#ifdef KVO_POISON
+  (void)kvo_registration_state(registration); // traps if it has been freed
+#endif
+  return registration;
+}
+
+/// Whether there is nobody else, and who was there still is.
+KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
+  return KVO_LIKELY(kvo_table_of(object) == place->table) &&
+         KVO_LIKELY(kvo_cell_observers(place->cell) == place->observers);
+}
+
+/// The will of a change whose frame has just been pushed, with its `id`. False: it goes the long way.
+KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object *object,
+    uintptr_t id, kvo_place *place, kvo_kind kind, size_t size) {
+  if (KVO_UNLIKELY(!kvo_short_find(object, id, place))) return false;
+  uint32_t options = kvo_short_registration(place)->options;
+  frame->change.old_value = NULL;
+  if (options & (KVO_OLD | KVO_NEW)) {
+    const kvo_accessors *accessors = kvo_cell_accessors(place->cell);
+    if (KVO_UNLIKELY(!kvo_short_reads(accessors, kind))) return false;
+    if (options & KVO_OLD)
+      frame->change.old_value = kvo_short_read(&frame->old_value, accessors, object, size);
+  }
+  thread->open_count = 1;
+  return true;
+}
+
+/// The did goes on the long way, with the old value that has been read.
+KVO_INLINE void kvo_short_leave(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_SHORT;
+  if (frame->change.old_value) frame->flags |= KVO_FRAME_HAS_OLD;
+}
+
+/// Tells the observer, if there is no more to do than that; else the long way does it. The frame is in
+/// state KVO_FRAME_DELIVERING, and to be popped.
+KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo_place *place,
+    kvo_kind kind, size_t size) {
+  kvo_light_fence(); // as in the long way: who registers meanwhile sees what has been stored
+  kvo_registration *registration = kvo_short_registration(place);
+  bool is_there = kvo_short_is_there(object, place);
+  frame->change.new_value = NULL;
+  if (is_there && registration->options & KVO_NEW) {
+    const kvo_accessors *accessors = kvo_cell_accessors(place->cell);
+    is_there = kvo_short_reads(accessors, kind);
+    if (KVO_LIKELY(is_there))
+      frame->change.new_value = kvo_short_read(&frame->new_value, accessors, object, size);
+  }
+  if (KVO_UNLIKELY(!is_there)) {
+    kvo_short_leave(frame);
+    kvo_change_finish(frame);
+  } else if (KVO_LIKELY(registration->callback != NULL)) {
+    registration->callback(registration->context, object, registration->key_path, &frame->change);
+  } else {
+    kvo_change_call(frame, registration, &frame->change);
+  }
+}
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

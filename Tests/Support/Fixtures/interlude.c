@@ -1,0 +1,57 @@
+#include "fixture_interlude.h"
+
+#include "require.h"
+
+static void play(interlude *self) {
+  if (self->during) self->during(self->context);
+}
+
+static void set_balance(kvo_object *self, const kvo_method *_cmd, double balance) {
+  (void)_cmd;
+  play((interlude *)self);
+  ((account *)self)->balance = balance;
+}
+
+static void set_frozen(kvo_object *self, const kvo_method *_cmd, bool frozen) {
+  (void)_cmd;
+  play((interlude *)self);
+  ((account *)self)->frozen = frozen;
+}
+
+static void set_rate(kvo_object *self, const kvo_method *_cmd, int rate) {
+  (void)_cmd;
+  play((interlude *)self);
+  ((interlude *)self)->rate = rate;
+}
+
+static void set_up(kvo_class *cls) {
+  REQUIRE_IVAR(cls, interlude, rate, "_rate", double);
+  require_method(cls, "setRate:", (kvo_imp)set_rate, KVO_SETTER(int));
+  require_method(cls, "setBalance:", (kvo_imp)set_balance, KVO_SETTER(double));
+  require_method(cls, "setFrozen:", (kvo_imp)set_frozen, KVO_SETTER(bool));
+}
+
+KVO_CLASS_IMPLEMENTATION(interlude, "CInterlude", account_class, INTERLUDE_PROPERTIES, set_up)
+
+kvo_class *interlude_subclass(const char *name) {
+  kvo_error error = {0};
+  kvo_class *cls = kvo_class_create(name, interlude_class(), sizeof(interlude), &error);
+  require_ok(cls ? kvo_class_register(cls, &error) : error.status, &error);
+  return cls;
+}
+
+static double hundredfold(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  return ((account *)self)->balance * 100;
+}
+
+void interlude_replace_getter(kvo_class *cls) {
+  kvo_error error = {0};
+  require_ok(kvo_class_replace_method(cls, "balance", (kvo_imp)hundredfold, NULL, &error), &error);
+}
+
+void interlude_set_rate(interlude *object, int rate) {
+  const kvo_method *method = kvo_class_method(interlude_class(), "setRate:");
+  kvo_imp imp = kvo_method_lookup((kvo_object *)object, method);
+  ((void (*)(kvo_object *, const kvo_method *, int))imp)((kvo_object *)object, method, rate);
+}
