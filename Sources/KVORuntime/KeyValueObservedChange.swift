@@ -1,4 +1,4 @@
-internal import CKVORuntime
+public import CKVORuntime
 
 /// One change of a property, as one observer may see it: what it asked for and nothing more.
 @frozen
@@ -49,29 +49,11 @@ public struct KeyValueObservedChange<Value> {
 
 extension KeyValueObservedChange: Sendable where Value: Sendable {}
 
-/// A change as the C runtime shows it to one observer, taken apart. The values belong to the
-/// change: they can be read during the call only.
-@frozen @usableFromInline
-struct BorrowedChange {
-  @usableFromInline let kind: KeyValueChange
-  @usableFromInline let isPrior: Bool
-  @usableFromInline let newValue: UnsafeRawPointer?
-  @usableFromInline let oldValue: UnsafeRawPointer?
-
-  /// - Parameter change: a `kvo_change *`.
-  @usableFromInline
-  init(_ change: OpaquePointer) {
-    kind = KeyValueChange(change)
-    isPrior = kvo_change_is_prior(change)
-    newValue = kvo_change_get_new(change).flatMap { kvo_value_bytes($0) }
-    oldValue = kvo_change_get_old(change).flatMap { kvo_value_bytes($0) }
-  }
-}
-
 /// What came and went in a change of elements. Not generic, so that the quick way past it needs no
 /// metadata.
 @frozen @usableFromInline
 struct BorrowedElements {
+  @usableFromInline let kind: KeyValueChange
   @usableFromInline let newValue: UnsafeRawPointer?
   @usableFromInline let oldValue: UnsafeRawPointer?
   @usableFromInline let ranges: [Range<Int>]?
@@ -83,6 +65,7 @@ struct BorrowedElements {
     func bytes(_ value: UnsafePointer<kvo_value>) -> UnsafeRawPointer? {
       value.pointee.type == ValueType.of(type).cType ? kvo_value_bytes(value) : nil
     }
+    kind = KeyValueChange(change)
     newValue = kvo_change_get_new(change).flatMap(bytes)
     oldValue = kvo_change_get_old(change).flatMap(bytes)
     ranges = kvo_change_get_indexes(change).map { KVORuntime.ranges(of: $0) }
@@ -97,23 +80,28 @@ extension KeyValueObservedChange {
   /// `Value` is what the property was registered with; `observe` has checked it.
   @inlinable @inline(__always)
   static func lend(_ change: OpaquePointer, to body: (Self) -> Void) {
-    let borrowed = BorrowedChange(change)
-    if _fastPath(borrowed.kind == .setting) {
+    let parts = kvo_binding_change_parts(change)
+    if _fastPath(kvo_binding_is_setting(change)) {
       body(
         Self(
-          kind: .setting,
-          newValue: borrowed.newValue?.assumingMemoryBound(to: Value.self).pointee,
-          oldValue: borrowed.oldValue?.assumingMemoryBound(to: Value.self).pointee, ranges: nil,
-          isPrior: borrowed.isPrior))
+          kind: .setting, newValue: value(parts.pointee.new_value),
+          oldValue: value(parts.pointee.old_value), ranges: nil,
+          isPrior: parts.pointee.is_prior))
     } else {
       let elements = BorrowedElements(change, as: Value.self)
       body(
         Self(
-          kind: borrowed.kind,
+          kind: elements.kind,
           newValue: elements.newValue?.assumingMemoryBound(to: Value.self).pointee,
           oldValue: elements.oldValue?.assumingMemoryBound(to: Value.self).pointee,
-          ranges: elements.ranges, isPrior: borrowed.isPrior))
+          ranges: elements.ranges, isPrior: parts.pointee.is_prior))
     }
+  }
+
+  /// The value of a setting, which belongs to the change.
+  @inlinable @inline(__always)
+  static func value(_ value: UnsafePointer<kvo_value>?) -> Value? {
+    kvo_binding_bytes(value)?.assumingMemoryBound(to: Value.self).pointee
   }
 
   /// With values that are read already.
@@ -137,6 +125,10 @@ extension KeyValueObservedChange<Any> {
 extension KeyValueChange {
   /// - Parameter change: a `kvo_change *`.
   init(_ change: OpaquePointer) {
-    self = KeyValueChange(rawValue: UInt(kvo_change_get_kind(change).rawValue)) ?? .setting
+    self.init(kvo_change_get_kind(change))
+  }
+
+  init(_ kind: kvo_change_kind) {
+    self = KeyValueChange(rawValue: UInt(kind.rawValue)) ?? .setting
   }
 }

@@ -115,12 +115,14 @@ extension KVOObject {
     _ key: ObservedKey, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) {
-    let handler = key.lent.map { lent in
-      { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
+    // Not by `map`: a closure that goes through a generic function is wrapped, and each call of it costs more.
+    var handler = deliver
+    if let lent = key.lent {
+      handler = { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
     }
     let interned = key.name.interned
     if Hint.areWanted { hintAtSilence(of: key.name.string) }
-    if let error = Handler.register(with: self, interned, options, token, handler ?? deliver) {
+    if let error = Handler.register(with: self, interned, options, token, handler) {
       KVODiagnostics.stop(error.text)
     }
   }
