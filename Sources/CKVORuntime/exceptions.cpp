@@ -1,4 +1,4 @@
-// The one file of C++: it sees to it that an exception leaves no change open.
+// It sees to it that an exception leaves no change open: one of the two files of C++, with typed_lane.cpp.
 //
 // Functions of C are passed by an exception without being told. What they would have done at their
 // end hangs on this thread's frames, or is done by `undo`. A destructor does it rather than a

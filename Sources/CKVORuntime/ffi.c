@@ -11,7 +11,7 @@
 // learns from `self` and `_cmd`. Closures are made at first need under the closure lock, published
 // atomically, and never freed. Which function handles a closure is chosen when it is made, so that
 // a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call:
-// by the typed interposer of lane.cpp.
+// by the typed interposer of lane.c.
 #include <ffi.h>
 
 #include "kvo_ffi.h"

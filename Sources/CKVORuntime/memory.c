@@ -44,15 +44,15 @@ static void *poison(void *memory) { return memory; }
 #endif
 
 #ifdef KVO_FAILING_MEMORY
-_Thread_local int64_t kvo_allocations_left = INT64_MAX;
-_Thread_local int64_t kvo_failures_left = INT64_MAX;
+__thread int64_t kvo_allocations_left = INT64_MAX;
+__thread int64_t kvo_failures_left = INT64_MAX;
 
 static bool is_out(void) { return kvo_allocations_left-- <= 0 && kvo_failures_left-- > 0; }
 #else
 static bool is_out(void) { return false; }
 #endif
 
-_Thread_local uint64_t kvo_shortages;
+__thread uint64_t kvo_shortages;
 
 static void *counted(void *memory) {
   if (KVO_UNLIKELY(!memory)) kvo_shortages++;

@@ -2,7 +2,7 @@
 ///
 /// Setters, getters and observers are the user's, and may throw. The runtime's functions of C let
 /// an exception pass but can't clean up, so whatever calls the user while it owes something is run
-/// by the one file of C++.
+/// by a file of C++.
 #ifndef KVO_EXCEPTIONS_H
 #define KVO_EXCEPTIONS_H
 

@@ -13,7 +13,7 @@ enum kvo_log_flag {
   KVO_LOG_DELIVERIES = 2,
   KVO_COUNT_HITS = 4,
   KVO_ABORT_ON_MISUSE = 8,
-  KVO_FORCE_CLOSURES = 16, ///< lane.cpp's
+  KVO_FORCE_CLOSURES = 16, ///< lane.c's
   KVO_LOG_HINTS = 32,
   KVO_FORCE_LONG_WAY = 64, ///< as any of these does (kvo_short.h)
 };

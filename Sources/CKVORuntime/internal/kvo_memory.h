@@ -27,12 +27,12 @@ enum { KVO_POISON_BYTE = 0xD5 };
 
 /// How often memory was out on this thread. Whoever does something of many steps, of which some do
 /// without what they could not have, sees by it whether all was done.
-extern _Thread_local uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
+extern __thread uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
 
 #ifdef KVO_FAILING_MEMORY
 /// How many allocations of this thread succeed before others fail, and how many of those fail until
 /// there is memory again. In debug builds: tests set them.
-extern _Thread_local int64_t kvo_allocations_left, kvo_failures_left;
+extern __thread int64_t kvo_allocations_left, kvo_failures_left;
 #endif
 
 #pragma GCC visibility pop

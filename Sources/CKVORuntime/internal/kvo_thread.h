@@ -224,8 +224,8 @@ uint32_t kvo_thread_state_among_open(const kvo_thread *thread, const kvo_object 
 /// or KVO_FRAME_LOOKING; KVO_FRAME_FREE if there is none.
 KVO_INLINE uint32_t kvo_thread_state_of_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
-  return KVO_UNLIKELY(thread->open_count) ? kvo_thread_state_among_open(thread, object, id)
-                                          : KVO_FRAME_FREE;
+  if (KVO_LIKELY(!thread->open_count)) return KVO_FRAME_FREE;
+  return kvo_thread_state_among_open(thread, object, id);
 }
 /// How often this thread is telling an observer with `KVO_DISTINCT`, one telling within another.
 uint32_t kvo_thread_count_telling(const kvo_thread *KVO_NULLABLE thread,
