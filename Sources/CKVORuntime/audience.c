@@ -164,7 +164,7 @@ static bool is_being_read(const kvo_derivation *derivation) {
 // What the setter of a derived key does to other keys is part of the key's own change (D6, F2).
 static bool is_being_set(const kvo_derivation *derivation) {
   const kvo_thread *thread = kvo_this_thread;
-  return thread && kvo_change_joins(thread, derivation->object, derivation->accessors->id);
+  return thread && kvo_thread_has_open(thread, derivation->object, derivation->accessors->id);
 }
 
 static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread) {

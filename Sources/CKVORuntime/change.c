@@ -255,31 +255,9 @@ KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame, cell);
 }
 
-static bool any_is_of_this_thread(kvo_observers observers) {
-  if (!kvo_observers_is_list(observers))
-    return kvo_observers_single(observers)->thread == kvo_thread_number();
-  const kvo_list *list = kvo_observers_list(observers);
-  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
-  for (uint32_t i = 0; i < count; i++) {
-    const kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
-    if (registration && registration->thread == kvo_thread_number()) return true;
-  }
-  return false;
-}
-
-// What nobody observed when it began tells those whom other threads have registered since, once for
-// all that is set within it. It doesn't tell whom this thread has: they are to be told of each change
-// that begins after (D7). Of a manual key it tells nobody. Its frame guards the object.
-bool kvo_change_joins_looking(kvo_object *object, uintptr_t id) {
-  const kvo_cell *cell = kvo_change_cell(object, id);
-  kvo_observers observers = cell ? kvo_cell_observers(cell) : 0;
-  if (!observers) return true;
-  return !kvo_cell_is_manual(cell) && !any_is_of_this_thread(observers);
-}
-
 KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
-  if (kvo_change_joins(thread, object, id)) return false;
+  if (kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
   thread->open_count++;
   const kvo_cell *cell = kvo_change_cell(object, id);
@@ -416,8 +394,7 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame) {
 
 void kvo_change_look(kvo_object *object, uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
-  bool is_told = thread && kvo_thread_state_of_open(thread, object, id) != KVO_FRAME_FREE;
-  if (is_told) return; // by the change that is open
+  if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
     kvo_change_report_untold(object, id);

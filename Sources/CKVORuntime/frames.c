@@ -289,20 +289,19 @@ static kvo_frame *below(const kvo_frame *place, kvo_frame_block **block) {
   kvo_frame_block *frame##_block = (thread)->block; \
   for (kvo_frame *frame = (thread)->top; (frame = below(frame, &frame##_block));)
 
-// One of KVO_FRAME_OPEN and KVO_FRAME_LOOKING if a change of the object is open, else KVO_FRAME_FREE.
-static uint32_t state_of_open(const kvo_frame *frame, const kvo_object *object) {
-  if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) != object) return KVO_FRAME_FREE;
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-  return state == KVO_FRAME_OPEN || state == KVO_FRAME_LOOKING ? state : KVO_FRAME_FREE;
+static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32_t state) {
+  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == state;
 }
 
-uint32_t kvo_thread_state_among_open(const kvo_thread *thread, const kvo_object *object,
-    uintptr_t id) {
-  FOR_EACH_FRAME(frame, thread) {
-    uint32_t state = frame->id == id ? state_of_open(frame, object) : KVO_FRAME_FREE;
-    if (state) return state;
-  }
-  return KVO_FRAME_FREE;
+static bool is_open(const kvo_frame *frame, const kvo_object *object) {
+  return is_in_state(frame, object, KVO_FRAME_OPEN);
+}
+
+bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  FOR_EACH_FRAME(frame, thread)
+  if (frame->id == id && is_open(frame, object)) return true;
+  return false;
 }
 
 static bool reads(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
@@ -335,7 +334,7 @@ uint32_t kvo_thread_count_telling(const kvo_thread *thread, const kvo_registrati
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   if (KVO_LIKELY(!thread->open_count)) return;
   FOR_EACH_FRAME(frame, thread)
-  if (state_of_open(frame, object))
+  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_LOOKING))
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 

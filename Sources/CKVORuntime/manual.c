@@ -145,8 +145,7 @@ static void deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
 static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
   uint64_t shortages = kvo_shortages;
-  bool joined = kvo_change_joins(frame->thread, frame->object, accessors->id) &&
-                kvo_accessors_automatic(accessors);
+  bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
   const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
   if (cell) read_old(frame, cell, mutation);
   kvo_open_pair *pair = make_pair(frame, accessors, joined);

@@ -40,14 +40,6 @@ void kvo_change_close(kvo_frame *frame);
 /// Tells of a property that has been set without a change of it open: those who were registered on other
 /// threads meanwhile, by a change that goes from what there is to what there is. The caller holds the object.
 void kvo_change_look(kvo_object *object, uintptr_t id);
-bool kvo_change_joins_looking(kvo_object *object, uintptr_t id);
-/// Whether a change of the property that began now would be part of one that this thread has open: then
-/// that one tells of it.
-KVO_INLINE bool kvo_change_joins(const kvo_thread *thread, kvo_object *object, uintptr_t id) {
-  uint32_t state = kvo_thread_state_of_open(thread, object, id);
-  if (KVO_LIKELY(state == KVO_FRAME_FREE)) return false;
-  return state == KVO_FRAME_OPEN || kvo_change_joins_looking(object, id);
-}
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
 

@@ -218,14 +218,11 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
-uint32_t kvo_thread_state_among_open(const kvo_thread *thread, const kvo_object *object,
-    uintptr_t id);
-/// The state of the newest automatic change of the property that this thread has open: KVO_FRAME_OPEN
-/// or KVO_FRAME_LOOKING; KVO_FRAME_FREE if there is none.
-KVO_INLINE uint32_t kvo_thread_state_of_open(const kvo_thread *thread, const kvo_object *object,
+bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Whether this thread has an automatic change of the property open.
+KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
-  if (KVO_LIKELY(!thread->open_count)) return KVO_FRAME_FREE;
-  return kvo_thread_state_among_open(thread, object, id);
+  return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
 /// How often this thread is telling an observer with `KVO_DISTINCT`, one telling within another.
 uint32_t kvo_thread_count_telling(const kvo_thread *KVO_NULLABLE thread,
