@@ -311,23 +311,22 @@ KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t option
 // MARK: Distinct
 
 static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
-  kvo_distinct_begin(registration);
-  frame->told = registration;
   frame->flags |= KVO_FRAME_TELLS;
+  kvo_distinct_begin(&frame->telling, registration);
 }
 
 static void end_telling(kvo_frame *frame, bool is_told) {
   if (!(frame->flags & KVO_FRAME_TELLS)) return;
   frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
-  kvo_distinct_end(frame->told, is_told);
+  kvo_distinct_end(&frame->telling, is_told);
 }
 
 // And he has not been told something else in between.
-static bool is_unchanged(const kvo_frame *frame, const kvo_registration *registration) {
+static bool is_unchanged(const kvo_frame *frame, kvo_registration *registration) {
   const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
   return registration->options & KVO_DISTINCT && (frame->flags & both) == both &&
          !kvo_registration_is_late(registration, frame) &&
-         !kvo_distinct_is_overtaken(&frame->distinction, registration) &&
+         !kvo_distinct_is_overtaken(&frame->distinction, registration, 1) &&
          kvo_value_equal(&frame->old_value, &frame->new_value);
 }
 
@@ -339,7 +338,6 @@ static void tell_distinct(kvo_registration *registration, kvo_frame *frame, cons
     end_telling(frame, false);
     return;
   }
-  if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) end_telling(frame, true); // taken over
   deliver_to(registration, frame, false);
   end_telling(frame, true);
 }

@@ -15,9 +15,11 @@
 //   has begun since. A change that passes the observer over takes its beginning back.
 //
 // What a thread is telling itself is around its further changes: an observer may set what he
-// observes, and is not told of it if it was so already. Each such telling hangs at a frame, which
-// ends it should an exception do so. (Not where an access that was suspended is ended by another
-// thread than began it: that one's frames don't know of it, so it ends when new has been read.)
+// observes, and is not told of it if it was so already. Each telling is in a list of its thread's,
+// which is nobody else's; it hangs at a frame or a reach, which end it should an exception do so. A
+// change that another thread ends than began it is always told. The registrations of a token of
+// several keys are one observer, who may read all of them whichever he is told of: the first
+// counts for all.
 //
 // As long as no second thread has ever changed anything only the first claim of an observer needs a
 // locked instruction. The first thread counts apart: words that nobody else writes lose no step.
@@ -25,6 +27,7 @@
 // begun. Tests/Models/distinct.pml has it all.
 #include "kvo_distinct.h"
 
+#include "kvo_registration.h"
 #include "kvo_thread.h"
 
 enum { OTHERS, FIRST };
@@ -40,14 +43,28 @@ void kvo_distinct_expect_thread_locked(uint32_t number) {
   kvo_heavy_fence();
 }
 
-static void count(uint32_t *counters, uint32_t step) {
-  uint32_t sort = own_sort(), *counter = &counters[sort];
+static void count(uint32_t *counters, uint32_t sort, uint32_t step) {
+  uint32_t *counter = &counters[sort];
   if (KVO_LIKELY(sort == FIRST))
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + step, __ATOMIC_RELEASE);
   else __atomic_fetch_add(counter, step, __ATOMIC_SEQ_CST);
 }
 
 static uint32_t load(const uint32_t *counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
+
+// The registration that counts for an observer.
+static kvo_registration *counting(kvo_registration *registration) {
+  if (KVO_LIKELY(!(registration->options & KVO_GROUPED))) return registration;
+  return kvo_group_first(registration->group);
+}
+
+static uint32_t count_own(const kvo_registration *counts) {
+  uint32_t own = 0;
+  const kvo_telling *telling = kvo_this_thread ? kvo_this_thread->tellings : NULL;
+  for (; KVO_UNLIKELY(telling != NULL); telling = telling->next)
+    own += counting(telling->registration) == counts;
+  return own;
+}
 
 // Each claim differs from all before.
 static uint64_t claim(kvo_registration *registration) {
@@ -63,22 +80,33 @@ static uint64_t claim(kvo_registration *registration) {
 }
 
 // Of the first thread's all that have begun, or else ended, are around this change, or over.
-static uint32_t ended_of_own(const kvo_registration *registration, uint32_t sort) {
-  uint32_t begun = load(&registration->tellings_begun[sort]);
-  if (sort == FIRST) return begun;
-  uint32_t ended = load(&registration->tellings_ended[sort]);
-  if (KVO_LIKELY(begun == ended)) return ended;
-  return ended + kvo_thread_count_telling(kvo_this_thread, registration);
-}
-
 void kvo_distinct_note(kvo_distinction *distinction, kvo_registration *registration) {
+  kvo_registration *counts = counting(registration);
   uint32_t own = own_sort(), other = !own;
-  distinction->claim = claim(registration);
-  distinction->ended[other] = load(&registration->tellings_ended[other]);
-  distinction->ended[own] = ended_of_own(registration, own);
+  distinction->claim = claim(counts);
+  distinction->ended[other] = load(&counts->tellings_ended[other]);
+  distinction->ended[own] = own == FIRST ? load(&counts->tellings_begun[FIRST])
+                                         : load(&counts->tellings_ended[own]) + count_own(counts);
 }
 
-void kvo_distinct_begin(kvo_registration *registration) { count(registration->tellings_begun, 1); }
+static void link_to_thread(kvo_telling *telling, kvo_thread *thread) {
+  telling->next = thread->tellings;
+  telling->link = &thread->tellings;
+  if (telling->next) telling->next->link = &telling->next;
+  thread->tellings = telling;
+}
+
+static void unlink_from_thread(kvo_telling *telling) {
+  *telling->link = telling->next;
+  if (telling->next) telling->next->link = telling->link;
+}
+
+void kvo_distinct_begin(kvo_telling *telling, kvo_registration *registration) {
+  kvo_thread *thread = kvo_thread_current(); // which has a number from now on
+  *telling = (kvo_telling){.registration = registration, .sort = own_sort()};
+  if (KVO_LIKELY(thread != NULL)) link_to_thread(telling, thread);
+  count(counting(registration)->tellings_begun, telling->sort, 1);
+}
 
 void kvo_distinct_settle(void) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -86,16 +114,31 @@ void kvo_distinct_settle(void) {
   if (!is_alone) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-bool kvo_distinct_is_overtaken(const kvo_distinction *distinction,
-    const kvo_registration *registration) {
-  uint32_t own = own_sort(), other = !own;
-  __atomic_thread_fence(__ATOMIC_ACQUIRE); // new has been read
-  return __atomic_load_n(&registration->claim, __ATOMIC_SEQ_CST) != distinction->claim ||
-         load(&registration->tellings_begun[own]) - 1 != distinction->ended[own] ||
-         load(&registration->tellings_begun[other]) != distinction->ended[other];
+bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b) {
+  return counting(a) == counting(b);
 }
 
-void kvo_distinct_end(kvo_registration *registration, bool is_told) {
-  if (is_told) count(registration->tellings_ended, 1);
-  else count(registration->tellings_begun, (uint32_t)-1);
+bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registration *registration,
+    uint32_t of_this) {
+  kvo_registration *counts = counting(registration);
+  uint32_t own = own_sort(), other = !own;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); // new has been read
+  return (uint32_t)distinction->claim != kvo_thread_number() ||
+         __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST) != distinction->claim ||
+         load(&counts->tellings_begun[own]) - of_this != distinction->ended[own] ||
+         load(&counts->tellings_begun[other]) != distinction->ended[other];
+}
+
+void kvo_distinct_end(kvo_telling *telling, bool is_told) {
+  if (!telling->registration) return;
+  kvo_registration *counts = counting(telling->registration);
+  if (telling->link) unlink_from_thread(telling);
+  telling->registration = NULL;
+  if (is_told) count(counts->tellings_ended, telling->sort, 1);
+  else count(counts->tellings_begun, telling->sort, (uint32_t)-1);
+}
+
+void kvo_distinct_abandon(kvo_telling *tellings) {
+  for (; tellings; tellings = tellings->next)
+    count(counting(tellings->registration)->tellings_ended, tellings->sort, 1);
 }

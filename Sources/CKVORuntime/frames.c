@@ -201,10 +201,16 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
 }
 
+// By an exception, on the thread that was telling.
+static void end_tellings(kvo_frame *frame, kvo_reach *reach) {
+  kvo_distinct_end(&frame->telling, true);
+  if (reach) kvo_reach_end_tellings(reach);
+}
+
 // The frame may be pushed again while its parts are let go.
 static void pop_with_parts(kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_TELLS) kvo_distinct_end(frame->told, true); // by an exception
   kvo_reach *reach = frame->flags & KVO_FRAME_REACH ? frame->reach : NULL;
+  if (frame->flags & KVO_FRAME_TELLS) end_tellings(frame, reach);
   kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
   pop_with_values(frame);
   if (reach) kvo_reach_release(reach);
@@ -315,20 +321,6 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
   FOR_EACH_FRAME(frame, thread)
   if (reads(frame, object, id)) return true;
   return false;
-}
-
-static bool tells(const kvo_frame *frame, const kvo_registration *registration) {
-  if (is_free(frame)) return false;
-  if (frame->flags & KVO_FRAME_TELLS && frame->told == registration) return true;
-  return frame->flags & KVO_FRAME_REACH && kvo_reach_is_telling(frame->reach, registration);
-}
-
-uint32_t kvo_thread_count_telling(const kvo_thread *thread, const kvo_registration *registration) {
-  uint32_t count = 0;
-  if (!thread) return 0;
-  FOR_EACH_FRAME(frame, thread)
-  count += tells(frame, registration);
-  return count;
 }
 
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {

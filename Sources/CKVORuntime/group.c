@@ -30,6 +30,8 @@ void kvo_group_member_ended(kvo_registration *member) {
   if (group->ended) group->ended(group->context);
 }
 
+kvo_registration *kvo_group_first(kvo_group *group) { return &group->registrations[0]; }
+
 static void let_go(kvo_group *group) {
   if (!__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) kvo_free(group);
 }

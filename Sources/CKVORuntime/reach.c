@@ -33,19 +33,15 @@ kvo_reach *kvo_reach_retain(kvo_reach *reach) {
 }
 
 static void end_telling(kvo_member *member) {
-  if (!member->is_begun) return;
-  member->is_begun = false;
-  kvo_distinct_end(member->registration, !member->is_unchanged);
+  kvo_distinct_end(&member->telling, !member->is_unchanged);
 }
 
-// What an exception has left.
-static void end_tellings(kvo_audience *audience) {
-  for (uint32_t i = 0; i < audience->member_count; i++) end_telling(&audience->members[i]);
+void kvo_reach_end_tellings(kvo_reach *reach) {
+  for (uint32_t i = 0; i < reach->after.member_count; i++) end_telling(&reach->after.members[i]);
 }
 
 void kvo_reach_release(kvo_reach *reach) {
   if (__atomic_sub_fetch(&reach->references, 1, __ATOMIC_ACQ_REL)) return;
-  end_tellings(&reach->after);
   kvo_audience_destroy(&reach->before);
   kvo_audience_destroy(&reach->after);
   kvo_links_destroy(&reach->links);
@@ -329,16 +325,28 @@ static bool follow(kvo_reach *reach) {
   return links->count || links->tracked_count;
 }
 
-static void begin_distinct(const kvo_frame *frame, kvo_reach *reach) {
+static void begin_distinct(kvo_frame *frame, kvo_reach *reach) {
   bool any = false;
+  frame->telling.registration = NULL;
+  frame->flags |= KVO_FRAME_TELLS;
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
     if (!(member->registration->options & KVO_DISTINCT)) continue;
     if (!member->is_late && !was_there(frame, reach, member)) continue; // gets the next change
-    kvo_distinct_begin(member->registration);
-    member->is_begun = any = true;
+    kvo_distinct_begin(&member->telling, member->registration);
+    any = true;
   }
   if (any) kvo_distinct_settle();
+}
+
+static uint32_t count_tellings(const kvo_reach *reach, kvo_registration *registration) {
+  uint32_t count = 0;
+  if (!(registration->options & KVO_GROUPED)) return 1;
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    kvo_registration *told = reach->after.members[i].telling.registration;
+    count += told && kvo_distinct_is_one(told, registration);
+  }
+  return count;
 }
 
 // Nothing else has been told between its will and its did (distinct.c).
@@ -350,34 +358,27 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const k
   if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member))
     return false;
   if (!old || !new) return false;
-  return !kvo_distinct_is_overtaken(was, member->registration) && kvo_value_equal(old, new);
+  uint32_t of_this = count_tellings(reach, member->registration);
+  return !kvo_distinct_is_overtaken(was, member->registration, of_this) &&
+         kvo_value_equal(old, new);
 }
 
-// Who is passed over has not been told; the others have when they return, but for those of a change that
-// this thread has taken over (distinct.c).
+// Who is passed over has not been told; the others have when they return.
 static void judge_distinct(const kvo_frame *frame, kvo_reach *reach) {
-  bool is_own = frame->thread == kvo_this_thread;
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
-    if (!member->is_begun) continue;
+    if (!member->telling.registration) continue;
     member->is_unchanged = is_unchanged(frame, reach, member);
-    if (member->is_unchanged || !is_own) end_telling(member);
+    if (member->is_unchanged) end_telling(member);
   }
 }
 
-bool kvo_reach_is_telling(const kvo_reach *reach, const kvo_registration *registration) {
-  for (uint32_t i = 0; i < reach->after.member_count; i++) {
-    const kvo_member *member = &reach->after.members[i];
-    if (member->is_begun && member->registration == registration) return true;
-  }
-  return false;
-}
-
-static void call_finals(const kvo_frame *frame, kvo_reach *reach) {
+static void call_finals(kvo_frame *frame, kvo_reach *reach) {
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     call_final(frame, reach, &reach->after.members[i]);
     end_telling(&reach->after.members[i]);
   }
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
 }
 
 static void read_new(kvo_frame *frame, kvo_reach *reach) {

@@ -136,6 +136,8 @@ kvo_thread *kvo_thread_start(void) {
 
 // Its pairs stay with their objects, as those of any thread that ends.
 static void abandon_locked(kvo_thread *thread) {
+  kvo_distinct_abandon(thread->tellings);
+  thread->tellings = NULL;
   kvo_frames_abandon(thread);
   kvo_let_guards_be_seen(thread);
   for (kvo_open_pair *pair = thread->pairs; pair; pair = pair->next_of_thread)

@@ -157,4 +157,132 @@ import Testing
     log.end()
     releaseAll([root, object])
   }
+
+  @Test("D3: what a thread is telling counts once, also by a pair that ends in its own prior call")
+  func pairInItsOwnPrior() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    let shared = Shared((object, log))
+    onThreads(1) { _ in  // not the first of the process
+      let (object, log) = shared.value
+      var priors = 0
+      var finals = 0
+      log.observe(object.object, "value", .KVO_PRIOR, as: "p") { call in
+        priors += 1
+        guard priors == 1 else { return }
+        object.pointee.value = 1
+        kvo_did_change(object.object, "value")
+      }
+      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
+        finals += 1
+        if finals < 50 { disturbed_setValue(object, object.pointee.value) }
+      }
+      kvo_will_change(object.object, "value")
+    }
+    #expect(log.take().filter { $0.hasPrefix("a") } == ["a: value new 1"])
+    log.end()
+    object.release()
+  }
+
+  @Test("I5 D3: keys of one token are one observer, who may read all of them when told of one")
+  func keysOfOneToken() {
+    let object = make(disturbed.self)
+    let sight = Sight(object)
+    var handle: OpaquePointer?
+    let outcome = attempt { error in
+      withUnsafeMutablePointer(to: &handle) { handle in
+        withKeys(["value", "other"]) {
+          kvo_add_callback_for_keys(
+            object.object, $0, 2, [.KVO_NEW, .KVO_DISTINCT], Sight.look,
+            Unmanaged.passUnretained(sight).toOpaque(), 0, nil, handle, error)
+        }
+      }
+    }
+    #expect(outcome.status == .KVO_OK)
+    let shared = Shared(sight)
+    onThreads(2) { thread in
+      let sight = shared.value
+      if thread == 0 {
+        disturbed_setValue(sight.object, 7)
+      } else {
+        fixture_await(sight.turn, 1)
+        kvo_will_change(sight.object.object, "other")
+        sight.object.pointee.other = 2
+        fixture_raise(sight.turn)
+        fixture_await(sight.turn, 3)
+        sight.object.pointee.other = 0
+        kvo_did_change(sight.object.object, "other")
+      }
+    }
+    #expect(sight.shown == [7, 0])
+    kvo_handle_release(handle)
+    object.release()
+  }
+
+  @Test(
+    "D3: what another thread was telling when a process forked has ended in the child",
+    .enabled(if: fixture_can_fork()))
+  func fork() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    let turn = Shared(UnsafeMutablePointer<Int32>.allocate(capacity: 1))
+    turn.value.initialize(to: 0)
+    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
+      guard turn.value.pointee == 0 else { return }
+      fixture_raise(turn.value)
+      fixture_await(turn.value, 2)
+    }
+    let shared = Shared((object, log))
+    onThreads(2) { thread in
+      let (object, _) = shared.value
+      if thread == 0 {
+        disturbed_setValue(object, 5)
+      } else {
+        fixture_await(turn.value, 1)
+        inChild = shared.value
+        let status = fixture_fork(
+          { _ in
+            let (object, log) = inChild!
+            _ = log.take()
+            disturbed_setValue(object, 5)
+            return log.take() == []
+          }, nil)
+        inChild = nil
+        #expect(status == 0)
+        fixture_raise(turn.value)
+      }
+    }
+    log.end()
+    turn.value.deallocate()
+    object.release()
+  }
+}
+
+/// For what a forked child does, which captures nothing.
+nonisolated(unsafe) private var inChild: (Disturbed, Recorder)?
+
+/// An observer of `value` and `other`, who reads both whenever he is told of either: the first time when
+/// another thread has come so far, and has changed one in passing.
+private final class Sight {
+  let object: Disturbed
+  let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  private(set) var shown: [Int] = []
+
+  init(_ object: Disturbed) {
+    self.object = object
+    turn.initialize(to: 0)
+  }
+
+  deinit { turn.deallocate() }
+
+  static let look: kvo_callback = { context, _, _, _ in
+    let sight = Unmanaged<Sight>.fromOpaque(context!).takeUnretainedValue()
+    let isFirst = sight.turn.pointee == 0
+    if isFirst {
+      fixture_raise(sight.turn)
+      fixture_await(sight.turn, 2)
+    }
+    sight.shown = [sight.object.pointee.value, sight.object.pointee.other]
+    if isFirst { fixture_raise(sight.turn) }
+  }
 }

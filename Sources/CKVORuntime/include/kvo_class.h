@@ -101,9 +101,9 @@ uint32_t kvo_method_slot(const kvo_method *method);
 
 /// The function that a call reaches now. The first word of a class points at its dispatch table,
 /// the first 32 bits of a method are its slot: three loads. The object must have an isa (objects
-/// of C classes always do). The handle must be one of its class or of a superclass: a class that does not
-/// have the method stops the program with a message where the slot is one of the first 64; further on
-/// nothing is checked, and the method of another class may run. Any thread.
+/// of C classes always do). The handle must be one of its class or of a superclass. One of another class
+/// stops the program with a message where the object's class has nothing in that slot and it is one of
+/// the first 64; else another method may run, a sibling's slots being the same. Any thread.
 KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *method) {
   kvo_imp KVO_NONNULL *KVO_NONNULL const *isa =
       (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);

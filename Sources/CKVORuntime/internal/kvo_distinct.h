@@ -11,15 +11,20 @@ KVO_ASSUME_NONNULL_BEGIN
 /// At will, before old is read.
 void kvo_distinct_note(kvo_distinction *distinction, kvo_registration *registration);
 /// At did, before new is read: telling him, or passing him over, begins.
-void kvo_distinct_begin(kvo_registration *registration);
+void kvo_distinct_begin(kvo_telling *telling, kvo_registration *registration);
 /// Behind all that have begun, and before new is read.
 void kvo_distinct_settle(void);
+/// Whether two registrations with `KVO_DISTINCT` are one observer: keys of one token.
+bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b);
 /// When new has been read: whether he may know something else than what was there at the will that was
-/// noted, and is there again.
-bool kvo_distinct_is_overtaken(const kvo_distinction *distinction,
-    const kvo_registration *registration);
-/// When he has been called, or else is passed over. On the thread on which it has begun.
-void kvo_distinct_end(kvo_registration *registration, bool is_told);
+/// noted, and is there again. `of_this`: how many tellings of him this change has begun, and not ended.
+bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registration *registration,
+    uint32_t of_this);
+/// When he has been called, or else is passed over. On the thread on which it has begun. Nothing where it
+/// has ended.
+void kvo_distinct_end(kvo_telling *telling, bool is_told);
+/// In a forked child: ends what a thread was telling that is gone. Thread lock held.
+void kvo_distinct_abandon(kvo_telling *KVO_NULLABLE tellings);
 
 /// A thread of that number begins. From the second on changes reckon with others. Thread lock held.
 void kvo_distinct_expect_thread_locked(uint32_t number);

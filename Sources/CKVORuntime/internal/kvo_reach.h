@@ -30,11 +30,11 @@ typedef struct kvo_member {
   bool by_other_thread;              ///< found by a link that another thread has placed
   bool is_late;      ///< another thread has registered it since the will, or led it here
   bool lacks_old;    ///< which it asks for: new stands in for it
-  bool is_begun;     ///< it asks for distinct changes alone, and telling it has begun and not ended
-  bool is_unchanged; ///< and asks for distinct changes alone: it is passed over
+  bool is_unchanged; ///< it asks for distinct changes alone, and is passed over
   bool is_read;
   kvo_value value;             ///< of a path
-  kvo_distinction distinction; ///< of one with `KVO_DISTINCT`
+  kvo_distinction distinction; ///< of one with `KVO_DISTINCT`, at will
+  kvo_telling telling;         ///< of such a one, at did
   uint32_t was_place;          ///< in the audience at will, or KVO_NO_PLACE
 } kvo_member;
 
@@ -106,8 +106,8 @@ void kvo_reach_deliver_priors(kvo_frame *frame);
 /// Ends it: moves what leads on, finds the audience again, reads new, calls the observers. The
 /// frame may have no reach yet, where nothing led on when the change began.
 void kvo_reach_finish(kvo_frame *frame);
-/// Whether telling an observer with `KVO_DISTINCT` has begun in it, and not ended.
-bool kvo_reach_is_telling(const kvo_reach *reach, const kvo_registration *registration);
+/// Ends what of telling observers with `KVO_DISTINCT` an exception has left. On the thread that began it.
+void kvo_reach_end_tellings(kvo_reach *reach);
 kvo_reach *kvo_reach_retain(kvo_reach *reach);
 void kvo_reach_release(kvo_reach *reach);
 

@@ -28,6 +28,14 @@ typedef struct kvo_distinction {
   uint64_t claim;                   ///< whose he was
   uint32_t ended[KVO_TELLER_SORTS]; ///< how often telling him had ended
 } kvo_distinction;
+/// One telling of such an observer, from its did until he has returned.
+typedef struct kvo_telling kvo_telling;
+struct kvo_telling {
+  struct kvo_handle *KVO_NULLABLE registration; ///< NULL: it has ended
+  uint32_t sort;                                ///< of the thread that does it
+  kvo_telling *KVO_NULLABLE next;               ///< the one of its thread that began before it
+  kvo_telling *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one
+};
 
 /// One registration, or what stands for one at a key further along its path. Immutable while it is
 /// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with

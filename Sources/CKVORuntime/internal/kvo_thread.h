@@ -32,7 +32,7 @@ enum kvo_frame_flag {
   KVO_FRAME_RETAINED = 1, ///< the object is held until the frame is popped
   KVO_FRAME_HAS_OLD = 2,
   KVO_FRAME_HAS_NEW = 4,
-  KVO_FRAME_TELLS = 8,        ///< telling `told` has begun, and not ended (distinct.c)
+  KVO_FRAME_TELLS = 8,        ///< `telling`, or some of the reach's, may not have ended
   KVO_FRAME_CALLS = 16,       ///< `observer` is held while it is called
   KVO_FRAME_REACH = 32,       ///< `reach` is the frame's
   KVO_FRAME_READS = 64,       ///< what `id` names is being read
@@ -77,7 +77,7 @@ struct kvo_frame {
   kvo_change change; ///< the short way's, a setting, of which only the values' places are stored
   kvo_place place;   ///< with KVO_FRAME_SHORT
   kvo_distinction distinction;          ///< of an observer with `KVO_DISTINCT`
-  kvo_registration *KVO_NULLABLE told;  ///< with KVO_FRAME_TELLS
+  kvo_telling telling;                  ///< with KVO_FRAME_TELLS
   kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
   struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
   pthread_t taker;                      ///< with KVO_FRAME_TAKEN_OVER
@@ -111,6 +111,7 @@ struct kvo_thread {
   uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
   bool in_use;                              ///< atomic
   bool has_holes;                           ///< frames have ended elsewhere meanwhile; atomic
+  kvo_telling *KVO_NULLABLE tellings;       ///< of observers with `KVO_DISTINCT`, by this thread
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   kvo_frame_block first;                    ///< always the lowest
 };
@@ -224,9 +225,6 @@ KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
-/// How often this thread is telling an observer with `KVO_DISTINCT`, one telling within another.
-uint32_t kvo_thread_count_telling(const kvo_thread *KVO_NULLABLE thread,
-    const kvo_registration *registration);
 /// Marks a frame of this thread as one in which something is read that is derived from what its
 /// getter may set: `id` tells what, of the frame's object.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
