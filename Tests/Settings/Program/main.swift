@@ -8,6 +8,7 @@ if CommandLine.arguments.contains("keys") {
   try everything()
 }
 
+@MainActor
 func everything() throws {
   properties()
   inheritance()
