@@ -14,6 +14,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static uint32_t depth_limit = KVO_DEFAULT_DEPTH; // atomic
 
@@ -43,7 +46,8 @@ static const kvo_accessors *find_told(const kvo_thread *thread) {
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
     const char *why, const char *remedy) {
   const kvo_accessors *told = find_told(thread);
-  char observed[256], message[1024];
+  // Not on the stack, of which little may be left. The first thread that comes here is the last.
+  static char observed[256], message[1024];
   if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", told->key, told->cls->name);
   else snprintf(observed, sizeof observed, "%s", kvo_class_of(object)->name);
   snprintf(message, sizeof message,
@@ -51,7 +55,8 @@ static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object 
       "observer that does so has to stop at some value. (%s)",
       why, observed, remedy);
   kvo_break_on_misuse(message);
-  fprintf(stderr, "KVO: %s\n", message);
+  struct iovec parts[] = {{"KVO: ", 5}, {message, strlen(message)}, {"\n", 1}};
+  (void)!writev(STDERR_FILENO, parts, 3);
   abort();
 }
 

@@ -179,8 +179,10 @@ kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *st
   insertion insertion = {
       .registration = registration, .stand = stand, .handle = handle, .error = error};
   if (registration->options & KVO_INITIAL) {
-    insertion.frame = kvo_frame_push(kvo_thread_current(), registration->object);
+    insertion.frame =
+        kvo_frame_push_as(kvo_thread_current(), registration->object, KVO_FRAME_DELIVERING);
     if (!insertion.frame) return give_up(registration, stand, error);
+    insertion.frame->id = registration->id;
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");

@@ -79,6 +79,7 @@ import Testing
       let log = Recorder()
       var level = 0
       var change = {}
+      var end = { object.release() }
       let deeper: (Call) -> Void = { _ in
         if level < levels { change() }
       }
@@ -93,6 +94,7 @@ import Testing
       case .path:
         let leaf = make(disturbed.self)
         disturbed_setNext(object, leaf)
+        end = { releaseAll([object, leaf]) }
         log.observe(object.object, "next.value", .KVO_NEW, reaction: deeper)
         change = { disturbed_setValue(leaf, next()) }
       case .derived:
@@ -101,6 +103,7 @@ import Testing
         change = { disturbed_setOther(object, next()) }
       case .collection:
         let shelf = makeShelf([.array, .singles], [1])
+        end = { [object.object, shelf.object].forEach(kvo_object_release) }
         let proxy = Many(mutable: shelf.object)
         log.observe(shelf.object, "items", .KVO_NEW, reaction: deeper)
         change = { if next() % 2 == 0 { proxy.append(.int(1)) } else { proxy.remove(at: 0) } }
@@ -114,7 +117,27 @@ import Testing
       }
       change()
       precondition(level == levels)
+      change = {}
+      log.end()
+      end()
     }
+  }
+
+  @Test(
+    "D7: initial calls that register again, with another initial call, are stopped with class and key"
+  )
+  func initialCalls() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      kvo_set_depth_limit(100)
+      let object = make(gauge.self)
+      let log = Recorder()
+      func register() {
+        log.observe(object.object, "first", [.KVO_INITIAL, .KVO_NEW]) { _ in register() }
+      }
+      register()
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("observers of \"first\" of CGauge") && errors.contains("KVO_DEPTH"))
   }
 
   @Test(

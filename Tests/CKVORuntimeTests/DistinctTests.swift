@@ -184,9 +184,13 @@ import Testing
     object.release()
   }
 
-  @Test("I5 D3: keys of one token are one observer, who may read all of them when told of one")
-  func keysOfOneToken() {
+  @Test(
+    "I5 D3: keys of one token are one observer, who may read all of them when told of one",
+    arguments: [false, true])
+  func keysOfOneToken(_ isAmongOthers: Bool) {
     let object = make(disturbed.self)
+    let log = Recorder()
+    if isAmongOthers { log.observe(object.object, "other", as: "b") }
     let sight = Sight(object)
     var handle: OpaquePointer?
     let outcome = attempt { error in
@@ -215,6 +219,32 @@ import Testing
       }
     }
     #expect(sight.shown == [7, 0])
+    kvo_handle_release(handle)
+    log.end()
+    object.release()
+  }
+
+  @Test(
+    "D3: keys of one token that one change affects are told of it once each, and only if it is one")
+  func keysOfOneChange() {
+    let object = Disturbed.ofFreshClass()
+    kvo_class_add_dependency(kvo_class_of(object.object), "next", "other", nil)
+    let sight = Sight(object)
+    sight.turn.pointee = 9
+    var handle: OpaquePointer?
+    _ = attempt { error in
+      withUnsafeMutablePointer(to: &handle) { handle in
+        withKeys(["value", "other", "next"]) {
+          kvo_add_callback_for_keys(
+            object.object, $0, 3, [.KVO_NEW, .KVO_DISTINCT], Sight.look,
+            Unmanaged.passUnretained(sight).toOpaque(), 0, nil, handle, error)
+        }
+      }
+    }
+    disturbed_setOther(object, 0)
+    #expect(sight.shown == [])
+    disturbed_setOther(object, 2)
+    #expect(sight.shown == [0, 2])
     kvo_handle_release(handle)
     object.release()
   }

@@ -85,6 +85,12 @@ static ledger_change *joined_by(const ledger_change *change) {
   return NULL;
 }
 
+// Keys of one handle are one observer.
+static size_t *finals_of(const ledger_entry *entry) {
+  size_t index = (size_t)((entry->group ? entry->group : entry) - fuzz_ledger.entries);
+  return &fuzz_ledger.entries[index].finals;
+}
+
 static void read_all(const ledger_change *change, model_value *values) {
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
@@ -101,6 +107,8 @@ void ledger_begin(ledger_change *change) {
   change->known = fuzz_ledger.count;
   change->before = model_read(change->node, change->key);
   read_all(change, change->old);
+  for (size_t i = 0; i < change->known; i++)
+    change->finals[i] = *finals_of(&fuzz_ledger.entries[i]);
 }
 
 void ledger_push(ledger_change *change) {
@@ -130,6 +138,9 @@ static void begin_finals(ledger_change *change) {
   change->has_begun_finals = true;
   change->audience &= reached(change->node, change->key);
   read_all(change, change->new);
+  for (size_t i = 0; i < change->known; i++)
+    if (fuzz_ledger.entries[i].group && change->finals[i] != *finals_of(&fuzz_ledger.entries[i]))
+      change->overtaken |= bit(&fuzz_ledger.entries[i]);
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
@@ -144,6 +155,7 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
   const model_value *old = &change->old[entry - fuzz_ledger.entries];
   const model_value *new = &change->new[entry - fuzz_ledger.entries];
   if (!(entry->options & KVO_DISTINCT)) return false;
+  if (!may_be && change->overtaken & bit(entry)) return false;
   if (is_mutation(change, entry) && (change->kind || !may_be)) return false;
   if (old->kind == MODEL_UNKNOWN || new->kind == MODEL_UNKNOWN) return may_be;
   return model_equal(old, new);
@@ -237,11 +249,16 @@ static bool is_initial(const ledger_entry *entry) {
 }
 
 void ledger_called(ledger_entry *entry, const kvo_change *change) {
+  bool is_final = !kvo_change_is_prior(change);
   FUZZ_REQUIRE(entry->is_live);
   fuzz_ledger.calls++;
-  if (is_initial(entry)) return check_initial(entry, change);
-  FUZZ_REQUIRE(fuzz_ledger.top);
-  check_change(fuzz_ledger.top, entry, change);
+  if (is_initial(entry)) {
+    check_initial(entry, change);
+  } else {
+    FUZZ_REQUIRE(fuzz_ledger.top);
+    check_change(fuzz_ledger.top, entry, change);
+  }
+  if (is_final) ++*finals_of(entry);
 }
 
 static bool asks_for(const ledger_entry *entry, const kvo_change *told) {

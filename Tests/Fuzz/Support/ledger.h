@@ -20,6 +20,7 @@ typedef struct ledger_entry {
   bool is_being_made;                 ///< the initial call is still to come
   const struct ledger_change *within; ///< the change under way when it was registered
   struct ledger_entry *group;         ///< whose handle is shared
+  size_t finals;                      ///< how often it has been told, or any of its group
 } ledger_entry;
 
 /// One bit for each entry.
@@ -43,7 +44,9 @@ typedef struct ledger_change {
   bool is_open;  ///< a prior call is under way
   bool is_stale; ///< what happened within has left paths standing elsewhere than storage says
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
-  size_t known; ///< how many entries there were when it began
+  size_t finals[LEDGER_ROOM]; ///< of each, when it began
+  ledger_set overtaken;       ///< of a group: who has been told another change meanwhile
+  size_t known;               ///< how many entries there were when it began
   struct ledger_change *outer;
 } ledger_change;
 
