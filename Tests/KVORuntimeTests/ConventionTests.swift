@@ -181,7 +181,9 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     try expect(result, "Unordered", named.map { ($0, $1, "unorderedToMany(\"\($1)\", …)") })
   }
 
-  @Test("J2: what the class declares, and what a superclass was told of, is not told")
+  @Test(
+    "J2: what the class declares, and what a superclass was told of, is not told",
+    .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func declared() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
