@@ -37,7 +37,7 @@ import Testing
 
   @Test(
     "D7: whatever the limit, the stop comes before the end of the stack",
-    arguments: [(256, 16), (512, 16), (512, 1_000), (2_048, 8_000)])
+    arguments: [(384, 16), (512, 16), (512, 1_000), (2_048, 8_000)])
   func stack(kilobytes: Int, each: Int) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       [kilobytes, each] in
