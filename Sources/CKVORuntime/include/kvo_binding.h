@@ -141,9 +141,11 @@ typedef struct kvo_change_parts {
   const kvo_value *KVO_NULLABLE new_value;
   const kvo_index_set *KVO_NULLABLE indexes;
 } kvo_change_parts;
+/// The parts of a change, which are valid during the call of the observer that it was handed to. O(1).
 KVO_INLINE const kvo_change_parts *kvo_binding_change_parts(const kvo_change *change) {
   return (const kvo_change_parts *)(const void *)change;
 }
+/// Whether it is a setting: so mostly, and then it has no indexes. O(1).
 KVO_INLINE bool kvo_binding_is_setting(const kvo_change *change) {
   return kvo_binding_change_parts(change)->kind == KVO_SETTING;
 }
