@@ -3,8 +3,8 @@
 //
 // A level's derived keys are in the order of their names, those of one name in the order in which
 // they came to be watched; the observers of one key in the order of registration, links in the
-// order of the registrations that they serve. A key and a registration is found once, by the stamp
-// of this search. The graph lock is held throughout, and each object's lock while its observers are
+// order of the registrations that they serve. A key is found once, by the stamp of this search, and a
+// registration, by an index of the members where there are many. The graph lock is held throughout, and each object's lock while its observers are
 // looked at: nothing is read from objects here. The observers of a tracked path stand among those
 // of the property that changed, as those of a path of keys do.
 #include "kvo_reach.h"
@@ -29,6 +29,56 @@ static void *grown(void *items, const void *in_place, size_t count, size_t size)
   if (count) memcpy(copy, items, count * size);
   if (items != in_place) kvo_free(items);
   return copy;
+}
+
+// MARK: Places
+
+enum { FEW_PLACES = 8 };
+
+static kvo_placed *placed(const kvo_audience *audience, const kvo_registration *registration) {
+  uint32_t i = (uint32_t)(((uintptr_t)registration * 0x9E3779B97F4A7C15u) >> 32);
+  for (;; i++) {
+    kvo_placed *found = &audience->index[i & audience->index_mask];
+    if (!found->registration || found->registration == registration) return found;
+  }
+}
+
+static uint32_t place_of(const kvo_audience *audience, const kvo_registration *registration) {
+  if (audience->index) {
+    const kvo_placed *found = placed(audience, registration);
+    return found->registration ? found->place : KVO_NO_PLACE;
+  }
+  for (uint32_t i = 0; i < audience->member_count; i++)
+    if (audience->members[i].registration == registration) return i;
+  return KVO_NO_PLACE;
+}
+
+static void index_from(kvo_audience *audience, uint32_t start) {
+  for (uint32_t i = start; audience->index && i < audience->member_count; i++)
+    *placed(audience, audience->members[i].registration) =
+        (kvo_placed){audience->members[i].registration, i};
+}
+
+static kvo_placed *make_index(uint32_t room) {
+  return kvo_alloc_zeroed(room * sizeof(kvo_placed));
+}
+
+static void exchange_index(kvo_audience *audience, kvo_placed *index, uint32_t room) {
+  kvo_free(audience->index);
+  audience->index = index;
+  audience->index_mask = room - 1;
+  index_from(audience, 0);
+}
+
+// Without memory for a larger one, the members of many are looked through.
+static void index_newest(kvo_audience *audience) {
+  uint32_t count = audience->member_count, room = audience->index ? audience->index_mask + 1 : 0;
+  if (count * 2 <= room) {
+    index_from(audience, count - 1);
+  } else if (count > FEW_PLACES) {
+    uint32_t larger = room ? room * 2 : FEW_PLACES * 4;
+    exchange_index(audience, make_index(larger), larger);
+  }
 }
 
 // MARK: Arrays
@@ -58,6 +108,7 @@ static bool add_member(kvo_audience *audience, kvo_member member) {
   kvo_registration_hold(member.registration);
   if (member.path) kvo_derivation_retain(member.path);
   audience->members[audience->member_count++] = member;
+  index_newest(audience);
   return true;
 }
 
@@ -86,6 +137,7 @@ static bool add_link(kvo_links *links, kvo_link *link) {
 }
 
 void kvo_audience_init(kvo_audience *audience) {
+  audience->index = NULL;
   audience->affected = audience->few_affected;
   audience->members = audience->few_members;
   audience->affected_count = audience->member_count = 0;
@@ -107,6 +159,7 @@ void kvo_audience_destroy(kvo_audience *audience) {
   }
   if (audience->affected != audience->few_affected) kvo_free(audience->affected);
   if (audience->members != audience->few_members) kvo_free(audience->members);
+  kvo_free(audience->index);
   kvo_audience_init(audience);
 }
 
@@ -122,9 +175,9 @@ void kvo_links_destroy(kvo_links *links) {
 
 typedef struct {
   kvo_audience *audience;
-  const kvo_audience *before; // whose members have the stamp `was`
+  const kvo_audience *before;
   kvo_links *links;
-  uint64_t was, stamp;
+  uint64_t stamp;
   uint32_t index;          // of the affected key that is looked at
   kvo_derivation *path;    // whose observers are looked at instead
   kvo_derivation *pending; // tracked paths that were met there, by `pending`
@@ -133,22 +186,21 @@ typedef struct {
 
 static void find_member(search *search, kvo_registration *registration, bool is_whole,
     bool by_other_thread) {
-  if (registration->stamp == search->stamp) {
-    kvo_member *known = &search->audience->members[registration->place];
+  uint32_t place = place_of(search->audience, registration);
+  if (place != KVO_NO_PLACE) {
+    kvo_member *known = &search->audience->members[place];
     if (search->index == 0 && is_whole) known->is_whole = true;
     return;
   }
-  bool was = search->before && registration->stamp == search->was;
   kvo_member member = {.registration = registration,
+      .serial = kvo_registration_serial(registration),
+      .thread = kvo_registration_thread(registration),
       .path = search->path,
       .affected = search->index,
       .is_whole = is_whole || search->index > 0 || search->path,
       .by_other_thread = by_other_thread,
-      .was_place = was ? registration->place : KVO_NO_PLACE};
+      .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->audience, member);
-  if (!search->ok) return;
-  registration->stamp = search->stamp;
-  registration->place = search->audience->member_count - 1;
 }
 
 static void find_tracked(search *search, kvo_derivation *derivation) {
@@ -221,23 +273,22 @@ static void find_entry(search *search, kvo_registration *entry) {
   else find_member(search, entry, false, is_by_other_thread(search));
 }
 
-static void look_at_locked(search *search, kvo_cell *cell) {
-  if (cell->derivation && cell->derivation->stamp != search->stamp &&
-      !is_being_read(cell->derivation)) {
-    cell->derivation->stamp = search->stamp;
-    find_tracked(search, cell->derivation);
+static void look_at_locked(search *search, kvo_observers observers) {
+  kvo_derivation *derivation = kvo_observers_derivation(observers);
+  if (derivation && derivation->stamp != search->stamp && !is_being_read(derivation)) {
+    derivation->stamp = search->stamp;
+    find_tracked(search, derivation);
   }
-  if (!kvo_observers_is_list(cell->observers)) {
-    if (cell->observers) find_entry(search, kvo_observers_single(cell->observers));
+  if (!kvo_observers_is_list(observers)) {
+    find_entry(search, kvo_observers_single(observers));
     return;
   }
-  kvo_list *list = kvo_observers_list(cell->observers);
+  kvo_list *list = kvo_observers_list(observers);
   for (uint32_t i = 0; i < list->count; i++) find_entry(search, list->items[i]);
 }
 
 static int compare_members(const void *a, const void *b) {
-  uint64_t left = ((const kvo_member *)a)->registration->serial;
-  uint64_t right = ((const kvo_member *)b)->registration->serial;
+  uint64_t left = ((const kvo_member *)a)->serial, right = ((const kvo_member *)b)->serial;
   return (left > right) - (left < right);
 }
 
@@ -255,15 +306,13 @@ static void sort_members(kvo_audience *audience, uint32_t start) {
   if (sorted) return;
   qsort(audience->members + start, audience->member_count - start, sizeof *audience->members,
       compare_members);
-  for (uint32_t i = start; i < audience->member_count; i++)
-    audience->members[i].registration->place = i;
+  index_from(audience, start);
 }
 
 static void look_at_key(search *search, kvo_object *object, uintptr_t id) {
   KVO_LOCKED_OBJECTS(object, NULL);
-  kvo_table *table = object->observations;
-  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-  if (cell) look_at_locked(search, cell);
+  kvo_observers observers = kvo_object_observers(object, id);
+  if (observers) look_at_locked(search, observers);
 }
 
 // What hangs on a path is found at once; what is derived from it comes with the next level.
@@ -298,22 +347,13 @@ static void go_on(search *search) {
   }
 }
 
-static void stamp_before(search *search) {
-  search->was = kvo_graph_next_stamp_locked();
-  search->stamp = kvo_graph_next_stamp_locked();
-  for (uint32_t i = 0; search->before && i < search->before->member_count; i++) {
-    search->before->members[i].registration->stamp = search->was;
-    search->before->members[i].registration->place = i;
-  }
-}
-
 bool kvo_audience_find(kvo_audience *audience, const kvo_audience *before, kvo_object *object,
     uintptr_t id, kvo_links *links) {
   search search = {.audience = audience, .before = before, .links = links, .ok = true};
   kvo_affected changed = {
       .object = object, .operations = kvo_class_of(object)->operations, .id = id};
   KVO_LOCKED(&kvo_graph_lock);
-  stamp_before(&search);
+  search.stamp = kvo_graph_next_stamp_locked();
   if (!add_affected(audience, changed)) return false;
   go_on(&search);
   return search.ok;

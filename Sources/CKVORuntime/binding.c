@@ -28,9 +28,11 @@ kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *o
     kvo_error *error) {
   kvo_class *root = kvo_class_make(name, NULL, sizeof(kvo_object), error);
   if (!root) return NULL;
-  root->operations = operations;
   root->is_bound = true;
-  return root;
+  if (kvo_class_set_operations(root, operations)) return root;
+  kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
+      "%s can't be made: there are 256 kinds of root classes already.", name);
+  return NULL;
 }
 
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,

@@ -32,24 +32,25 @@ const kvo_index_set *kvo_change_get_indexes(const kvo_change *change) { return c
 
 static void call_object(kvo_registration *registration, const kvo_change *change) {
   kvo_object *observer = registration->observer;
+  const char *key_path = kvo_registration_key_path(registration);
   const kvo_class *cls = kvo_class_of(observer);
   if (cls->operations->observe) {
-    cls->operations->observe(observer, registration->key_path, registration->object, change,
+    cls->operations->observe(observer, key_path, registration->object, change,
         registration->context);
     return;
   }
   const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->observe);
   typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *,
       const kvo_change *, void *);
-  ((observe)kvo_class_imp(cls, method))(observer, method, registration->key_path,
-      registration->object, change, registration->context);
+  ((observe)kvo_class_imp(cls, method))(observer, method, key_path, registration->object, change,
+      registration->context);
 }
 
 // An observer that is dying is not called: it can't be held. The frame lets go of it, should the
 // call end by an exception.
 static void call_living_object(kvo_frame *frame, kvo_registration *registration,
     const kvo_change *change) {
-  const kvo_class_operations *operations = registration->operations;
+  const kvo_class_operations *operations = kvo_registration_operations(registration);
   kvo_object *observer = registration->observer;
   if (!operations->try_retain(observer)) return;
   frame->observer = observer;
@@ -61,9 +62,9 @@ static void call_living_object(kvo_frame *frame, kvo_registration *registration,
 
 void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo_change *change) {
   if (KVO_UNLIKELY(kvo_log_flags)) kvo_log_delivery(registration, change);
-  if (KVO_LIKELY(registration->callback != NULL))
-    registration->callback(registration->context, registration->object, registration->key_path,
-        change);
+  if (KVO_LIKELY(!(registration->options & KVO_BY_OBSERVER)))
+    registration->callback(registration->context, registration->object,
+        kvo_registration_key_path(registration), change);
   else call_living_object(frame, registration, change);
 }
 
@@ -96,7 +97,8 @@ void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, cons
 // unless new was not read because nobody asked then: a read of its own sees the change.
 static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
     bool prior) {
-  if (prior || registration->thread == kvo_thread_number()) return;
+  if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
   if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
@@ -114,11 +116,12 @@ KVO_INLINE bool fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, 
 }
 
 KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
+  bool is_late = kvo_registration_is_late(registration, frame);
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (prior && !(options & KVO_PRIOR)) return;
   if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
-  if (KVO_UNLIKELY(kvo_registration_is_late(registration, frame))) {
+  if (KVO_UNLIKELY(is_late)) {
     deliver_late(registration, frame, prior);
     return;
   }
@@ -143,25 +146,12 @@ KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   else if (observers) deliver_to(kvo_observers_single(observers), frame, prior);
 }
 
-kvo_cell *kvo_change_cell(kvo_object *object, uintptr_t id) {
-  kvo_table *table = kvo_table_of(object);
-  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-  return cell && kvo_cell_observers(cell) ? cell : NULL;
-}
-
-// The options may change while a change is under way; each step goes by what it finds.
-static uint32_t options_of(const kvo_cell *cell) {
-  kvo_observers observers = kvo_cell_observers(cell);
-  return observers ? kvo_observers_options(observers) : 0;
-}
-
 const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   const kvo_accessors *accessors = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    kvo_table *table = object->observations;
-    kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-    if (cell) accessors = kvo_cell_accessors(cell);
+    kvo_observers observers = kvo_object_observers(object, id);
+    if (observers) accessors = kvo_observers_accessors(observers);
   }
   return accessors ? kvo_accessors_current(accessors) : NULL;
 }
@@ -195,28 +185,30 @@ static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
 
 // Several are told the long way, if one of them asks for distinct changes alone.
 static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
-  if (observers && !kvo_observers_is_list(observers))
+  if (!kvo_observers_is_list(observers))
     kvo_distinct_note(&frame->distinction, kvo_observers_single(observers));
 }
 
-static void read_old(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(kvo_cell_observers(cell), frame);
-  const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
+static void read_old(kvo_frame *frame, kvo_observers observers, uint32_t options) {
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(observers, frame);
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
   else report_unread(frame, accessors);
 }
 
-void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell) {
-  uint32_t options = options_of(cell);
-  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell, options);
+void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
+  uint32_t options = kvo_observers_options(observers);
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
 }
 
-void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
-  if (KVO_LIKELY(!(options_of(cell) & KVO_PRIOR))) return;
+// Who observes may have changed since old was read.
+void kvo_change_deliver_priors(kvo_frame *frame) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
   if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
     frame->flags |= KVO_FRAME_RETAINED;
-  deliver(kvo_cell_observers(cell), frame, true);
+  deliver(observers, frame, true);
 }
 
 void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
@@ -244,15 +236,15 @@ static void finish_reaching(kvo_frame *frame) {
 }
 
 // Reads old and calls priors.
-KVO_INLINE void begin(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
-  uint32_t options = options_of(cell);
-  bool reaches = kvo_observers_reach(kvo_cell_observers(cell), options);
-  if (KVO_UNLIKELY(mutation || reaches || kvo_cell_is_tracked(cell))) {
+KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+  uint32_t options = kvo_observers_options(observers);
+  bool reaches = kvo_observers_reach(observers, options);
+  if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
     begin_reaching(frame, mutation);
     return;
   }
-  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, cell, options);
-  if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame, cell);
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
+  if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
 }
 
 KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
@@ -260,14 +252,14 @@ KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
   if (kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
   thread->open_count++;
-  const kvo_cell *cell = kvo_change_cell(object, id);
-  if (KVO_UNLIKELY(!cell) || KVO_UNLIKELY(kvo_cell_is_manual(cell))) {
+  kvo_observers observers = kvo_object_observers(object, id);
+  if (KVO_UNLIKELY(!observers) || KVO_UNLIKELY(kvo_observers_are_manual(observers))) {
     __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
     return true;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   void *recorder = suspend_recording();
-  begin(frame, cell, mutation);
+  begin(frame, observers, mutation);
   resume_recording(recorder);
   return true;
 }
@@ -300,9 +292,9 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 }
 
 // Also in place of an old value that was not read for one who has come since.
-KVO_INLINE void read_new(kvo_frame *frame, const kvo_cell *cell, uint32_t options) {
+KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
-  const kvo_accessors *accessors = kvo_accessors_current(kvo_cell_accessors(cell));
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
   if (kvo_change_read(accessors, frame->object, &frame->new_value))
     frame->flags |= KVO_FRAME_HAS_NEW;
   else report_unread(frame, accessors);
@@ -330,10 +322,11 @@ static bool is_unchanged(const kvo_frame *frame, kvo_registration *registration)
          kvo_value_equal(&frame->old_value, &frame->new_value);
 }
 
-static void tell_distinct(kvo_registration *registration, kvo_frame *frame, const kvo_cell *cell) {
+static void tell_distinct(kvo_observers observers, kvo_frame *frame) {
+  kvo_registration *registration = kvo_observers_single(observers);
   begin_telling(registration, frame);
   kvo_distinct_settle();
-  read_new(frame, cell, KVO_DISTINCT);
+  read_new(frame, observers, KVO_DISTINCT);
   if (is_unchanged(frame, registration)) {
     end_telling(frame, false);
     return;
@@ -342,10 +335,9 @@ static void tell_distinct(kvo_registration *registration, kvo_frame *frame, cons
   end_telling(frame, true);
 }
 
-static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, const kvo_cell *cell) {
-  kvo_observers observers = kvo_cell_observers(cell);
+static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, kvo_observers observers) {
   if (kvo_observers_is_list(observers)) finish_reaching(frame);
-  else if (observers) tell_distinct(kvo_observers_single(observers), frame, cell);
+  else tell_distinct(observers, frame);
 }
 
 // MARK: Did
@@ -353,25 +345,28 @@ static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, const kv
 // What has been stored is seen by whoever registers meanwhile, or he is found here (I3).
 KVO_INLINE void finish(kvo_frame *frame) {
   kvo_light_fence();
-  const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
-  if (KVO_UNLIKELY(!cell)) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (KVO_UNLIKELY(!observers)) {
     if (frame->flags & KVO_FRAME_REACH) kvo_reach_finish(frame);
     return;
   }
-  uint32_t options = options_of(cell);
+  uint32_t options = kvo_observers_options(observers);
   bool reaches = options & KVO_LINKED || frame->flags & KVO_FRAME_REACH;
-  if (KVO_UNLIKELY(reaches || kvo_cell_is_tracked(cell))) {
+  if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
     finish_reaching(frame);
     return;
   }
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
     if (KVO_UNLIKELY(options & KVO_DISTINCT)) {
-      finish_distinct(frame, cell);
+      finish_distinct(frame, observers);
       return;
     }
-    read_new(frame, cell, options);
+    read_new(frame, observers, options);
+    // A getter of the user's may have changed who observes.
+    observers = kvo_object_observers(frame->object, frame->id);
+    if (KVO_UNLIKELY(!observers)) return;
   }
-  deliver(kvo_cell_observers(cell), frame, false);
+  deliver(observers, frame, false);
 }
 
 KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
@@ -386,8 +381,8 @@ void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 static __attribute__((noinline)) void look_again(kvo_frame *frame) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
-  const kvo_cell *cell = kvo_change_cell(frame->object, frame->id);
-  if (cell && !kvo_cell_is_manual(cell)) kvo_change_finish(frame);
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (observers && !kvo_observers_are_manual(observers)) kvo_change_finish(frame);
 }
 
 void kvo_change_look(kvo_object *object, uintptr_t id) {

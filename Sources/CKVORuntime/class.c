@@ -23,6 +23,7 @@ static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclas
   kvo_class *parent = (kvo_class *)(uintptr_t)superclass;
   cls->superclass = superclass;
   cls->operations = superclass->operations;
+  cls->operations_number = superclass->operations_number;
   cls->is_bound = superclass->is_bound;
   cls->slot_count = superclass->slot_count;
   cls->generation = superclass->generation;

@@ -72,28 +72,25 @@ void kvo_derivation_release(kvo_derivation *derivation) {
   kvo_free(derivation);
 }
 
-void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell) {
+void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_list *list) {
   derivation->serial = ++watched_keys;
-  cell->derivation = kvo_derivation_retain(derivation);
+  list->derivation = kvo_derivation_retain(derivation);
   table->linked++;
 }
 
-kvo_derivation *kvo_derivation_remove_locked(kvo_table *table, kvo_cell *cell) {
-  kvo_derivation *derivation = cell->derivation;
-  if (!derivation) return NULL;
-  cell->derivation = NULL;
+void kvo_derivation_remove_locked(kvo_table *table, kvo_derivation *derivation) {
   derivation->ended = true;
   table->linked--;
   for (uint32_t i = 0; i < derivation->count; i++) derivation->chains[i]->ended = true;
-  return derivation;
 }
 
 bool kvo_derivation_leave_locked(kvo_derivation *derivation) {
   KVO_LOCKED_OBJECTS(derivation->object, NULL);
-  kvo_table *table = derivation->object->observations;
-  kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
-  if (!cell || cell->derivation != derivation) return false;
-  return kvo_derivation_remove_locked(table, cell) != NULL;
+  kvo_observers observers = kvo_object_observers(derivation->object, derivation->accessors->id);
+  if (kvo_observers_derivation(observers) != derivation) return false;
+  kvo_observers_list(observers)->derivation = NULL;
+  kvo_derivation_remove_locked(derivation->object->observations, derivation);
+  return true;
 }
 
 // MARK: Whether it is needed
@@ -161,9 +158,7 @@ static bool look_at_next(search *search, kvo_derivation *derivation, const kvo_l
 static bool look_at_top(search *search) {
   kvo_derivation *derivation = search->top;
   KVO_LOCKED_OBJECTS(derivation->object, NULL);
-  kvo_table *table = derivation->object->observations;
-  kvo_cell *cell = table ? kvo_table_find(table, derivation->accessors->id) : NULL;
-  kvo_observers observers = cell ? cell->observers : 0;
+  kvo_observers observers = kvo_object_observers(derivation->object, derivation->accessors->id);
   if (derivation->high == UINT32_MAX && is_observed(observers)) return true;
   if (kvo_observers_is_list(observers)) {
     if (look_at_next(search, derivation, kvo_observers_list(observers))) return true;
@@ -215,27 +210,42 @@ static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
   kvo_derivation_end_locked(made, retired);
 }
 
+// The list of an observed key, at which a derivation hangs or is to hang.
+static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors, bool is_needed,
+    kvo_retired **retired) {
+  kvo_observers observers = kvo_object_observers(object, accessors->id);
+  if (kvo_observers_is_list(observers)) return kvo_observers_list(observers);
+  if (!observers || !is_needed) return NULL;
+  return kvo_table_list_locked(object->observations, accessors->id, retired);
+}
+
+// The derivation that was there.
+static kvo_derivation *exchange_locked(kvo_table *table, kvo_list *list, kvo_derivation *made) {
+  kvo_derivation *old = list->derivation;
+  list->derivation = NULL;
+  if (old) kvo_derivation_remove_locked(table, old);
+  if (made) kvo_derivation_install_locked(made, table, list);
+  if (made && old) made->serial = old->serial; // its place among those of its name
+  return old;
+}
+
 // Puts a derivation, or none, in the place of the one that is there. False where nobody observes
-// the key any more: then it has ended.
+// the key any more, or memory is out: then it has ended.
 static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo_derivation *made) {
   kvo_derivation *old = NULL;
   kvo_retired *retired = NULL;
   pthread_mutex_lock(&kvo_graph_lock);
-  bool is_observed;
+  kvo_list *list;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    kvo_table *table = object->observations;
-    kvo_cell *cell = table ? kvo_table_find(table, accessors->id) : NULL;
-    is_observed = cell && cell->observers;
-    if (is_observed) old = kvo_derivation_remove_locked(table, cell);
-    if (is_observed && made) kvo_derivation_install_locked(made, table, cell);
-    if (is_observed && made && old) made->serial = old->serial; // its place among those of its name
+    list = list_locked(object, accessors, made != NULL, &retired);
+    if (list) old = exchange_locked(object->observations, list, made);
   }
-  if (!is_observed && made) discard_locked(made, &retired);
+  if (!list && made) discard_locked(made, &retired);
   if (old) kvo_derivation_end_locked(old, &retired);
   pthread_mutex_unlock(&kvo_graph_lock);
   kvo_retire(retired);
-  return is_observed;
+  return list;
 }
 
 static void install(kvo_object *object, const kvo_accessors *accessors) {
@@ -267,10 +277,11 @@ static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
   observed_key *keys = table ? kvo_alloc((table->mask + 1) * sizeof *keys) : NULL;
   *count = 0;
   for (uint32_t i = 0; keys && i <= table->mask; i++) {
-    const kvo_cell *cell = &table->cells[i];
-    if (cell->observers)
-      keys[(*count)++] = (observed_key){
-          kvo_cell_accessors(cell), cell->derivation ? cell->derivation->dependencies : NULL};
+    kvo_observers observers = table->cells[i].observers;
+    if (!observers) continue;
+    const kvo_derivation *derivation = kvo_observers_derivation(observers);
+    keys[(*count)++] = (observed_key){
+        kvo_observers_accessors(observers), derivation ? derivation->dependencies : NULL};
   }
   return keys;
 }

@@ -52,13 +52,12 @@ static void count(uint32_t *counters, uint32_t sort, uint32_t step) {
 
 static uint32_t load(const uint32_t *counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
 
-// The registration that counts for an observer.
-static kvo_registration *counting(kvo_registration *registration) {
-  if (KVO_LIKELY(!(registration->options & KVO_GROUPED))) return registration;
-  return kvo_group_first(registration->group);
+// What counts for an observer.
+static kvo_counts *counting(kvo_registration *registration) {
+  return (kvo_counts *)kvo_registration_counts(registration);
 }
 
-static uint32_t count_own(const kvo_registration *counts) {
+static uint32_t count_own(const kvo_counts *counts) {
   uint32_t own = 0;
   const kvo_telling *telling = kvo_this_thread ? kvo_this_thread->tellings : NULL;
   for (; KVO_UNLIKELY(telling != NULL); telling = telling->next)
@@ -67,12 +66,12 @@ static uint32_t count_own(const kvo_registration *counts) {
 }
 
 // Each claim differs from all before.
-static uint64_t claim(kvo_registration *registration) {
+static uint64_t claim(kvo_counts *counts) {
   uint32_t number = kvo_thread_number();
-  uint64_t found = __atomic_load_n(&registration->claim, __ATOMIC_SEQ_CST), made = found;
+  uint64_t found = __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST), made = found;
   while (KVO_UNLIKELY((uint32_t)found != number)) {
     made = ((found >> 32) + 1) << 32 | number;
-    if (__atomic_compare_exchange_n(&registration->claim, &found, made, false, __ATOMIC_SEQ_CST,
+    if (__atomic_compare_exchange_n(&counts->claim, &found, made, false, __ATOMIC_SEQ_CST,
             __ATOMIC_SEQ_CST))
       break;
   }
@@ -81,7 +80,7 @@ static uint64_t claim(kvo_registration *registration) {
 
 // Of the first thread's all that have begun, or else ended, are around this change, or over.
 void kvo_distinct_note(kvo_distinction *distinction, kvo_registration *registration) {
-  kvo_registration *counts = counting(registration);
+  kvo_counts *counts = counting(registration);
   uint32_t own = own_sort(), other = !own;
   distinction->claim = claim(counts);
   distinction->ended[other] = load(&counts->tellings_ended[other]);
@@ -120,7 +119,7 @@ bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b) {
 
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registration *registration,
     uint32_t of_this) {
-  kvo_registration *counts = counting(registration);
+  kvo_counts *counts = counting(registration);
   uint32_t own = own_sort(), other = !own;
   __atomic_thread_fence(__ATOMIC_ACQUIRE); // new has been read
   return (uint32_t)distinction->claim != kvo_thread_number() ||
@@ -131,7 +130,7 @@ bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registrat
 
 void kvo_distinct_end(kvo_telling *telling, bool is_told) {
   if (!telling->registration) return;
-  kvo_registration *counts = counting(telling->registration);
+  kvo_counts *counts = counting(telling->registration);
   if (telling->link) unlink_from_thread(telling);
   telling->registration = NULL;
   if (is_told) count(counts->tellings_ended, telling->sort, 1);

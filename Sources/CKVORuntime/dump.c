@@ -48,16 +48,18 @@ static void visit_table_locked(const kvo_table *table,
 static void add(void *context, kvo_registration *registration) {
   snapshot *taken = context;
   if (!kvo_registration_is_users(registration)) return;
-  kvo_object *observer = registration->observer;
-  bool held = observer && registration->operations->try_retain(observer);
+  kvo_object *observer = kvo_registration_observer(registration);
+  const kvo_class_operations *operations = kvo_registration_operations(registration);
+  const kvo_counts *counts = kvo_registration_counts(registration);
+  bool held = observer && operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
-      .info = {registration->key_path, "", (kvo_options)(registration->options & KVO_ALL_OPTIONS),
-          registration->context, registration->callback != NULL,
-          __atomic_load_n(&registration->hits, __ATOMIC_RELAXED)},
+      .info = {kvo_registration_key_path(registration), "",
+          (kvo_options)(registration->options & KVO_ALL_OPTIONS), registration->context, !observer,
+          counts ? __atomic_load_n(&counts->hits, __ATOMIC_RELAXED) : 0},
       .serial = registration->serial,
       .observer = held ? observer : NULL,
-      .operations = registration->operations,
-      .callback = registration->callback,
+      .operations = operations,
+      .callback = observer ? NULL : registration->callback,
       .registration = registration,
   };
   kvo_registration_hold(registration);
@@ -119,9 +121,7 @@ bool kvo_is_observed(const kvo_object *object, const char *key) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(object), kvo_key_find(key));
   if (!id) return false;
   KVO_LOCKED_OBJECTS(object, NULL);
-  kvo_table *table = object->observations;
-  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-  return cell && cell->observers;
+  return kvo_object_observers(object, id);
 }
 
 // MARK: Text
@@ -177,8 +177,8 @@ static void print_registration(void *out, const kvo_registration_info *info) {
 
 static void print_made(output *out, const kvo_registration *first) {
   for (; first; first = first->next_watched)
-    print(out, "  it observes \"%s\" of %p, context %p\n", first->key_path, (void *)first->object,
-        first->context);
+    print(out, "  it observes \"%s\" of %p, context %p\n",
+        kvo_registration_key_path(first), (void *)first->object, first->context);
 }
 
 typedef struct {

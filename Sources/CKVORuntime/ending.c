@@ -17,6 +17,18 @@ void kvo_registration_hold(kvo_registration *registration) {
   __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
 }
 
+const char *kvo_registration_key_path(const kvo_registration *registration) {
+  if (KVO_LIKELY(!(registration->options & KVO_LINKED)))
+    return kvo_registration_accessors(registration)->key;
+  return ((const kvo_link *)registration)->chain->path->text;
+}
+
+kvo_counts *kvo_registration_counts(kvo_registration *registration) {
+  if (!registration->has_counts) return NULL;
+  if (registration->options & KVO_GROUPED) return kvo_group_counts(registration->group);
+  return (kvo_counts *)(registration + 1);
+}
+
 void kvo_registration_let_go(kvo_registration *registration) {
   if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
   if (registration->options & KVO_GROUPED) {
@@ -30,24 +42,30 @@ void kvo_registration_let_go(kvo_registration *registration) {
 
 void kvo_registration_reclaim(kvo_retired *retired) {
   kvo_registration *registration = kvo_retired_registration(retired);
-  if (registration->ended) registration->ended(registration->context);
   if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
-  if (registration->observer) registration->operations->unowned_release(registration->observer);
+  else if (registration->options & KVO_BY_OBSERVER)
+    kvo_registration_operations(registration)->unowned_release(registration->observer);
+  else if (registration->ended) registration->ended(registration->context);
   kvo_registration_let_go(registration);
 }
 
 static void retire(kvo_registration *registration, kvo_retired **retired) {
-  bool tells = registration->ended || registration->options & KVO_GROUPED;
-  kvo_retire_add(retired, &registration->retired, registration->object,
+  bool tells = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
+  kvo_retire_guarded(retired, &registration->retired,
       tells ? KVO_RETIRED_TELLING : KVO_RETIRED_QUIETLY);
 }
 
 static void unlink_from_observer_locked(kvo_registration *registration) {
-  if (!registration->link_watched) return;
+  if (!(registration->options & KVO_BY_OBSERVER) || !registration->link_watched) return;
   *registration->link_watched = registration->next_watched;
   if (registration->next_watched)
     registration->next_watched->link_watched = registration->link_watched;
   registration->link_watched = NULL;
+}
+
+static kvo_derivation *derivation_of_locked(const kvo_registration *registration) {
+  return kvo_observers_derivation(
+      kvo_object_observers(registration->object, kvo_registration_id(registration)));
 }
 
 // What ends one registration, with its locks held; the caller retires the chain afterwards.
@@ -55,14 +73,19 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
   kvo_object *object = registration->object;
   kvo_table *table = object->observations;
   __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
-  kvo_cell *cell = kvo_table_remove_locked(table, registration, retired);
+  kvo_derivation *derivation = table->linked ? derivation_of_locked(registration) : NULL;
   kvo_aftermath aftermath = {0};
-  if (cell->observers) aftermath.suspect = cell->derivation;
-  else aftermath.orphan = kvo_derivation_remove_locked(table, cell);
+  if (kvo_table_remove_locked(table, registration, retired)) {
+    aftermath.suspect = derivation;
+  } else if (derivation) {
+    kvo_derivation_remove_locked(table, derivation);
+    aftermath.orphan = derivation;
+  }
   unlink_from_observer_locked(registration);
   if (!table->live) kvo_swizzle_out_locked(object);
   kvo_table_trim_locked(object, retired);
-  if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
+  if (registration->options & KVO_BY_OBSERVER)
+    kvo_table_trim_locked(registration->observer, retired);
   retire(registration, retired);
   return aftermath;
 }
@@ -70,13 +93,12 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
 // Whether more would end than the entry: then the graph lock is needed.
 static bool reaches_further_locked(const kvo_registration *registration) {
   if (registration->options & KVO_LINKED) return true;
-  kvo_table *table = registration->object->observations;
-  return table->linked && kvo_table_find(table, registration->id)->derivation;
+  return registration->object->observations->linked && derivation_of_locked(registration);
 }
 
 bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
     kvo_retired **retired) {
-  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
   if (registration->state != KVO_LIVE) return true;
   if (!aftermath && reaches_further_locked(registration)) return false;
   kvo_aftermath left = end_locked(registration, retired);
@@ -149,9 +171,10 @@ static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
   kvo_retired *chain = NULL;
   kvo_table *table = object->observations;
   for (uint32_t i = 0; table && i <= table->mask; i++) {
+    kvo_derivation *orphan = kvo_observers_derivation(table->cells[i].observers);
     empty_cell_locked(object, &table->cells[i], &chain, retired);
-    kvo_derivation *orphan = kvo_derivation_remove_locked(table, &table->cells[i]);
     if (!orphan) continue;
+    kvo_derivation_remove_locked(table, orphan);
     orphan->next = *orphans;
     *orphans = orphan;
   }
@@ -213,7 +236,7 @@ static void retire_all(kvo_retired *chain, kvo_retired *retired) {
   for (kvo_retired *link = chain; link; link = link->next) {
     kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
-    if (registration->observer) unlink_from_observer(registration);
+    if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);
   }
   kvo_retire(chain);
   kvo_retire(retired);

@@ -21,6 +21,7 @@ struct kvo_group {
   uint32_t references;  // registrations that something holds; atomic
   void (*ended)(void *context);
   void *context;
+  kvo_counts counts; // of its observer
   kvo_registration registrations[];
 };
 
@@ -30,7 +31,7 @@ void kvo_group_member_ended(kvo_registration *member) {
   if (group->ended) group->ended(group->context);
 }
 
-kvo_registration *kvo_group_first(kvo_group *group) { return &group->registrations[0]; }
+kvo_counts *kvo_group_counts(kvo_group *group) { return &group->counts; }
 
 static void let_go(kvo_group *group) {
   if (!__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) kvo_free(group);
@@ -133,8 +134,8 @@ static kvo_group *make(const request *request, const kvo_stand *stands) {
         .options = (uint8_t)((request->options & KVO_ALL_OPTIONS) | KVO_GROUPED),
         .thread = thread->number,
         .object = request->object,
-        .id = stands[i].accessors->id,
-        .key_path = stands[i].accessors->key,
+        .reading = kvo_reading_of(stands[i].accessors),
+        .has_counts = true,
         .callback = request->callback,
         .context = request->context ? request->context + i * request->stride : NULL,
         .group = group};

@@ -109,18 +109,21 @@ static const char *kind_name(kvo_change_kind kind) {
 }
 
 static const char *recipient_kind(const kvo_registration *registration) {
-  return registration->callback ? "callback" : "observer";
+  return registration->options & KVO_BY_OBSERVER ? "observer" : "callback";
 }
 
 static const void *recipient(const kvo_registration *registration) {
-  return registration->callback ? (const void *)registration->callback : registration->observer;
+  if (registration->options & KVO_BY_OBSERVER) return registration->observer;
+  return (const void *)registration->callback;
 }
 
 void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
-  if (kvo_log_flags & KVO_COUNT_HITS) __atomic_fetch_add(&registration->hits, 1, __ATOMIC_RELAXED);
+  kvo_counts *counts = kvo_registration_counts(registration);
+  if (counts) __atomic_fetch_add(&counts->hits, 1, __ATOMIC_RELAXED);
   if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;
   fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %s %p, context %p\n",
-      change->is_prior ? "prior " : "", kind_name(change->kind), registration->key_path,
+      change->is_prior ? "prior " : "", kind_name(change->kind),
+      kvo_registration_key_path(registration),
       kvo_class_name(kvo_class_of(registration->object)), (void *)registration->object,
       recipient_kind(registration), recipient(registration), registration->context);
 }
@@ -128,7 +131,8 @@ void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) 
 void kvo_log_registration(const kvo_registration *registration, const char *what) {
   if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
   fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
-      registration->key_path, (void *)registration->object, recipient_kind(registration),
+      kvo_registration_key_path(registration), (void *)registration->object,
+      recipient_kind(registration),
       recipient(registration), (unsigned)(registration->options & KVO_ALL_OPTIONS),
       registration->context);
 }

@@ -113,15 +113,14 @@ typedef struct {
   bool is_reported;    // which has been said
 } half;
 
-static bool leads_on(const kvo_cell *cell) {
-  kvo_observers observers = kvo_cell_observers(cell);
-  return observers && (kvo_observers_reach(observers, kvo_observers_options(observers)) ||
-                          kvo_cell_is_tracked(cell));
+static bool leads_on(kvo_observers observers) {
+  return kvo_observers_reach(observers, kvo_observers_options(observers)) ||
+         kvo_observers_are_tracked(observers);
 }
 
-static void read_old(kvo_frame *frame, const kvo_cell *cell, const kvo_mutation *mutation) {
-  if (mutation || leads_on(cell)) kvo_reach_begin(frame, mutation);
-  else kvo_change_read_old(frame, cell);
+static void read_old(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+  if (mutation || leads_on(observers)) kvo_reach_begin(frame, mutation);
+  else kvo_change_read_old(frame, observers);
 }
 
 static void share(const kvo_frame *frame, kvo_open_pair *pair) {
@@ -130,10 +129,10 @@ static void share(const kvo_frame *frame, kvo_open_pair *pair) {
                   kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
 }
 
-static void deliver_priors(kvo_frame *frame, const kvo_cell *cell) {
+static void deliver_priors(kvo_frame *frame) {
   uint64_t shortages = kvo_shortages;
   if (!(frame->flags & KVO_FRAME_REACH)) {
-    kvo_change_deliver_priors(frame, cell);
+    kvo_change_deliver_priors(frame);
     return;
   }
   kvo_reach_deliver_priors(frame);
@@ -146,8 +145,8 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
   uint64_t shortages = kvo_shortages;
   bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
-  const kvo_cell *cell = joined ? NULL : kvo_change_cell(frame->object, frame->id);
-  if (cell) read_old(frame, cell, mutation);
+  kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
+  if (observers) read_old(frame, observers, mutation);
   kvo_open_pair *pair = make_pair(frame, accessors, joined);
   if (!pair) return;
   share(frame, pair);
@@ -159,11 +158,11 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   half->pair = pair;
   half->is_lost = false;
   kvo_change_report_shortage(frame, shortages);
-  if (!cell) return;
+  if (!observers) return;
 #ifdef KVO_EXCEPTIONS
   half->is_held = kvo_object_hold(frame->object);
 #endif
-  deliver_priors(frame, cell);
+  deliver_priors(frame);
 }
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {

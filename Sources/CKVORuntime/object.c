@@ -10,6 +10,7 @@
 #include "kvo_class_internal.h"
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
+#include "kvo_lock.h"
 #include "kvo_memory.h"
 #include "kvo_open_pairs.h"
 #include "kvo_registration.h"
@@ -90,6 +91,20 @@ const kvo_class_operations kvo_root_operations = {
 };
 
 // MARK: Any object
+
+const kvo_class_operations *kvo_operations[256];
+static uint32_t operations_count;
+
+bool kvo_class_set_operations(kvo_class *root, const kvo_class_operations *operations) {
+  KVO_LOCKED(&kvo_class_lock);
+  uint32_t i = 0;
+  while (i < operations_count && kvo_operations[i] != operations) i++;
+  if (i == sizeof kvo_operations / sizeof *kvo_operations) return false;
+  if (i == operations_count) kvo_operations[operations_count++] = operations;
+  root->operations = operations;
+  root->operations_number = (uint8_t)i;
+  return true;
+}
 
 kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_object *object),
     kvo_error *error) {

@@ -196,7 +196,7 @@ static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_
 // thread's: then the one that was made, or led here, has read what there was, or may have (I3).
 // When that was is not asked: they have their number before they can be found.
 static bool is_of_other_thread(const kvo_member *member) {
-  return member->by_other_thread || member->registration->thread != kvo_thread_number();
+  return member->by_other_thread || member->thread != kvo_thread_number();
 }
 
 static bool was_there(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {

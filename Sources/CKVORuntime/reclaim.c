@@ -148,7 +148,7 @@ static kvo_object *object_seen(const kvo_thread *thread, const kvo_guard *guard)
 // and what the frame guarded before is over.
 static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
   return object_seen(thread, &frame->guard) == retired->guard &&
-         __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < retired->since;
+         __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < kvo_retired_since(retired);
 }
 
 static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
@@ -186,13 +186,13 @@ static kvo_frame *frame_guarding(const kvo_retired *retired) {
 static void reclaim_all(kvo_retired *chain) {
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    if (chain->kind == KVO_RETIRED_MEMORY) kvo_free(chain);
+    if (kvo_retired_get_kind(chain) == KVO_RETIRED_MEMORY) kvo_free(chain);
     else kvo_registration_reclaim(chain);
   }
 }
 
 static void push(kvo_retired **chain, kvo_retired *retired) {
-  retired->next = *chain;
+  kvo_retired_set_next(retired, *chain);
   *chain = retired;
 }
 
@@ -226,7 +226,7 @@ static void reclaim_or_wait(kvo_retired *chain) {
   const kvo_object *unguarded = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    chain->since = since;
+    kvo_retired_set(chain, since, kvo_retired_get_kind(chain));
     bool is_guarded = chain->guard != unguarded && frame_guarding(chain);
     if (!is_guarded) unguarded = chain->guard;
     push(is_guarded ? &guarded : &free, chain);
@@ -243,7 +243,7 @@ static void reclaim_or_wait(kvo_retired *chain) {
 
 static bool all_can_wait(const kvo_retired *chain) {
   for (; chain; chain = chain->next)
-    if (chain->kind == KVO_RETIRED_TELLING) return false;
+    if (kvo_retired_get_kind(chain) == KVO_RETIRED_TELLING) return false;
   return true;
 }
 

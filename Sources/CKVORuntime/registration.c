@@ -38,19 +38,33 @@ static void fill_in(kvo_registration *made, const request *request, kvo_thread *
     const kvo_accessors *accessors, bool with_handle) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
       .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
-      .thread = thread->number,
-      .object = request->object,
-      .id = accessors->id,
-      .key_path = accessors->key,
-      .callback = request->callback,
       .context = request->context,
-      .ended = request->ended,
-      .observer = request->observer};
-  if (request->observer) made->operations = kvo_class_of(request->observer)->operations;
+      .reading = kvo_reading_of(accessors),
+      .thread = thread->number,
+      .object = request->object};
+  if (request->observer) {
+    made->options |= KVO_BY_OBSERVER;
+    made->observer = request->observer;
+    made->operations = kvo_class_of(request->observer)->operations_number;
+  } else {
+    made->callback = request->callback;
+    made->ended = request->ended;
+  }
+}
+
+static __attribute__((noinline)) kvo_registration *make_counted(const request *request,
+    kvo_thread *thread, const kvo_accessors *accessors, bool with_handle) {
+  kvo_registration *made = kvo_alloc_zeroed(sizeof *made + sizeof(kvo_counts));
+  if (!made) return NULL;
+  fill_in(made, request, thread, accessors, with_handle);
+  made->has_counts = true;
+  return made;
 }
 
 static kvo_registration *make_plain(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
+  bool is_counted = request->options & KVO_DISTINCT || kvo_log_flags & KVO_COUNT_HITS;
+  if (KVO_UNLIKELY(is_counted)) return make_counted(request, thread, accessors, with_handle);
   kvo_registration *made = kvo_alloc(sizeof *made);
   if (made) fill_in(made, request, thread, accessors, with_handle);
   return made;
@@ -63,7 +77,7 @@ static kvo_registration *make_linked(const request *request, kvo_thread *thread,
   if (link) {
     fill_in(&link->entry, request, thread, accessors, with_handle);
     link->entry.options |= KVO_LINKED;
-    link->entry.key_path = chain->path->text;
+    link->entry.has_counts = true;
     kvo_link_init(link, chain, request->first);
     chain->first = link;
   }
@@ -92,7 +106,7 @@ static void discard(kvo_registration *made) {
 static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
     const kvo_accessors *accessors, kvo_error *error) {
   if (!(registration->options & KVO_GROUPED)) {
-    registration->ended = NULL;
+    if (!(registration->options & KVO_BY_OBSERVER)) registration->ended = NULL;
     kvo_registration_end(registration);
     if (handle) kvo_registration_let_go(registration);
   }
@@ -182,7 +196,7 @@ kvo_status kvo_registration_insert(kvo_registration *registration, kvo_stand *st
     insertion.frame =
         kvo_frame_push_as(kvo_thread_current(), registration->object, KVO_FRAME_DELIVERING);
     if (!insertion.frame) return give_up(registration, stand, error);
-    insertion.frame->id = registration->id;
+    insertion.frame->id = kvo_registration_id(registration);
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");

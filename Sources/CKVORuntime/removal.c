@@ -23,8 +23,8 @@ typedef struct match {
 } match;
 
 static bool matches(const kvo_registration *registration, const match *wanted) {
-  return registration && registration->observer == wanted->observer &&
-         registration->key_path == wanted->key &&
+  return registration && kvo_registration_observer(registration) == wanted->observer &&
+         kvo_registration_key_path(registration) == wanted->key &&
          (wanted->any_context || registration->context == wanted->context);
 }
 
@@ -80,8 +80,8 @@ static void enter(uint32_t *newest, const chains *chains, uint32_t place) {
 static void take_in(kvo_list_index *index, const kvo_list *list) {
   for (; index->known < list->count; index->known++) {
     const kvo_registration *registration = list->items[index->known];
-    if (!registration || !registration->observer) continue;
-    match match = {.key = registration->key_path,
+    if (!registration || !kvo_registration_observer(registration)) continue;
+    match match = {.key = kvo_registration_key_path(registration),
         .observer = registration->observer,
         .context = registration->context};
     enter(bucket(index, &match), &index->by_context, index->known);
@@ -115,12 +115,10 @@ static kvo_registration *find_in_list_locked(kvo_list *list, const match *wanted
 }
 
 static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const match *wanted) {
-  kvo_table *table = object->observations;
-  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
-  if (!cell || !cell->observers) return NULL;
-  if (kvo_observers_is_list(cell->observers))
-    return find_in_list_locked(kvo_observers_list(cell->observers), wanted);
-  kvo_registration *single = kvo_observers_single(cell->observers);
+  kvo_observers observers = kvo_object_observers(object, id);
+  if (kvo_observers_is_list(observers))
+    return find_in_list_locked(kvo_observers_list(observers), wanted);
+  kvo_registration *single = kvo_observers_single(observers);
   return matches(single, wanted) ? single : NULL;
 }
 

@@ -98,7 +98,7 @@ static void make_root(void) {
   name_hooks();
   kvo_error error;
   root = kvo_class_make("KVORoot", NULL, sizeof(kvo_object), &error);
-  if (root) root->operations = &kvo_root_operations;
+  if (root) kvo_class_set_operations(root, &kvo_root_operations);
   if (root && add_hooks(&error) == KVO_OK) return;
   fprintf(stderr, "KVO: the root class can't be made: %s\n", error.message);
   abort();

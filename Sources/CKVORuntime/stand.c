@@ -103,7 +103,7 @@ void kvo_stand_settle(kvo_stand *stand) {
 }
 
 static void link_to_observer_locked(kvo_registration *registration, kvo_table *observers_table) {
-  registration->operations->unowned_retain(registration->observer);
+  kvo_registration_operations(registration)->unowned_retain(registration->observer);
   registration->next_watched = observers_table->watched;
   registration->link_watched = &observers_table->watched;
   if (registration->next_watched)
@@ -111,29 +111,37 @@ static void link_to_observer_locked(kvo_registration *registration, kvo_table *o
   observers_table->watched = registration;
 }
 
-// The cell's own derivation goes before the one that was made in advance.
-static void install_derivation_locked(kvo_table *table, kvo_stand *stand) {
-  if (!stand->derivation) return;
-  kvo_cell *cell = kvo_table_find(table, stand->accessors->id);
-  if (!cell->derivation) {
-    kvo_derivation_install_locked(stand->derivation, table, cell);
+// The key's own derivation goes before the one that was made in advance.
+static void install_derivation_locked(kvo_table *table, kvo_list *list, kvo_stand *stand) {
+  if (!list->derivation) {
+    kvo_derivation_install_locked(stand->derivation, table, list);
     return;
   }
   kvo_stand_discard(stand);
-  stand->derivation = kvo_derivation_retain(cell->derivation);
+  stand->derivation = kvo_derivation_retain(list->derivation);
+}
+
+// A derivation hangs at a list, also of one.
+static bool insert_locked(kvo_table *table, kvo_registration *registration, kvo_stand *stand,
+    kvo_retired **retired) {
+  if (!kvo_table_insert_locked(table, registration, retired)) return false;
+  if (!stand->derivation) return true;
+  kvo_list *list = kvo_table_list_locked(table, stand->accessors->id, retired);
+  if (list) install_derivation_locked(table, list, stand);
+  else kvo_table_remove_locked(table, registration, retired);
+  return list;
 }
 
 // An object may observe itself: its table is then reserved twice, which is harmless.
 static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_retired **retired) {
-  kvo_object *object = registration->object, *observer = registration->observer;
+  kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
   kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
   kvo_table *table = kvo_table_reserve_locked(object, retired);
   if (!table || (observer && !observers_table)) return false;
   registration->serial = UINT64_MAX;
-  if (!kvo_table_insert_locked(table, registration, stand->accessors, retired)) return false;
+  if (!insert_locked(table, registration, stand, retired)) return false;
   __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
       __ATOMIC_RELEASE);
-  install_derivation_locked(table, stand);
   if (observer) link_to_observer_locked(registration, observer->observations);
   if (kvo_isa(object) != stand->dynamic) kvo_swizzle_in_locked(object, stand->dynamic);
   return true;
@@ -141,12 +149,13 @@ static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_r
 
 bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
     kvo_retired **retired) {
-  KVO_LOCKED_OBJECTS(registration->object, registration->observer);
+  KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
   if (registration->options & KVO_GROUPED && !kvo_group_member_begin_locked(registration))
     return true;
   if (place_locked(registration, stand, retired)) return true;
   if (registration->options & KVO_GROUPED) kvo_registration_set_state(registration, KVO_UNPLACED);
   kvo_table_trim_locked(registration->object, retired);
-  if (registration->observer) kvo_table_trim_locked(registration->observer, retired);
+  if (registration->options & KVO_BY_OBSERVER)
+    kvo_table_trim_locked(registration->observer, retired);
   return false;
 }

@@ -14,7 +14,7 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
-_Static_assert(_Alignof(kvo_list) > 1 && _Alignof(kvo_accessors) > 3,
+_Static_assert(_Alignof(kvo_list) > 3 && _Alignof(kvo_accessors) > 3,
     "the lowest bits of their addresses are marks");
 
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
@@ -147,6 +147,8 @@ static void append(kvo_list *list, kvo_registration *registration) {
 static kvo_list *copy_list(const kvo_list *old) {
   kvo_list *list = make_list(old->live < FIRST_LIST / 2 ? FIRST_LIST : old->live * 2);
   if (!list) return NULL;
+  list->reading = old->reading;
+  list->derivation = old->derivation;
   for (uint32_t i = 0; i < old->count; i++)
     if (old->items[i]) append(list, old->items[i]);
   return list;
@@ -159,40 +161,56 @@ static void set_observers(kvo_cell *cell, kvo_observers observers) {
 static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSERVERS_LIST; }
 
 // Plain, unless setters of the key notify nobody, or the key is read after each.
-static kvo_observers of_single(kvo_registration *registration, uintptr_t reading) {
-  bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) && !(reading & KVO_CELL_MARKS);
+static kvo_observers of_single(kvo_registration *registration) {
+  bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) &&
+                  !(registration->reading & KVO_READING_MARKS);
   return (uintptr_t)registration | (is_plain ? KVO_OBSERVERS_PLAIN : 0);
+}
+
+static kvo_list *list_of_one(kvo_registration *registration) {
+  kvo_list *list = make_list(FIRST_LIST);
+  if (!list) return NULL;
+  list->reading = registration->reading;
+  append(list, registration);
+  return list;
 }
 
 // The cell's list with room for one more, made from the single observer or from a full list.
 static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_retired **retired) {
   bool was_list = kvo_observers_is_list(cell->observers);
   kvo_list *old = was_list ? kvo_observers_list(cell->observers) : NULL;
-  if (old && old->count < old->capacity) return old;
-  kvo_list *list = old ? copy_list(old) : make_list(FIRST_LIST);
-  if (!list) return NULL;
-  if (old) kvo_list_retire_locked(old, object, retired);
-  else append(list, kvo_observers_single(cell->observers));
+  if (!old) return list_of_one(kvo_observers_single(cell->observers));
+  if (old->count < old->capacity) return old;
+  kvo_list *list = copy_list(old);
+  if (list) kvo_list_retire_locked(old, object, retired);
   return list;
 }
 
+kvo_list *kvo_table_list_locked(kvo_table *table, uintptr_t id, kvo_retired **retired) {
+  kvo_cell *cell = kvo_table_find(table, id);
+  kvo_list *list = list_with_room(cell, table->object, retired);
+  if (list) set_observers(cell, of_list(list));
+  return list;
+}
+
+static kvo_cell *cell_for(kvo_table *table, uintptr_t id) {
+  kvo_cell *cell = kvo_table_find(table, id);
+  if (cell) return cell;
+  cell = free_cell(table, id);
+  __atomic_store_n(&cell->id, id, __ATOMIC_RELEASE);
+  table->used++;
+  return cell;
+}
+
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
-    const kvo_accessors *accessors, kvo_retired **retired) {
-  kvo_cell *cell = kvo_table_find(table, registration->id);
-  uintptr_t reading = kvo_cell_reading(accessors);
-  if (cell) {
-    __atomic_store_n(&cell->reading, reading, __ATOMIC_RELEASE);
-  } else {
-    cell = free_cell(table, registration->id);
-    cell->reading = reading;
-    __atomic_store_n(&cell->id, registration->id, __ATOMIC_RELEASE);
-    table->used++;
-  }
+    kvo_retired **retired) {
+  kvo_cell *cell = cell_for(table, kvo_registration_id(registration));
   if (!cell->observers) {
-    set_observers(cell, of_single(registration, reading));
+    set_observers(cell, of_single(registration));
   } else {
     kvo_list *list = list_with_room(cell, registration->object, retired);
     if (!list) return false;
+    __atomic_store_n(&list->reading, registration->reading, __ATOMIC_RELEASE);
     append(list, registration);
     set_observers(cell, of_list(list));
   }
@@ -214,13 +232,13 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   kvo_list_retire_locked(list, registration->object, retired);
 }
 
-kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+bool kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     kvo_retired **retired) {
-  kvo_cell *cell = kvo_table_find(table, registration->id);
+  kvo_cell *cell = kvo_table_find(table, kvo_registration_id(registration));
   if (kvo_observers_is_list(cell->observers))
     remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);
   else set_observers(cell, 0);
   table->live--;
   if (registration->options & KVO_LINKED) table->linked--;
-  return cell;
+  return cell->observers;
 }

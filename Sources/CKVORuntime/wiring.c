@@ -23,9 +23,8 @@ static kvo_link *make_link(kvo_chain *chain, uint32_t depth, const kvo_stand *st
   link->entry = (kvo_registration){.references = 2, // its table's, and that of whoever makes it
       .options = KVO_LINKED,
       .thread = kvo_thread_number(),
-      .object = stand->object,
-      .id = stand->accessors->id,
-      .key_path = chain->path->text};
+      .reading = kvo_reading_of(stand->accessors),
+      .object = stand->object};
   kvo_link_init(link, chain, depth);
   return link;
 }
@@ -86,9 +85,10 @@ static void push_consequences(kvo_wiring *wiring, kvo_link *link, kvo_stand *sta
 static kvo_derivation *derivation_at(const kvo_link *link) {
   KVO_LOCKED(&kvo_graph_lock);
   KVO_LOCKED_OBJECTS(link->entry.object, NULL);
-  kvo_table *table = link->entry.state == KVO_LIVE ? link->entry.object->observations : NULL;
-  kvo_cell *cell = table ? kvo_table_find(table, link->entry.id) : NULL;
-  return cell && cell->derivation ? kvo_derivation_retain(cell->derivation) : NULL;
+  if (link->entry.state != KVO_LIVE) return NULL;
+  kvo_derivation *derivation = kvo_observers_derivation(
+      kvo_object_observers(link->entry.object, kvo_registration_id(&link->entry)));
+  return derivation ? kvo_derivation_retain(derivation) : NULL;
 }
 
 // Whoever has placed it may not have fenced yet.

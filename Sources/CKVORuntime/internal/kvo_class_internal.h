@@ -61,6 +61,7 @@ struct kvo_class {
   size_t parts;                     ///< how many parts of that definition it has got so far
   size_t instance_size;
   const kvo_class_operations *operations;
+  uint8_t operations_number; ///< their place among `kvo_operations`
   kvo_map methods;       ///< selector -> kvo_method *: this class's own and its overrides
   kvo_map class_methods; ///< selector -> kvo_imp
   kvo_map ivars;         ///< name -> kvo_ivar *
@@ -118,6 +119,10 @@ kvo_imp KVO_NULLABLE kvo_class_find_class_method(const kvo_class *cls,
 
 /// How objects of C live, object.c.
 extern const kvo_class_operations kvo_root_operations;
+/// Those of all roots, by number, so that what knows an object can keep a byte of it.
+extern const kvo_class_operations *KVO_NULLABLE kvo_operations[256];
+/// Sets a root's operations. False: there are too many.
+bool kvo_class_set_operations(kvo_class *root, const kvo_class_operations *operations);
 
 /// The selectors of hooks, interned once; root.c.
 typedef struct kvo_hook_names {

@@ -43,8 +43,6 @@ void kvo_change_look(kvo_object *object, uintptr_t id);
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
 
-/// The cell of a key of a guarded object, NULL if nobody observes it.
-kvo_cell *KVO_NULLABLE kvo_change_cell(kvo_object *object, uintptr_t id);
 /// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
 /// Reads a key, or a path, for a change record: a collection as it is now, not as a proxy. False,
@@ -66,8 +64,8 @@ void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are
 /// set.
-void kvo_change_read_old(kvo_frame *frame, const kvo_cell *cell);
-void kvo_change_deliver_priors(kvo_frame *frame, const kvo_cell *cell);
+void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
+void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);
 
 /// The one call with the value there is, made by a registration with `KVO_INITIAL`. The frame

@@ -52,6 +52,7 @@ typedef struct kvo_chain {
 
 struct kvo_link {
   struct kvo_handle entry; ///< first: entries with KVO_LINKED are these
+  kvo_counts counts;       ///< behind it, as with any registration that has some
   kvo_chain *chain;
   uint32_t depth; ///< which component it stands for
   kvo_link *KVO_NULLABLE parent;
@@ -162,10 +163,10 @@ bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_derivation *KVO_NULLABLE *KVO_NONNULL made);
 kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation);
 void kvo_derivation_release(kvo_derivation *KVO_NULLABLE derivation);
-/// Puts it into its cell, which has observers. Graph and object lock held.
-void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_cell *cell);
-/// Takes it out of its cell. Graph and object lock held.
-kvo_derivation *KVO_NULLABLE kvo_derivation_remove_locked(kvo_table *table, kvo_cell *cell);
+/// Hangs it at the list of its key's observers. Graph and object lock held.
+void kvo_derivation_install_locked(kvo_derivation *derivation, kvo_table *table, kvo_list *list);
+/// It hangs there no more. Graph and object lock held.
+void kvo_derivation_remove_locked(kvo_table *table, kvo_derivation *derivation);
 
 /// Whether a registration is told of the key, or a derived key that is needed depends on it. Graph
 /// lock held. O(1) mostly, at worst O(what depends on it, directly or not).

@@ -24,6 +24,8 @@ typedef struct kvo_affected {
 /// A registration that is to be told, held.
 typedef struct kvo_member {
   kvo_registration *registration;
+  uint64_t serial; ///< the registration's
+  uint32_t thread; ///< likewise
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went
@@ -40,8 +42,16 @@ typedef struct kvo_member {
 
 enum { KVO_NO_PLACE = UINT32_MAX };
 
+/// Where a registration stands in an audience.
+typedef struct kvo_placed {
+  const kvo_registration *KVO_NULLABLE registration;
+  uint32_t place;
+} kvo_placed;
+
 /// Who is to be told of a change, in order. Few have room in place; it must not be moved.
 typedef struct kvo_audience {
+  kvo_placed *KVO_NULLABLE index; ///< of many members: where each stands
+  uint32_t index_mask;
   kvo_affected *affected;
   kvo_member *members;
   uint32_t affected_count, affected_capacity, member_count, member_capacity;

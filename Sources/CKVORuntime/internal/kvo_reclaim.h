@@ -17,22 +17,39 @@ typedef enum kvo_retired_kind {
   KVO_RETIRED_TELLING, ///< one that tells its end, which may run the user's `ended` function
 } kvo_retired_kind;
 
-/// The head of whatever is freed this way. Several that end together form a chain.
+/// The head of whatever is freed this way. Several that end together form a chain. Where a registration
+/// has ended it lies over what nobody needs of it any more, so its members are atomic: a delivery may
+/// still read what was there before, and then finds that the registration has ended.
 struct kvo_retired {
   kvo_retired *KVO_NULLABLE next;
+  uint64_t since_and_kind; ///< the serial of the first frames that don't count; kvo_retired_kind
   const kvo_object *KVO_NULLABLE guard; ///< freed when no frame from before guards this object
-  uint64_t since : 62;                  ///< the serial of the first frames that don't count
-  uint64_t kind : 2;                    ///< enum kvo_retired_kind
 };
 
-/// Puts one more in front of a chain.
+KVO_INLINE void kvo_retired_set_next(kvo_retired *retired, kvo_retired *KVO_NULLABLE next) {
+  __atomic_store_n(&retired->next, next, __ATOMIC_RELEASE);
+}
+KVO_INLINE uint64_t kvo_retired_since(const kvo_retired *retired) {
+  return __atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) >> 2;
+}
+KVO_INLINE kvo_retired_kind kvo_retired_get_kind(const kvo_retired *retired) {
+  return (kvo_retired_kind)(__atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) & 3);
+}
+KVO_INLINE void kvo_retired_set(kvo_retired *retired, uint64_t since, kvo_retired_kind kind) {
+  __atomic_store_n(&retired->since_and_kind, since << 2 | kind, __ATOMIC_RELEASE);
+}
+
+/// Puts one more in front of a chain, of which the guard is known.
+KVO_INLINE void kvo_retire_guarded(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain,
+    kvo_retired *retired, kvo_retired_kind kind) {
+  kvo_retired_set_next(retired, *chain);
+  kvo_retired_set(retired, 0, kind);
+  *chain = retired;
+}
 KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo_retired *retired,
     const kvo_object *guard, kvo_retired_kind kind) {
-  retired->next = *chain;
   retired->guard = guard;
-  retired->since = 0;
-  retired->kind = kind;
-  *chain = retired;
+  kvo_retire_guarded(chain, retired, kind);
 }
 
 /// Frees the chain as soon as no frame guards it that was there already: mostly now, else when the

@@ -68,8 +68,8 @@ bool kvo_group_member_begin_locked(kvo_registration *member);
 /// Likewise: tells that it is reclaimed, and that nothing holds it any more.
 void kvo_group_member_ended(kvo_registration *member);
 void kvo_group_member_free(kvo_registration *member);
-/// Its first one, whose memory lasts as long as that of any other.
-kvo_registration *kvo_group_first(kvo_group *group);
+/// What is counted of all of them together: they are one observer.
+kvo_counts *kvo_group_counts(kvo_group *group);
 /// Whether any of a group is live.
 bool kvo_group_is_valid(const kvo_group *group);
 /// Ends all of a group; the caller keeps one of them.

@@ -60,6 +60,11 @@ KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
   return registration;
 }
 
+/// There are no marks: it would not be plain.
+KVO_INLINE const kvo_accessors *kvo_short_accessors(const kvo_place *place) {
+  return (const kvo_accessors *)kvo_short_registration(place)->reading;
+}
+
 /// Whether there is nobody else, and who was there still is.
 KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
   return KVO_LIKELY(kvo_table_of(object) == place->table) &&
@@ -73,7 +78,7 @@ KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object 
   uint32_t options = kvo_short_registration(place)->options;
   frame->change.old_value = NULL;
   if (options & (KVO_OLD | KVO_NEW)) {
-    const kvo_accessors *accessors = kvo_cell_accessors(place->cell);
+    const kvo_accessors *accessors = kvo_short_accessors(place);
     if (KVO_UNLIKELY(!kvo_short_reads(accessors, kind))) return false;
     if (options & KVO_OLD)
       frame->change.old_value = kvo_short_read(&frame->old_value, accessors, object, size);
@@ -97,7 +102,7 @@ KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo
   bool is_there = kvo_short_is_there(object, place);
   frame->change.new_value = NULL;
   if (is_there && registration->options & KVO_NEW) {
-    const kvo_accessors *accessors = kvo_cell_accessors(place->cell);
+    const kvo_accessors *accessors = kvo_short_accessors(place);
     is_there = kvo_short_reads(accessors, kind);
     if (KVO_LIKELY(is_there))
       frame->change.new_value = kvo_short_read(&frame->new_value, accessors, object, size);
@@ -105,8 +110,9 @@ KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo
   if (KVO_UNLIKELY(!is_there)) {
     kvo_short_leave(frame);
     kvo_change_finish(frame);
-  } else if (KVO_LIKELY(registration->callback != NULL)) {
-    registration->callback(registration->context, object, registration->key_path, &frame->change);
+  } else if (KVO_LIKELY(!(registration->options & KVO_BY_OBSERVER))) {
+    registration->callback(registration->context, object, kvo_short_accessors(place)->key,
+        &frame->change);
   } else {
     kvo_change_call(frame, registration, &frame->change);
   }

@@ -15,10 +15,10 @@ enum { KVO_LIVE = 0, KVO_ENDED, KVO_UNPLACED }; // the state of a registration
 /// meets it reaches further than this key.
 enum { KVO_LINKED_BIT = 5, KVO_LINKED = 1 << KVO_LINKED_BIT, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
 enum { KVO_OPTION_COUNT = KVO_LINKED_BIT + 1 };
-/// Likewise: it is part of a kvo_group (group.c).
-enum { KVO_GROUPED = 64 };
+/// Likewise: it is part of a kvo_group (group.c); it was made by an observer object.
+enum { KVO_GROUPED = 64, KVO_BY_OBSERVER = 128 };
 /// What a plain observer may have asked for: to be called after each change, with old and new.
-enum { KVO_PLAIN_OPTIONS = KVO_OLD | KVO_NEW | KVO_INITIAL | KVO_GROUPED };
+enum { KVO_PLAIN_OPTIONS = KVO_OLD | KVO_NEW | KVO_INITIAL | KVO_GROUPED | KVO_BY_OBSERVER };
 typedef struct kvo_group kvo_group;
 
 /// Who counts how often an observer is told: the first thread, and all others together (distinct.c).
@@ -37,44 +37,53 @@ struct kvo_telling {
   kvo_telling *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one
 };
 
+/// What is counted of a registration that asks for distinct changes alone (distinct.c), and of all in a
+/// debug mode; atomic.
+typedef struct kvo_counts {
+  uint64_t claim; ///< which change was the last to claim the observer
+  /// How often telling him has begun and has ended.
+  uint32_t tellings_begun[KVO_TELLER_SORTS], tellings_ended[KVO_TELLER_SORTS];
+  uint32_t hits; ///< calls of the observer
+} kvo_counts;
+
 /// One registration, or what stands for one at a key further along its path. Immutable while it is
-/// live, but for what says otherwise. What a delivery reads comes first and fits a cache line: with
-/// very many keys it is memory that a delivery waits for.
+/// live, but for what says otherwise. With very many keys it is memory that a delivery waits for: what
+/// it reads comes first, and there is nothing in it that the class or the key could tell.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {
   uint8_t state; ///< KVO_LIVE and so on, atomic
   uint8_t options;
+  uint8_t operations;  ///< with KVO_BY_OBSERVER: of the observer (`kvo_operations`)
+  uint8_t has_counts;  ///< whether it is one of those that `kvo_registration_counts` finds some for
   uint32_t references; ///< atomic: the object's table (or limbo), the handle, audiences
-  /// When it came to be found, counted over all registrations; atomic. A change whose frame has
-  /// counted it finds it at its will, any other is one that it came too late for.
-  uint64_t serial;
-  uint32_t thread; ///< the number of the thread that made it
-  uint32_t hits;   ///< atomic, counted in a debug mode
-  kvo_callback KVO_NULLABLE callback;
-  void *KVO_NULLABLE context;
-  kvo_object
-      *object; ///< dead once state is KVO_ENDED; its address still names the lock and the guard
-  const char *key_path;              ///< interned
-  kvo_object *KVO_NULLABLE observer; ///< an unowned reference, until this is reclaimed
-
   union {
-    const kvo_class_operations *KVO_NULLABLE operations; ///< the observer's
-    kvo_group *KVO_NULLABLE group;                       ///< of one with KVO_GROUPED
+    kvo_callback KVO_NULLABLE callback;
+    kvo_object *KVO_NULLABLE observer; ///< with KVO_BY_OBSERVER: an unowned reference, until this is reclaimed
   };
-  void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
-  uintptr_t id;
-  uint32_t index; ///< in its key's list; object lock
-  uint32_t place; ///< in the audience that it was last found for; graph lock
-  uint64_t stamp; ///< of that audience; graph lock
-  /// Of one with KVO_DISTINCT (distinct.c); atomic: which change was the last to claim it, and how often
-  /// telling it has begun and has ended.
-  uint64_t claim;
-  uint32_t tellings_begun[KVO_TELLER_SORTS], tellings_ended[KVO_TELLER_SORTS];
-  /// Links of the observer's list of what it registered. Both objects' locks.
-  kvo_registration *KVO_NULLABLE next_watched;
-  kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched; ///< what points at this one
-  kvo_retired retired;
+  void *KVO_NULLABLE context;
+  uintptr_t reading; ///< the accessors of its key, with marks in the lowest bits (below)
+  union {
+    struct {
+      /// When it came to be found, counted over all registrations; atomic. A change whose frame has
+      /// counted it finds it at its will, any other is one that it came too late for.
+      uint64_t serial;
+      uint32_t thread; ///< the number of the thread that made it; atomic
+      uint32_t index;  ///< in its key's list; object lock
+      /// Dead once state is KVO_ENDED; its address still names the lock and the guard.
+      kvo_object *object;
+    };
+    kvo_retired retired; ///< when it has ended; the object is the guard
+  };
+  union {
+    void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context); ///< of one by a callback alone
+    kvo_group *KVO_NULLABLE group;                          ///< of one with KVO_GROUPED
+    /// With KVO_BY_OBSERVER: what points at this one in the observer's list of what it registered. Both
+    /// objects' locks.
+    kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched;
+  };
+  kvo_registration *KVO_NULLABLE next_watched; ///< likewise
 };
+_Static_assert(sizeof(struct kvo_handle) == 72, "a registration with malloc's word is 80 bytes");
 
 KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) {
   uint8_t state = __atomic_load_n(&registration->state, __ATOMIC_ACQUIRE);
@@ -86,6 +95,42 @@ KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) 
 KVO_INLINE void kvo_registration_set_state(kvo_registration *registration, uint8_t state) {
   __atomic_store_n(&registration->state, state, __ATOMIC_SEQ_CST);
 }
+KVO_INLINE kvo_object *KVO_NULLABLE kvo_registration_observer(const kvo_registration *registration) {
+  return registration->options & KVO_BY_OBSERVER ? registration->observer : NULL;
+}
+KVO_INLINE const kvo_class_operations *kvo_registration_operations(
+    const kvo_registration *registration) {
+  return kvo_operations[registration->operations];
+}
+/// What is written when a registration ends is something else: ask for the state afterwards.
+KVO_INLINE uint64_t kvo_registration_serial(const kvo_registration *registration) {
+  return __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
+}
+KVO_INLINE uint32_t kvo_registration_thread(const kvo_registration *registration) {
+  return __atomic_load_n(&registration->thread, __ATOMIC_ACQUIRE);
+}
+
+/// Accessors with marks.
+enum { KVO_READING_MANUAL = 1, KVO_READING_TRACKED = 2, KVO_READING_MARKS = 3 };
+KVO_INLINE const kvo_accessors *kvo_reading_accessors(uintptr_t reading) {
+  return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_READING_MARKS);
+}
+KVO_INLINE uintptr_t kvo_reading_of(const kvo_accessors *accessors) {
+  bool is_tracked = accessors->property && accessors->property->track;
+  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : KVO_READING_MANUAL) |
+         (is_tracked ? KVO_READING_TRACKED : 0);
+}
+KVO_INLINE const kvo_accessors *kvo_registration_accessors(const kvo_registration *registration) {
+  return kvo_reading_accessors(registration->reading);
+}
+/// Of its key, by which its object's table is indexed.
+KVO_INLINE uintptr_t kvo_registration_id(const kvo_registration *registration) {
+  return kvo_registration_accessors(registration)->id;
+}
+/// The key path that it was made with, interned or the path's.
+const char *kvo_registration_key_path(const kvo_registration *registration);
+/// NULL where nothing is counted.
+kvo_counts *KVO_NULLABLE kvo_registration_counts(kvo_registration *registration);
 
 /// The registration that a retired head belongs to.
 KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
@@ -105,6 +150,8 @@ typedef struct kvo_list {
   uint32_t
       wanting[KVO_OPTION_COUNT]; ///< how many live ones have each option; for readers, `options`
   uint32_t options;              ///< atomic: the union
+  uintptr_t reading;             ///< the key's, as of the newest registration; atomic
+  struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
   kvo_list_index *KVO_NULLABLE index;     ///< by observer; object lock
   kvo_registration *KVO_NULLABLE items[]; ///< atomic
 } kvo_list;
@@ -133,29 +180,7 @@ KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) {
 typedef struct kvo_cell {
   uintptr_t id;            ///< kvo_accessors.id; 0 for a free cell; atomic
   kvo_observers observers; ///< atomic
-  uintptr_t reading;       ///< the accessors, with marks in the lowest bits (below); atomic
-  struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
 } kvo_cell;
-
-enum { KVO_CELL_MANUAL = 1, KVO_CELL_TRACKED = 2, KVO_CELL_MARKS = 3 };
-KVO_INLINE const kvo_accessors *kvo_cell_accessors(const kvo_cell *cell) {
-  uintptr_t reading = __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE);
-  return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_CELL_MARKS);
-}
-/// A cell's accessors with the marks.
-KVO_INLINE uintptr_t kvo_cell_reading(const kvo_accessors *accessors) {
-  bool is_tracked = accessors->property && accessors->property->track;
-  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : KVO_CELL_MANUAL) |
-         (is_tracked ? KVO_CELL_TRACKED : 0);
-}
-/// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
-KVO_INLINE bool kvo_cell_is_manual(const kvo_cell *cell) {
-  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & KVO_CELL_MANUAL;
-}
-/// Whether a change of the key has to be followed by reading it: it is a binding's tracked one.
-KVO_INLINE bool kvo_cell_is_tracked(const kvo_cell *cell) {
-  return __atomic_load_n(&cell->reading, __ATOMIC_ACQUIRE) & KVO_CELL_TRACKED;
-}
 
 /// A change by hand that is open: kvo_will_change has been called. Object lock.
 typedef struct kvo_open_pair {
@@ -232,6 +257,34 @@ KVO_INLINE uint32_t kvo_observers_options(kvo_observers observers) {
     return kvo_observers_single(observers)->options;
   return __atomic_load_n(&kvo_observers_list(observers)->options, __ATOMIC_ACQUIRE);
 }
+/// How the key is read.
+KVO_INLINE uintptr_t kvo_observers_reading(kvo_observers observers) {
+  if (KVO_LIKELY(!kvo_observers_is_list(observers)))
+    return kvo_observers_single(observers)->reading;
+  return __atomic_load_n(&kvo_observers_list(observers)->reading, __ATOMIC_ACQUIRE);
+}
+KVO_INLINE const kvo_accessors *kvo_observers_accessors(kvo_observers observers) {
+  return kvo_reading_accessors(kvo_observers_reading(observers));
+}
+/// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
+KVO_INLINE bool kvo_observers_are_manual(kvo_observers observers) {
+  return kvo_observers_reading(observers) & KVO_READING_MANUAL;
+}
+/// Whether a change of the key has to be followed by reading it: it is a binding's tracked one.
+KVO_INLINE bool kvo_observers_are_tracked(kvo_observers observers) {
+  return kvo_observers_reading(observers) & KVO_READING_TRACKED;
+}
+/// What the key is derived from. The object's lock.
+KVO_INLINE struct kvo_derivation *KVO_NULLABLE kvo_observers_derivation(kvo_observers observers) {
+  return kvo_observers_is_list(observers) ? kvo_observers_list(observers)->derivation : NULL;
+}
+
+/// The observers of a key of a guarded object, or of one whose lock is held; 0 if there are none.
+KVO_INLINE kvo_observers kvo_object_observers(const kvo_object *object, uintptr_t id) {
+  kvo_table *table = kvo_table_of(object);
+  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+  return cell ? kvo_cell_observers(cell) : 0;
+}
 
 /// The object's table, made if there is none, with room for one more key. NULL if memory is out.
 kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object,
@@ -251,10 +304,13 @@ void kvo_tables_visit(void (*visit)(void *KVO_NULLABLE context, kvo_table *table
 /// Puts the registration behind the others of its key. False, with nothing changed, if memory is
 /// out.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
-    const kvo_accessors *accessors, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Takes it out and returns its key's cell. What no reader needs any more is added to `retired`,
-/// the registration not.
-kvo_cell *kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// The key's list, made if there is a single observer. NULL if memory is out.
+kvo_list *KVO_NULLABLE kvo_table_list_locked(kvo_table *table, uintptr_t id,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// Takes a registration out, and tells whether others of its key are left. What no reader needs any more
+/// is added to `retired`, the registration not.
+bool kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Lets go of a list that its cell has let go of.

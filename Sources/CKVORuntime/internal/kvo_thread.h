@@ -235,7 +235,7 @@ KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
 /// Whether a registration came to be found only after the change had begun.
 KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
     const kvo_frame *frame) {
-  return __atomic_load_n(&registration->serial, __ATOMIC_RELAXED) > frame->serial;
+  return kvo_registration_serial(registration) > frame->serial;
 }
 /// Whether this thread is reading that.
 bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
