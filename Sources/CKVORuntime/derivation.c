@@ -89,7 +89,7 @@ bool kvo_derivation_leave_locked(kvo_derivation *derivation) {
   kvo_observers observers = kvo_object_observers(derivation->object, derivation->accessors->id);
   if (kvo_observers_derivation(observers) != derivation) return false;
   kvo_observers_list(observers)->derivation = NULL;
-  kvo_derivation_remove_locked(derivation->object->observations, derivation);
+  kvo_derivation_remove_locked(kvo_table_of(derivation->object), derivation);
   return true;
 }
 
@@ -194,13 +194,12 @@ static bool make_room(gathering *gathered) {
   return objects;
 }
 
-static void gather(void *context, kvo_table *table) {
+static void gather(void *context, kvo_object *object) {
   gathering *gathered = context;
-  if (!table->live || !make_room(gathered)) return;
-  const kvo_class *cls = kvo_class_of(table->object);
+  if (!make_room(gathered)) return;
+  const kvo_class *cls = kvo_class_of(object);
   if (!kvo_class_is_subclass_of(cls, gathered->cls)) return;
-  if (cls->operations->try_retain(table->object))
-    gathered->objects[gathered->count++] = table->object;
+  if (cls->operations->try_retain(object)) gathered->objects[gathered->count++] = object;
 }
 
 // Ends one that is in no cell, wired or not, and the reference to it.
@@ -216,7 +215,8 @@ static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors,
   kvo_observers observers = kvo_object_observers(object, accessors->id);
   if (kvo_observers_is_list(observers)) return kvo_observers_list(observers);
   if (!observers || !is_needed) return NULL;
-  return kvo_table_list_locked(object->observations, accessors->id, retired);
+  kvo_table *table = kvo_table_reserve_locked(object, retired);
+  return table ? kvo_table_list_locked(table, accessors->id, retired) : NULL;
 }
 
 // The derivation that was there.
@@ -239,7 +239,7 @@ static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     list = list_locked(object, accessors, made != NULL, &retired);
-    if (list) old = exchange_locked(object->observations, list, made);
+    if (list) old = exchange_locked(kvo_table_of(object), list, made);
   }
   if (!list && made) discard_locked(made, &retired);
   if (old) kvo_derivation_end_locked(old, &retired);
@@ -270,19 +270,22 @@ typedef struct {
   const kvo_dependencies *dependencies; // of its derivation, or NULL
 } observed_key;
 
+static observed_key observed_by(kvo_observers observers) {
+  const kvo_derivation *derivation = kvo_observers_derivation(observers);
+  return (observed_key){
+      kvo_observers_accessors(observers), derivation ? derivation->dependencies : NULL};
+}
+
 // The object's observed keys, to be freed. Wiring one of them may replace the table.
 static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
   KVO_LOCKED_OBJECTS(object, NULL);
-  const kvo_table *table = object->observations;
-  observed_key *keys = table ? kvo_alloc((table->mask + 1) * sizeof *keys) : NULL;
+  kvo_hanging hanging = kvo_object_hanging(object);
+  const kvo_table *table = kvo_hanging_table(hanging);
+  observed_key *keys = kvo_alloc((table ? table->mask + 1 : 1) * sizeof *keys);
   *count = 0;
-  for (uint32_t i = 0; keys && i <= table->mask; i++) {
-    kvo_observers observers = table->cells[i].observers;
-    if (!observers) continue;
-    const kvo_derivation *derivation = kvo_observers_derivation(observers);
-    keys[(*count)++] = (observed_key){
-        kvo_observers_accessors(observers), derivation ? derivation->dependencies : NULL};
-  }
+  if (keys && kvo_hanging_is_only(hanging)) keys[(*count)++] = observed_by(hanging);
+  for (uint32_t i = 0; keys && table && i <= table->mask; i++)
+    if (table->cells[i].observers) keys[(*count)++] = observed_by(table->cells[i].observers);
   return keys;
 }
 
@@ -327,7 +330,7 @@ static void end_gathering(gathering *gathered) {
 void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   uint64_t shortages = kvo_shortages;
-  kvo_tables_visit(gather, &gathered);
+  kvo_observed_visit(gather, &gathered);
   for (size_t i = 0; i < gathered.count; i++) refresh(gathered.objects[i]);
   if (kvo_shortages != shortages) kvo_report_underived(cls);
   end_gathering(&gathered);
@@ -356,10 +359,21 @@ static bool make_room_for_one(replacements *all) {
   return items;
 }
 
+// So that a derivation can hang there, whatever memory there is then.
+static void prepare_list(kvo_object *object, const kvo_accessors *accessors) {
+  kvo_retired *retired = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    list_locked(object, accessors, true, &retired);
+  }
+  kvo_retire(retired);
+}
+
 static void prepare_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
   replacements *all = context;
   kvo_derivation *made;
   if (!make_room_for_one(all) || !kvo_derivation_make(object, accessors, &made) || !made) return;
+  prepare_list(object, accessors);
   all->items[all->count++] = (replacement){object, accessors, made};
   kvo_wire(NULL, kvo_derivation_retain(made));
 }
@@ -383,7 +397,7 @@ bool kvo_derivations_extend(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   replacements all = {0};
   uint64_t shortages = kvo_shortages;
-  kvo_tables_visit(gather, &gathered);
+  kvo_observed_visit(gather, &gathered);
   for (size_t i = 0; i < gathered.count; i++)
     visit_outdated(gathered.objects[i], prepare_visited, &all);
   bool is_whole = kvo_shortages == shortages;

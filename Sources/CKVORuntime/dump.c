@@ -32,19 +32,6 @@ typedef struct {
   entry *entries;
 } snapshot;
 
-// Calls `visit` with what stands at the keys of a table, its object's lock held.
-static void visit_table_locked(const kvo_table *table,
-    void (*visit)(void *context, kvo_registration *registration), void *context) {
-  for (uint32_t i = 0; i <= table->mask; i++) {
-    kvo_observers observers = table->cells[i].observers;
-    if (observers && !kvo_observers_is_list(observers))
-      visit(context, kvo_observers_single(observers));
-    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
-    for (uint32_t j = 0; list && j < list->count; j++)
-      if (list->items[j]) visit(context, list->items[j]);
-  }
-}
-
 static void add(void *context, kvo_registration *registration) {
   snapshot *taken = context;
   if (!kvo_registration_is_users(registration)) return;
@@ -65,9 +52,14 @@ static void add(void *context, kvo_registration *registration) {
   kvo_registration_hold(registration);
 }
 
-static bool take_locked(snapshot *taken, const kvo_table *table) {
-  taken->entries = kvo_alloc(table->live * sizeof(entry) + 1);
-  if (taken->entries) visit_table_locked(table, add, taken);
+static size_t count_locked(const kvo_object *object) {
+  const kvo_table *table = kvo_table_of(object);
+  return table ? table->live : kvo_only_of(object) != NULL;
+}
+
+static bool take_locked(snapshot *taken, const kvo_object *object) {
+  taken->entries = kvo_alloc(count_locked(object) * sizeof(entry) + 1);
+  if (taken->entries) kvo_registrations_visit_locked(object, add, taken);
   return taken->entries != NULL;
 }
 
@@ -98,7 +90,7 @@ static bool take(snapshot *taken, const kvo_object *object) {
   *taken = (snapshot){0};
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    if (object->observations) done = take_locked(taken, object->observations);
+    if (object->observations) done = take_locked(taken, object);
   }
   describe_observers(taken);
   if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
@@ -213,7 +205,7 @@ static void print_links_locked(output *out, const kvo_table *table) {
     print(out, "  out of memory\n");
     return;
   }
-  visit_table_locked(table, find_link, &found);
+  kvo_registrations_visit_locked(table->object, find_link, &found);
   if (found.count) qsort(found.links, found.count, sizeof *found.links, compare_links);
   for (size_t i = 0; i < found.count; i++) print_link(out, found.links[i]);
   kvo_free(found.links);
@@ -232,7 +224,7 @@ static void print_dump(output *out, const kvo_object *object) {
       kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
   if (kvo_visit_registrations(object, print_registration, out)) print(out, "  out of memory\n");
   KVO_LOCKED_OBJECTS(object, NULL);
-  const kvo_table *table = object->observations;
+  const kvo_table *table = kvo_table_of(object);
   if (!table) return;
   print_links_locked(out, table);
   print_made(out, table->watched);

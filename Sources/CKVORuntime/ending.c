@@ -69,10 +69,9 @@ static kvo_derivation *derivation_of_locked(const kvo_registration *registration
 }
 
 // What ends one registration, with its locks held; the caller retires the chain afterwards.
-static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
+static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_table *table,
+    kvo_retired **retired) {
   kvo_object *object = registration->object;
-  kvo_table *table = object->observations;
-  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
   kvo_derivation *derivation = table->linked ? derivation_of_locked(registration) : NULL;
   kvo_aftermath aftermath = {0};
   if (kvo_table_remove_locked(table, registration, retired)) {
@@ -86,6 +85,20 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
   kvo_table_trim_locked(object, retired);
   if (registration->options & KVO_BY_OBSERVER)
     kvo_table_trim_locked(registration->observer, retired);
+  return aftermath;
+}
+
+static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_table *table = kvo_table_of(object);
+  kvo_aftermath aftermath = {0};
+  kvo_registration_set_state(registration, KVO_ENDED);
+  if (table) {
+    aftermath = end_in_table_locked(registration, table, retired);
+  } else {
+    kvo_only_take_off_locked(object, registration);
+    kvo_swizzle_out_locked(object);
+  }
   retire(registration, retired);
   return aftermath;
 }
@@ -93,7 +106,8 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
 // Whether more would end than the entry: then the graph lock is needed.
 static bool reaches_further_locked(const kvo_registration *registration) {
   if (registration->options & KVO_LINKED) return true;
-  return registration->object->observations->linked && derivation_of_locked(registration);
+  const kvo_table *table = kvo_table_of(registration->object);
+  return table && table->linked && derivation_of_locked(registration);
 }
 
 bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
@@ -169,7 +183,12 @@ static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **
 static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
     kvo_retired **retired) {
   kvo_retired *chain = NULL;
-  kvo_table *table = object->observations;
+  kvo_table *table = kvo_table_of(object);
+  kvo_registration *only = kvo_only_of(object);
+  if (only) {
+    kvo_only_take_off_locked(object, only);
+    end_for_chain_locked(only, &chain);
+  }
   for (uint32_t i = 0; table && i <= table->mask; i++) {
     kvo_derivation *orphan = kvo_observers_derivation(table->cells[i].observers);
     empty_cell_locked(object, &table->cells[i], &chain, retired);
@@ -206,7 +225,8 @@ static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_
 static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
   kvo_derivation *none = NULL;
   KVO_LOCKED_OBJECTS(object, NULL);
-  if (object->observations && object->observations->linked) return false;
+  const kvo_table *table = kvo_table_of(object);
+  if (table && table->linked) return false;
   *chain = end_all_locked(object, &none, retired);
   return true;
 }
@@ -253,8 +273,9 @@ typedef struct {
   size_t count;
 } held_registrations;
 
-static void hold_if_users(held_registrations *held, kvo_registration *registration) {
-  if (!registration || !kvo_registration_is_users(registration)) return;
+static void hold_if_users(void *context, kvo_registration *registration) {
+  held_registrations *held = context;
+  if (!kvo_registration_is_users(registration)) return;
   kvo_registration_hold(registration);
   held->items[held->count++] = registration;
 }
@@ -262,42 +283,29 @@ static void hold_if_users(held_registrations *held, kvo_registration *registrati
 static held_registrations hold_users(kvo_object *object) {
   held_registrations held = {0};
   KVO_LOCKED_OBJECTS(object, NULL);
-  const kvo_table *table = object->observations;
-  if (table) held.items = kvo_alloc(table->live * sizeof *held.items + 1);
-  for (uint32_t i = 0; held.items && i <= table->mask; i++) {
-    kvo_observers observers = table->cells[i].observers;
-    if (observers && !kvo_observers_is_list(observers))
-      hold_if_users(&held, kvo_observers_single(observers));
-    kvo_list *list = kvo_observers_is_list(observers) ? kvo_observers_list(observers) : NULL;
-    for (uint32_t j = 0; list && j < list->count; j++) hold_if_users(&held, list->items[j]);
-  }
+  const kvo_table *table = kvo_table_of(object);
+  held.items = kvo_alloc((table ? table->live : 1) * sizeof *held.items + 1);
+  if (held.items) kvo_registrations_visit_locked(object, hold_if_users, &held);
   return held;
 }
 
-static kvo_registration *users_before(kvo_registration *registration, uint64_t serial) {
-  bool counts =
-      registration && registration->serial <= serial && kvo_registration_is_users(registration);
-  return counts ? registration : NULL;
-}
+typedef struct {
+  uint64_t serial;
+  kvo_registration *found;
+} earlier;
 
-static kvo_registration *find_users_before(kvo_observers observers, uint64_t serial) {
-  if (!observers) return NULL;
-  if (!kvo_observers_is_list(observers))
-    return users_before(kvo_observers_single(observers), serial);
-  kvo_list *list = kvo_observers_list(observers);
-  kvo_registration *found = NULL;
-  for (uint32_t i = 0; !found && i < list->count; i++) found = users_before(list->items[i], serial);
-  return found;
+static void find_users_before(void *context, kvo_registration *registration) {
+  earlier *earlier = context;
+  bool counts = registration->serial <= earlier->serial && kvo_registration_is_users(registration);
+  if (counts && !earlier->found) earlier->found = registration;
 }
 
 static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) {
+  earlier earlier = {.serial = serial};
   KVO_LOCKED_OBJECTS(object, NULL);
-  const kvo_table *table = object->observations;
-  kvo_registration *found = NULL;
-  for (uint32_t i = 0; table && !found && i <= table->mask; i++)
-    found = find_users_before(table->cells[i].observers, serial);
-  if (found) kvo_registration_hold(found);
-  return found;
+  kvo_registrations_visit_locked(object, find_users_before, &earlier);
+  if (earlier.found) kvo_registration_hold(earlier.found);
+  return earlier.found;
 }
 
 // Where there is no memory to hold all at once; what an `ended` registers meanwhile stays. One may
@@ -333,7 +341,7 @@ void kvo_remove_all_observers(kvo_object *object) {
 
 static kvo_registration *hold_first_watched(kvo_object *observer) {
   KVO_LOCKED_OBJECTS(observer, NULL);
-  kvo_table *table = observer->observations;
+  kvo_table *table = kvo_table_of(observer);
   kvo_registration *first = table ? table->watched : NULL;
   if (first) kvo_registration_hold(first);
   return first;

@@ -60,7 +60,7 @@ static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
 }
 
 static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
-  kvo_table *table = object->observations;
+  kvo_table *table = kvo_table_of(object);
   uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
   kvo_open_pair *pair = table ? kvo_open_pairs_find_locked(table, id, thread) : NULL;
   if (pair) kvo_open_pairs_remove_locked(table, pair);
@@ -74,7 +74,7 @@ static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     pair = unlink_pair_locked(object, id);
-    kvo_table *table = object->observations;
+    kvo_table *table = kvo_table_of(object);
     if (table && !table->live) kvo_table_trim_locked(object, &retired);
   }
   if (retired) kvo_retire(retired);
@@ -195,7 +195,7 @@ static void will_change(void *opaque) {
 
 // It may have ended, and its memory be another's.
 static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
-  kvo_table *table = object->observations;
+  kvo_table *table = kvo_table_of(object);
   kvo_open_pair *found = table ? table->open_pairs : NULL;
   while (found && found != pair) found = found->next;
   if (found) kvo_open_pairs_remove_locked(table, found);
@@ -346,7 +346,7 @@ static kvo_open_pair *take_all_pairs(kvo_object *object) {
   kvo_open_pair *pairs = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    kvo_table *table = object->observations;
+    kvo_table *table = kvo_table_of(object);
     if (table) {
       pairs = kvo_open_pairs_take_all_locked(table);
       kvo_table_trim_locked(object, &retired);

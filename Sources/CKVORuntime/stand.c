@@ -124,25 +124,31 @@ static void install_derivation_locked(kvo_table *table, kvo_list *list, kvo_stan
 // A derivation hangs at a list, also of one.
 static bool insert_locked(kvo_table *table, kvo_registration *registration, kvo_stand *stand,
     kvo_retired **retired) {
-  if (!kvo_table_insert_locked(table, registration, retired)) return false;
-  if (!stand->derivation) return true;
-  kvo_list *list = kvo_table_list_locked(table, stand->accessors->id, retired);
-  if (list) install_derivation_locked(table, list, stand);
-  else kvo_table_remove_locked(table, registration, retired);
-  return list;
+  bool is_derived = stand->derivation != NULL;
+  if (!kvo_table_insert_locked(table, registration, is_derived, retired)) return false;
+  if (!is_derived) return true;
+  const kvo_cell *cell = kvo_table_find(table, stand->accessors->id);
+  install_derivation_locked(table, kvo_observers_list(cell->observers), stand);
+  return true;
+}
+
+static bool hang_locked(kvo_registration *registration, kvo_stand *stand, kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  bool is_only = !object->observations && !stand->derivation;
+  if (is_only && kvo_only_hang_locked(object, registration)) return true;
+  kvo_table *table = kvo_table_reserve_locked(object, retired);
+  return table && insert_locked(table, registration, stand, retired);
 }
 
 // An object may observe itself: its table is then reserved twice, which is harmless.
 static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
-  kvo_table *observers_table = observer ? kvo_table_reserve_locked(observer, retired) : NULL;
-  kvo_table *table = kvo_table_reserve_locked(object, retired);
-  if (!table || (observer && !observers_table)) return false;
   registration->serial = UINT64_MAX;
-  if (!insert_locked(table, registration, stand, retired)) return false;
+  if (observer && !kvo_table_reserve_locked(observer, retired)) return false;
+  if (!hang_locked(registration, stand, retired)) return false;
   __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
       __ATOMIC_RELEASE);
-  if (observer) link_to_observer_locked(registration, observer->observations);
+  if (observer) link_to_observer_locked(registration, kvo_table_of(observer));
   if (kvo_isa(object) != stand->dynamic) kvo_swizzle_in_locked(object, stand->dynamic);
   return true;
 }

@@ -4,7 +4,7 @@
 // A single observer sits in the cell itself. From the second on there is a list, see kvo_list.
 // Readers take no lock: they guard the object (kvo_thread.h), and everything that is unlinked here
 // is retired under that guard. A table is never changed in size: a larger one takes its place and
-// shares its lists.
+// shares its lists. An object's only registration needs none (only.c): one is made when another comes.
 #include "kvo_table.h"
 
 #include "kvo_lock.h"
@@ -14,7 +14,7 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
-_Static_assert(_Alignof(kvo_list) > 3 && _Alignof(kvo_accessors) > 3,
+_Static_assert(_Alignof(kvo_list) > KVO_OBSERVERS_MARKS && _Alignof(kvo_accessors) > 3,
     "the lowest bits of their addresses are marks");
 
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
@@ -64,19 +64,50 @@ static void unlink_table_locked(kvo_table *table) {
   if (table->next) table->next->link = table->link;
 }
 
-void kvo_tables_visit(void (*visit)(void *context, kvo_table *table), void *context) {
+void kvo_observed_visit(void (*visit)(void *context, kvo_object *object), void *context) {
   for (size_t i = 0; i < KVO_OBJECT_LOCKS; i++) {
     KVO_LOCKED(kvo_object_lock(i));
-    for (kvo_table *table = tables[i]; table; table = table->next) visit(context, table);
+    for (kvo_table *table = tables[i]; table; table = table->next)
+      if (table->live) visit(context, table->object);
+    kvo_only_visit_locked(i, visit, context);
   }
+}
+
+static kvo_object *owner_at_locked(const kvo_object *address) {
+  kvo_registration *only = kvo_only_find_locked(address);
+  if (only) return only->object;
+  kvo_table *table = tables[kvo_object_lock_index(address)];
+  while (table && table->object != address) table = table->next;
+  return table ? table->object : NULL;
 }
 
 kvo_object *kvo_table_owner_at(const kvo_object *address) {
   KVO_LOCKED(kvo_object_lock(kvo_object_lock_index(address)));
-  kvo_table *table = tables[kvo_object_lock_index(address)];
-  while (table && table->object != address) table = table->next;
-  bool lives = table && kvo_class_of(table->object)->operations->try_retain(table->object);
-  return lives ? table->object : NULL;
+  kvo_object *object = owner_at_locked(address);
+  bool lives = object && kvo_class_of(object)->operations->try_retain(object);
+  return lives ? object : NULL;
+}
+
+static void visit_cell(const kvo_cell *cell,
+    void (*visit)(void *context, kvo_registration *registration), void *context) {
+  kvo_observers observers = cell->observers;
+  if (!observers) return;
+  if (!kvo_observers_is_list(observers)) {
+    visit(context, kvo_observers_single(observers));
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list->items[i]) visit(context, list->items[i]);
+}
+
+void kvo_registrations_visit_locked(const kvo_object *object,
+    void (*visit)(void *context, kvo_registration *registration), void *context) {
+  kvo_registration *only = kvo_only_of(object);
+  if (only) visit(context, only);
+  const kvo_table *table = kvo_table_of(object);
+  for (uint32_t i = 0; table && i <= table->mask; i++)
+    visit_cell(&table->cells[i], visit, context);
 }
 
 static uint32_t count_observed(const kvo_table *table) {
@@ -85,31 +116,41 @@ static uint32_t count_observed(const kvo_table *table) {
   return count;
 }
 
+// What has hung at the object by itself.
+static void take_over(kvo_table *table, kvo_registration *only) {
+  kvo_cell *cell = free_cell(table, kvo_registration_id(only));
+  *cell = (kvo_cell){kvo_registration_id(only), kvo_observers_of(only)};
+  table->used = table->live = 1;
+  kvo_only_leave_locked(only);
+}
+
 static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, kvo_retired **retired) {
-  uint32_t capacity = FIRST_CELLS, needed = old ? count_observed(old) + 1 : 1;
+  kvo_registration *only = kvo_only_of(object);
+  uint32_t capacity = FIRST_CELLS, needed = (old ? count_observed(old) : only != NULL) + 1;
   while (needed * 4 > capacity * 3) capacity *= 2;
   kvo_table *table = make_table(capacity);
   if (!table) return NULL;
+  if (only) take_over(table, only);
   if (old) {
     move_contents(table, old);
     unlink_table_locked(old);
     kvo_retire_add(retired, &old->retired, object, KVO_RETIRED_MEMORY);
   }
   link_table_locked(table, object);
-  __atomic_store_n(&object->observations, table, __ATOMIC_SEQ_CST);
+  kvo_object_hang(object, (kvo_hanging)table);
   return table;
 }
 
 kvo_table *kvo_table_reserve_locked(kvo_object *object, kvo_retired **retired) {
-  kvo_table *table = object->observations;
+  kvo_table *table = kvo_table_of(object);
   bool has_room = table && (table->used + 1) * 4 <= (table->mask + 1) * 3;
   return has_room ? table : replace_table_locked(object, table, retired);
 }
 
 void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
-  kvo_table *table = object->observations;
+  kvo_table *table = kvo_table_of(object);
   if (!table || table->live || table->watched || table->open_pairs) return;
-  __atomic_store_n(&object->observations, NULL, __ATOMIC_SEQ_CST);
+  kvo_object_hang(object, 0);
   unlink_table_locked(table);
   kvo_retire_add(retired, &table->retired, object, KVO_RETIRED_MEMORY);
 }
@@ -161,7 +202,7 @@ static void set_observers(kvo_cell *cell, kvo_observers observers) {
 static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSERVERS_LIST; }
 
 // Plain, unless setters of the key notify nobody, or the key is read after each.
-static kvo_observers of_single(kvo_registration *registration) {
+kvo_observers kvo_observers_of(kvo_registration *registration) {
   bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) &&
                   !(registration->reading & KVO_READING_MARKS);
   return (uintptr_t)registration | (is_plain ? KVO_OBSERVERS_PLAIN : 0);
@@ -202,18 +243,28 @@ static kvo_cell *cell_for(kvo_table *table, uintptr_t id) {
   return cell;
 }
 
-bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
+static bool add_to_list(kvo_cell *cell, kvo_registration *registration, kvo_retired **retired) {
+  kvo_list *list = list_with_room(cell, registration->object, retired);
+  if (!list) return false;
+  __atomic_store_n(&list->reading, registration->reading, __ATOMIC_RELEASE);
+  append(list, registration);
+  set_observers(cell, of_list(list));
+  return true;
+}
+
+static bool put_into(kvo_cell *cell, kvo_registration *registration, bool as_list) {
+  kvo_list *list = as_list ? list_of_one(registration) : NULL;
+  if (as_list && !list) return false;
+  set_observers(cell, list ? of_list(list) : kvo_observers_of(registration));
+  return true;
+}
+
+bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, bool as_list,
     kvo_retired **retired) {
   kvo_cell *cell = cell_for(table, kvo_registration_id(registration));
-  if (!cell->observers) {
-    set_observers(cell, of_single(registration));
-  } else {
-    kvo_list *list = list_with_room(cell, registration->object, retired);
-    if (!list) return false;
-    __atomic_store_n(&list->reading, registration->reading, __ATOMIC_RELEASE);
-    append(list, registration);
-    set_observers(cell, of_list(list));
-  }
+  bool is_in = cell->observers ? add_to_list(cell, registration, retired)
+                               : put_into(cell, registration, as_list);
+  if (!is_in) return false;
   table->live++;
   if (registration->options & KVO_LINKED) table->linked++;
   return true;

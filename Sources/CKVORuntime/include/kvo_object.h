@@ -9,7 +9,6 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct kvo_class kvo_class;
-struct kvo_table;
 
 /// The header of every observable object: the first member of a C instance, and at one fixed
 /// offset inside an instance of a binding.
@@ -17,7 +16,7 @@ struct kvo_table;
 /// Never read the members directly: other threads change them. Use `kvo_isa` and `kvo_class_of`.
 typedef struct kvo_object {
   const kvo_class *KVO_NULLABLE isa;
-  struct kvo_table *KVO_NULLABLE observations;
+  void *KVO_NULLABLE observations;
 } kvo_object;
 
 /// The class whose dispatch table the object uses now: the plain class, the dynamic subclass

@@ -45,15 +45,22 @@ KVO_INLINE const kvo_value *kvo_short_read(kvo_value *value, const kvo_accessors
 
 /// Finds the observers of a guarded object's key. False: not one plain one.
 KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *place) {
-  place->table = kvo_table_of(object);
-  if (KVO_UNLIKELY(!place->table)) return false;
-  place->cell = kvo_table_find(place->table, id);
-  if (KVO_UNLIKELY(!place->cell)) return false;
-  place->observers = kvo_cell_observers(place->cell);
+  place->hanging = kvo_object_hanging(object);
+  if (kvo_hanging_is_only(place->hanging)) {
+    place->cell = (const kvo_observers *)&object->observations;
+    place->observers = place->hanging;
+    return KVO_LIKELY(kvo_observers_is_plain(place->observers)) &&
+           KVO_LIKELY(kvo_registration_id(kvo_observers_single(place->observers)) == id);
+  }
+  if (KVO_UNLIKELY(!place->hanging)) return false;
+  const kvo_cell *cell = kvo_table_find((kvo_table *)place->hanging, id);
+  if (KVO_UNLIKELY(!cell)) return false;
+  place->cell = &cell->observers;
+  place->observers = kvo_cell_observers(cell);
   return KVO_LIKELY(kvo_observers_is_plain(place->observers));
 }
 KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
-  kvo_registration *registration = (kvo_registration *)(place->observers - KVO_OBSERVERS_PLAIN);
+  kvo_registration *registration = kvo_observers_single(place->observers);
 #ifdef KVO_POISON
   (void)kvo_registration_state(registration); // traps if it has been freed
 #endif
@@ -67,8 +74,8 @@ KVO_INLINE const kvo_accessors *kvo_short_accessors(const kvo_place *place) {
 
 /// Whether there is nobody else, and who was there still is.
 KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
-  return KVO_LIKELY(kvo_table_of(object) == place->table) &&
-         KVO_LIKELY(kvo_cell_observers(place->cell) == place->observers);
+  return KVO_LIKELY(kvo_object_hanging(object) == place->hanging) &&
+         KVO_LIKELY(__atomic_load_n(place->cell, __ATOMIC_SEQ_CST) == place->observers);
 }
 
 /// The will of a change whose frame has just been pushed, with its `id`. False: it goes the long way.

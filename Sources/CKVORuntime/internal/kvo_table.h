@@ -81,7 +81,10 @@ struct kvo_handle {
     /// objects' locks.
     kvo_registration *KVO_NULLABLE *KVO_NULLABLE link_watched;
   };
-  kvo_registration *KVO_NULLABLE next_watched; ///< likewise
+  union {
+    kvo_registration *KVO_NULLABLE next_watched; ///< likewise
+    kvo_registration *KVO_NULLABLE next_only;    ///< of an object's only one: in its chain (only.c)
+  };
 };
 _Static_assert(sizeof(struct kvo_handle) == 72, "a registration with malloc's word is 80 bytes");
 
@@ -162,13 +165,15 @@ enum {
   KVO_OBSERVERS_LIST = 1,
   /// One registration that a change can be told to the short way (kvo_short.h).
   KVO_OBSERVERS_PLAIN = 2,
-  KVO_OBSERVERS_MARKS = 3,
+  /// One that is an object's only one, in the object itself.
+  KVO_OBSERVERS_ONLY = 4,
+  KVO_OBSERVERS_MARKS = 7,
 };
 KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) {
   return observers & KVO_OBSERVERS_LIST;
 }
 KVO_INLINE bool kvo_observers_is_plain(kvo_observers observers) {
-  return (observers & KVO_OBSERVERS_MARKS) == KVO_OBSERVERS_PLAIN;
+  return (observers & (KVO_OBSERVERS_LIST | KVO_OBSERVERS_PLAIN)) == KVO_OBSERVERS_PLAIN;
 }
 KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) {
   return (kvo_list *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
@@ -229,9 +234,29 @@ KVO_INLINE bool kvo_observers_reach(kvo_observers observers, uint32_t options) {
   return options & KVO_LINKED || (options & KVO_DISTINCT && kvo_observers_is_list(observers));
 }
 
-/// The object's table. A reader without the lock must guard the object first.
+/// What hangs at an object, without a table where that is one registration of a key: then its observers,
+/// marked. A reader without the lock must guard the object first.
+typedef uintptr_t kvo_hanging;
+KVO_INLINE kvo_hanging kvo_object_hanging(const kvo_object *object) {
+  return (kvo_hanging)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+}
+KVO_INLINE bool kvo_hanging_is_only(kvo_hanging hanging) { return hanging & KVO_OBSERVERS_ONLY; }
+KVO_INLINE kvo_table *KVO_NULLABLE kvo_hanging_table(kvo_hanging hanging) {
+  return KVO_UNLIKELY(kvo_hanging_is_only(hanging)) ? NULL : (kvo_table *)hanging;
+}
+KVO_INLINE kvo_registration *KVO_NULLABLE kvo_hanging_only(kvo_hanging hanging) {
+  return kvo_hanging_is_only(hanging) ? kvo_observers_single(hanging) : NULL;
+}
+/// The object's table, if it has one.
 KVO_INLINE kvo_table *KVO_NULLABLE kvo_table_of(const kvo_object *object) {
-  return __atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+  return kvo_hanging_table(kvo_object_hanging(object));
+}
+/// An object's only registration, if it has no table.
+KVO_INLINE kvo_registration *KVO_NULLABLE kvo_only_of(const kvo_object *object) {
+  return kvo_hanging_only(kvo_object_hanging(object));
+}
+KVO_INLINE void kvo_object_hang(kvo_object *object, kvo_hanging hanging) {
+  __atomic_store_n(&object->observations, (void *)hanging, __ATOMIC_SEQ_CST);
 }
 
 KVO_INLINE size_t kvo_table_home(uintptr_t id, uint32_t mask) {
@@ -281,14 +306,19 @@ KVO_INLINE struct kvo_derivation *KVO_NULLABLE kvo_observers_derivation(kvo_obse
 
 /// The observers of a key of a guarded object, or of one whose lock is held; 0 if there are none.
 KVO_INLINE kvo_observers kvo_object_observers(const kvo_object *object, uintptr_t id) {
-  kvo_table *table = kvo_table_of(object);
-  kvo_cell *cell = table ? kvo_table_find(table, id) : NULL;
+  kvo_hanging hanging = kvo_object_hanging(object);
+  if (!hanging) return 0;
+  if (kvo_hanging_is_only(hanging))
+    return kvo_registration_id(kvo_observers_single(hanging)) == id ? hanging : 0;
+  const kvo_cell *cell = kvo_table_find(kvo_hanging_table(hanging), id);
   return cell ? kvo_cell_observers(cell) : 0;
 }
 
 /// The object's table, made if there is none, with room for one more key. NULL if memory is out.
 kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+/// The observers of one registration that stands alone.
+kvo_observers kvo_observers_of(kvo_registration *registration);
 /// Frees the table of an object that no longer needs it.
 void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
@@ -296,14 +326,31 @@ void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NO
 /// The address need not be an object's any more. No lock held. O(observed objects), an nth of them.
 kvo_object *KVO_NULLABLE kvo_table_owner_at(const kvo_object *address);
 
-/// Calls `visit` with the table of every object that has one, a lock's worth at a time, with that
-/// lock held.
-void kvo_tables_visit(void (*visit)(void *KVO_NULLABLE context, kvo_table *table),
+/// Calls `visit` with every object that has registrations, a lock's worth at a time, with that lock
+/// held.
+void kvo_observed_visit(void (*visit)(void *KVO_NULLABLE context, kvo_object *object),
+    void *KVO_NULLABLE context);
+/// Calls `visit` with each registration with an object, links among them. The object's lock.
+void kvo_registrations_visit_locked(const kvo_object *object,
+    void (*visit)(void *KVO_NULLABLE context, kvo_registration *registration),
     void *KVO_NULLABLE context);
 
-/// Puts the registration behind the others of its key. False, with nothing changed, if memory is
-/// out.
-bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration,
+/// Hangs a registration at an object where nothing hangs, without a table. False, with nothing changed,
+/// if it has to have one, or memory is out. The object's lock.
+bool kvo_only_hang_locked(kvo_object *object, kvo_registration *registration);
+/// Takes it off again. The object's lock.
+void kvo_only_take_off_locked(kvo_object *object, kvo_registration *registration);
+/// A table takes its place.
+void kvo_only_leave_locked(kvo_registration *registration);
+/// Finds it by the object's address. The lock of that address.
+kvo_registration *KVO_NULLABLE kvo_only_find_locked(const kvo_object *address);
+/// Calls `visit` with all objects of one lock that have only one. That lock.
+void kvo_only_visit_locked(size_t lock, void (*visit)(void *KVO_NULLABLE context, kvo_object *object),
+    void *KVO_NULLABLE context);
+
+/// Puts the registration behind the others of its key; `as_list`: in a list, though it is the only one.
+/// False, with nothing changed, if memory is out.
+bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, bool as_list,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// The key's list, made if there is a single observer. NULL if memory is out.
 kvo_list *KVO_NULLABLE kvo_table_list_locked(kvo_table *table, uintptr_t id,

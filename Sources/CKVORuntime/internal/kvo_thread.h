@@ -50,10 +50,10 @@ struct kvo_change {
   const kvo_index_set *KVO_NULLABLE indexes;
 };
 
-/// Where a key's observers stand.
+/// Where a key's observers stand: in a cell of a table, or at the object itself.
 typedef struct kvo_place {
-  kvo_table *KVO_NULLABLE table;
-  kvo_cell *KVO_NULLABLE cell;
+  kvo_hanging hanging;                    ///< at the object
+  const kvo_observers *KVO_NULLABLE cell; ///< where `observers` was found
   kvo_observers observers;
 } kvo_place;
 
