@@ -217,6 +217,27 @@ const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const c
   return keep(none, cls, key, NULL);
 }
 
+static const kvo_accessors **recent_place(const kvo_class *cls, const char *name) {
+  size_t place = (size_t)(((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 32) % KVO_RECENT_KEYS;
+  return &((kvo_class *)(uintptr_t)cls)->recent[place];
+}
+
+static const kvo_accessors *find_ready(const kvo_class *cls, const char *name) {
+  const char *interned = kvo_key_find(name);
+  const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
+  if (!known || !__atomic_load_n(&known->ready, __ATOMIC_ACQUIRE)) return NULL;
+  __atomic_store_n(recent_place(cls, name), known, __ATOMIC_RELEASE);
+  return known;
+}
+
+// A literal is mostly where it was the last time, and then need not be hashed.
+const kvo_accessors *kvo_class_ready_accessors(const kvo_class *cls, const char *name) {
+  const kvo_accessors *recent = __atomic_load_n(recent_place(cls, name), __ATOMIC_ACQUIRE);
+  bool is_fresh =
+      recent && recent->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  return is_fresh && !strcmp(recent->key, name) ? recent : find_ready(cls, name);
+}
+
 uintptr_t kvo_class_key_id(const kvo_class *cls, const char *interned) {
   const kvo_accessors *accessors = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
   return accessors ? accessors->id : 0;

@@ -30,7 +30,9 @@ kvo_counts *kvo_registration_counts(kvo_registration *registration) {
 }
 
 void kvo_registration_let_go(kvo_registration *registration) {
-  if (__atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  // The last one alone need not count down.
+  bool is_last = __atomic_load_n(&registration->references, __ATOMIC_ACQUIRE) == 1;
+  if (!is_last && __atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
   if (registration->options & KVO_GROUPED) {
     kvo_group_member_free(registration);
     return;
@@ -160,7 +162,7 @@ void kvo_handle_release(kvo_handle *handle) {
 // MARK: Ending many
 
 static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
-  __atomic_store_n(&registration->state, KVO_ENDED, __ATOMIC_SEQ_CST);
+  kvo_registration_set_state(registration, KVO_ENDED);
   retire(registration, chain);
 }
 

@@ -115,6 +115,8 @@ void kvo_fence_setters(void) {
   if (has_threads()) fence_all_threads();
 }
 
+bool kvo_process_has_threads(void) { return has_threads(); }
+
 #ifdef KVO_LATE_GUARDS
 // The frame's thread may end the guard meanwhile, and begin another.
 static void let_be_seen(kvo_guard *guard) {
@@ -268,8 +270,21 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   return chain;
 }
 
+// No frame is open: there is no record but this thread's, in which there is none.
+static bool is_idle(void) {
+  const kvo_thread *thread = kvo_this_thread;
+  return thread && kvo_thread_first() == thread && !kvo_thread_next(thread) &&
+         thread->top == thread->first.frames && !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
+}
+
+// Whoever publishes a guard from now on finds unlinked what has been.
 void kvo_retire(kvo_retired *chain) {
   if (!chain) return;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (KVO_LIKELY(is_idle())) {
+    reclaim_all(chain);
+    return;
+  }
   bool alone = !kvo_thread_others_exist();
   if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
     chain = join_batch(chain, alone || !all_can_wait(chain));

@@ -260,8 +260,33 @@ static __attribute__((noinline)) kvo_status add_passing(request *request, const 
   return kvo_along_path(request->key_path, cls, add_along_passing, &addition, error);
 }
 
+// A key of which all is known, told of nothing before it changes: no code of the user's runs here.
+static kvo_status add_ready(const request *request, const kvo_accessors *accessors,
+    kvo_handle **handle, kvo_error *error) {
+  kvo_stand stand = {.object = request->object, .accessors = accessors, .dynamic = accessors->ready};
+  kvo_retired *retired = NULL;
+  kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
+  if (made && handle) *handle = made; // another thread may remove it as soon as it is in place
+  if (!made || !kvo_registration_place(made, &stand, &retired)) {
+    if (handle) *handle = NULL;
+    kvo_free(made);
+    kvo_retire(retired);
+    return out_of_memory(accessors->cls, accessors->key, error);
+  }
+  if (retired) kvo_retire(retired);
+  kvo_stand_settle(&stand);
+  return KVO_OK;
+}
+
+static const kvo_accessors *find_ready(const request *request, const kvo_class *cls) {
+  bool is_quiet = !(request->options & KVO_INITIAL) && !kvo_log_flags && kvo_this_thread;
+  return KVO_LIKELY(is_quiet) ? kvo_class_ready_accessors(cls, request->key_path) : NULL;
+}
+
 static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
+  const kvo_accessors *ready = find_ready(request, cls);
+  if (KVO_LIKELY(ready != NULL)) return add_ready(request, ready, handle, error);
   if (kvo_class_is_collection(cls))
     return kvo_collection_refuse_observing(request->object, request->key_path, error);
   request->path = kvo_key_path_kept(request->key_path);

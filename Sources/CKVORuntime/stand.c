@@ -66,6 +66,13 @@ kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, 
       property, owner);
 }
 
+// What only a hook answers is asked for each object anew.
+static void note_if_ready(const kvo_stand *stand) {
+  kvo_class **ready = &((kvo_accessors *)(uintptr_t)stand->accessors)->ready;
+  if (stand->derivation || !stand->accessors->getter || *ready) return;
+  __atomic_store_n(ready, stand->dynamic, __ATOMIC_RELEASE);
+}
+
 kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
@@ -83,8 +90,10 @@ kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *sta
     return cause.status;
   }
   if (kvo_derivation_make(object, stand->accessors, &stand->derivation) &&
-      kvo_shortages == shortages)
+      kvo_shortages == shortages) {
+    note_if_ready(stand);
     return KVO_OK;
+  }
   kvo_stand_discard(stand);
   return out_of_memory(cls, key, error);
 }

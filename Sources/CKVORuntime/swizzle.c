@@ -18,6 +18,7 @@
 #include "kvo_lane.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
+#include "kvo_reclaim.h"
 #include "kvo_role.h"
 
 #include <stdio.h>
@@ -123,7 +124,7 @@ void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {
 
 void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic) {
   __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
-  if (!dynamic->is_bound) kvo_note_first_observation(object);
+  if (!dynamic->is_bound && kvo_process_has_threads()) kvo_note_first_observation(object);
 }
 
 void kvo_swizzle_out_locked(kvo_object *object) {

@@ -45,6 +45,10 @@ typedef struct kvo_accessors {
       *KVO_NULLABLE previous; ///< what this replaced, which may still be in use
   const struct kvo_dependencies
       *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
+  /// The dynamic subclass, once there is nothing more to find out before the key of an object is observed:
+  /// it has a getter, is derived from nothing, and its setters are interposed. As long as the class has not
+  /// changed since; atomic.
+  kvo_class *KVO_NULLABLE ready;
   int8_t automatic;               ///< 1 or 0 once the class has been asked, -1 before; atomic
   bool is_restless; ///< that it reads other properties each time has been reported; atomic
 } kvo_accessors;
@@ -68,6 +72,10 @@ const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class 
 
 /// The id under which tables keep a key of the class; 0 if nothing can be registered under it yet.
 uintptr_t kvo_class_key_id(const kvo_class *cls, const char *KVO_NULLABLE interned_key);
+
+/// The accessors of a key that is ready, by its name, which may be a path or anything else; else NULL. O(1),
+/// no lock.
+const kvo_accessors *KVO_NULLABLE kvo_class_ready_accessors(const kvo_class *cls, const char *name);
 
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors);
 /// The same accessors, or the newer ones if the class has changed since.

@@ -41,6 +41,8 @@ typedef struct kvo_property {
   const struct kvo_property *KVO_NULLABLE replaced;
 } kvo_property;
 
+enum { KVO_RECENT_KEYS = 16 };
+
 struct kvo_class {
   kvo_imp KVO_NONNULL *KVO_NONNULL
       table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
@@ -67,6 +69,8 @@ struct kvo_class {
   kvo_map ivars;         ///< name -> kvo_ivar *
   kvo_map properties;    ///< key -> kvo_property *: a binding's
   kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
+  /// Some of those that are ready, by where in memory their name was when they were asked for; atomic.
+  const struct kvo_accessors *KVO_NULLABLE recent[KVO_RECENT_KEYS];
   kvo_map dependencies;  ///< key -> what dependencies.c keeps: declared key paths
   kvo_map interposed; ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };

@@ -113,6 +113,8 @@ void kvo_heavy_fence(void);
 /// The heavy fence for what may be met in a setter that nobody observed when it began: on threads that
 /// have no record, too, if there are any.
 void kvo_fence_setters(void);
+/// Whether there may be a thread beside this one, with a record or without.
+bool kvo_process_has_threads(void);
 
 KVO_INLINE void kvo_store_guard(kvo_guard *guard, kvo_object *KVO_NULLABLE object) {
 #ifdef KVO_SANITIZE_THREAD

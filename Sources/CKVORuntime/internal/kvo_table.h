@@ -96,7 +96,7 @@ KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) 
   return state;
 }
 KVO_INLINE void kvo_registration_set_state(kvo_registration *registration, uint8_t state) {
-  __atomic_store_n(&registration->state, state, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&registration->state, state, __ATOMIC_RELEASE);
 }
 KVO_INLINE kvo_object *KVO_NULLABLE kvo_registration_observer(const kvo_registration *registration) {
   return registration->options & KVO_BY_OBSERVER ? registration->observer : NULL;
@@ -256,7 +256,7 @@ KVO_INLINE kvo_registration *KVO_NULLABLE kvo_only_of(const kvo_object *object) 
   return kvo_hanging_only(kvo_object_hanging(object));
 }
 KVO_INLINE void kvo_object_hang(kvo_object *object, kvo_hanging hanging) {
-  __atomic_store_n(&object->observations, (void *)hanging, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&object->observations, (void *)hanging, __ATOMIC_RELEASE);
 }
 
 KVO_INLINE size_t kvo_table_home(uintptr_t id, uint32_t mask) {
