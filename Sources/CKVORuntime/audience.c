@@ -59,9 +59,7 @@ static void index_from(kvo_audience *audience, uint32_t start) {
         (kvo_placed){audience->members[i].registration, i};
 }
 
-static kvo_placed *make_index(uint32_t room) {
-  return kvo_alloc_zeroed(room * sizeof(kvo_placed));
-}
+static kvo_placed *make_index(uint32_t room) { return kvo_alloc_zeroed(room * sizeof(kvo_placed)); }
 
 static void exchange_index(kvo_audience *audience, kvo_placed *index, uint32_t room) {
   kvo_free(audience->index);
@@ -311,7 +309,8 @@ static void sort_members(kvo_audience *audience, uint32_t start) {
 
 static void look_at_key(search *search, kvo_object *object, uintptr_t id) {
   KVO_LOCKED_OBJECTS(object, NULL);
-  kvo_observers observers = kvo_object_observers(object, id);
+  kvo_object_share_locked(object); // its observers are going to be called
+  kvo_observers observers = kvo_object_observers_locked(object, id);
   if (observers) look_at_locked(search, observers);
 }
 

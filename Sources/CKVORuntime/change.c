@@ -150,7 +150,7 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   const kvo_accessors *accessors = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    kvo_observers observers = kvo_object_observers(object, id);
+    kvo_observers observers = kvo_object_observers_locked(object, id);
     if (observers) accessors = kvo_observers_accessors(observers);
   }
   return accessors ? kvo_accessors_current(accessors) : NULL;

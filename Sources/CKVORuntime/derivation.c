@@ -86,7 +86,8 @@ void kvo_derivation_remove_locked(kvo_table *table, kvo_derivation *derivation) 
 
 bool kvo_derivation_leave_locked(kvo_derivation *derivation) {
   KVO_LOCKED_OBJECTS(derivation->object, NULL);
-  kvo_observers observers = kvo_object_observers(derivation->object, derivation->accessors->id);
+  kvo_observers observers =
+      kvo_object_observers_locked(derivation->object, derivation->accessors->id);
   if (kvo_observers_derivation(observers) != derivation) return false;
   kvo_observers_list(observers)->derivation = NULL;
   kvo_derivation_remove_locked(kvo_table_of(derivation->object), derivation);
@@ -158,7 +159,8 @@ static bool look_at_next(search *search, kvo_derivation *derivation, const kvo_l
 static bool look_at_top(search *search) {
   kvo_derivation *derivation = search->top;
   KVO_LOCKED_OBJECTS(derivation->object, NULL);
-  kvo_observers observers = kvo_object_observers(derivation->object, derivation->accessors->id);
+  kvo_observers observers =
+      kvo_object_observers_locked(derivation->object, derivation->accessors->id);
   if (derivation->high == UINT32_MAX && is_observed(observers)) return true;
   if (kvo_observers_is_list(observers)) {
     if (look_at_next(search, derivation, kvo_observers_list(observers))) return true;
@@ -212,7 +214,7 @@ static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
 // The list of an observed key, at which a derivation hangs or is to hang.
 static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors, bool is_needed,
     kvo_retired **retired) {
-  kvo_observers observers = kvo_object_observers(object, accessors->id);
+  kvo_observers observers = kvo_object_observers_locked(object, accessors->id);
   if (kvo_observers_is_list(observers)) return kvo_observers_list(observers);
   if (!observers || !is_needed) return NULL;
   kvo_table *table = kvo_table_reserve_locked(object, retired);

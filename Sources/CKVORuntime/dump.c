@@ -113,7 +113,7 @@ bool kvo_is_observed(const kvo_object *object, const char *key) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(object), kvo_key_find(key));
   if (!id) return false;
   KVO_LOCKED_OBJECTS(object, NULL);
-  return kvo_object_observers(object, id);
+  return kvo_object_observers_locked(object, id);
 }
 
 // MARK: Text
@@ -169,8 +169,8 @@ static void print_registration(void *out, const kvo_registration_info *info) {
 
 static void print_made(output *out, const kvo_registration *first) {
   for (; first; first = first->next_watched)
-    print(out, "  it observes \"%s\" of %p, context %p\n",
-        kvo_registration_key_path(first), (void *)first->object, first->context);
+    print(out, "  it observes \"%s\" of %p, context %p\n", kvo_registration_key_path(first),
+        (void *)first->object, first->context);
 }
 
 typedef struct {

@@ -66,8 +66,8 @@ static void unlink_from_observer_locked(kvo_registration *registration) {
 }
 
 static kvo_derivation *derivation_of_locked(const kvo_registration *registration) {
-  return kvo_observers_derivation(
-      kvo_object_observers(registration->object, kvo_registration_id(registration)));
+  return kvo_observers_derivation(kvo_object_observers_locked(registration->object,
+      kvo_registration_id(registration)));
 }
 
 // What ends one registration, with its locks held; the caller retires the chain afterwards.
@@ -90,10 +90,19 @@ static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_tab
   return aftermath;
 }
 
+// Whether this thread alone can be calling it. One with a path is also found at objects further along.
+static bool is_own_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_LINKED) return false;
+  kvo_object *observer = kvo_registration_observer(registration);
+  return kvo_object_is_own(registration->object) && (!observer || kvo_object_is_own(observer));
+}
+
 static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
   kvo_object *object = registration->object;
   kvo_table *table = kvo_table_of(object);
   kvo_aftermath aftermath = {0};
+  kvo_retired *before = *retired;
+  bool is_own = is_own_locked(registration);
   kvo_registration_set_state(registration, KVO_ENDED);
   if (table) {
     aftermath = end_in_table_locked(registration, table, retired);
@@ -102,6 +111,7 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
     kvo_swizzle_out_locked(object);
   }
   retire(registration, retired);
+  if (is_own) kvo_retire_mark_own(*retired, before);
   return aftermath;
 }
 

@@ -3,14 +3,7 @@
 // deadlock.
 #include "kvo_lock.h"
 
-enum { STRIPE_BITS = 6 };
-_Static_assert(KVO_OBJECT_LOCKS == 1 << STRIPE_BITS, "a stripe is chosen by its bits of a hash");
-
-typedef struct {
-  pthread_mutex_t mutex;
-} __attribute__((aligned(64))) stripe;
-
-static stripe stripes[KVO_OBJECT_LOCKS] = {
+kvo_object_lock_line kvo_object_lock_lines[KVO_OBJECT_LOCKS] = {
     [0 ... KVO_OBJECT_LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 
 pthread_mutex_t kvo_define_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -25,30 +18,12 @@ pthread_mutex_t kvo_pairs_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 
-size_t kvo_object_lock_index(const kvo_object *object) {
-  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
-  return hash >> (64 - STRIPE_BITS);
-}
-
-pthread_mutex_t *kvo_object_lock(size_t index) { return &stripes[index].mutex; }
-
-static stripe *stripe_of(const kvo_object *object) {
-  return &stripes[kvo_object_lock_index(object)];
-}
-
-kvo_object_locks kvo_lock_objects(const kvo_object *object, const kvo_object *other) {
-  stripe *a = stripe_of(object), *b = other ? stripe_of(other) : a;
-  if (a > b) {
-    stripe *swapped = a;
-    a = b;
-    b = swapped;
-  }
-  pthread_mutex_lock(&a->mutex);
-  if (a != b) pthread_mutex_lock(&b->mutex);
-  return (kvo_object_locks){&a->mutex, a != b ? &b->mutex : NULL};
-}
-
-void kvo_unlock_objects(kvo_object_locks *locks) {
-  if (locks->second) pthread_mutex_unlock(locks->second);
-  pthread_mutex_unlock(locks->first);
+kvo_object_locks kvo_lock_two_objects(const kvo_object *object, const kvo_object *other) {
+  size_t a = kvo_object_lock_index(object), b = kvo_object_lock_index(other);
+  kvo_object_locks locks = {kvo_object_lock(a < b ? a : b), NULL};
+  pthread_mutex_lock(locks.first);
+  if (a == b) return locks;
+  locks.second = kvo_object_lock(a < b ? b : a);
+  pthread_mutex_lock(locks.second);
+  return locks;
 }

@@ -123,18 +123,17 @@ void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) 
   if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;
   fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %s %p, context %p\n",
       change->is_prior ? "prior " : "", kind_name(change->kind),
-      kvo_registration_key_path(registration),
-      kvo_class_name(kvo_class_of(registration->object)), (void *)registration->object,
-      recipient_kind(registration), recipient(registration), registration->context);
+      kvo_registration_key_path(registration), kvo_class_name(kvo_class_of(registration->object)),
+      (void *)registration->object, recipient_kind(registration), recipient(registration),
+      registration->context);
 }
 
 void kvo_log_registration(const kvo_registration *registration, const char *what) {
   if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
   fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
       kvo_registration_key_path(registration), (void *)registration->object,
-      recipient_kind(registration),
-      recipient(registration), (unsigned)(registration->options & KVO_ALL_OPTIONS),
-      registration->context);
+      recipient_kind(registration), recipient(registration),
+      (unsigned)(registration->options & KVO_ALL_OPTIONS), registration->context);
 }
 
 __attribute__((weak, noinline)) void kvo_break_on_misuse(const char *message) {

@@ -189,7 +189,7 @@ static void call_prior(const kvo_frame *frame, const kvo_reach *reach, const kvo
 // registered then, and old is the frame's.
 static bool was_plain(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
   return !reach->has_before && !chain_of(member) && !member->path && member->affected == 0 &&
-         !kvo_registration_is_late(member->registration, frame);
+         member->serial <= frame->serial;
 }
 
 // Those that were not there at will are this thread's own, which get the next change, or another

@@ -270,21 +270,37 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   return chain;
 }
 
-// No frame is open: there is no record but this thread's, in which there is none.
-static bool is_idle(void) {
-  const kvo_thread *thread = kvo_this_thread;
-  return thread && kvo_thread_first() == thread && !kvo_thread_next(thread) &&
-         thread->top == thread->first.frames && !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
+// This thread is in no change.
+static bool is_idle(const kvo_thread *thread) { return thread->top == thread->first.frames; }
+
+// No other thread can be in one: there is no other record.
+static bool is_alone(const kvo_thread *thread) {
+  return kvo_thread_first() == thread && !kvo_thread_next(thread) &&
+         !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
 }
 
-// Whoever publishes a guard from now on finds unlinked what has been.
+static bool is_own(const kvo_retired *chain) {
+  while (chain && kvo_retired_is_own(chain)) chain = chain->next;
+  return !chain;
+}
+
+// Nobody reads it: no thread but this one could, or whoever publishes a guard from now on finds unlinked
+// what has been.
+static bool is_free(const kvo_retired *chain) {
+  const kvo_thread *thread = kvo_this_thread;
+  if (!thread || !is_idle(thread)) return false;
+  if (KVO_LIKELY(is_own(chain))) return true;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return is_alone(thread);
+}
+
 void kvo_retire(kvo_retired *chain) {
   if (!chain) return;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (KVO_LIKELY(is_idle())) {
+  if (KVO_LIKELY(is_free(chain))) {
     reclaim_all(chain);
     return;
   }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   bool alone = !kvo_thread_others_exist();
   if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
     chain = join_batch(chain, alone || !all_can_wait(chain));

@@ -263,7 +263,8 @@ static __attribute__((noinline)) kvo_status add_passing(request *request, const 
 // A key of which all is known, told of nothing before it changes: no code of the user's runs here.
 static kvo_status add_ready(const request *request, const kvo_accessors *accessors,
     kvo_handle **handle, kvo_error *error) {
-  kvo_stand stand = {.object = request->object, .accessors = accessors, .dynamic = accessors->ready};
+  kvo_stand stand = {
+      .object = request->object, .accessors = accessors, .dynamic = accessors->ready};
   kvo_retired *retired = NULL;
   kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
   if (made && handle) *handle = made; // another thread may remove it as soon as it is in place

@@ -115,7 +115,7 @@ static kvo_registration *find_in_list_locked(kvo_list *list, const match *wanted
 }
 
 static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const match *wanted) {
-  kvo_observers observers = kvo_object_observers(object, id);
+  kvo_observers observers = kvo_object_observers_locked(object, id);
   if (kvo_observers_is_list(observers))
     return find_in_list_locked(kvo_observers_list(observers), wanted);
   kvo_registration *single = kvo_observers_single(observers);

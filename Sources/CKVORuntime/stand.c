@@ -153,6 +153,7 @@ static bool hang_locked(kvo_registration *registration, kvo_stand *stand, kvo_re
 static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
   registration->serial = UINT64_MAX;
+  kvo_object_share_locked(object); // the initial call is this thread's
   if (observer && !kvo_table_reserve_locked(observer, retired)) return false;
   if (!hang_locked(registration, stand, retired)) return false;
   __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
@@ -165,9 +166,14 @@ static bool place_locked(kvo_registration *registration, kvo_stand *stand, kvo_r
 bool kvo_registration_place(kvo_registration *registration, kvo_stand *stand,
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
+  bool is_own = kvo_object_is_own(registration->object);
+  kvo_retired *before = *retired;
   if (registration->options & KVO_GROUPED && !kvo_group_member_begin_locked(registration))
     return true;
-  if (place_locked(registration, stand, retired)) return true;
+  if (place_locked(registration, stand, retired)) {
+    if (is_own && !(registration->options & KVO_BY_OBSERVER)) kvo_retire_mark_own(*retired, before);
+    return true;
+  }
   if (registration->options & KVO_GROUPED) kvo_registration_set_state(registration, KVO_UNPLACED);
   kvo_table_trim_locked(registration->object, retired);
   if (registration->options & KVO_BY_OBSERVER)

@@ -17,6 +17,12 @@ enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 _Static_assert(_Alignof(kvo_list) > KVO_OBSERVERS_MARKS && _Alignof(kvo_accessors) > 3,
     "the lowest bits of their addresses are marks");
 
+kvo_hanging kvo_object_share(kvo_object *object) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_object_share_locked(object);
+  return kvo_object_hanging(object);
+}
+
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
   size_t i = kvo_table_home(id, table->mask);
   while (table->cells[i].id) i = (i + 1) & table->mask;
@@ -106,8 +112,7 @@ void kvo_registrations_visit_locked(const kvo_object *object,
   kvo_registration *only = kvo_only_of(object);
   if (only) visit(context, only);
   const kvo_table *table = kvo_table_of(object);
-  for (uint32_t i = 0; table && i <= table->mask; i++)
-    visit_cell(&table->cells[i], visit, context);
+  for (uint32_t i = 0; table && i <= table->mask; i++) visit_cell(&table->cells[i], visit, context);
 }
 
 static uint32_t count_observed(const kvo_table *table) {
@@ -203,8 +208,8 @@ static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSE
 
 // Plain, unless setters of the key notify nobody, or the key is read after each.
 kvo_observers kvo_observers_of(kvo_registration *registration) {
-  bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) &&
-                  !(registration->reading & KVO_READING_MARKS);
+  bool is_plain =
+      !(registration->options & ~KVO_PLAIN_OPTIONS) && !(registration->reading & KVO_READING_MARKS);
   return (uintptr_t)registration | (is_plain ? KVO_OBSERVERS_PLAIN : 0);
 }
 

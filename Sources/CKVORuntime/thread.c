@@ -22,6 +22,7 @@
 #include "kvo_table.h"
 
 __thread kvo_thread *kvo_this_thread;
+__thread uintptr_t kvo_owner_bits;
 uint32_t kvo_threads_in_use;
 
 static kvo_thread *threads; // atomic
@@ -68,9 +69,14 @@ static kvo_thread *take_from_pool_locked(void) {
   return thread;
 }
 
-static kvo_thread *make(void) {
+// One record is one thread's at a time. What an earlier one of it owns is its own as well.
+static kvo_thread *make_locked(void) {
+  static uint32_t count;
   kvo_thread *thread = kvo_alloc_zeroed(sizeof *thread);
-  if (thread) kvo_frames_init(thread);
+  if (!thread) return NULL;
+  kvo_frames_init(thread);
+  uintptr_t name = (uintptr_t)++count << KVO_OWNER_SHIFT;
+  if (name >> KVO_OWNER_SHIFT == count) thread->owner_bits = name & KVO_OWNER_BITS;
   return thread;
 }
 
@@ -91,6 +97,7 @@ static void end_thread(void *record) {
   kvo_thread *thread = record;
   kvo_open_pairs_end_of_thread(thread);
   kvo_this_thread = NULL;
+  kvo_owner_bits = 0;
   kvo_let_guards_be_seen(thread);
   leave(thread);
 }
@@ -121,12 +128,15 @@ kvo_thread *kvo_thread_start(void) {
   {
     KVO_LOCKED(&kvo_thread_lock);
     thread = take_from_pool_locked();
-    if (!thread) thread = make();
+    if (!thread) thread = make_locked();
     if (thread) begin_locked(thread);
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (is_told_of_end(thread)) return kvo_this_thread = thread;
+  if (is_told_of_end(thread)) {
+    kvo_owner_bits = thread->owner_bits;
+    return kvo_this_thread = thread;
+  }
   leave(thread);
   kvo_shortages++;
   return NULL;

@@ -86,8 +86,9 @@ static kvo_derivation *derivation_at(const kvo_link *link) {
   KVO_LOCKED(&kvo_graph_lock);
   KVO_LOCKED_OBJECTS(link->entry.object, NULL);
   if (link->entry.state != KVO_LIVE) return NULL;
-  kvo_derivation *derivation = kvo_observers_derivation(
-      kvo_object_observers(link->entry.object, kvo_registration_id(&link->entry)));
+  kvo_derivation *derivation =
+      kvo_observers_derivation(kvo_object_observers_locked(link->entry.object,
+          kvo_registration_id(&link->entry)));
   return derivation ? kvo_derivation_retain(derivation) : NULL;
 }
 

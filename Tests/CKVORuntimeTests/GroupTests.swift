@@ -111,14 +111,16 @@ import Testing
     }
   }
 
+  // Inside a call, where what ends has to wait, and is given a number.
   @Test("C5: ended by their handle, they are freed at once, not one by one")
   func endedAtOnce() async {
     await #expect(processExitsWith: .success) {
       let object = make(account.self)
       let listener = Listener()
       let outcome = listener.add(object.object, ["balance", "interestRate", "owner"])
+      listener.releasesAtCall = 1
       let before = fixture_serial()
-      kvo_handle_release(listener.handle)
+      account_setBalance(object, 1)
       precondition(outcome.status == .KVO_OK && listener.endings == 1)
       precondition(fixture_serial() == before + 1)
       object.release()

@@ -11,6 +11,15 @@ import Testing
   }
 
   @Test(
+    "I1 C5: whoever owns an object waits for the calls of others",
+    arguments: [
+      moment_call.MOMENT_OF_CHANGE, .MOMENT_OF_PATH, .MOMENT_OF_DERIVED_KEY, .MOMENT_OF_INITIAL,
+    ])
+  func endByOwner(call: moment_call) {
+    #expect(moment_owner_waits_for_call(call))
+  }
+
+  @Test(
     "I1: where the kernel has refused its barrier, it stays likewise",
     .enabled(if: fixture_can_fork() && system_can_harden()))
   func endBesideCallWithoutBarrier() {

@@ -49,7 +49,7 @@ typedef struct kvo_accessors {
   /// it has a getter, is derived from nothing, and its setters are interposed. As long as the class has not
   /// changed since; atomic.
   kvo_class *KVO_NULLABLE ready;
-  int8_t automatic;               ///< 1 or 0 once the class has been asked, -1 before; atomic
+  int8_t automatic; ///< 1 or 0 once the class has been asked, -1 before; atomic
   bool is_restless; ///< that it reads other properties each time has been reported; atomic
 } kvo_accessors;
 

@@ -64,15 +64,15 @@ struct kvo_class {
   size_t instance_size;
   const kvo_class_operations *operations;
   uint8_t operations_number; ///< their place among `kvo_operations`
-  kvo_map methods;       ///< selector -> kvo_method *: this class's own and its overrides
-  kvo_map class_methods; ///< selector -> kvo_imp
-  kvo_map ivars;         ///< name -> kvo_ivar *
-  kvo_map properties;    ///< key -> kvo_property *: a binding's
-  kvo_map accessors;     ///< key -> kvo_accessors *: cache, see accessors.c
+  kvo_map methods;           ///< selector -> kvo_method *: this class's own and its overrides
+  kvo_map class_methods;     ///< selector -> kvo_imp
+  kvo_map ivars;             ///< name -> kvo_ivar *
+  kvo_map properties;        ///< key -> kvo_property *: a binding's
+  kvo_map accessors;         ///< key -> kvo_accessors *: cache, see accessors.c
   /// Some of those that are ready, by where in memory their name was when they were asked for; atomic.
   const struct kvo_accessors *KVO_NULLABLE recent[KVO_RECENT_KEYS];
-  kvo_map dependencies;  ///< key -> what dependencies.c keeps: declared key paths
-  kvo_map interposed; ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
+  kvo_map dependencies; ///< key -> what dependencies.c keeps: declared key paths
+  kvo_map interposed;   ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };
 
 /// Fails with the statuses of `kvo_class_create`; the class lock must not be held.

@@ -50,10 +50,20 @@ extern pthread_mutex_t kvo_pairs_lock;
 extern pthread_mutex_t kvo_thread_lock;
 extern pthread_mutex_t kvo_limbo_lock;
 
-enum { KVO_OBJECT_LOCKS = 64 };
+enum { KVO_OBJECT_LOCK_BITS = 6, KVO_OBJECT_LOCKS = 1 << KVO_OBJECT_LOCK_BITS };
+typedef struct kvo_object_lock_line {
+  pthread_mutex_t mutex;
+} __attribute__((aligned(64))) kvo_object_lock_line;
+extern kvo_object_lock_line kvo_object_lock_lines[KVO_OBJECT_LOCKS];
+
 /// Which of them is an object's, and each of them.
-size_t kvo_object_lock_index(const kvo_object *object);
-pthread_mutex_t *kvo_object_lock(size_t index);
+KVO_INLINE size_t kvo_object_lock_index(const kvo_object *object) {
+  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
+  return hash >> (64 - KVO_OBJECT_LOCK_BITS);
+}
+KVO_INLINE pthread_mutex_t *kvo_object_lock(size_t index) {
+  return &kvo_object_lock_lines[index].mutex;
+}
 
 /// The locks of an object and, if there is one, of its observer. They may share a stripe.
 typedef struct kvo_object_locks {
@@ -61,9 +71,19 @@ typedef struct kvo_object_locks {
   pthread_mutex_t *KVO_NULLABLE second;
 } kvo_object_locks;
 
+kvo_object_locks kvo_lock_two_objects(const kvo_object *object, const kvo_object *other);
 /// Only the addresses are used: the objects may be dead.
-kvo_object_locks kvo_lock_objects(const kvo_object *object, const kvo_object *KVO_NULLABLE other);
-void kvo_unlock_objects(kvo_object_locks *locks);
+KVO_INLINE kvo_object_locks kvo_lock_objects(const kvo_object *object,
+    const kvo_object *KVO_NULLABLE other) {
+  if (other) return kvo_lock_two_objects(object, other);
+  kvo_object_locks locks = {kvo_object_lock(kvo_object_lock_index(object)), NULL};
+  pthread_mutex_lock(locks.first);
+  return locks;
+}
+KVO_INLINE void kvo_unlock_objects(kvo_object_locks *locks) {
+  if (locks->second) pthread_mutex_unlock(locks->second);
+  pthread_mutex_unlock(locks->first);
+}
 #define KVO_LOCKED_OBJECTS(object, other)                                             \
   __attribute__((cleanup(kvo_unlock_objects), unused)) kvo_object_locks scope_locks = \
       kvo_lock_objects(object, other)

@@ -24,8 +24,8 @@ typedef struct kvo_affected {
 /// A registration that is to be told, held.
 typedef struct kvo_member {
   kvo_registration *registration;
-  uint64_t serial; ///< the registration's
-  uint32_t thread; ///< likewise
+  uint64_t serial;                   ///< the registration's
+  uint32_t thread;                   ///< likewise
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
   bool is_whole;                     ///< gets whole values, not what came and went

@@ -22,7 +22,8 @@ typedef enum kvo_retired_kind {
 /// still read what was there before, and then finds that the registration has ended.
 struct kvo_retired {
   kvo_retired *KVO_NULLABLE next;
-  uint64_t since_and_kind; ///< the serial of the first frames that don't count; kvo_retired_kind
+  /// The serial of the first frames that don't count, KVO_RETIRED_OWN, kvo_retired_kind.
+  uint64_t since_and_kind;
   const kvo_object *KVO_NULLABLE guard; ///< freed when no frame from before guards this object
 };
 
@@ -30,13 +31,25 @@ KVO_INLINE void kvo_retired_set_next(kvo_retired *retired, kvo_retired *KVO_NULL
   __atomic_store_n(&retired->next, next, __ATOMIC_RELEASE);
 }
 KVO_INLINE uint64_t kvo_retired_since(const kvo_retired *retired) {
-  return __atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) >> 2;
+  return __atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) >> 3;
 }
 KVO_INLINE kvo_retired_kind kvo_retired_get_kind(const kvo_retired *retired) {
   return (kvo_retired_kind)(__atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) & 3);
 }
 KVO_INLINE void kvo_retired_set(kvo_retired *retired, uint64_t since, kvo_retired_kind kind) {
-  __atomic_store_n(&retired->since_and_kind, since << 2 | kind, __ATOMIC_RELEASE);
+  __atomic_store_n(&retired->since_and_kind, since << 3 | kind, __ATOMIC_RELEASE);
+}
+/// That no other thread can be reading it: what was hung at the object was this one's own (kvo_table.h).
+enum { KVO_RETIRED_OWN = 4 };
+KVO_INLINE bool kvo_retired_is_own(const kvo_retired *retired) {
+  return __atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) & KVO_RETIRED_OWN;
+}
+/// Says so of the first ones of a chain, up to that one.
+KVO_INLINE void kvo_retire_mark_own(kvo_retired *KVO_NULLABLE first,
+    const kvo_retired *KVO_NULLABLE end) {
+  for (; first != end; first = first->next)
+    __atomic_store_n(&first->since_and_kind, first->since_and_kind | KVO_RETIRED_OWN,
+        __ATOMIC_RELEASE);
 }
 
 /// Puts one more in front of a chain, of which the guard is known.

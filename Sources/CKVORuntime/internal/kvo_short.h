@@ -45,18 +45,25 @@ KVO_INLINE const kvo_value *kvo_short_read(kvo_value *value, const kvo_accessors
 
 /// Finds the observers of a guarded object's key. False: not one plain one.
 KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *place) {
-  place->hanging = kvo_object_hanging(object);
-  if (kvo_hanging_is_only(place->hanging)) {
-    place->cell = (const kvo_observers *)&object->observations;
-    place->observers = place->hanging;
-    return KVO_LIKELY(kvo_observers_is_plain(place->observers)) &&
-           KVO_LIKELY(kvo_registration_id(kvo_observers_single(place->observers)) == id);
+  place->word = kvo_object_word(object);
+  kvo_hanging hanging = place->word ^ kvo_owner_bits;
+  if (KVO_UNLIKELY(hanging & KVO_OWNER_BITS)) {
+    hanging = kvo_word_hanging(place->word, object);
+    place->word = kvo_object_word(object);
+    if (KVO_UNLIKELY(place->word != hanging)) return false; // it has changed meanwhile
   }
-  if (KVO_UNLIKELY(!place->hanging)) return false;
-  const kvo_cell *cell = kvo_table_find((kvo_table *)place->hanging, id);
+  if (kvo_hanging_is_only(hanging)) {
+    place->observers = hanging;
+    place->source = (const uintptr_t *)&object->observations;
+    place->found = place->word;
+    return KVO_LIKELY(kvo_observers_is_plain(hanging)) &&
+           KVO_LIKELY(kvo_registration_id(kvo_observers_single(hanging)) == id);
+  }
+  if (KVO_UNLIKELY(!hanging)) return false;
+  const kvo_cell *cell = kvo_table_find((kvo_table *)hanging, id);
   if (KVO_UNLIKELY(!cell)) return false;
-  place->cell = &cell->observers;
-  place->observers = kvo_cell_observers(cell);
+  place->source = &cell->observers;
+  place->observers = place->found = kvo_cell_observers(cell);
   return KVO_LIKELY(kvo_observers_is_plain(place->observers));
 }
 KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
@@ -74,8 +81,8 @@ KVO_INLINE const kvo_accessors *kvo_short_accessors(const kvo_place *place) {
 
 /// Whether there is nobody else, and who was there still is.
 KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
-  return KVO_LIKELY(kvo_object_hanging(object) == place->hanging) &&
-         KVO_LIKELY(__atomic_load_n(place->cell, __ATOMIC_SEQ_CST) == place->observers);
+  return KVO_LIKELY(kvo_object_word(object) == place->word) &&
+         KVO_LIKELY(__atomic_load_n(place->source, __ATOMIC_SEQ_CST) == place->found);
 }
 
 /// The will of a change whose frame has just been pushed, with its `id`. False: it goes the long way.

@@ -58,7 +58,8 @@ struct kvo_handle {
   uint32_t references; ///< atomic: the object's table (or limbo), the handle, audiences
   union {
     kvo_callback KVO_NULLABLE callback;
-    kvo_object *KVO_NULLABLE observer; ///< with KVO_BY_OBSERVER: an unowned reference, until this is reclaimed
+    kvo_object *KVO_NULLABLE
+        observer; ///< with KVO_BY_OBSERVER: an unowned reference, until this is reclaimed
   };
   void *KVO_NULLABLE context;
   uintptr_t reading; ///< the accessors of its key, with marks in the lowest bits (below)
@@ -98,11 +99,12 @@ KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) 
 KVO_INLINE void kvo_registration_set_state(kvo_registration *registration, uint8_t state) {
   __atomic_store_n(&registration->state, state, __ATOMIC_RELEASE);
 }
-KVO_INLINE kvo_object *KVO_NULLABLE kvo_registration_observer(const kvo_registration *registration) {
+KVO_INLINE kvo_object *KVO_NULLABLE
+kvo_registration_observer(const kvo_registration *registration) {
   return registration->options & KVO_BY_OBSERVER ? registration->observer : NULL;
 }
-KVO_INLINE const kvo_class_operations *kvo_registration_operations(
-    const kvo_registration *registration) {
+KVO_INLINE const kvo_class_operations *
+kvo_registration_operations(const kvo_registration *registration) {
   return kvo_operations[registration->operations];
 }
 /// What is written when a registration ends is something else: ask for the state afterwards.
@@ -155,8 +157,8 @@ typedef struct kvo_list {
   uint32_t options;              ///< atomic: the union
   uintptr_t reading;             ///< the key's, as of the newest registration; atomic
   struct kvo_derivation *KVO_NULLABLE derivation; ///< what the key is derived from; object lock
-  kvo_list_index *KVO_NULLABLE index;     ///< by observer; object lock
-  kvo_registration *KVO_NULLABLE items[]; ///< atomic
+  kvo_list_index *KVO_NULLABLE index;             ///< by observer; object lock
+  kvo_registration *KVO_NULLABLE items[];         ///< atomic
 } kvo_list;
 
 /// The observers of one key: a registration, a list, or NULL, with marks in the lowest bits.
@@ -235,11 +237,56 @@ KVO_INLINE bool kvo_observers_reach(kvo_observers observers, uint32_t options) {
 }
 
 /// What hangs at an object, without a table where that is one registration of a key: then its observers,
-/// marked. A reader without the lock must guard the object first.
+/// marked.
 typedef uintptr_t kvo_hanging;
-KVO_INLINE kvo_hanging kvo_object_hanging(const kvo_object *object) {
-  return (kvo_hanging)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+
+/// Whose an object's observations are. Where the highest bits of an address are free, those of an object's
+/// word name the thread that hung something there while nothing did: no other reads it, or calls its
+/// observers, before it has taken the name off under the object's lock (`kvo_object_share`). So the owner
+/// need not look for readers elsewhere when it takes something off (reclaim.c). 0: anybody may read it.
+#if defined(__x86_64__) && defined(__linux__)
+enum { KVO_OWNER_SHIFT = 48 };
+#define KVO_OWNER_BITS (~(uintptr_t)0 << KVO_OWNER_SHIFT)
+#else
+enum { KVO_OWNER_SHIFT = 0 };
+#define KVO_OWNER_BITS ((uintptr_t)0)
+#endif
+/// This thread's name in such a place; 0 while it has no record, or none that fits.
+extern __thread uintptr_t kvo_owner_bits __attribute__((tls_model("initial-exec")));
+
+KVO_INLINE uintptr_t kvo_object_word(const kvo_object *object) {
+  return (uintptr_t)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
 }
+/// The object's lock.
+KVO_INLINE kvo_hanging kvo_object_hanging(const kvo_object *object) {
+  return kvo_object_word(object) & ~KVO_OWNER_BITS;
+}
+/// Lets all threads read what hangs there, and tells what does. No lock held.
+kvo_hanging kvo_object_share(kvo_object *object);
+/// What a word that was read under a guard says, or what comes after it.
+KVO_INLINE kvo_hanging kvo_word_hanging(uintptr_t word, kvo_object *object) {
+  uintptr_t own = word ^ kvo_owner_bits;
+  if (KVO_LIKELY(!(own & KVO_OWNER_BITS))) return own;
+  return KVO_UNLIKELY(word & KVO_OWNER_BITS) ? kvo_object_share(object) : word;
+}
+/// Whether this thread alone reads it. The object's lock.
+KVO_INLINE bool kvo_object_is_own(const kvo_object *object) {
+  uintptr_t owner = kvo_object_word(object) & KVO_OWNER_BITS;
+  return owner && owner == kvo_owner_bits;
+}
+/// Lets all threads read it, unless this one alone does. The object's lock.
+KVO_INLINE void kvo_object_share_locked(kvo_object *object) {
+  uintptr_t word = kvo_object_word(object), owner = word & KVO_OWNER_BITS;
+  if (KVO_LIKELY(!owner || owner == kvo_owner_bits)) return;
+  __atomic_store_n(&object->observations, (void *)(word & ~KVO_OWNER_BITS), __ATOMIC_RELEASE);
+}
+/// Whoever hangs something where nothing hung becomes the owner. The object's lock.
+KVO_INLINE void kvo_object_hang(kvo_object *object, kvo_hanging hanging) {
+  uintptr_t word = kvo_object_word(object), owner = word ? word & KVO_OWNER_BITS : kvo_owner_bits;
+  __atomic_store_n(&object->observations, (void *)(hanging ? hanging | owner : 0),
+      __ATOMIC_RELEASE);
+}
+
 KVO_INLINE bool kvo_hanging_is_only(kvo_hanging hanging) { return hanging & KVO_OBSERVERS_ONLY; }
 KVO_INLINE kvo_table *KVO_NULLABLE kvo_hanging_table(kvo_hanging hanging) {
   return KVO_UNLIKELY(kvo_hanging_is_only(hanging)) ? NULL : (kvo_table *)hanging;
@@ -247,16 +294,13 @@ KVO_INLINE kvo_table *KVO_NULLABLE kvo_hanging_table(kvo_hanging hanging) {
 KVO_INLINE kvo_registration *KVO_NULLABLE kvo_hanging_only(kvo_hanging hanging) {
   return kvo_hanging_is_only(hanging) ? kvo_observers_single(hanging) : NULL;
 }
-/// The object's table, if it has one.
+/// The object's table, if it has one. The object's lock.
 KVO_INLINE kvo_table *KVO_NULLABLE kvo_table_of(const kvo_object *object) {
   return kvo_hanging_table(kvo_object_hanging(object));
 }
-/// An object's only registration, if it has no table.
+/// An object's only registration, if it has no table. The object's lock.
 KVO_INLINE kvo_registration *KVO_NULLABLE kvo_only_of(const kvo_object *object) {
   return kvo_hanging_only(kvo_object_hanging(object));
-}
-KVO_INLINE void kvo_object_hang(kvo_object *object, kvo_hanging hanging) {
-  __atomic_store_n(&object->observations, (void *)hanging, __ATOMIC_RELEASE);
 }
 
 KVO_INLINE size_t kvo_table_home(uintptr_t id, uint32_t mask) {
@@ -304,14 +348,20 @@ KVO_INLINE struct kvo_derivation *KVO_NULLABLE kvo_observers_derivation(kvo_obse
   return kvo_observers_is_list(observers) ? kvo_observers_list(observers)->derivation : NULL;
 }
 
-/// The observers of a key of a guarded object, or of one whose lock is held; 0 if there are none.
-KVO_INLINE kvo_observers kvo_object_observers(const kvo_object *object, uintptr_t id) {
-  kvo_hanging hanging = kvo_object_hanging(object);
+KVO_INLINE kvo_observers kvo_hanging_observers(kvo_hanging hanging, uintptr_t id) {
   if (!hanging) return 0;
   if (kvo_hanging_is_only(hanging))
     return kvo_registration_id(kvo_observers_single(hanging)) == id ? hanging : 0;
-  const kvo_cell *cell = kvo_table_find(kvo_hanging_table(hanging), id);
+  const kvo_cell *cell = kvo_table_find((kvo_table *)hanging, id);
   return cell ? kvo_cell_observers(cell) : 0;
+}
+/// The observers of a key of a guarded object; 0 if there are none. No lock held.
+KVO_INLINE kvo_observers kvo_object_observers(kvo_object *object, uintptr_t id) {
+  return kvo_hanging_observers(kvo_word_hanging(kvo_object_word(object), object), id);
+}
+/// The same with the object's lock held.
+KVO_INLINE kvo_observers kvo_object_observers_locked(const kvo_object *object, uintptr_t id) {
+  return kvo_hanging_observers(kvo_object_hanging(object), id);
 }
 
 /// The object's table, made if there is none, with room for one more key. NULL if memory is out.
@@ -345,8 +395,8 @@ void kvo_only_leave_locked(kvo_registration *registration);
 /// Finds it by the object's address. The lock of that address.
 kvo_registration *KVO_NULLABLE kvo_only_find_locked(const kvo_object *address);
 /// Calls `visit` with all objects of one lock that have only one. That lock.
-void kvo_only_visit_locked(size_t lock, void (*visit)(void *KVO_NULLABLE context, kvo_object *object),
-    void *KVO_NULLABLE context);
+void kvo_only_visit_locked(size_t lock,
+    void (*visit)(void *KVO_NULLABLE context, kvo_object *object), void *KVO_NULLABLE context);
 
 /// Puts the registration behind the others of its key; `as_list`: in a list, though it is the only one.
 /// False, with nothing changed, if memory is out.

@@ -52,9 +52,10 @@ struct kvo_change {
 
 /// Where a key's observers stand: in a cell of a table, or at the object itself.
 typedef struct kvo_place {
-  kvo_hanging hanging;                    ///< at the object
-  const kvo_observers *KVO_NULLABLE cell; ///< where `observers` was found
+  uintptr_t word; ///< the object's
   kvo_observers observers;
+  const uintptr_t *KVO_NULLABLE source; ///< where they were found,
+  uintptr_t found;                      ///< and as what
 } kvo_place;
 
 struct kvo_frame {
@@ -108,9 +109,10 @@ struct kvo_thread {
   uint32_t
       open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
   uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
-  uint32_t reading_count;                   ///< frames with KVO_FRAME_READS
-  bool in_use;                              ///< atomic
-  bool has_holes;                           ///< frames have ended elsewhere meanwhile; atomic
+  uintptr_t owner_bits;   ///< of whoever has it, in words of objects (kvo_table.h); immutable
+  uint32_t reading_count; ///< frames with KVO_FRAME_READS
+  bool in_use;            ///< atomic
+  bool has_holes;         ///< frames have ended elsewhere meanwhile; atomic
   kvo_telling *KVO_NULLABLE tellings;       ///< of observers with `KVO_DISTINCT`, by this thread
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   kvo_frame_block first;                    ///< always the lowest

@@ -1,7 +1,9 @@
 #include "fixture_moments.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
+#include "fixture_graph.h"
 #include "fixture_stress.h"
 #include "fixture_threads.h"
 
@@ -66,6 +68,89 @@ bool moment_end_waits_for_call(void) {
   kvo_handle_release(waiting);
   kvo_object_release(&scene.object->tracked.object);
   return scene.waits && is_told;
+}
+
+// MARK: An end by the owner
+
+typedef struct owned {
+  moment_call call;
+  graph_node *root, *leaf;
+  gate gate;
+  kvo_handle *handle;
+  int ended;
+} owned;
+
+static void note_owned_end(void *context) {
+  __atomic_add_fetch(&((owned *)context)->ended, 1, __ATOMIC_SEQ_CST);
+}
+
+static void pass_gate(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  gate *gate = &((owned *)context)->gate;
+  if (!__atomic_load_n(&gate->begun, __ATOMIC_SEQ_CST))
+    gate_callback(gate, object, key_path, change);
+}
+
+static void watch(owned *owned, const char *key_path, kvo_options options) {
+  if (kvo_add_callback(&owned->root->watcher.tracked.object, key_path, options, pass_gate, owned,
+          note_owned_end, &owned->handle, NULL))
+    abort();
+}
+
+static const char *watched_path(moment_call call) {
+  if (call == MOMENT_OF_PATH) return "next.value";
+  return call == MOMENT_OF_DERIVED_KEY ? "extra" : "value";
+}
+
+static void *call_it(void *context) {
+  owned *owned = context;
+  if (owned->call == MOMENT_OF_INITIAL) watch(owned, "value", KVO_INITIAL);
+  else if (owned->call == MOMENT_OF_CHANGE) graph_node_setValue(owned->root, 1);
+  else graph_node_setValue(owned->leaf, 1);
+  return NULL;
+}
+
+static graph_node *make_node(void) {
+  static kvo_class *cls;
+  if (!cls) {
+    cls = kvo_class_create("COwnedNode", graph_node_class(), sizeof(graph_node), NULL);
+    if (!cls || kvo_class_add_dependency(cls, "extra", "next.value", NULL) ||
+        kvo_class_register(cls, NULL))
+      abort();
+  }
+  kvo_object *made = kvo_object_create(cls);
+  if (!made) abort();
+  return (graph_node *)made;
+}
+
+// Whoever registers first is this thread.
+static kvo_handle *begin_owning(owned *owned) {
+  kvo_handle *first = NULL;
+  const char *key = owned->call == MOMENT_OF_DERIVED_KEY ? "extra" : "quiet";
+  graph_node_setNext(owned->root, owned->leaf);
+  if (kvo_add_callback(&owned->root->watcher.tracked.object, key, 0, ignore, NULL, NULL, &first,
+          NULL))
+    abort();
+  if (owned->call != MOMENT_OF_INITIAL) watch(owned, watched_path(owned->call), 0);
+  return first;
+}
+
+bool moment_owner_waits_for_call(moment_call call) {
+  owned owned = {.call = call, .root = make_node(), .leaf = make_node()};
+  kvo_handle *first = begin_owning(&owned);
+  pthread_t caller;
+  if (pthread_create(&caller, NULL, call_it, &owned)) abort();
+  fixture_await(&owned.gate.begun, 1);
+  graph_node_setNext(owned.root,
+      NULL); // so that nothing ends at the leaf, which the caller has read
+  kvo_handle_release(owned.handle);
+  bool waits = !__atomic_load_n(&owned.ended, __ATOMIC_SEQ_CST);
+  fixture_raise(&owned.gate.let_go);
+  pthread_join(caller, NULL);
+  kvo_handle_release(first);
+  kvo_object_release(&owned.root->watcher.tracked.object);
+  kvo_object_release(&owned.leaf->watcher.tracked.object);
+  return waits && owned.ended == 1;
 }
 
 // MARK: A set behind an invalidation

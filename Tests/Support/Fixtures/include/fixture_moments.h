@@ -11,6 +11,18 @@ KVO_ASSUME_NONNULL_BEGIN
 /// told when that call is over, and not before.
 bool moment_end_waits_for_call(void);
 
+/// How another thread comes to be in a call of an observer.
+typedef enum moment_call {
+  MOMENT_OF_CHANGE,      ///< it sets the property
+  MOMENT_OF_PATH,        ///< it sets one to which the observed path leads, of another object
+  MOMENT_OF_DERIVED_KEY, ///< it sets one that the observed key is derived from, of another object
+  MOMENT_OF_INITIAL,     ///< it has registered the observer itself
+} moment_call;
+
+/// The same where a registration is ended by the thread that has hung the first one at the object, while
+/// another thread is in a call of it.
+bool moment_owner_waits_for_call(moment_call call);
+
 /// A registration is invalidated; then another thread sets what it observed, and something else.
 /// How many calls come for it after it was invalidated.
 int moment_calls_after_invalidation(void);
