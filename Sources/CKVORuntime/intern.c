@@ -146,8 +146,8 @@ const char *kvo_key_keep(const char *key, const char *class_name, kvo_error *err
   if (string) return string->text;
   if (is_full)
     kvo_fail(error, KVO_NOT_OBSERVABLE, class_name, key,
-        "\"%s\" of %s can't be observed: %zu names are kept already that are no keys of a class, as "
-        "many as kvo_set_name_limit allows.",
+        "\"%s\" of %s can't be observed: %zu names are kept already that are no keys of a class. "
+        "KVO_NAMES, kvo_set_name_limit and, in Swift, KVODiagnostics.nameLimit say how many may be.",
         key, class_name, kvo_name_count());
   else
     kvo_fail(error, KVO_NO_MEMORY, class_name, key, "No memory for the name \"%s\" of %s.", key,
