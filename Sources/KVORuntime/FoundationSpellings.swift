@@ -34,6 +34,27 @@ extension ArrayProxy {
   /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
   /// - Complexity: as `contains(_:)`.
   public func index(of element: Any) -> Int { contents.firstIndex(of: element) ?? notFound }
+
+  /// An array of its own with an element more.
+  /// - Complexity: O(*n*).
+  public func adding(_ element: Any) -> [Any] { Array(self) + [element] }
+
+  /// An array of its own with more elements.
+  /// - Complexity: O(*n*) in the elements of both.
+  public func addingObjects(from elements: [Any]) -> [Any] { Array(self) + elements }
+
+  /// What the elements are described as, with a separator between them.
+  /// - Complexity: O(*n*).
+  public func componentsJoined(by separator: String) -> String {
+    descriptions(joinedBy: separator)
+  }
+}
+
+extension Sequence {
+  /// What the elements are described as, nil as "nil", with a separator between them.
+  func descriptions(joinedBy separator: String) -> String {
+    map { element in flattened(element).map { "\($0)" } ?? "nil" }.joined(separator: separator)
+  }
 }
 
 extension SetProxy {

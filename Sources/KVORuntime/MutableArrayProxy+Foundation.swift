@@ -49,6 +49,18 @@ extension MutableArrayProxy {
   /// - Complexity: O(*n*) in the range.
   public func subarray(with range: Range<Int>) -> [Any] { contents.elements(in: range) }
 
+  /// An array of its own with an element more. The proxy's key stays as it is.
+  /// - Complexity: O(*n*).
+  public func adding(_ element: Any) -> [Any] { Array(self) + [element] }
+
+  /// An array of its own with more elements. The proxy's key stays as it is.
+  /// - Complexity: O(*n*) in the elements of both.
+  public func addingObjects(from elements: [Any]) -> [Any] { Array(self) + elements }
+
+  /// What the elements are described as, with a separator between them.
+  /// - Complexity: O(*n*).
+  public func componentsJoined(by separator: String) -> String { descriptions(joinedBy: separator) }
+
   /// The first element that is among others, too; nil if none is.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func firstObjectCommon(with others: [Any]) -> Any? {

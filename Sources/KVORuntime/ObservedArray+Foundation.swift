@@ -18,6 +18,20 @@ extension ObservedArray {
   /// - Complexity: O(*n*) in the range.
   public func subarray(with range: Range<Int>) -> [Element] { Array(self[range]) }
 
+  /// An array of its own with an element more. The property stays as it is.
+  /// - Complexity: O(*n*).
+  public func adding(_ element: Element) -> [Element] { Array(self) + [element] }
+
+  /// An array of its own with more elements. The property stays as it is.
+  /// - Complexity: O(*n*) in the elements of both.
+  public func addingObjects(from elements: [Element]) -> [Element] { Array(self) + elements }
+
+  /// What the elements are described as, with a separator between them.
+  /// - Complexity: O(*n*).
+  public func componentsJoined(by separator: String) -> String {
+    descriptions(joinedBy: separator)
+  }
+
   /// `append(_:)`, as `NSMutableArray` spells it.
   /// - Complexity: O(1), amortised.
   public func add(_ element: Element) { append(element) }

@@ -320,6 +320,29 @@ import Testing
       shelf.books.map(ObjectIdentifier.init) == [books[0], books[2]].map(ObjectIdentifier.init))
   }
 
+  @Test(
+    "B9 H1: what is added to or joined of the elements is a value of its own, and tells nothing")
+  func others() throws {
+    let shelf = Shelf()
+    shelf.numbers = [4, 5]
+    let log = Recorder()
+    log.observe(shelf, \.numbers)
+    let (handle, proxy) = (
+      shelf.mutableArray(\.numbers), try shelf.mutableArrayValue(forKey: "numbers")
+    )
+    #expect(handle.adding(6) == [4, 5, 6] && handle.addingObjects(from: [6, 7]) == [4, 5, 6, 7])
+    #expect(proxy.adding(6) as? [Int] == [4, 5, 6])
+    #expect(proxy.addingObjects(from: [6, 7]) as? [Int] == [4, 5, 6, 7])
+    #expect(handle.componentsJoined(by: ", ") == "4, 5")
+    #expect(proxy.componentsJoined(by: "-") == "4-5")
+    #expect(shelf.numbers == [4, 5] && log.take() == [])
+    let things = Things()
+    things.list = [1, Optional<Int>.none as Any, Optional(2) as Any]
+    #expect(try things.mutableArrayValue(forKey: "list").componentsJoined(by: " ") == "1 nil 2")
+    #expect(ObservedArray<Int?>([1, nil]).componentsJoined(by: " ") == "1 nil")
+    #expect(ObservedArray<Int>().componentsJoined(by: " ") == "")
+  }
+
   @Test("H2: an object is found and removed by identity, in a range, too, by one removal")
   func identity() throws {
     let (one, other) = (Person(), Person())

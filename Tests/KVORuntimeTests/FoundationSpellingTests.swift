@@ -75,6 +75,9 @@ import Testing
     let proxy = try #require(try Shelf().value(forKey: "numbers") as? ArrayProxy)
     #expect(proxy.object(at: 1) as? Int == 10)
     #expect(proxy.firstObject as? Int == 0 && proxy.lastObject as? Int == 20)
+    #expect(proxy.componentsJoined(by: ", ") == "0, 10, 20")
+    #expect(proxy.adding(1) as? [Int] == [0, 10, 20, 1])
+    #expect(proxy.addingObjects(from: [1, 2]) as? [Int] == [0, 10, 20, 1, 2])
   }
 
   @Test("B10: a value that is held as an object is validated, replaced or refused")
