@@ -4,7 +4,7 @@ internal import CSwiftRuntime
 /// A stored property as the class's metadata tells it: own or inherited, private, generic, whatever
 /// its access.
 struct Field {
-  /// The property's name; of an `@Observed` one, the storage's: `_balance`.
+  /// The property's name, without backticks; of an `@Observed` one, the storage's: `_balance`.
   let name: String
   /// Where it lies in an instance.
   let offset: Int
@@ -57,7 +57,7 @@ extension Field {
       var field = kvo_swift_field()
       guard kvo_swift_field_type(metadata, index, &field) != nil else { return false }
       defer { field.free_name?(field.name) }
-      return field.name.map { String(cString: $0) } == name
+      return field.name.map { RawIdentifier.bare(String(cString: $0)) } == name
     }
   }
 
@@ -76,7 +76,7 @@ extension Field {
     defer { field.free_name?(field.name) }
     // Metadata pointers and metatypes are the same.
     let type = unsafeBitCast(fieldType, to: Any.Type.self)
-    guard let name = field.name.map({ String(cString: $0) }), type != Void.self,
+    guard let name = field.name.map({ RawIdentifier.bare(String(cString: $0)) }), type != Void.self,
       let form = Form(name, type, field.is_strong ? 0 : kvo_swift_field_ownership(metadata, own)),
       form == .observed || !kvo_swift_has_own_form(fieldType)
     else { return nil }

@@ -21,14 +21,14 @@ extension KVOClass {
     let classes = sequence(first: self, next: \.superclass)
     if classes.contains(where: { Field.isNamed(key, in: $0.type) }) {
       return
-        "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key)) }."
+        "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key.inSource)) }."
     }
     let isComputed = classes.contains {
       $0.type != KVOObject.self && SymbolTable.properties(of: $0.type).contains(key)
     }
     guard isComputed else { return nil }
     return "A computed property is declared in registerKeys(): "
-      + "declareKeys { $0.computed(\"\(key)\", \\.\(key)) }."
+      + "declareKeys { $0.computed(\"\(key)\", \\.\(key.inSource)) }."
   }
 
   private func hasKeyedElements(_ keyPath: Substring) -> Bool {

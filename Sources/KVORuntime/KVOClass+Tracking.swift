@@ -14,7 +14,8 @@ extension KVOClass {
   private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
     let offset = Int(bitPattern: address)
     let learned = KVOClass.lock.withLock { Array(preparation.learned.values) }
-    for field in fields + learned where field.isObserved && field.offset == offset {
+    for field in fields + learned
+    where field.isObserved && field.offset == offset && !isNoKeyPath(field.key) {
       if let property = property(field.key), property.observedStorage?.offset == offset {
         return storedKeys.insert(property.name, at: address)
       }
@@ -23,7 +24,22 @@ extension KVOClass {
     return hidden.map { storedKeys.insert(name(ofHidden: $0), at: address) }
   }
 
-  // A superclass's property whose name a subclass's own has taken, private as both may be.
+  /// Whether the name of a property, which is its key to key-value coding, is taken apart as a key path:
+  /// `` `my.name` ``. What is declared has the key that the program gave it.
+  func isNoKeyPath(_ name: String) -> Bool {
+    (name.contains(".") || name.hasPrefix("@")) && property(name)?.accessors == nil
+  }
+
+  /// The key under which a stored property is observed.
+  func observedName(of property: Property) -> KeyName {
+    guard isNoKeyPath(property.name.string), let storage = property.observedStorage else {
+      return property.name
+    }
+    return storedKey(at: storage.offset - ObjectHeader.offset) ?? property.name
+  }
+
+  // A superclass's property whose name a subclass's own has taken, private as both may be; one whose name is
+  // no key path.
   private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
       name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,

@@ -50,7 +50,9 @@ extension KVOObject {
     }
     let reads = KeyPathReads(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
-      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known).name }
+      return cache.name(for: keyPath) {
+        known.observedName(of: checked(property, for: keyPath, in: known))
+      }
     }
     guard reads.isObservable else { return nil }
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
@@ -58,7 +60,8 @@ extension KVOObject {
 
   /// The key of an `@Observed` property, by reading it; nil for another key path.
   func storedKey(of keyPath: AnyKeyPath) -> KeyName? {
-    stored(keyPath, KeyPathReads(of: keyPath, in: self), in: KVOClass.of(self))?.name
+    let known = KVOClass.of(self)
+    return stored(keyPath, KeyPathReads(of: keyPath, in: self), in: known).map(known.observedName)
   }
 
   private func checked(

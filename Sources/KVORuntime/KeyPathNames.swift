@@ -82,11 +82,15 @@ extension KVOClass {
     let spelt = keyPath.spelt()
     guard case .failure(.unknown) = spelt else { return spelt }
     // Of a key path that is tracked the key is no name.
-    if let seen = keyPaths.contents[keyPath], !seen.string.hasPrefix("\\") {
-      return .success(seen.string)
-    }
-    return object?.storedKey(of: keyPath).map { .success($0.string) } ?? spelt
+    let seen = keyPaths.contents[keyPath].flatMap(\.spelling)
+    let key = seen ?? object?.storedKey(of: keyPath)?.spelling
+    return key.map { .success($0) } ?? spelt
   }
+}
+
+extension KeyName {
+  /// Nil for a key that is no name.
+  fileprivate var spelling: String? { string.hasPrefix("\\") ? nil : string }
 }
 
 /// Why a key path has no key.
@@ -96,12 +100,20 @@ private enum UnspeltKey: Error {
   case keyless(Any.Type)
   /// A property of that type's.
   case unknown(Any.Type)
+  case divided(Any.Type, String)
 
   var reason: String {
     switch self {
     case .arguments: "a subscript is no key."
     case .part: "a part of a value is no key."
     case .keyless(let type): "a value of type \(className(of: type)) has no keys."
+    case .divided(let type, let name):
+      """
+      the name of this property of \(className(of: type)) is no key of a key path, which is divided at its \
+      points and has operators that begin with @. Declare the property in the class's registerKeys(), under \
+      another key: declareKeys { $0.stored("<key>", \\.\(name.inSource)) } if it is stored, $0.computed if it \
+      is not.
+      """
     case .unknown(let type):
       """
       nothing tells the name of this property of \(className(of: type)). Of one that is computed or may be \
@@ -121,12 +133,13 @@ extension AnyKeyPath {
     guard var components = KeyPathComponents(self) else { return .failure(.unknown(type)) }
     while let component = components.next() {
       if component != .optional {
-        guard type is KVOObject.Type else { return .failure(.keyless(type)) }
+        guard let type = type as? KVOObject.Type else { return .failure(.keyless(type)) }
         guard component != .part else { return .failure(.part) }
         guard let key = components.key(of: component, in: type) else {
           return .failure(.unknown(type))
         }
         guard key != PropertySymbol.subscriptName else { return .failure(.arguments) }
+        if KVOClass.of(type).isNoKeyPath(key) { return .failure(.divided(type, key)) }
         keys.append(key)
       }
       type = components.valueType ?? type
@@ -152,12 +165,18 @@ extension AnyKeyPath {
       rest = rest[part.endIndex...]
       let name = names.next() ?? nil
       if name == PropertySymbol.subscriptName, text.hasSuffix(".") { text.removeLast() }
-      text += name ?? Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
+      text +=
+        name.map(Self.spelled)
+        ?? Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
     }
     return text + rest
   }
 
   private static let addressed = "<computed 0x"
+
+  private static func spelled(_ name: String) -> String {
+    name == PropertySymbol.subscriptName ? name : name.inSource
+  }
 
   // Nil for each that nothing tells the name of. Components that follow arguments are not known.
   private var computedNames: [String?] {
@@ -176,7 +195,8 @@ extension AnyKeyPath {
     let digits = text.prefix { $0.isHexDigit }
     let getter = UInt(digits, radix: 16).flatMap(UnsafeRawPointer.init(bitPattern:))
     let name = getter.flatMap { PropertySymbol.name(of: nil, readBy: $0, in: Any.self) }
-    return name ?? "<a property of type \(text.dropFirst(digits.count + 2).dropLast())>"
+    return name.map(spelled)
+      ?? "<a property of type \(text.dropFirst(digits.count + 2).dropLast())>"
   }
 }
 

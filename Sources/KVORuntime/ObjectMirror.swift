@@ -41,10 +41,16 @@ enum ObjectMirror {
     let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
     defer { freeName?(name) }
     let label = name.map { String(cString: $0) }
-    guard let label, label.hasPrefix("_"), let storage = value as? any ObservedStorage else {
+    guard let label, let storage = value as? any ObservedStorage, let name = property(label) else {
       return (label, value)
     }
-    return (String(label.dropFirst()), storage.content)
+    return (name, storage.content)
+  }
+
+  // "balance" of "_balance", "`my name`" of "`_my name`"
+  private static func property(_ label: String) -> String? {
+    if label.hasPrefix("`_") { return "`" + label.dropFirst(2) }
+    return label.hasPrefix("_") ? String(label.dropFirst()).inSource : nil
   }
 }
 

@@ -38,7 +38,7 @@ struct PropertySymbol: Hashable {
       guard entity.hasSuffix(Self.getter) else { return nil }
       entity = entity.dropLast(Self.getter.count)
     }
-    name = Self.lastName(in: entity)
+    name = RawIdentifier.unmasked(Self.lastName(in: entity))
     isOfExtension = entity.hasPrefix(Self.inExtension)
     let rootStart = isOfKeyPath ? rest.lastRange(ofText: " : ") : nil
     root = rootStart.map { Self.withoutForms(rest[$0...].dropFirst(3)) }

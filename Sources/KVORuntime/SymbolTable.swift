@@ -37,10 +37,10 @@ enum SymbolTable {
       search.pointee.names.insert(String(cString: $1))
     }
 
-  /// Nil for what is no name of Swift's.
+  /// Nil for what is no name of Swift's. Names that are no identifiers are masked.
   static func demangled(_ name: String) -> String? {
     swift_demangle(name, name.utf8.count, nil, nil, 0).map {
-      withoutFiles(Substring(String(taking: $0)))
+      withoutFiles(Substring(RawIdentifier.masked(String(taking: $0))))
     }
   }
 
@@ -89,11 +89,14 @@ extension SymbolTable {
     let getter = ".getter : "
     return Set(
       members(of: type).compactMap { symbol in
-        symbol.firstRange(ofText: getter).map { PropertySymbol.lastName(in: symbol[..<$0]) }
+        symbol.firstRange(ofText: getter).map {
+          RawIdentifier.unmasked(PropertySymbol.lastName(in: symbol[..<$0]))
+        }
       })
   }
 
-  /// The symbols of what a class itself has, which begin as that of the class's own description.
+  /// The symbols of what a class itself has, which begin as that of the class's own description. Names that
+  /// are no identifiers are masked.
   static func members(of type: KVOObject.Type) -> [Substring] {
     let descriptor = kvo_swift_descriptor(
       unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self))

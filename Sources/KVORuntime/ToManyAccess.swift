@@ -178,7 +178,7 @@ extension ToManyKey {
       key: name.string, className: className,
       reason: """
         the property is lazy, and has not been used yet. Declared in registerKeys, by \
-        declareKeys { $0.stored("\(name.string)", \\.\(name.string)) }, it is used by its key.
+        declareKeys { $0.stored("\(name.string)", \\.\(name.string.inSource)) }, it is used by its key.
         """)
   }
 

@@ -25,7 +25,7 @@ extension KVOObject {
         A change by hand of the key path \(keyPath.text) tells nobody, since it reads no @Observed \
         property and is no declared key of \(known.name). If it is the plain property "\(key)", which \
         is observed, say withChange(forKey: "\(key)"), or declare it: \
-        declareKeys { $0.stored("\(key)", \\.\(key)) }.
+        declareKeys { $0.stored("\(key)", \\.\(key.inSource)) }.
         """)
   }
 
@@ -69,15 +69,15 @@ extension FirstProperty {
     switch self {
     case .plain(let field) where !field.isVariable:
       return "What never changes need not be observed. To be a key all the same, it is declared in "
-        + "registerKeys(): declareKeys { $0.accessors(\"\(field.name)\", \\.\(field.name), "
-        + "get: { $0.\(field.name) }) }."
+        + "registerKeys(): declareKeys { $0.accessors(\"\(field.name)\", \\.\(field.name.inSource), "
+        + "get: { $0.\(field.name.inSource) }) }."
     case .plain(let field):
       let marks = field.takesWrapper ? "Mark the property @Observed. Or declare" : "Declare"
-      return "\(marks) \(declaration(of: "stored(\"\(field.name)\", \\.\(field.name))")), "
+      return "\(marks) \(declaration(of: "stored(\"\(field.name)\", \\.\(field.name.inSource))")), "
         + "which then notifies by key-value coding and by hand."
     case .computed(let name):
       return "Mark what it reads @Observed. Or declare "
-        + "\(declaration(of: "computed(\"\(name)\", \\.\(name))")), which then notifies by hand, "
+        + "\(declaration(of: "computed(\"\(name)\", \\.\(name.inSource))")), which then notifies by hand, "
         + "and by key-value coding if it has a setter."
     case .unknown(let candidates)
     where !candidates.isEmpty && !candidates.contains(where: \.takesWrapper):

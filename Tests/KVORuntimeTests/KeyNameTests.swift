@@ -228,6 +228,106 @@ import Testing
     var total: Int { 1 }
   }
 
+  /// Whose names are no identifiers.
+  class Raw: KVOObject {
+    @Observed var `first name` = ""
+    @Observed final var `last name` = ""
+    @Observed var `my.name` = ""
+    @Observed var `@count` = 1
+    var `plain one` = 1
+    final var `final : (one)` = 1
+    lazy var `late one` = 1
+    weak var `the boss`: Raw?
+    var `whole <name>`: String { `first name` + `my.name` }
+    var `full.name`: String { `my.name` }
+    var `read.alone`: Int { 1 }
+    var `old.name` = ""
+    @Observed var `class` = 1
+    override class func registerKeys() { declareKeys { $0.stored("oldName", \.`old.name`) } }
+  }
+  class `Raw.Box`: KVOObject {
+    @Observed var name = ""
+    var upper: String { name.uppercased() }
+    var `low er`: String { name.lowercased() }
+  }
+
+  @Test("F6: a name that is no identifier is the key without its marks")
+  func rawNames() throws {
+    let names: [(PartialKeyPath<Raw>, String)] = [
+      (\.`first name`, "first name"), (\.`last name`, "last name"), (\.`plain one`, "plain one"),
+      (\.`final : (one)`, "final : (one)"), (\.`late one`, "late one"), (\.`the boss`, "the boss"),
+      (\.`whole <name>`, "whole <name>"), (\.`class`, "class"), (\.`old.name`, "oldName"),
+      (\.`the boss`?.`first name`, "the boss.first name"),
+    ]
+    for (keyPath, name) in names { #expect(Raw.key(of: keyPath) == name) }
+    let raw = Raw()
+    for key in ["first name", "last name", "my.name", "@count", "plain one", "the boss", "oldName"]
+    {
+      #expect(throws: Never.self) { try raw.value(forKey: key) }
+    }
+    try raw.setValue("Ada", forKey: "first name")
+    try raw.setValue("x", forKey: "my.name")
+    #expect(raw.`first name` == "Ada" && raw.`my.name` == "x")
+    #expect(try raw.value(forKeyPath: "self.first name") as? String == "Ada")
+    #expect(`Raw.Box`.key(of: \.upper) == "upper" && `Raw.Box`.key(of: \.`low er`) == "low er")
+    // The standard library's mirrors have another space in place of each.
+    let labels = Mirror(reflecting: raw).children.compactMap {
+      $0.label?.replacing("\u{A0}", with: " ")
+    }
+    #expect(
+      labels.prefix(5) == ["`first name`", "`last name`", "`my.name`", "`@count`", "`plain one`"])
+  }
+
+  @Test("F6: a name that is no identifier is observed as any other")
+  func rawObserved() throws {
+    let raw = Raw()
+    let log = Recorder()
+    log.observe(raw, \.`my.name`, .new, as: "a")
+    log.observe(raw, \.`last name`, .new, as: "b")
+    log.observe(raw, \.`whole <name>`, .new, as: "c")
+    try log.observe(raw, "first name", .new, as: "d")
+    raw.`my.name` = "1"
+    #expect(log.take() == ["a new 1", "c new 1"])
+    raw.`last name` = "2"
+    #expect(log.take() == ["b new 2"])
+    raw.`first name` = "3"
+    #expect(log.take() == ["d new 3", "c new 31"])
+  }
+
+  @Test(
+    "F6: a name that a key path would divide stops, with what to declare",
+    arguments: ["my.name", "full.name", "@count", "of an object", "later"])
+  func divided(_ which: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [which] in
+      switch which {
+      case "my.name": _ = Raw.key(of: \.`my.name`)
+      case "full.name": _ = Raw.key(of: \.`full.name`)
+      case "@count": _ = Raw.key(of: \.`@count`)
+      case "later": _ = Raw.key(of: \.`the boss`?.`my.name`)
+      default: _ = Raw().key(of: \.`my.name`)
+      }
+    }
+    let name = which == "of an object" || which == "later" ? "my.name" : which
+    let text = try #require(result).errors
+    let path = which == "later" ? "`the boss`?.`my.name`?" : "`\(name)`"
+    #expect(
+      text.contains("key(of:) can't name \\Raw.\(path): the name of this property of Raw is no key")
+    )
+    #expect(text.contains("declareKeys { $0.stored(\"<key>\", \\.`\(name)`) } if it is stored"))
+  }
+
+  @Test("F6: messages have such a name as it is written")
+  func rawMessage() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Raw().observe(\.`read.alone`) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("The key path \\Raw.`read.alone` of type Int can't be observed"))
+    #expect(text.contains("It is \"read.alone\", which is computed"))
+    #expect(text.contains("declareKeys { $0.computed(\"read.alone\", \\.`read.alone`) }"))
+  }
+
   @Test("F6: a key path over objects gives the key path, with or without a mark for nil")
   func paths() {
     #expect(Person.key(of: \.boss?.name) == "boss.name")
