@@ -8,6 +8,7 @@
 // elsewhere: along a key path, or where keys are derived, there are several for one change.
 #include "kvo_depth.h"
 
+#include "kvo_binding.h"
 #include "kvo_delivery.h"
 #include "kvo_diagnostics.h"
 #include "kvo_log.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static uint32_t depth_limit = KVO_DEFAULT_DEPTH; // atomic
@@ -43,12 +45,54 @@ static const kvo_accessors *find_told(const kvo_thread *thread) {
   return NULL;
 }
 
+static bool (*key_speller)(const void *binding, char *buffer, size_t capacity); // atomic
+
+void kvo_set_key_speller(bool (*spell)(const void *binding, char *buffer, size_t capacity)) {
+  __atomic_store_n(&key_speller, spell, __ATOMIC_RELEASE);
+}
+
+// A key that is no name, as the binding has it. To find that out takes more of the stack than may be left:
+// so it is done on a thread of its own, which is not waited for without an end.
+static struct {
+  const kvo_accessors *accessors;
+  char text[192];
+} spelling;
+
+static void *spell(void *unused) {
+  bool (*speller)(const void *, char *, size_t) = __atomic_load_n(&key_speller, __ATOMIC_ACQUIRE);
+  const kvo_property_description *property = spelling.accessors->property;
+  bool is_spelled =
+      speller && property && speller(property->binding, spelling.text, sizeof spelling.text);
+  return is_spelled ? spelling.text : unused;
+}
+
+static void *join(pthread_t thread) {
+  enum { SECONDS = 2 };
+  void *result = NULL;
+#ifdef __linux__
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += SECONDS;
+  return pthread_timedjoin_np(thread, &result, &until) ? NULL : result;
+#else
+  return pthread_join(thread, &result) ? NULL : result;
+#endif
+}
+
+static const char *spelled(const kvo_accessors *told) {
+  if (*told->key != '\\') return told->key;
+  pthread_t thread;
+  spelling.accessors = told;
+  const char *text = pthread_create(&thread, NULL, spell, NULL) ? NULL : join(thread);
+  return text ? text : told->key;
+}
+
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
     const char *why, const char *remedy) {
   const kvo_accessors *told = find_told(thread);
   // Not on the stack, of which little may be left. The first thread that comes here is the last.
   static char observed[256], message[1024];
-  if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", told->key, told->cls->name);
+  if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", spelled(told), told->cls->name);
   else snprintf(observed, sizeof observed, "%s", kvo_class_of(object)->name);
   snprintf(message, sizeof message,
       "%s: observers of %s set what they observe, again and again, probably without an end. An "

@@ -14,6 +14,7 @@ enum Binding {
       guard let root else { return $0.pointee.status }
       kvo_set_read_listener(ReadRecorder.listener)
       kvo_set_cookie_end(KeyName.end)
+      kvo_set_key_speller(spellKey)
       let status = kvo_set_class_of_unobserved(classOfUnobserved, $0)
       return status == .KVO_OK ? addHooks(to: root, $0) : status
     }
@@ -85,6 +86,13 @@ private let classOfUnobserved: @convention(c) (UnsafePointer<kvo_object>) -> Opa
 private let describe:
   @convention(c) (UnsafePointer<kvo_object>, UnsafeMutablePointer<CChar>, Int) -> Int = {
     write(ObjectHeader.describe($0), to: $1, capacity: $2)
+  }
+
+private let spellKey: @convention(c) (UnsafeRawPointer?, UnsafeMutablePointer<CChar>, Int) -> Bool =
+  {
+    guard let text = Property.at($0).keyInSource else { return false }
+    _ = write(text, to: $1, capacity: $2)
+    return true
   }
 
 private let observe:

@@ -186,9 +186,12 @@ extension Property {
     }
   }
 
-  fileprivate static func at(_ binding: UnsafeRawPointer?) -> Property {
+  static func at(_ binding: UnsafeRawPointer?) -> Property {
     Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
   }
+
+  /// A key that is no name, as the program's source has what it stands for; nil where nothing tells.
+  var keyInSource: String? { accessors?.path?.text ?? storage?.key }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
     if let told = accessors ?? override { return try told.read(object, into: value) }

@@ -216,6 +216,12 @@ const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
 /// call the runtime.
 void kvo_set_cookie_end(void (*end)(const void *cookie));
 
+/// How a binding writes the key of a property whose key is no name, as that of a key path that it made
+/// a key of: at most `capacity` bytes, with a NUL, of what the program's source has; false if it can't.
+/// For the message of a program that is stopped: called on a thread of its own, which may end late.
+void kvo_set_key_speller(bool (*KVO_NULLABLE spell)(const void *KVO_NULLABLE binding, char *buffer,
+    size_t capacity));
+
 /// Reports an error in the program that it can live with, as the runtime does its own.
 void kvo_report_misuse(const char *message);
 
