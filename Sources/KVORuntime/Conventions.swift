@@ -26,7 +26,13 @@ extension KVOClass {
     let found = Convention.all.lazy.compactMap { $0(member) }.first { convention in
       convention.key.first?.isLetter == true && (!convention.needsKey || hasKey(convention.key))
     }
-    return found.flatMap { isDeclared($0) ? nil : $0 }
+    return found.flatMap { isDeclared($0) || isNeedless($0) ? nil : $0 }
+  }
+
+  // The elements of an @Observed property are changed by a handle, of which observers are told: an accessor
+  // that does so needs no declaration.
+  private func isNeedless(_ convention: Convention) -> Bool {
+    convention.isOfElements && find(convention.key)?.storage?.isObserved == true
   }
 
   private func hasKey(_ key: String) -> Bool {
@@ -45,37 +51,72 @@ extension KVOClass {
 private struct Member: Hashable {
   let name: String
   let isStatic: Bool
-  /// What stands in the brackets behind the name.
-  let parameters: String
+  /// What each parameter is: "inItemsAt: Swift.Int". Of one without a label "_: Swift.Int" or "Swift.Int".
+  let parameters: [Substring]
+  private let isMethod: Bool
 
-  /// Nil for what is neither: "method descriptor for …", "… in closure #1 in …".
+  /// Nil for what is neither: "method descriptor for …", "… in closure #1 in …"; and for what no selector
+  /// is named like.
   init?(_ symbol: Substring) {
     let statically = "static "
     isStatic = symbol.hasPrefix(statically)
     let text = isStatic ? symbol.dropFirst(statically.count) : symbol
     let start = Self.lastName(in: text)
     let rest = text[start...]
-    let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-    guard !name.isEmpty, !text[..<start].contains(" ") else { return nil }
+    let name = rest.prefix(while: Self.isOfName)
+    guard !name.isEmpty, !text[..<start].contains(" "), !RawIdentifier.hasMasks(rest) else {
+      return nil
+    }
     self.name = String(name)
     let behind = rest.dropFirst(name.count)
-    parameters = behind.first == "(" ? String(behind.prefix { $0 != ")" }) : ""
+    isMethod = behind.first == "("
+    parameters = isMethod ? Self.parts(ofBrackets: behind) : []
+  }
+
+  /// Of each parameter; nil for one without.
+  var labels: [Substring?] {
+    parameters.map { parameter in
+      let label = parameter.prefix(while: Self.isOfName)
+      return parameter.dropFirst(label.count).first == ":" && label != "_" ? label : nil
+    }
+  }
+
+  /// As source text refers to it: `insertObject(_:inItemsAt:)`.
+  var reference: String {
+    isMethod ? name + "(" + labels.map { ($0 ?? "_") + ":" }.joined() + ")" : name
   }
 
   /// Name and labels as one word, which is the same however a selector is divided among them:
   /// "removeObjectFromItemsAt" of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
   var word: String {
-    labels.reduce(name) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+    labels.reduce(name) { $0 + ($1 ?? "").prefix(1).uppercased() + ($1 ?? "").dropFirst() }
   }
 
-  // "(_: Swift.Dictionary<A, B>, inItemsAt: Swift.Int": what stands before a colon behind a comma or the
-  // bracket. A type's own parts have none that look so.
-  private var labels: [Substring] {
-    parameters.dropFirst().split(separator: ",").compactMap { parameter in
-      let parameter = parameter.drop { $0 == " " }
-      let label = parameter.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-      return parameter.dropFirst(label.count).first == ":" && label != "_" ? label : nil
+  func hasType(_ names: [String]) -> Bool {
+    names.contains { name in parameters.contains { $0.firstRange(ofText: name) != nil } }
+  }
+
+  private static func isOfName(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || character == "_"
+  }
+
+  // "(_: Swift.Dictionary<A, B>, inItemsAt: Swift.Int) -> ()", of which commas that are in other brackets
+  // divide nothing.
+  private static func parts(ofBrackets text: Substring) -> [Substring] {
+    var (parts, depth, start, last) = ([Substring](), 0, text.startIndex, Character(" "))
+    for index in text.indices {
+      let character = text[index]
+      if "([<".contains(character) { depth += 1 }
+      if ")]".contains(character) || character == ">" && last != "-" { depth -= 1 }
+      if depth == 1, character == "(" { start = text.index(after: index) }
+      if depth == 0 || depth == 1 && character == "," {
+        parts.append(text[start..<index].drop { $0 == " " })
+        start = text.index(after: index)
+      }
+      if depth == 0 { break }
+      last = character
     }
+    return parts.filter { !$0.isEmpty }
   }
 
   private static func lastName(in text: Substring) -> Substring.Index {
@@ -93,36 +134,38 @@ private struct Convention {
   let entry: String
   /// Whether the name is one that other methods have as well, so that the class must have the key.
   let needsKey: Bool
+  /// Whether it is an accessor of a to-many key's elements.
+  var isOfElements = false
   let isDeclared: (KeyDeclarations<KVOObject>, String) -> Bool
 
   static var all: [(Member) -> Convention?] { [affecting, automatic, validator, collection] }
 
   private static func affecting(_ member: Member) -> Convention? {
-    guard member.isStatic, !member.parameters.contains("forKey"),
+    guard member.isStatic, member.parameters.isEmpty,
       let key = key(in: member.name, after: "keyPathsForValuesAffecting")
     else { return nil }
     return Convention(
-      key: key, method: member.name, entry: "dependency(\"\(key)\", on: …)", needsKey: false
+      key: key, method: member.reference, entry: "dependency(\"\(key)\", on: …)", needsKey: false
     ) { $0.dependencies[$1] != nil }
   }
 
   private static func automatic(_ member: Member) -> Convention? {
-    guard member.isStatic, let key = key(in: member.name, after: "automaticallyNotifiesObserversOf")
+    guard member.isStatic, member.parameters.isEmpty,
+      let key = key(in: member.name, after: "automaticallyNotifiesObserversOf")
     else { return nil }
     return Convention(
-      key: key, method: member.name, entry: "automaticallyNotifies(\"\(key)\", …)", needsKey: false
+      key: key, method: member.reference, entry: "automaticallyNotifies(\"\(key)\", …)",
+      needsKey: false
     ) { $0.automatic[$1] != nil }
   }
 
   // One value, to be replaced.
   private static func validator(_ member: Member) -> Convention? {
-    let isReplaced =
-      member.parameters.contains("inout ") || member.parameters.contains("Pointer<")
-    guard !member.isStatic, isReplaced, let key = key(in: member.name, after: "validate") else {
-      return nil
-    }
+    guard !member.isStatic, [[nil], [nil, "error"]].contains(member.labels),
+      member.hasType(["inout ", "Pointer<"]), let key = key(in: member.name, after: "validate")
+    else { return nil }
     return Convention(
-      key: key, method: member.name,
+      key: key, method: member.reference,
       entry: "validator(\"\(key)\") { object, value in try object.\(member.name)(&value) }",
       needsKey: true
     ) { $0.validators[$1] != nil }
@@ -134,7 +177,8 @@ private struct Convention {
     for form in CollectionForm.all where form.takes(member) {
       guard let key = form.key(in: word) else { continue }
       return Convention(
-        key: key, method: member.name, entry: form.entry(of: key), needsKey: form.needsKey
+        key: key, method: member.reference, entry: form.entry(of: key), needsKey: form.needsKey,
+        isOfElements: true
       ) { $0.toMany[$1] != nil }
     }
     return nil
@@ -152,56 +196,67 @@ private struct CollectionForm {
   enum Order { case ordered, unordered, either }
 
   let order: Order
+  /// What of the declaration stands for it.
+  let argument: String
   let beginning: String
   /// Behind the key. `*` stands for the key once more.
   let endings: [String]
+  /// How many parameters it has.
+  let count: Int
   /// Whether the name is one that other methods have as well, so that the class must have the key.
-  var needsKey = false
-  /// One of these words must be in the types of the parameters.
-  var types: [String] = []
+  let needsKey: Bool
+  /// One of these words must be in the types of the parameters, if there are any.
+  let types: [String]
 
   /// The first that fits has it: what fits nearly everything comes last.
   static let all = [
-    CollectionForm(order: .either, beginning: "countOf", endings: [""]),
-    CollectionForm(order: .ordered, beginning: "objectIn", endings: ["AtIndex", "At"]),
-    CollectionForm(order: .ordered, beginning: "insertObjectIn", endings: ["AtIndex", "At"]),
-    CollectionForm(order: .ordered, beginning: "insertIn", endings: ["AtIndex", "At"]),
-    CollectionForm(order: .ordered, beginning: "removeObjectFrom", endings: ["AtIndex", "At"]),
-    CollectionForm(order: .ordered, beginning: "removeFrom", endings: ["AtIndex", "At"]),
-    CollectionForm(order: .ordered, beginning: "replaceObjectIn", endings: replaced),
-    CollectionForm(order: .ordered, beginning: "replaceIn", endings: replaced),
-    CollectionForm(order: .ordered, beginning: "get", endings: ["Range"], needsKey: true),
+    CollectionForm(.either, "count", 0, "countOf", [""]),
+    CollectionForm(.ordered, "element", 1, "objectIn", ["AtIndex", "At"]),
+    CollectionForm(.ordered, "insert", 2, "insertObjectIn", ["AtIndex", "At"]),
+    CollectionForm(.ordered, "insert", 2, "insertIn", ["AtIndex", "At"]),
+    CollectionForm(.ordered, "remove", 1, "removeObjectFrom", ["AtIndex", "At"]),
+    CollectionForm(.ordered, "remove", 1, "removeFrom", ["AtIndex", "At"]),
+    CollectionForm(.ordered, "replace", 2, "replaceObjectIn", replaced),
+    CollectionForm(.ordered, "replace", 2, "replaceIn", replaced),
+    CollectionForm(.ordered, "elements", 2, "get", ["Range"], needsKey: true),
     CollectionForm(
-      order: .ordered, beginning: "insert", endings: ["AtIndexes", "At"], needsKey: true,
-      types: indexes),
+      .ordered, "insert", 2, "insert", ["AtIndexes", "At"], needsKey: true, types: indexes),
     CollectionForm(
-      order: .ordered, beginning: "remove", endings: ["AtIndexes", "At"], needsKey: true,
-      types: indexes),
+      .ordered, "remove", 1, "remove", ["AtIndexes", "At"], needsKey: true, types: indexes),
     CollectionForm(
-      order: .ordered, beginning: "replace",
-      endings: ["AtIndexesWith*", "AtIndexesWith", "AtWith*", "AtWith"], needsKey: true,
-      types: indexes),
-    CollectionForm(order: .unordered, beginning: "enumeratorOf", endings: [""]),
-    CollectionForm(order: .unordered, beginning: "memberOf", endings: [""]),
-    CollectionForm(order: .unordered, beginning: "add", endings: ["Object"]),
-    CollectionForm(order: .unordered, beginning: "remove", endings: ["Object"]),
-    CollectionForm(order: .unordered, beginning: "addTo", endings: [""], needsKey: true),
-    CollectionForm(order: .unordered, beginning: "removeFrom", endings: [""], needsKey: true),
+      .ordered, "replace", 2, "replace", ["AtIndexesWith*", "AtIndexesWith", "AtWith*", "AtWith"],
+      needsKey: true, types: indexes),
+    CollectionForm(.unordered, "elements", 0, "enumeratorOf", [""]),
+    CollectionForm(.unordered, "contains", 1, "memberOf", [""]),
+    CollectionForm(.unordered, "add", 1, "add", ["Object"]),
+    CollectionForm(.unordered, "remove", 1, "remove", ["Object"]),
+    CollectionForm(.unordered, "add", 1, "addTo", [""], needsKey: true),
+    CollectionForm(.unordered, "remove", 1, "removeFrom", [""], needsKey: true),
+    CollectionForm(.unordered, "add", 1, "add", [""], needsKey: true, types: collections),
+    CollectionForm(.unordered, "remove", 1, "remove", [""], needsKey: true, types: collections),
     CollectionForm(
-      order: .unordered, beginning: "add", endings: [""], needsKey: true, types: collections),
+      .unordered, "intersect", 1, "intersect", [""], needsKey: true, types: collections),
     CollectionForm(
-      order: .unordered, beginning: "remove", endings: [""], needsKey: true, types: collections),
-    CollectionForm(
-      order: .unordered, beginning: "intersect", endings: [""], needsKey: true, types: collections),
-    CollectionForm(
-      order: .ordered, beginning: "", endings: ["AtIndexes", "At"], needsKey: true, types: indexes),
+      .ordered, "elements", 1, "", ["AtIndexes", "At"], needsKey: true, types: indexes),
   ]
+
+  private init(
+    _ order: Order, _ argument: String, _ count: Int, _ beginning: String, _ endings: [String],
+    needsKey: Bool = false, types: [String] = []
+  ) {
+    (self.order, self.argument, self.count, self.beginning) = (order, argument, count, beginning)
+    (self.endings, self.needsKey, self.types) = (endings, needsKey, types)
+  }
+
   private static let replaced = ["AtIndexWithObject", "AtIndexWith", "AtWithObject", "AtWith"]
   private static let indexes = ["IndexSet", "RangeSet"]
   private static let collections = ["Set", "Array", "["]
 
+  /// Whether a method's parameters are those of the form. Of an unordered key's none has a label, nor has
+  /// `countOf…`: what `countOfItems(in:)` counts are no elements of a key.
   func takes(_ member: Member) -> Bool {
-    types.isEmpty || types.contains { Substring(member.parameters).firstRange(ofText: $0) != nil }
+    member.parameters.count == count && (types.isEmpty || member.hasType(types))
+      && (order == .ordered || member.labels.allSatisfy { $0 == nil })
   }
 
   func key(in word: String) -> String? {
@@ -223,12 +278,18 @@ private struct CollectionForm {
     return !key.isEmpty && rest == key + middle + key ? key : nil
   }
 
+  /// The declaration, with the arguments that it needs, and the one that stands for the method.
   func entry(of key: String) -> String {
     switch order {
-    case .ordered: "orderedToMany(\"\(key)\", …)"
-    case .unordered: "unorderedToMany(\"\(key)\", …)"
-    case .either: "orderedToMany(\"\(key)\", …) or unorderedToMany"
+    case .ordered: entry("orderedToMany", of: key, ["count", "element"])
+    case .unordered: entry("unorderedToMany", of: key, ["count", "contains", "elements"])
+    case .either: entry("orderedToMany", of: key, ["count", "element"]) + " or unorderedToMany"
     }
+  }
+
+  private func entry(_ name: String, of key: String, _ needed: [String]) -> String {
+    let arguments = needed.contains(argument) ? needed : needed + [argument]
+    return "\(name)(\"\(key)\", \(arguments.map { $0 + ": …" }.joined(separator: ", ")))"
   }
 }
 

@@ -124,16 +124,16 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       result, "Leftovers",
       [
         (
-          "automaticallyNotifiesObserversOfName", "name", "automaticallyNotifies(\"name\", …)"
+          "automaticallyNotifiesObserversOfName()", "name", "automaticallyNotifies(\"name\", …)"
         ),
         ("keyPathsForValuesAffectingFullName", "fullName", "dependency(\"fullName\", on: …)"),
-        ("keyPathsForValuesAffectingTitle", "title", "dependency(\"title\", on: …)"),
+        ("keyPathsForValuesAffectingTitle()", "title", "dependency(\"title\", on: …)"),
         (
-          "validateName", "name",
+          "validateName(_:)", "name",
           "validator(\"name\") { object, value in try object.validateName(&value) }"
         ),
         (
-          "validateFullName", "fullName",
+          "validateFullName(_:)", "fullName",
           "validator(\"fullName\") { object, value in try object.validateFullName(&value) }"
         ),
       ])
@@ -148,21 +148,37 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       _ = Ordered().observe(\.name) { _, _ in }
     }
     let named = [
-      // The first of each name, by its symbol's order, stands for all that have it.
-      ("objectInPartsAtIndex", "parts"), ("objectInSongs", "songs"),
-      ("removeObjectFromCars", "cars"), ("removeObject", "cats"),
-      ("removeObjectFromCapsAtIndex", "caps"), ("replaceObjectInDogs", "dogs"),
-      ("replaceObject", "dots"), ("replaceObjectInDaysAtIndex", "days"), ("object", "items"),
-      ("insertObject", "tags"), ("insertObject", "tunes"), ("insert", "tools"),
-      ("a", "a"), ("getB", "b"), ("insertC", "c"), ("insertD", "d"), ("removeE", "e"),
-      ("removeF", "f"), ("replaceG", "g"), ("replaceH", "h"),
+      ("objectInPartsAtIndex(_:)", "parts", "element"), ("objectInSongs(at:)", "songs", "element"),
+      ("object(inItemsAt:)", "items", "element"),
+      ("insertObject(_:inTagsAtIndex:)", "tags", "insert"),
+      ("insertObject(_:inTunesAt:)", "tunes", "insert"),
+      ("insert(_:inToolsAt:)", "tools", "insert"),
+      ("removeObjectFromCars(at:)", "cars", "remove"),
+      ("removeObject(fromCatsAt:)", "cats", "remove"),
+      ("removeObjectFromCapsAtIndex(_:)", "caps", "remove"),
+      ("replaceObjectInDogs(at:with:)", "dogs", "replace"),
+      ("replaceObject(inDotsAt:with:)", "dots", "replace"),
+      ("replaceObjectInDaysAtIndex(_:withObject:)", "days", "replace"), ("a(at:)", "a", "elements"),
+      ("getB(_:range:)", "b", "elements"), ("insertC(_:at:)", "c", "insert"),
+      ("insertD(_:atIndexes:)", "d", "insert"), ("removeE(at:)", "e", "remove"),
+      ("removeF(atIndexes:)", "f", "remove"), ("replaceG(at:with:)", "g", "replace"),
+      ("replaceH(atIndexes:withH:)", "h", "replace"),
     ]
     try expect(
       result, "Ordered",
-      named.map { ($0, $1, "orderedToMany(\"\($1)\", …)") }
+      named.map { ($0, $1, entry("orderedToMany", $1, ["count", "element"], $2)) }
         + [
-          ("countOfCounted", "counted", "orderedToMany(\"counted\", …) or unorderedToMany")
+          (
+            "countOfCounted()", "counted",
+            entry("orderedToMany", "counted", ["count", "element"], "count") + " or unorderedToMany"
+          )
         ])
+  }
+
+  /// A declaration with the arguments that it needs, and another.
+  private func entry(_ name: String, _ key: String, _ needed: [String], _ other: String) -> String {
+    let arguments = needed.contains(other) ? needed : needed + [other]
+    return "\(name)(\"\(key)\", \(arguments.map { $0 + ": …" }.joined(separator: ", ")))"
   }
 
   @Test(
@@ -174,11 +190,85 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       _ = Unordered().observe(\.name) { _, _ in }
     }
     let named = [
-      ("enumeratorOfItems", "items"), ("memberOfParts", "parts"), ("addSongsObject", "songs"),
-      ("removeTagsObject", "tags"), ("addA", "a"), ("removeB", "b"), ("intersectC", "c"),
-      ("addToD", "d"), ("removeFromE", "e"),
+      ("enumeratorOfItems()", "items", "elements"), ("memberOfParts(_:)", "parts", "contains"),
+      ("addSongsObject(_:)", "songs", "add"), ("removeTagsObject(_:)", "tags", "remove"),
+      ("addA(_:)", "a", "add"), ("removeB(_:)", "b", "remove"),
+      ("intersectC(_:)", "c", "intersect"),
+      ("addToD(_:)", "d", "add"), ("removeFromE(_:)", "e", "remove"),
     ]
-    try expect(result, "Unordered", named.map { ($0, $1, "unorderedToMany(\"\($1)\", …)") })
+    try expect(
+      result, "Unordered",
+      named.map { ($0, $1, entry("unorderedToMany", $1, ["count", "contains", "elements"], $2)) })
+  }
+
+  /// Named as if by a convention, but for their labels or how many parameters they have.
+  private class Otherwise: KVOObject {
+    @Observed var name = ""
+    var (items, songs) = ([0], Set([0]))
+    func countOfItems(in section: Int) -> Int { 0 }
+    func countOfSections(where condition: (Int) -> Bool) -> Int { 0 }
+    func enumeratorOfItems(from index: Int) -> AnyIterator<Int> { AnyIterator { nil } }
+    func memberOfItems(named name: String) -> Int? { nil }
+    func addSongs(object: Int) {}
+    func removeFromSongs(_ song: Int, animated: Bool) {}
+    func addSongs(_ songs: Set<Int>, _ animated: Bool) {}
+    func object(inSection section: Int, at index: Int) -> Int { 0 }
+    func insert(_ item: (Int, Int), inItemsOf section: Int, at index: Int) {}
+    func items(at indexes: IndexSet, in section: Int) -> [Int] { [] }
+    func validateName(in form: inout String) {}
+    func validateName(_ name: inout String, strictly: Bool) {}
+    class func keyPathsForValuesAffectingName(in form: String) -> Set<String> { [] }
+    class func automaticallyNotifiesObserversOfName(in form: String) -> Bool { true }
+    func `countOf Parts`() -> Int { 0 }
+    func `countOfParts.now`() -> Int { 0 }
+    func objectInParts(`at.place` index: Int) -> Int { 0 }
+  }
+
+  @Test("J2: a method with other labels than a convention's is not told")
+  func otherwise() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      _ = Otherwise().observe(\.name) { _, _ in }
+    }
+    #expect(try #require(result).errors == "")
+  }
+
+  /// Whose accessors change `@Observed` properties by handles.
+  private class Handled: KVOObject {
+    @Observed var songs: [String] = []
+    @Observed var tags: Set<String> = []
+    var rows: [Int] = []
+    func countOfSongs() -> Int { songs.count }
+    func insertObject(_ song: String, inSongsAt index: Int) {
+      mutableArray(\.songs).insert(song, at: index)
+    }
+    func removeSongs(at indexes: IndexSet) {}
+    func addTagsObject(_ tag: String) { mutableSet(\.tags).insert(tag) }
+    func removeTags(_ tags: Set<String>) { mutableSet(\.tags).subtract(tags) }
+    func insertRows(_ rows: [Int], at indexes: IndexSet) {}
+    func validateTags(_ value: inout Any?) throws {}
+  }
+
+  @Test(
+    "J2: the accessors of an @Observed property's elements are not told, its other methods are",
+    .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
+  func handled() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      Handled().insertObject("a", inSongsAt: 0)
+    }
+    try expect(
+      result, "Handled",
+      [
+        (
+          "insertRows(_:at:)", "rows",
+          entry("orderedToMany", "rows", ["count", "element"], "insert")
+        ),
+        (
+          "validateTags(_:)", "tags",
+          "validator(\"tags\") { object, value in try object.validateTags(&value) }"
+        ),
+      ])
   }
 
   @Test(
