@@ -37,31 +37,42 @@ extension KVOObject {
   private func remedy(for key: String) -> String {
     guard Field.isStored(key, in: type(of: self)) else {
       return """
-        unless its setter says so, set { withChange(of: \\.\(key)) { … = newValue } }, nobody is told \
+        unless its setter says so, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
         when it is assigned to.
         """
     }
     let field = KVOClass.of(self).fields.first { $0.name == key }
     return """
-      unless it is assigned to in withChange(of: \\.\(key)) { … }, nobody is told.\
+      unless it is assigned to in withChange(of: \\.\(key.inSource)) { … }, nobody is told.\
       \(field.map(\.takesWrapper) ?? true ? " Or mark it @Observed." : "")
       """
   }
 }
 
-// MARK: Set by key
+// MARK: Code that is passed by
+
+/// What changes a property's storage without its setter.
+enum StorageChange: String {
+  case byKey = "what sets it by key"
+  case byProxy = "what changes its elements by a proxy (mutableArrayValue and its like)"
+  case byHandle = "what changes its elements by a handle (mutableArray and its like)"
+}
 
 extension Property {
-  private static let lookedAt = Locked<Set<ObjectIdentifier>>([])
+  private struct Look: Hashable {
+    let property: ObjectIdentifier
+    let change: StorageChange
+  }
 
-  /// Where a set by key stores past code of the property's, since the key is not declared. An override
+  private static let lookedAt = Locked<Set<Look>>([])
+
+  /// Where a change stores past code of the property's, since the key is not declared. An override
   /// is known once a key path has shown it; else the program's symbols tell, as far as there are any,
   /// which are looked at once for each key of a class.
   @inline(never)
-  func hintAtCodePassedBy(of object: KVOObject) {
-    guard let storage, Self.lookedAt.withLock({ $0.insert(ObjectIdentifier(self)).inserted }) else {
-      return
-    }
+  func hintAtCodePassedBy(_ change: StorageChange, of object: KVOObject) {
+    let look = Look(property: ObjectIdentifier(self), change: change)
+    guard let storage, Self.lookedAt.withLock({ $0.insert(look).inserted }) else { return }
     let type = Swift.type(of: object)
     let property = storage.isObserved ? storage.key : storage.name
     guard let code = override == nil ? storage.code(of: property, in: type) : .override else {
@@ -69,8 +80,8 @@ extension Property {
     }
     Hint.tell(
       """
-      \(className(of: type)) \(code.phrase(property)), and what sets it by key passes by \(code.rawValue), \
-      since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(property)) }.
+      \(className(of: type)) \(code.phrase(property)), and \(change.rawValue) passes by \(code.rawValue), \
+      since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(property.inSource)) }.
       """)
   }
 }
@@ -114,6 +125,7 @@ extension Substring {
   fileprivate func isAccessor(_ kind: String, of property: String) -> Bool {
     guard let colon = firstRange(ofText: " : ") else { return false }
     let entity = self[..<colon]
-    return entity.hasSuffix(".\(property).\(kind)") && !entity.contains(" ")
+    return entity.hasSuffix(".\(RawIdentifier.masked(name: property)).\(kind)")
+      && !entity.contains(" ")
   }
 }

@@ -137,7 +137,7 @@ extension Property {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
     defer { closeChange(frame, of: object.header, name) }
     if let accessors { return try accessors.set(converted, of: object) }
-    if Hint.areWanted { hintAtCodePassedBy(of: object) }
+    if Hint.areWanted { hintAtCodePassedBy(.byKey, of: object) }
     storage!.write(converted, to: object)
   }
 

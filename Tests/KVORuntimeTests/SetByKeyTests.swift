@@ -154,6 +154,57 @@ import Testing
     #expect(hints == expected)
   }
 
+  @Test(
+    "B2: that a proxy or a handle passes by a didSet or an override is a hint, once for each key",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
+  func elementsHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      let (size, watched, plain) = (Size(), WatchedSize(), Elements())
+      for _ in 0..<2 {
+        _ = try size.mutableArrayValue(forKey: "rows").count + size.mutableArray(\.rows).count
+      }
+      say("read\n")
+      for value in 0..<2 {
+        try size.mutableArrayValue(forKey: "rows").append(value)
+        size.mutableArray(\.rows).append(value)
+        try watched.mutableOrderedSetValue(forKey: "rows").add(value)
+        // By the override's setter.
+        watched.mutableArray(\.rows).append(value)
+        try plain.mutableSetValue(forKey: "marks").add(value)
+        plain.mutableSet(\.marks).insert(value + 10)
+        try plain.mutableArrayValue(forKey: "plain").add(value)
+        try plain.mutableArrayValue(forKey: "quiet").add(value)
+        plain.mutableArray(\.quiet).append(value)
+        try DeclaredSize().mutableArrayValue(forKey: "rows").append(value)
+        DeclaredSize().mutableArray(\.rows).append(value)
+      }
+      KVODiagnostics.hint = nil
+    }
+    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    let proxy = "what changes its elements by a proxy (mutableArrayValue and its like) passes by "
+    let handle = "what changes its elements by a handle (mutableArray and its like) passes by "
+    func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
+      "\(beginning), and \(past), since the key is not declared: declareKeys { $0.stored(\(entry)) }."
+    }
+    let expected = [
+      "read",
+      hint("Size has a didSet or willSet of \"rows\"", proxy + "that", #""rows", \.rows"#),
+      hint("Size has a didSet or willSet of \"rows\"", handle + "that", #""rows", \.rows"#),
+      hint("WatchedSize overrides \"rows\"", proxy + "the override", #""rows", \.rows"#),
+      hint("Elements has a didSet or willSet of \"marks\"", proxy + "that", #""marks", \.marks"#),
+      hint("Elements has a didSet or willSet of \"marks\"", handle + "that", #""marks", \.marks"#),
+      hint("Elements has a didSet or willSet of \"plain\"", proxy + "that", #""plain", \.plain"#),
+    ]
+    #expect(hints == expected)
+  }
+
+  private class Elements: KVOObject {
+    @Observed var marks: Set<Int> = [] { didSet {} }
+    var plain: [Int] = [] { didSet {} }
+    @Observed var quiet: [Int] = []
+  }
+
   private class Observing: KVOObject {
     var plain = 0 { didSet {} }
     @Observed private var willing = 0 { willSet {} }
