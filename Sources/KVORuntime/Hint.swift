@@ -16,9 +16,34 @@ enum Hint {
 }
 
 extension KVOObject {
-  /// Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
+  /// What there is to say of the getter of a key that is about to be observed.
   @inline(never)
-  func hintAtSilence(of key: String) {
+  func hintAtGetter(of key: String) {
+    hintAtSilence(of: key)
+    hintAtOwnBracket(of: key)
+  }
+
+  // Where the getter is in a bracket of its own key. What it makes when it is first read, and keeps, it may
+  // announce; so it is read twice.
+  private func hintAtOwnBracket(of key: String) {
+    let known = KVOClass.of(self)
+    let tracked = known.trackedKeyPath(ofKey: key)
+    guard let keyPath = tracked ?? known.property(key)?.accessors?.path,
+      (1...2).allSatisfy({ _ in
+        AnnouncementRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
+      })
+    else { return }
+    let name = tracked?.text ?? "\"\(key)\""
+    Hint.tell(
+      """
+      The getter of \(name) of \(className(of: type(of: self))) announces a change of that very property, by \
+      willChangeValue or withChange: so its observers are told each time that it is read, and without an end if \
+      they ask for its value. The bracket belongs around what changes the value, in the setter or in a method.
+      """)
+  }
+
+  // Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
+  private func hintAtSilence(of key: String) {
     guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }

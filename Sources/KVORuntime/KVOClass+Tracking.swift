@@ -100,6 +100,11 @@ extension KVOClass {
     }?.name
   }
 
+  /// The key path that has a key of its own.
+  func trackedKeyPath(ofKey key: String) -> AnyKeyPath? {
+    trackedKeys.withLock { $0.byKeyPath }.first { $0.name.string == key }?.keyPath
+  }
+
   // What it reads is what a dump can say of it. Of equal length, so that the first comes first where
   // keys go by their names.
   private func nameOfTracked(_ reads: [String], _ number: Int) -> KeyName {

@@ -51,9 +51,10 @@ public enum KVODiagnostics {
   }
 
   /// Sees each hint at what is no error in the program, but probably meant otherwise; each is given once:
-  /// when a property is observed whose setter tells nobody, and when a class is first used which has
-  /// methods that are named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`)
-  /// and that no declaration stands for. The default logs them to stderr where the environment asks for
+  /// when a property is observed whose setter tells nobody, or whose getter tells of a change each time; when
+  /// key-value coding, a proxy or a handle passes by a `didSet` or an override; and when a class is first used
+  /// which has methods that are named by Objective-C's conventions (`insertObject(_:inItemsAt:)`,
+  /// `validateName(_:)`) and that no declaration stands for. The default logs them to stderr where the environment asks for
   /// it, by `KVO_LOG=hints` or `KVO_HELP=1`. Called on the thread that has the occasion. Any thread.
   public static var hint: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.hint } }

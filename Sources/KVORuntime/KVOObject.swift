@@ -266,6 +266,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// and those of different keys may cross; they match by thread. Inside an automatic change of the
   /// same key a pair joins it.
   open func willChangeValue(forKey key: String) {
+    recordChange(of: key)
     _ = key.withKey { kvo_will_change(boundHeader, $0) }
   }
 

@@ -113,6 +113,7 @@ extension KVOObject {
         \(first), which no element can have.
         """)
     }
+    recordChange(of: key)
     _ = key.withKey { key in
       withIndexSet(indexes) {
         if let indexes = $0 {
@@ -126,6 +127,7 @@ extension KVOObject {
 
   /// Opens a change of a set, in terms of the set's own type where the class knows it.
   func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
+    recordChange(of: key)
     let shape = KVOClass.of(self).property(key)?.observedType.shape
     var value = shape?.membersValue(members) ?? .of(members)
     defer { kvo_value_destroy(&value) }

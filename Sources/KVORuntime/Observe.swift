@@ -121,7 +121,7 @@ extension KVOObject {
       handler = { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
     }
     let interned = key.name.interned
-    if Hint.areWanted { hintAtSilence(of: key.name.string) }
+    if Hint.areWanted { hintAtGetter(of: key.name.string) }
     if let error = Handler.register(with: self, interned, options, token, handler) {
       KVODiagnostics.stop(error.text)
     }

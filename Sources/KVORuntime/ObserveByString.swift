@@ -46,7 +46,7 @@ extension KVOObject {
   private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> CoreError?) throws {
     let known = KVOClass.of(self)
     let property = known.property(key).map { observable($0, in: known) }
-    if Hint.areWanted { hintAtSilence(of: key) }
+    if Hint.areWanted { hintAtGetter(of: key) }
     let error =
       if let property { body(property.name.interned) } else { try key.withKey(known.name, body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }

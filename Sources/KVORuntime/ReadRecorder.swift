@@ -28,7 +28,7 @@ class ReadRecorder {
     isReadingAgain = false
   }
 
-  fileprivate static var current: ReadRecorder? {
+  static var current: ReadRecorder? {
     kvo_current_recorder().map { Unmanaged<ReadRecorder>.fromOpaque($0).takeUnretainedValue() }
   }
 
@@ -41,6 +41,9 @@ class ReadRecorder {
     at address: UnsafeMutableRawPointer
   ) {}
 
+  /// A change by hand of a key was announced by what is recorded.
+  func noteChange(of object: KVOObject, key: String) {}
+
   /// The same of a key that key-value coding reads, of an object of Swift or of C.
   func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {}
 
@@ -51,6 +54,37 @@ class ReadRecorder {
       let recorder = Unmanaged<ReadRecorder>.fromOpaque(recorder).takeUnretainedValue()
       recorder.note(object, key: key)
     }
+}
+
+extension KVOObject {
+  /// Tells who records what a getter reads that it announces a change by hand.
+  @inline(__always)
+  func recordChange(of key: String) {
+    if kvo_is_recording() { ReadRecorder.current?.noteChange(of: self, key: key) }
+  }
+}
+
+/// Sees whether a getter announces a change of its own key.
+final class AnnouncementRecorder: ReadRecorder {
+  private let object: KVOObject
+  private let key: String
+  private var hasAnnounced = false
+
+  private init(_ object: KVOObject, _ key: String) {
+    self.object = object
+    self.key = key
+  }
+
+  /// Calls the getter.
+  static func announces(_ key: String, of object: KVOObject, _ getter: () -> Void) -> Bool {
+    let recorder = AnnouncementRecorder(object, key)
+    recorder.record(getter)
+    return recorder.hasAnnounced
+  }
+
+  override func noteChange(of object: KVOObject, key: String) {
+    if object === self.object, key == self.key { hasAnnounced = true }
+  }
 }
 
 // MARK: Following what is read
@@ -203,6 +237,12 @@ final class KeyPathReads: ReadRecorder {
   var isPath: Bool {
     keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
+  }
+
+  /// Whether that key path of that object is just being evaluated, to find out what it names.
+  static func isLookingAt(_ keyPath: AnyKeyPath, of object: KVOObject) -> Bool {
+    guard let current = current as? KeyPathReads else { return false }
+    return current.header == headerAddress(of: object) && current.keyPath == keyPath
   }
 
   // A key path that is made by way of a protocol knows what the protocol requires by a number. By which

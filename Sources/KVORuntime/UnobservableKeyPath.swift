@@ -5,6 +5,8 @@ extension KVOObject {
   /// The key of which a change by hand is one: that of the key path, or of the plain property that it
   /// is known to be. Nil for what reads nothing that can be observed, of which there is nobody to tell.
   func changedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
+    // Its getter announces a change of it, and would do so again when it is read to find its key.
+    if kvo_is_recording(), KeyPathReads.isLookingAt(keyPath, of: self) { return nil }
     if let key = knownKey(of: keyPath) { return key }
     let known = KVOClass.of(self)
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")

@@ -151,6 +151,72 @@ import Testing
     }
   }
 
+  /// Whose getters are in brackets.
+  private class Bracketed: KVOObject {
+    @Observed var count = 1
+    private var made: Int?
+    var total: Int {
+      willChangeValue(forKey: "total")
+      defer { didChangeValue(forKey: "total") }
+      return count
+    }
+    var sum: Int { withChange(of: \.sum) { count } }
+    var list: [Int] {
+      withChange(.insertion, at: RangeSet(0..<1), forKey: "list") { [count] }
+    }
+    var marks: Set<Int> { withChange(.union, using: [1], forKey: "marks") { [count] } }
+    /// Announced when it is made.
+    var lazily: Int {
+      if made == nil { withChange(of: \.lazily) { made = count } }
+      return made! + count
+    }
+    /// Another's bracket.
+    var other: Int { withChange(forKey: "count") { count } }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.computed("total", \.total)
+        keys.computed("list", \.list)
+        keys.computed("marks", \.marks)
+      }
+    }
+  }
+
+  @Test("E3: a getter in a bracket of its own key is a hint, once, when the key is observed")
+  func bracketHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      for _ in 0..<2 {
+        let object = Bracketed()
+        object.observe(\.lazily) { _, _ in }.invalidate()
+        object.observe(\.other) { _, _ in }.invalidate()
+        object.observe(\.count) { _, _ in }.invalidate()
+        object.observe(\.total) { _, _ in }.invalidate()
+        object.observe(\.sum) { _, _ in }.invalidate()
+        try object.observe(keyPath: "list") { _, _ in }.invalidate()
+        object.observe(\.marks) { _, _ in }.invalidate()
+      }
+      KVODiagnostics.hint = nil
+    }
+    let hints = try #require(result).errors.split(separator: "\n")
+    let names = ["\"total\"", "\\Bracketed.sum", "\"list\"", "\"marks\""]
+    #expect(hints.count == names.count, "\(hints)")
+    for (hint, name) in zip(hints, names) {
+      #expect(hint.hasPrefix("The getter of \(name) of Bracketed announces a change of that very"))
+    }
+  }
+
+  @Test("E3: a getter in a bracket of its own key path is read, observed or not, and has an end")
+  func bracketEnds() {
+    let object = Bracketed()
+    #expect(object.sum == 1 && object.lazily == 2)
+    let log = Recorder()
+    let token = object.observe(\.sum) { _, _ in log.note("told") }
+    _ = log.take()
+    #expect(object.sum == 1 && !log.take().isEmpty)
+    token.invalidate()
+  }
+
   @Test("E3: that assigning to an observed key tells nobody is a hint, once, with the remedy")
   func hint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
