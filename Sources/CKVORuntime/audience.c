@@ -143,6 +143,20 @@ void kvo_audience_init(kvo_audience *audience) {
   audience->member_capacity = FEW_MEMBERS;
 }
 
+bool kvo_audience_add_lost(kvo_audience *audience, const kvo_audience *before, uint32_t place) {
+  const kvo_member *was = &before->members[place];
+  kvo_affected affected = before->affected[was->affected];
+  kvo_member member = {.registration = was->registration,
+      .serial = was->serial,
+      .thread = was->thread,
+      .path = was->path,
+      .affected = audience->affected_count,
+      .is_whole = true,
+      .was_place = place};
+  affected.is_read = false;
+  return add_affected(audience, affected) && add_member(audience, member);
+}
+
 void kvo_audience_destroy(kvo_audience *audience) {
   for (uint32_t i = 0; i < audience->affected_count; i++) {
     kvo_affected *affected = &audience->affected[i];

@@ -307,10 +307,15 @@ static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
   kvo_distinct_begin(&frame->telling, registration);
 }
 
-static void end_telling(kvo_frame *frame, bool is_told) {
+static void end_telling(kvo_frame *frame) {
   if (!(frame->flags & KVO_FRAME_TELLS)) return;
   frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
-  kvo_distinct_end(&frame->telling, is_told);
+  kvo_distinct_end(&frame->telling);
+}
+
+static void pass(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+  kvo_distinct_pass(&frame->telling, &frame->distinction);
 }
 
 // And he has not been told something else in between.
@@ -328,11 +333,11 @@ static void tell_distinct(kvo_observers observers, kvo_frame *frame) {
   kvo_distinct_settle();
   read_new(frame, observers, KVO_DISTINCT);
   if (is_unchanged(frame, registration)) {
-    end_telling(frame, false);
+    pass(frame);
     return;
   }
   deliver_to(registration, frame, false);
-  end_telling(frame, true);
+  end_telling(frame);
 }
 
 static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, kvo_observers observers) {
@@ -437,7 +442,7 @@ bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
   bool is_read = !new || read_initial(registration, accessors, frame);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   if (is_read) kvo_change_call(frame, registration, &change);
-  end_telling(frame, true);
+  end_telling(frame);
   resume_recording(recorder);
   return is_read;
 }

@@ -12,19 +12,30 @@
 // * how often telling it has begun and has ended. Telling begins at did, before new is read, and
 //   ends when the observer has returned. A change notes at will how often it had ended; if at did
 //   no more have begun, apart from this one, all that had begun before had ended at will, and none
-//   has begun since. A change that passes the observer over takes its beginning back.
+//   has begun since. A change that passes the observer over takes its beginning back;
+// * how many changes have begun, without those that have passed him over, which take that back as
+//   well. Changes of one thread may cross: pairs and suspended accesses end in any order. If what a
+//   change noted at will is still the number, all that have begun in it have passed him over. One
+//   that ends while another goes on that has begun in it is told, and so is the other then.
 //
 // What a thread is telling itself is around its further changes: an observer may set what he
-// observes, and is not told of it if it was so already. Each telling is in a list of its thread's,
-// which is nobody else's; it hangs at a frame or a reach, which end it should an exception do so. A
-// change that another thread ends than began it is always told. The registrations of a token of
-// several keys are one observer, who may read all of them whichever he is told of: the first
-// counts for all.
+// observes, and is not told of it if it was so already. But the telling may end before the change
+// does, or call him in between, if others were called first: that counts as well. Each telling is in
+// a list of its thread's, which is nobody else's; it hangs at a frame or a reach, which end it
+// should an exception do so. A change that another thread ends than began it is always told. The
+// registrations of a token of several keys are one observer, who may read all of them whichever he
+// is told of: the first counts for all.
+//
+// A change that no longer finds him where it is told, since his path has moved, can't just be over:
+// what moved it may have passed him over for what this one had stored. So it is counted how often he
+// has been. If it has come to pass since the will, or another thread has claimed him, the change is
+// told like any other; else whoever has told him since has told that, and it only stays counted,
+// for those that are open around it.
 //
 // As long as no second thread has ever changed anything only the first claim of an observer needs a
 // locked instruction. The first thread counts apart: words that nobody else writes lose no step.
 // The second one waits, when it begins, until all others know of it, and has seen what they have
-// begun. Tests/Models/distinct.pml has it all.
+// begun. Tests/Models/distinct.pml has it all for threads, crossing.pml for the changes of one.
 #include "kvo_distinct.h"
 
 #include "kvo_registration.h"
@@ -35,7 +46,7 @@ _Static_assert(KVO_TELLER_SORTS == FIRST + 1, "a count for each");
 
 static bool has_others; // atomic, never false again
 
-static uint32_t own_sort(void) { return kvo_thread_number() == 1 ? FIRST : OTHERS; }
+static uint32_t sort_of(uint32_t number) { return number == 1 ? FIRST : OTHERS; }
 
 void kvo_distinct_expect_thread_locked(uint32_t number) {
   if (number < 2 || __atomic_load_n(&has_others, __ATOMIC_RELAXED)) return;
@@ -43,11 +54,12 @@ void kvo_distinct_expect_thread_locked(uint32_t number) {
   kvo_heavy_fence();
 }
 
-static void count(uint32_t *counters, uint32_t sort, uint32_t step) {
+static uint32_t count(uint32_t *counters, uint32_t sort, uint32_t step) {
   uint32_t *counter = &counters[sort];
-  if (KVO_LIKELY(sort == FIRST))
-    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + step, __ATOMIC_RELEASE);
-  else __atomic_fetch_add(counter, step, __ATOMIC_SEQ_CST);
+  if (KVO_UNLIKELY(sort != FIRST)) return __atomic_add_fetch(counter, step, __ATOMIC_SEQ_CST);
+  uint32_t counted = __atomic_load_n(counter, __ATOMIC_RELAXED) + step;
+  __atomic_store_n(counter, counted, __ATOMIC_RELEASE);
+  return counted;
 }
 
 static uint32_t load(const uint32_t *counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
@@ -57,7 +69,7 @@ static kvo_counts *counting(kvo_registration *registration) {
   return (kvo_counts *)kvo_registration_counts(registration);
 }
 
-static uint32_t count_own(const kvo_counts *counts) {
+static __attribute__((noinline)) uint32_t count_own(const kvo_counts *counts) {
   uint32_t own = 0;
   const kvo_telling *telling = kvo_this_thread ? kvo_this_thread->tellings : NULL;
   for (; KVO_UNLIKELY(telling != NULL); telling = telling->next)
@@ -66,8 +78,7 @@ static uint32_t count_own(const kvo_counts *counts) {
 }
 
 // Each claim differs from all before.
-static uint64_t claim(kvo_counts *counts) {
-  uint32_t number = kvo_thread_number();
+static uint64_t claim(kvo_counts *counts, uint32_t number) {
   uint64_t found = __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST), made = found;
   while (KVO_UNLIKELY((uint32_t)found != number)) {
     made = ((found >> 32) + 1) << 32 | number;
@@ -78,14 +89,20 @@ static uint64_t claim(kvo_counts *counts) {
   return made;
 }
 
-// Of the first thread's all that have begun, or else ended, are around this change, or over.
+// How often telling him has begun and has ended. Of the first thread's all that have begun are around this
+// change, or over.
+static uint32_t count_tellings(const kvo_counts *counts, uint32_t own) {
+  uint32_t ended = load(&counts->tellings_ended[own]), other = load(&counts->tellings_ended[!own]);
+  uint32_t begun = own == FIRST ? load(&counts->tellings_begun[FIRST]) : ended + count_own(counts);
+  return begun + ended + 2 * other;
+}
+
 void kvo_distinct_note(kvo_distinction *distinction, kvo_registration *registration) {
   kvo_counts *counts = counting(registration);
-  uint32_t own = own_sort(), other = !own;
-  distinction->claim = claim(counts);
-  distinction->ended[other] = load(&counts->tellings_ended[other]);
-  distinction->ended[own] = own == FIRST ? load(&counts->tellings_begun[FIRST])
-                                         : load(&counts->tellings_ended[own]) + count_own(counts);
+  uint32_t number = kvo_this_thread->number, own = sort_of(number); // which has a frame
+  distinction->claim = claim(counts, number);
+  distinction->tellings = count_tellings(counts, own);
+  distinction->begun = count(counts->changes_begun, own, 1);
 }
 
 static void link_to_thread(kvo_telling *telling, kvo_thread *thread) {
@@ -102,7 +119,8 @@ static void unlink_from_thread(kvo_telling *telling) {
 
 void kvo_distinct_begin(kvo_telling *telling, kvo_registration *registration) {
   kvo_thread *thread = kvo_thread_current(); // which has a number from now on
-  *telling = (kvo_telling){.registration = registration, .sort = own_sort()};
+  *telling =
+      (kvo_telling){.registration = registration, .sort = sort_of(thread ? thread->number : 0)};
   if (KVO_LIKELY(thread != NULL)) link_to_thread(telling, thread);
   count(counting(registration)->tellings_begun, telling->sort, 1);
 }
@@ -117,24 +135,74 @@ bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b) {
   return counting(a) == counting(b);
 }
 
+// None of the four counts falls below what was noted of it: the sum is the same only if they all are.
+static uint32_t count_all_tellings(const kvo_counts *counts) {
+  return load(&counts->tellings_begun[OTHERS]) + load(&counts->tellings_ended[OTHERS]) +
+         load(&counts->tellings_begun[FIRST]) + load(&counts->tellings_ended[FIRST]);
+}
+
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registration *registration,
     uint32_t of_this) {
   kvo_counts *counts = counting(registration);
-  uint32_t own = own_sort(), other = !own;
+  uint32_t number = kvo_thread_number();
   __atomic_thread_fence(__ATOMIC_ACQUIRE); // new has been read
-  return (uint32_t)distinction->claim != kvo_thread_number() ||
+  return (uint32_t)distinction->claim != number ||
          __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST) != distinction->claim ||
-         load(&counts->tellings_begun[own]) - of_this != distinction->ended[own] ||
-         load(&counts->tellings_begun[other]) != distinction->ended[other];
+         count_all_tellings(counts) - of_this != distinction->tellings ||
+         load(&counts->changes_begun[sort_of(number)]) != distinction->begun;
 }
 
-void kvo_distinct_end(kvo_telling *telling, bool is_told) {
-  if (!telling->registration) return;
+static kvo_counts *unlink_telling(kvo_telling *telling) {
   kvo_counts *counts = counting(telling->registration);
   if (telling->link) unlink_from_thread(telling);
   telling->registration = NULL;
-  if (is_told) count(counts->tellings_ended, telling->sort, 1);
-  else count(counts->tellings_begun, telling->sort, (uint32_t)-1);
+  return counts;
+}
+
+void kvo_distinct_call(const kvo_telling *telling) {
+  if (!telling->registration) return;
+  kvo_counts *counts = counting(telling->registration);
+  count(counts->tellings_begun, telling->sort, 1);
+  count(counts->tellings_ended, telling->sort, 1);
+}
+
+void kvo_distinct_end(kvo_telling *telling) {
+  if (!telling->registration) return;
+  kvo_counts *counts = unlink_telling(telling);
+  count(counts->tellings_ended, telling->sort, 1);
+}
+
+// Unless another thread has begun a change since, which is counted upon this one. It has claimed the
+// observer: then this thread's own that are open around this one have no use for the count.
+static void take_back(uint32_t *counters, uint32_t sort, uint32_t begun) {
+  if (KVO_LIKELY(sort == FIRST)) __atomic_store_n(&counters[FIRST], begun - 1, __ATOMIC_RELEASE);
+  else
+    __atomic_compare_exchange_n(&counters[sort], &begun, begun - 1, false, __ATOMIC_SEQ_CST,
+        __ATOMIC_SEQ_CST);
+}
+
+void kvo_distinct_pass(kvo_telling *telling, const kvo_distinction *distinction) {
+  kvo_counts *counts = unlink_telling(telling);
+  uint32_t sort = telling->sort;
+  count(counts->changes_passed, sort, 1);
+  if (KVO_LIKELY(distinction != NULL)) take_back(counts->changes_begun, sort, distinction->begun);
+  count(counts->tellings_begun, sort, (uint32_t)-1);
+}
+
+uint32_t kvo_distinct_count_passed(kvo_registration *registration) {
+  return load(&counting(registration)->changes_passed[sort_of(kvo_thread_number())]);
+}
+
+bool kvo_distinct_may_miss(const kvo_distinction *distinction, uint32_t passed,
+    kvo_registration *registration) {
+  kvo_counts *counts = counting(registration);
+  uint32_t sort = sort_of((uint32_t)distinction->claim);
+  return __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST) != distinction->claim ||
+         load(&counts->changes_passed[sort]) != passed;
+}
+
+void kvo_distinct_lose(kvo_registration *registration) {
+  count(counting(registration)->changes_begun, sort_of(kvo_thread_number()), 1);
 }
 
 void kvo_distinct_abandon(kvo_telling *tellings) {

@@ -203,7 +203,7 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
 
 // By an exception, on the thread that was telling.
 static void end_tellings(kvo_frame *frame, kvo_reach *reach) {
-  kvo_distinct_end(&frame->telling, true);
+  kvo_distinct_end(&frame->telling);
   if (reach) kvo_reach_end_tellings(reach);
 }
 

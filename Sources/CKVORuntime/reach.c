@@ -19,7 +19,7 @@ static kvo_reach *make(void) {
   kvo_reach *reach = kvo_alloc(sizeof *reach);
   if (!reach) return NULL;
   reach->references = 1;
-  reach->has_before = reach->is_short = false;
+  reach->has_before = reach->is_short = reach->has_distinct = false;
   reach->mutation = (kvo_mutation_record){.kind = KVO_SETTING};
   reach->links = (kvo_links){0};
   kvo_audience_init(&reach->before);
@@ -32,12 +32,9 @@ kvo_reach *kvo_reach_retain(kvo_reach *reach) {
   return reach;
 }
 
-static void end_telling(kvo_member *member) {
-  kvo_distinct_end(&member->telling, !member->is_unchanged);
-}
-
 void kvo_reach_end_tellings(kvo_reach *reach) {
-  for (uint32_t i = 0; i < reach->after.member_count; i++) end_telling(&reach->after.members[i]);
+  for (uint32_t i = 0; i < reach->after.member_count; i++)
+    kvo_distinct_end(&reach->after.members[i].telling);
 }
 
 void kvo_reach_release(kvo_reach *reach) {
@@ -269,11 +266,33 @@ static void call_final(const kvo_frame *frame, const kvo_reach *reach, const kvo
 
 // MARK: Steps
 
-static void note_distinct(kvo_audience *audience) {
-  for (uint32_t i = 0; i < audience->member_count; i++) {
-    kvo_member *member = &audience->members[i];
-    if (!(member->registration->options & KVO_DISTINCT)) continue;
-    kvo_distinct_note(&member->distinction, member->registration);
+static bool is_distinct(const kvo_member *member) {
+  return member->registration->options & KVO_DISTINCT;
+}
+
+// The one of these before it that is a key of the same token.
+static const kvo_member *find_sibling(const kvo_audience *audience, const kvo_member *member) {
+  if (!(member->registration->options & KVO_GROUPED)) return NULL;
+  for (const kvo_member *other = audience->members; other < member; other++)
+    if (is_distinct(other) && kvo_distinct_is_one(other->registration, member->registration))
+      return other;
+  return NULL;
+}
+
+static void note_distinct(const kvo_audience *audience, kvo_member *member) {
+  const kvo_member *sibling = find_sibling(audience, member);
+  if (sibling) member->distinction = sibling->distinction;
+  else kvo_distinct_note(&member->distinction, member->registration);
+  member->passed = kvo_distinct_count_passed(member->registration);
+  member->is_shared = sibling;
+}
+
+static void note_all_distinct(kvo_reach *reach) {
+  for (uint32_t i = 0; i < reach->before.member_count; i++) {
+    kvo_member *member = &reach->before.members[i];
+    if (!is_distinct(member)) continue;
+    note_distinct(&reach->before, member);
+    reach->has_distinct = true;
   }
 }
 
@@ -291,7 +310,7 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_before(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->before));
-  note_distinct(&reach->before);
+  note_all_distinct(reach);
   read_all(frame, reach, &reach->before, KVO_OLD | KVO_DISTINCT);
   return true;
 }
@@ -325,18 +344,39 @@ static bool follow(kvo_reach *reach) {
   return links->count || links->tracked_count;
 }
 
-static void begin_distinct(kvo_frame *frame, kvo_reach *reach) {
+// He does not stand any more where the change is told. Who has told him since has told what it has
+// stored; but who has passed him over may have found that, and then he is told of it here.
+static void lose(kvo_reach *reach, uint32_t place) {
+  const kvo_member *member = &reach->before.members[place];
+  if (!is_distinct(member) || !kvo_handle_is_valid(member->registration)) return;
+  if (kvo_distinct_may_miss(&member->distinction, member->passed, member->registration))
+    kvo_audience_add_lost(&reach->after, &reach->before, place);
+  else kvo_distinct_lose(member->registration);
+}
+
+static void look_for_lost(kvo_reach *reach) {
+  for (uint32_t i = 0; i < reach->after.member_count; i++) {
+    uint32_t place = reach->after.members[i].was_place;
+    if (place != KVO_NO_PLACE) reach->before.members[place].is_found = true;
+  }
+  for (uint32_t i = 0; i < reach->before.member_count; i++)
+    if (!reach->before.members[i].is_found) lose(reach, i);
+}
+
+// False if there is nobody.
+static bool begin_distinct(kvo_frame *frame, kvo_reach *reach) {
   bool any = false;
   frame->telling.registration = NULL;
   frame->flags |= KVO_FRAME_TELLS;
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
-    if (!(member->registration->options & KVO_DISTINCT)) continue;
+    if (!is_distinct(member)) continue;
     if (!member->is_late && !was_there(frame, reach, member)) continue; // gets the next change
     kvo_distinct_begin(&member->telling, member->registration);
     any = true;
   }
   if (any) kvo_distinct_settle();
+  return any;
 }
 
 static uint32_t count_tellings(const kvo_reach *reach, kvo_registration *registration) {
@@ -349,11 +389,15 @@ static uint32_t count_tellings(const kvo_reach *reach, kvo_registration *registr
   return count;
 }
 
+static const kvo_distinction *distinction_of(const kvo_frame *frame, const kvo_reach *reach,
+    const kvo_member *member) {
+  uint32_t place = member->was_place;
+  return place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
+}
+
 // Nothing else has been told between its will and its did (distinct.c).
 static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const kvo_member *member) {
-  uint32_t place = member->was_place;
-  const kvo_distinction *was =
-      place == KVO_NO_PLACE ? &frame->distinction : &reach->before.members[place].distinction;
+  const kvo_distinction *was = distinction_of(frame, reach, member);
   const kvo_value *old = old_value(frame, reach, member), *new = value_of(&reach->after, member);
   if (member->is_late || !was_there(frame, reach, member) || is_detailed(reach, member))
     return false;
@@ -363,31 +407,40 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_reach *reach, const k
          kvo_value_equal(old, new);
 }
 
-// Who is passed over has not been told; the others have when they return.
+static void pass(const kvo_frame *frame, const kvo_reach *reach, kvo_member *member) {
+  uint32_t place = member->was_place;
+  bool is_shared = place != KVO_NO_PLACE && reach->before.members[place].is_shared;
+  kvo_distinct_pass(&member->telling, is_shared ? NULL : distinction_of(frame, reach, member));
+}
+
+// Who is passed over has not been told; the others have when they return. Keys of one observer are judged
+// by the same counts: none of them changes before all have been.
 static void judge_distinct(const kvo_frame *frame, kvo_reach *reach) {
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
     kvo_member *member = &reach->after.members[i];
-    if (!member->telling.registration) continue;
-    member->is_unchanged = is_unchanged(frame, reach, member);
-    if (member->is_unchanged) end_telling(member);
+    if (member->telling.registration) member->is_unchanged = is_unchanged(frame, reach, member);
   }
+  for (uint32_t i = 0; i < reach->after.member_count; i++)
+    if (reach->after.members[i].is_unchanged) pass(frame, reach, &reach->after.members[i]);
 }
 
 static void call_finals(kvo_frame *frame, kvo_reach *reach) {
   for (uint32_t i = 0; i < reach->after.member_count; i++) {
-    call_final(frame, reach, &reach->after.members[i]);
-    end_telling(&reach->after.members[i]);
+    kvo_member *member = &reach->after.members[i];
+    if (i) kvo_distinct_call(&member->telling);
+    call_final(frame, reach, member);
+    kvo_distinct_end(&member->telling);
   }
   frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
 }
 
 static void read_new(kvo_frame *frame, kvo_reach *reach) {
-  begin_distinct(frame, reach);
+  bool any_distinct = begin_distinct(frame, reach);
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_after(&reach->mutation, frame->object, frame->id,
         options_of_detailed(reach, &reach->after));
   read_all(frame, reach, &reach->after, KVO_NEW | KVO_DISTINCT);
-  judge_distinct(frame, reach);
+  if (any_distinct) judge_distinct(frame, reach);
 }
 
 void kvo_reach_finish(kvo_frame *frame) {
@@ -403,6 +456,7 @@ void kvo_reach_finish(kvo_frame *frame) {
     kvo_audience_destroy(&reach->after);
     find_after(frame, reach, NULL);
   }
+  if (KVO_UNLIKELY(reach->has_distinct)) look_for_lost(reach);
   for (uint32_t i = 0; i < reach->after.member_count; i++)
     find_late(frame, reach, &reach->after.members[i]);
   read_new(frame, reach);

@@ -76,40 +76,210 @@ import Testing
   }
 
   @Test(
+    "D3: distinct hides nothing that a change of one thread has found in passing that crosses it",
+    arguments: Way.allCases)
+  func crossing(_ way: Way) {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    disturbed_setValue(object, 1)
+    let root = way.observe(object, log)
+    let shared = Shared(object)
+    let body = Shared {
+      let object = shared.value
+      kvo_will_change(object.object, "value")
+      object.pointee.value = 2
+      let access = Access(object, "value")
+      object.pointee.value = 1
+      kvo_did_change(object.object, "value")
+      object.pointee.value = 2
+      access.end()
+      disturbed_setValue(object, 2)
+      disturbed_setValue(object, 1)
+    }
+    body.value()
+    onThreads(1) { _ in body.value() }  // not the first of the process
+    let key = way == .path ? "next.value" : "value"
+    #expect(
+      log.take().filter { $0.hasPrefix("a") }
+        == [1, 2, 1, 1, 2, 1].map { "a: \(key) new \($0)" })
+    log.end()
+    releaseAll([root, object])
+  }
+
+  @Test("D3 F1: distinct hides nothing that changes of several keys find which cross")
+  func crossingKeys() {
+    let object = Disturbed.ofFreshClass()
+    kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
+    let log = Recorder()
+    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
+    kvo_will_change(object.object, "other")
+    object.pointee.value = 2
+    kvo_will_change(object.object, "value")
+    object.pointee.value = 0
+    kvo_did_change(object.object, "other")
+    object.pointee.value = 2
+    kvo_did_change(object.object, "value")
+    #expect(log.take() == ["a: value new 0", "a: value new 2"])
+    log.end()
+    object.release()
+  }
+
+  @Test("D3 D6: nor what is found by a change of a derived key in which that of another ends")
+  func endsInDerived() {
+    let object = Disturbed.ofFreshClass()
+    kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
+    let log = Recorder()
+    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
+    kvo_will_change(object.object, "other")
+    object.pointee.value = 2
+    let access = Access(object, "value")
+    kvo_did_change(object.object, "other")
+    access.end()
+    #expect(log.take() == ["a: value new 2"])
+    log.end()
+    object.release()
+  }
+
+  @Test("D3 D7: nor what he reads of a change that begins and ends while he and others are told")
+  func withinTelling() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    var access: Access?
+    var shown = 0
+    log.observe(object.object, "value", as: "b") { _ in
+      guard shown == 0 else { return }
+      access = Access(object, "value")
+      object.pointee.value = 7
+    }
+    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
+      shown = object.pointee.value
+      guard shown == 7 else { return }
+      object.pointee.value = 5
+      access?.end()
+    }
+    disturbed_setValue(object, 5)
+    #expect(shown == 5)
+    log.end()
+    object.release()
+  }
+
+  @Test(
+    "D3 D7: nor what a change has stored while an observer was told that goes on when he has been",
+    arguments: [false, true])
+  func outlivesTelling(_ isFirstThread: Bool) {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    let shared = Shared((object, log))
+    let body = Shared {
+      let (object, log) = shared.value
+      var access: Access?
+      var shown = 0
+      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
+        if access == nil {
+          access = Access(object, "value")
+          object.pointee.value = 7
+        }
+        shown = object.pointee.value
+      }
+      disturbed_setValue(object, 5)
+      #expect(shown == 7)
+      object.pointee.value = 5
+      access?.end()
+      #expect(shown == 5)
+    }
+    if isFirstThread { body.value() } else { onThreads(1) { _ in body.value() } }
+    log.end()
+    object.release()
+  }
+
+  @Test(
+    "D3 F2: distinct hides nothing that a path has found in passing which has moved since",
+    arguments: [1, 2], [false, true])
+  func moved(_ threads: Int, _ isDerived: Bool) {
+    let root = Disturbed.ofFreshClass()
+    let objects = [make(disturbed.self), make(disturbed.self)]
+    if isDerived {
+      kvo_class_add_dependency(kvo_class_of(root.object), "value", "next.value", nil)
+    }
+    disturbed_setValue(objects[0], 1)
+    disturbed_setValue(objects[1], 2)
+    disturbed_setNext(root, objects[0])
+    let log = Recorder()
+    let path = isDerived ? "value" : "next.value"
+    log.observe(root.object, path, [.KVO_NEW, .KVO_DISTINCT])
+    let store = {
+      for object in [root, objects[0]] { object.pointee.value = 2 }
+    }
+    root.pointee.value = 1
+    inTurns([
+      (
+        threads - 1,
+        {
+          kvo_will_change(objects[0].object, "value")
+          store()
+        }
+      ),
+      (0, { disturbed_setNext(root, objects[1]) }),
+      (threads - 1, { kvo_did_change(objects[0].object, "value") }),
+      (0, { disturbed_setValue(objects[1], 2) }),
+    ])
+    #expect(log.take() == ["a: \(path) new 2"])
+    log.end()
+    releaseAll([root] + objects)
+  }
+
+  @Test("D3 F2: what is told when a path moves is not told again by the change that it has left")
+  func movedAndTold() {
+    let root = make(disturbed.self)
+    let objects = [make(disturbed.self), make(disturbed.self)]
+    disturbed_setNext(root, objects[0])
+    disturbed_setValue(objects[1], 3)
+    let log = Recorder()
+    log.observe(root.object, "next.value", [.KVO_NEW, .KVO_DISTINCT])
+    kvo_will_change(objects[0].object, "value")
+    objects[0].pointee.value = 2
+    disturbed_setNext(root, objects[1])
+    kvo_did_change(objects[0].object, "value")
+    #expect(log.take() == ["a: next.value new 3"])
+    log.end()
+    releaseAll([root] + objects)
+  }
+
+  @Test(
+    "D3: however changes nest and cross on a thread, in the end distinct has told all that there is",
+    arguments: [0, 1, 2, 3], [false, true])
+  func tangle(_ way: UInt32, _ isFirstThread: Bool) {
+    let run: @Sendable () -> Void = {
+      let way = tangle_way(rawValue: way)!
+      for seed in 0..<300 as Range<UInt64> {
+        let untold = tangle_find_untold(way, seed, 100).map { String(cString: $0) }
+        #expect(untold == nil, "seed \(seed)")
+        if untold != nil { break }
+      }
+    }
+    if isFirstThread { run() } else { onThreads(1) { _ in run() } }
+  }
+
+  @Test(
     "I5 D3: what a handler of distinct changes reads itself is in the end what there is",
     arguments: Way.allCases)
   func readInPassing(_ way: Way) {
     let object = make(disturbed.self)
     let log = Recorder()
-    let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-    turn.pointee = 0
+    let passage = Passage()
     var shown = -1
-    var isFirst = true
-    let root = way.observe(object, log) { _ in
-      let isFirstCall = isFirst
-      isFirst = false
-      if isFirstCall {
-        fixture_raise(turn)
-        fixture_await(turn, 2)
-      }
-      shown = disturbed_value(object)
-      if isFirstCall { fixture_raise(turn) }
-    }
-    let shared = Shared((object, turn))
-    onThreads(2) { thread in
-      let (object, turn) = shared.value
-      guard thread == 1 else { return disturbed_setValue(object, 5) }
-      fixture_await(turn, 1)
+    let root = way.observe(object, log) { _ in passage.read { shown = disturbed_value(object) } }
+    passage.run {
+      disturbed_setValue(object, 5)
+    } meanwhile: {
       kvo_will_change(object.object, "value")
       object.pointee.value = 7
-      fixture_raise(turn)
-      fixture_await(turn, 3)
+    } afterwards: {
       object.pointee.value = 5
       kvo_did_change(object.object, "value")
     }
     #expect(shown == 5)
     log.end()
-    turn.deallocate()
     releaseAll([root, object])
   }
 
@@ -203,20 +373,14 @@ import Testing
       }
     }
     #expect(outcome.status == .KVO_OK)
-    let shared = Shared(sight)
-    onThreads(2) { thread in
-      let sight = shared.value
-      if thread == 0 {
-        disturbed_setValue(sight.object, 7)
-      } else {
-        fixture_await(sight.turn, 1)
-        kvo_will_change(sight.object.object, "other")
-        sight.object.pointee.other = 2
-        fixture_raise(sight.turn)
-        fixture_await(sight.turn, 3)
-        sight.object.pointee.other = 0
-        kvo_did_change(sight.object.object, "other")
-      }
+    sight.passage.run {
+      disturbed_setValue(object, 7)
+    } meanwhile: {
+      kvo_will_change(object.object, "other")
+      object.pointee.other = 2
+    } afterwards: {
+      object.pointee.other = 0
+      kvo_did_change(object.object, "other")
     }
     #expect(sight.shown == [7, 0])
     kvo_handle_release(handle)
@@ -230,7 +394,7 @@ import Testing
     let object = Disturbed.ofFreshClass()
     kvo_class_add_dependency(kvo_class_of(object.object), "next", "other", nil)
     let sight = Sight(object)
-    sight.turn.pointee = 9
+    sight.passage.isOver = true
     var handle: OpaquePointer?
     _ = attempt { error in
       withUnsafeMutablePointer(to: &handle) { handle in
@@ -255,35 +419,23 @@ import Testing
   func fork() {
     let object = make(disturbed.self)
     let log = Recorder()
-    let turn = Shared(UnsafeMutablePointer<Int32>.allocate(capacity: 1))
-    turn.value.initialize(to: 0)
-    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
-      guard turn.value.pointee == 0 else { return }
-      fixture_raise(turn.value)
-      fixture_await(turn.value, 2)
-    }
-    let shared = Shared((object, log))
-    onThreads(2) { thread in
-      let (object, _) = shared.value
-      if thread == 0 {
-        disturbed_setValue(object, 5)
-      } else {
-        fixture_await(turn.value, 1)
-        inChild = shared.value
-        let status = fixture_fork(
-          { _ in
-            let (object, log) = inChild!
-            _ = log.take()
-            disturbed_setValue(object, 5)
-            return log.take() == []
-          }, nil)
-        inChild = nil
-        #expect(status == 0)
-        fixture_raise(turn.value)
-      }
+    let passage = Passage()
+    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in passage.read {} }
+    passage.run {
+      disturbed_setValue(object, 5)
+    } meanwhile: {
+      inChild = (object, log)
+      let status = fixture_fork(
+        { _ in
+          let (object, log) = inChild!
+          _ = log.take()
+          disturbed_setValue(object, 5)
+          return log.take() == []
+        }, nil)
+      inChild = nil
+      #expect(status == 0)
     }
     log.end()
-    turn.value.deallocate()
     object.release()
   }
 }
@@ -291,28 +443,64 @@ import Testing
 /// For what a forked child does, which captures nothing.
 nonisolated(unsafe) private var inChild: (Disturbed, Recorder)?
 
-/// An observer of `value` and `other`, who reads both whenever he is told of either: the first time when
-/// another thread has come so far, and has changed one in passing.
-private final class Sight {
-  let object: Disturbed
-  let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  private(set) var shown: [Int] = []
+/// An access that is suspended: a change of one property, which ends by itself.
+private struct Access {
+  private let frame: OpaquePointer
 
-  init(_ object: Disturbed) {
-    self.object = object
-    turn.initialize(to: 0)
+  init(_ object: Disturbed, _ key: String) {
+    frame = kvo_uniform_will_key(object, kvo_key_intern(key)!)!
   }
 
+  func end() { kvo_uniform_did(frame) }
+}
+
+/// An observer's first call, and what another thread does meanwhile before he reads.
+private final class Passage {
+  /// Later calls just read.
+  var isOver = false
+  private let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+  init() { turn.initialize(to: 0) }
   deinit { turn.deallocate() }
+
+  /// In the observer.
+  func read(_ body: () -> Void) {
+    guard !isOver else { return body() }
+    isOver = true
+    fixture_raise(turn)
+    fixture_await(turn, 2)
+    body()
+    fixture_raise(turn)
+  }
+
+  /// `tell` on one thread, which has the observer called; the others on another.
+  func run(
+    tell: @escaping () -> Void, meanwhile: @escaping () -> Void,
+    afterwards: @escaping () -> Void = {}
+  ) {
+    let shared = Shared((turn, tell, meanwhile, afterwards))
+    onThreads(2) { thread in
+      let (turn, tell, meanwhile, afterwards) = shared.value
+      guard thread == 1 else { return tell() }
+      fixture_await(turn, 1)
+      meanwhile()
+      fixture_raise(turn)
+      fixture_await(turn, 3)
+      afterwards()
+    }
+  }
+}
+
+/// An observer of `value` and `other`, who reads both whenever he is told of either.
+private final class Sight {
+  let object: Disturbed
+  let passage = Passage()
+  private(set) var shown: [Int] = []
+
+  init(_ object: Disturbed) { self.object = object }
 
   static let look: kvo_callback = { context, _, _, _ in
     let sight = Unmanaged<Sight>.fromOpaque(context!).takeUnretainedValue()
-    let isFirst = sight.turn.pointee == 0
-    if isFirst {
-      fixture_raise(sight.turn)
-      fixture_await(sight.turn, 2)
-    }
-    sight.shown = [sight.object.pointee.value, sight.object.pointee.other]
-    if isFirst { fixture_raise(sight.turn) }
+    sight.passage.read { sight.shown = [sight.object.pointee.value, sight.object.pointee.other] }
   }
 }

@@ -20,9 +20,22 @@ bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b);
 /// noted, and is there again. `of_this`: how many tellings of him this change has begun, and not ended.
 bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registration *registration,
     uint32_t of_this);
-/// When he has been called, or else is passed over. On the thread on which it has begun. Nothing where it
-/// has ended.
-void kvo_distinct_end(kvo_telling *telling, bool is_told);
+/// Before he is called, where others have been called first: he may read what a change stores that one of
+/// them has begun, and counts as told once more. Nothing where it has ended.
+void kvo_distinct_call(const kvo_telling *telling);
+/// When he has been called. On the thread on which it has begun. Nothing where it has ended.
+void kvo_distinct_end(kvo_telling *telling);
+/// In its place where the change passes him over, for him as if it had not been; when it is known whom else
+/// it passes over. `distinction`: NULL for all but one of the keys of one observer.
+void kvo_distinct_pass(kvo_telling *telling, const kvo_distinction *KVO_NULLABLE distinction);
+/// How many changes of this thread's sort have passed him over.
+uint32_t kvo_distinct_count_passed(kvo_registration *registration);
+/// Whether an observer who does not stand any more at did where the change is told may not know what it
+/// has stored: another one has passed him over since the will, which had `passed`, or may just do so.
+bool kvo_distinct_may_miss(const kvo_distinction *distinction, uint32_t passed,
+    kvo_registration *registration);
+/// A change that has lost him is over: those that are open around it can't be sure of what he knows.
+void kvo_distinct_lose(kvo_registration *registration);
 /// In a forked child: ends what a thread was telling that is gone. Thread lock held.
 void kvo_distinct_abandon(kvo_telling *KVO_NULLABLE tellings);
 

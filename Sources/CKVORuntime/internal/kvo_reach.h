@@ -33,11 +33,19 @@ typedef struct kvo_member {
   bool is_late;      ///< another thread has registered it since the will, or led it here
   bool lacks_old;    ///< which it asks for: new stands in for it
   bool is_unchanged; ///< it asks for distinct changes alone, and is passed over
+  bool is_found;     ///< of the audience at will: it is there at did as well
   bool is_read;
-  kvo_value value;             ///< of a path
-  kvo_distinction distinction; ///< of one with `KVO_DISTINCT`, at will
-  kvo_telling telling;         ///< of such a one, at did
-  uint32_t was_place;          ///< in the audience at will, or KVO_NO_PLACE
+  kvo_value value; ///< of a path
+
+  union { // of one with `KVO_DISTINCT`
+    struct {
+      kvo_distinction distinction;
+      uint32_t passed; ///< how many changes had passed it over
+      bool is_shared;  ///< with another key of its token, which stands for both
+    }; ///< at will
+    kvo_telling telling; ///< at did
+  };
+  uint32_t was_place; ///< in the audience at will, or KVO_NO_PLACE
 } kvo_member;
 
 enum { KVO_NO_PLACE = UINT32_MAX };
@@ -74,6 +82,9 @@ typedef struct kvo_links {
 /// are asked for. Members that were in `before` get their place there. False if memory is out.
 bool kvo_audience_find(kvo_audience *audience, const kvo_audience *KVO_NULLABLE before,
     kvo_object *object, uintptr_t id, kvo_links *KVO_NULLABLE links);
+/// Adds a member of the audience at will that is not to be found at did, behind all others. False if memory
+/// is out.
+bool kvo_audience_add_lost(kvo_audience *audience, const kvo_audience *before, uint32_t place);
 void kvo_audience_destroy(kvo_audience *audience);
 void kvo_links_destroy(kvo_links *links);
 
@@ -105,6 +116,7 @@ typedef struct kvo_reach {
   uint32_t references; ///< atomic: frames and pairs
   bool has_before;     ///< the audience at will is known
   bool is_short;       ///< memory was out for some of what is new
+  bool has_distinct;   ///< some of those at will have asked for distinct changes
   kvo_mutation_record mutation;
   kvo_audience before, after;
   kvo_links links; ///< to be followed at did

@@ -25,8 +25,9 @@ typedef struct kvo_group kvo_group;
 enum { KVO_TELLER_SORTS = 2 };
 /// What one change knows of one observer since its will.
 typedef struct kvo_distinction {
-  uint64_t claim;                   ///< whose he was
-  uint32_t ended[KVO_TELLER_SORTS]; ///< how often telling him had ended
+  uint64_t claim;    ///< whose he was
+  uint32_t tellings; ///< how often telling him had begun, of which it knows, and had ended
+  uint32_t begun;    ///< how many changes had begun and not passed him over, this one among them
 } kvo_distinction;
 /// One telling of such an observer, from its did until he has returned.
 typedef struct kvo_telling kvo_telling;
@@ -43,6 +44,8 @@ typedef struct kvo_counts {
   uint64_t claim; ///< which change was the last to claim the observer
   /// How often telling him has begun and has ended.
   uint32_t tellings_begun[KVO_TELLER_SORTS], tellings_ended[KVO_TELLER_SORTS];
+  /// How many changes have begun that have not passed him over, and how many have done so.
+  uint32_t changes_begun[KVO_TELLER_SORTS], changes_passed[KVO_TELLER_SORTS];
   uint32_t hits; ///< calls of the observer
 } kvo_counts;
 

@@ -86,10 +86,13 @@ static ledger_change *joined_by(const ledger_change *change) {
 }
 
 // Keys of one handle are one observer.
-static size_t *finals_of(const ledger_entry *entry) {
+static ledger_entry *observer_of(const ledger_entry *entry) {
   size_t index = (size_t)((entry->group ? entry->group : entry) - fuzz_ledger.entries);
-  return &fuzz_ledger.entries[index].finals;
+  return &fuzz_ledger.entries[index];
 }
+
+static size_t *finals_of(const ledger_entry *entry) { return &observer_of(entry)->finals; }
+static size_t *begun_of(const ledger_entry *entry) { return &observer_of(entry)->begun; }
 
 static void read_all(const ledger_change *change, model_value *values) {
   for (size_t i = 0; i < change->known; i++) {
@@ -107,8 +110,11 @@ void ledger_begin(ledger_change *change) {
   change->known = fuzz_ledger.count;
   change->before = model_read(change->node, change->key);
   read_all(change, change->old);
-  for (size_t i = 0; i < change->known; i++)
+  for (size_t i = 0; i < change->known; i++) {
+    if (change->audience & bit(&fuzz_ledger.entries[i])) ++*begun_of(&fuzz_ledger.entries[i]);
     change->finals[i] = *finals_of(&fuzz_ledger.entries[i]);
+  }
+  for (size_t i = 0; i < change->known; i++) change->begun[i] = *begun_of(&fuzz_ledger.entries[i]);
 }
 
 void ledger_push(ledger_change *change) {
@@ -135,12 +141,17 @@ static void read_mutation(ledger_change *change) {
 
 // The change has been made, and nobody has been told of it.
 static void begin_finals(ledger_change *change) {
+  ledger_set still = reached(change->node, change->key);
   change->has_begun_finals = true;
-  change->audience &= reached(change->node, change->key);
   read_all(change, change->new);
-  for (size_t i = 0; i < change->known; i++)
-    if (fuzz_ledger.entries[i].group && change->finals[i] != *finals_of(&fuzz_ledger.entries[i]))
-      change->overtaken |= bit(&fuzz_ledger.entries[i]);
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    bool is_lost = change->audience & bit(entry) && !(still & bit(entry));
+    if (is_lost && entry->options & KVO_DISTINCT) change->lost |= bit(entry);
+    if (is_lost || change->finals[i] != *finals_of(entry) || change->begun[i] != *begun_of(entry))
+      change->overtaken |= bit(entry);
+  }
+  change->audience &= still;
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
@@ -234,13 +245,15 @@ static void check_change(ledger_change *change, const ledger_entry *entry, const
   FUZZ_REQUIRE(!is_prior || (entry->options & KVO_PRIOR && !change->has_begun_finals));
   if (!is_prior && !change->has_begun_finals) begin_finals(change);
   change->is_open = is_prior;
+  bool is_lost = change->lost & bit(entry); // whether it had to be told is not asked
   if (!is_unsure()) {
-    FUZZ_REQUIRE(change->audience & bit(entry));
-    check_order(change, entry, is_prior);
+    FUZZ_REQUIRE((change->audience | change->lost) & bit(entry));
+    if (!is_lost) check_order(change, entry, is_prior);
     FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
   }
   change->told[is_prior] |= bit(entry);
-  if (!is_mutation(change, entry)) check_setting(change, entry, told);
+  if (is_lost) FUZZ_REQUIRE(kvo_change_get_kind(told) == KVO_SETTING);
+  else if (!is_mutation(change, entry)) check_setting(change, entry, told);
   else if (change->kind) check_mutation(change, entry, told);
 }
 
@@ -275,7 +288,7 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   if (is_prior) return !is_unsure() || asks_for(entry, told);
   if (!change->has_begun_finals) begin_finals(change);
   if (is_unsure()) return asks_for(entry, told);
-  return (change->audience & bit(entry)) && !is_left_out(change, entry, false);
+  return (change->audience | change->lost) & bit(entry) && !is_left_out(change, entry, false);
 }
 
 ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,

@@ -21,6 +21,7 @@ typedef struct ledger_entry {
   const struct ledger_change *within; ///< the change under way when it was registered
   struct ledger_entry *group;         ///< whose handle is shared
   size_t finals;                      ///< how often it has been told, or any of its group
+  size_t begun;                       ///< how many changes of it, or of any of its group, have
 } ledger_entry;
 
 /// One bit for each entry.
@@ -39,13 +40,15 @@ typedef struct ledger_change {
   model_value before, came; ///< the key's value before, and what came
 
   ledger_set audience; ///< whom it reached when it began; later, those whom it still reaches
+  ledger_set lost;     ///< those whom it does not, who may be told all the same
   ledger_set told[2];  ///< by finals, by priors
   bool has_begun_finals;
   bool is_open;  ///< a prior call is under way
   bool is_stale; ///< what happened within has left paths standing elsewhere than storage says
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
   size_t finals[LEDGER_ROOM]; ///< of each, when it began
-  ledger_set overtaken;       ///< of a group: who has been told another change meanwhile
+  size_t begun[LEDGER_ROOM];  ///< likewise
+  ledger_set overtaken;       ///< whom another change has told, or had to do with, meanwhile
   size_t known;               ///< how many entries there were when it began
   struct ledger_change *outer;
 } ledger_change;

@@ -13,7 +13,7 @@ package final class NaiveModel: ObservedSystem {
     let watcher: Int?
     let context: Int
     var isAlive = true
-    var told = 0
+    var tally = Tally()
 
     init(
       _ name: String, _ object: Int, _ key: Int, _ options: kvo_options, _ watcher: Int?,
@@ -32,10 +32,10 @@ package final class NaiveModel: ObservedSystem {
   private struct Change {
     let object: Int, key: Int
     let audience: [Entry]
-    /// How often each of them had been told when the change began.
-    let told: [Int]
+    /// What each of them had been told when the change began.
+    let tallies: [Tally]
     let old: Double
-    var isJoined = false
+    let isJoined: Bool
   }
 
   package var reaction: (String) -> Void = { _ in }
@@ -67,8 +67,7 @@ package final class NaiveModel: ObservedSystem {
   }
 
   package func will(_ object: Int, _ key: Int) {
-    var change = begin(object, key)
-    change.isJoined = isAutomaticOpen(object, key)
+    let change = begin(object, key, isJoined: isAutomaticOpen(object, key))
     pairs.append(change)
     if !change.isJoined { tellPriors(change) }
   }
@@ -85,11 +84,12 @@ package final class NaiveModel: ObservedSystem {
     automatic.contains { $0.object == object && $0.key == key }
   }
 
-  private func begin(_ object: Int, _ key: Int) -> Change {
-    let audience = entries.filter { $0.object == object && $0.key == key }
+  private func begin(_ object: Int, _ key: Int, isJoined: Bool = false) -> Change {
+    let audience = isJoined ? [] : entries.filter { $0.object == object && $0.key == key }
+    for entry in audience { entry.tally.begun += 1 }
     return Change(
-      object: object, key: key, audience: audience, told: audience.map(\.told),
-      old: values[object][key])
+      object: object, key: key, audience: audience, tallies: audience.map(\.tally),
+      old: values[object][key], isJoined: isJoined)
   }
 
   private func tellPriors(_ change: Change) {
@@ -100,13 +100,17 @@ package final class NaiveModel: ObservedSystem {
 
   private func tellFinals(_ change: Change) {
     let new = values[change.object][change.key]
-    // One that asks for distinct changes is passed over if it has been told nothing else meanwhile.
-    let told = zip(change.audience, change.told).filter { entry, toldBefore in
-      !entry.options.contains(.KVO_DISTINCT) || change.old != new || entry.told != toldBefore
-    }.map(\.0)
-    for entry in told { entry.told += 1 }
-    for entry in told where entry.isAlive {
-      tell(entry, old: change.old, new: new)
+    // One that asks for distinct changes is passed over if nothing else has come in between.
+    var told: [Entry] = []
+    for (entry, tally) in zip(change.audience, change.tallies) {
+      let isEqual = entry.options.contains(.KVO_DISTINCT) && change.old == new
+      if isEqual && entry.tally == tally { entry.tally.begun -= 1 } else { told.append(entry) }
+    }
+    for entry in told { entry.tally.told += 1 }
+    for entry in told {
+      entry.tally.called += 1
+      if entry.isAlive { tell(entry, old: change.old, new: new) }
+      entry.tally.returned += 1
     }
   }
 
@@ -134,7 +138,9 @@ package final class NaiveModel: ObservedSystem {
   private func register(_ entry: Entry) {
     entries.append(entry)
     guard entry.options.contains(.KVO_INITIAL) else { return }
+    entry.tally.told += 1
     tell(entry, new: values[entry.object][entry.key])
+    entry.tally.returned += 1
   }
 
   package func invalidate(_ name: String) { end { $0.name == name && $0.watcher == nil } }

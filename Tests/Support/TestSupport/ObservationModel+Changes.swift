@@ -5,8 +5,9 @@ struct Told {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
-  /// How many changes it had been told when this one began.
-  var toldBefore = 0
+  /// Those of the registration when this change had begun.
+  let tally: Tally
+  let passed: Int
 }
 
 /// A change from its will until its last observer has returned.
@@ -174,9 +175,10 @@ extension ObservationModel {
     underWay.append(change)
     guard !joins else { return change }
     change.told = audience(of: affected(by: node)).map { registration in
-      Told(
+      registration.tally.begun += 1
+      return Told(
         registration: registration, mutation: self.mutation(of: change, for: registration),
-        toldBefore: registration.told)
+        tally: registration.tally, passed: registration.passed)
     }
     if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
     if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
@@ -250,10 +252,16 @@ extension ObservationModel {
     for node in affected { for place in places(at: node) { rewire(place) } }
     for derived in tracked { track(derived) }
     endUnwatched()
-    let finals = audience(of: self.affected(by: change.node)).compactMap { registration in
-      final(for: registration, change)
+    let audience = audience(of: self.affected(by: change.node))
+    let lost = change.told.filter { told in !audience.contains { $0 === told.registration } }
+    let finals =
+      audience.compactMap { final(for: $0, change) }
+      + lost.compactMap { final(forLost: $0, change) }
+    for (registration, call) in finals {
+      registration.tally.called += 1
+      if registration.isLive { tell(registration, call) }
+      registration.tally.returned += 1
     }
-    for (registration, call) in finals where registration.isLive { tell(registration, call) }
   }
 
   private func end(_ change: Change) {
@@ -273,14 +281,44 @@ extension ObservationModel {
       old =
         change.said?.old ?? difference(change.before, read(change.node.object, change.node.key))
     }
-    let isDistinct = mutation == nil && registration.options.contains(.distinct)
-    if isDistinct, old == new, registration.told == told.toldBefore { return nil }
-    registration.told += 1
+    if mutation == nil, old == new, passesOver(told) { return nil }
+    registration.tally.told += 1
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
     return (registration, call)
+  }
+
+  /// One who does not stand any more where the change is told of. If another change has passed him over
+  /// since, he is told of this one by a setting, as far as he need be.
+  private func final(forLost told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
+    let registration = told.registration
+    guard registration.isLive, registration.options.contains(.distinct) else { return nil }
+    guard registration.passed != told.passed else {
+      registration.tally.begun += 1
+      return nil
+    }
+    let old = told.mutation == nil ? told.old : nil
+    let new = read(registration.root, registration.path)
+    if old == new, passesOver(told) { return nil }
+    registration.tally.told += 1
+    var call = call(of: registration, nil)
+    if registration.options.contains(.old) { call.old = old ?? new }
+    if registration.options.contains(.new) { call.new = new }
+    change.new.append(new)
+    return (registration, call)
+  }
+
+  /// A change that has left things as they were.
+  private func passesOver(_ told: Told) -> Bool {
+    let registration = told.registration
+    guard registration.options.contains(.distinct), registration.tally == told.tally else {
+      return false
+    }
+    registration.tally.begun -= 1
+    registration.passed += 1
+    return true
   }
 
   private func new(

@@ -10,8 +10,9 @@ final class Registration {
   let options: GraphOptions
   let context: Int
   var isLive = true
-  /// How many changes it has been told.
-  var told = 0
+  var tally = Tally()
+  /// How many changes have passed it over.
+  var passed = 0
   /// Where its path stands.
   private(set) lazy var strand = Strand(path, registration: self)
 
@@ -61,7 +62,9 @@ extension ObservationModel {
     if registration.options.contains(.new) {
       call.new = read(registration.root, registration.path)
     }
+    registration.tally.told += 1
     tell(registration, call)
+    registration.tally.returned += 1
   }
 
   /// What is wrong with a path, as far as there are objects along it.
