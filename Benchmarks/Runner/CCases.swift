@@ -39,7 +39,16 @@ var cSetterFamily: Family {
     .c("c.set.observed.closure.10", .closure, isExtra: true) {
       bench_set_observed(BENCH_CLOSURE, 10)
     },
+    .c("c.path.leaf.3", .typed) { bench_path_leaf(false) },
+    .c("c.path.leaf.3.oldnew", .typed, isExtra: true) { bench_path_leaf(true) },
+    .c("c.dependent.5", .typed) { bench_dependent(false) },
+    .c("c.dependent.5.oldnew", .typed, isExtra: true) { bench_dependent(true) },
   ])
+}
+
+/// Reading a property of many C objects at once.
+var cOperatorFamily: Family {
+  Family(cases: [.c("c.sum.10000", .none) { bench_sum(10_000) }])
 }
 
 /// Setting properties of C objects on two threads, each its own. What a set costs one of them.

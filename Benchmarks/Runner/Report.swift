@@ -18,6 +18,9 @@ private let limits = [
   Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
   Limit(name: "c.set.observed.closure", reference: "floor.ffi.closure", factor: 2.5),
   Limit(name: "c.set.observed.typed", reference: "c.set.observed.closure", factor: 0.5),
+  Limit(name: "c.path.leaf.3", reference: "c.set.observed.typed", factor: 8),
+  Limit(name: "c.dependent.5", reference: "c.set.observed.typed", factor: 8),
+  Limit(name: "swift.computed.10000", reference: "swift.computed.10000.get", factor: 2.2),
   Limit(name: "c.manykeys.closure.1000", reference: "c.manykeys.closure.10", factor: 1.3),
 ]
 

@@ -41,6 +41,13 @@ bench_workload bench_set_other_key_observed_elsewhere(void);
 /// A getter, through the inline caller, of an object that nobody observes.
 bench_workload bench_get(void);
 
+/// Setting the last key of a path of three, or one of the five keys that a key is derived from. The path, or the
+/// derived key, has one callback, which asks for no values, or for old and new.
+bench_workload bench_path_leaf(bool old_new);
+bench_workload bench_dependent(bool old_new);
+/// Reading the sum of a key over so many objects of a stored collection, by a key path.
+bench_workload bench_sum(size_t count);
+
 /// Registration of a callback and its end: on an object that nobody else observes, so that the
 /// swap of its class and its undoing are included, or on one with another registration.
 bench_workload bench_register(void);
