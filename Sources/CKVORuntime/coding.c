@@ -61,7 +61,7 @@ static kvo_status compute(const kvo_accessors *accessors, kvo_object *object, kv
   return property->get(object, property->binding, value, error);
 }
 
-static kvo_status read_found(const kvo_class *cls, const kvo_accessors *accessors,
+kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, kvo_value *value, kvo_error *error) {
   if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
   if (KVO_LIKELY(accessors->getter != KVO_ACCESS_COMPUTED)) {
@@ -113,7 +113,7 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   if (!accessors && kvo_shortages != shortages) return out_of_memory(cls, key, error);
   if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
-  return read_found(cls, accessors, object, value, error);
+  return kvo_value_by_accessors(cls, accessors, object, value, error);
 }
 
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
@@ -122,7 +122,7 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   *value = KVO_VALUE_NIL;
   if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
-    return read_found(cls, accessors, object, value, error);
+    return kvo_value_by_accessors(cls, accessors, object, value, error);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->value_for_key);
   return hook ? ask_hook(cls, hook, object, key, value, error)
               : kvo_search_value(object, hook, key, value, error);

@@ -184,6 +184,10 @@ bool kvo_collection_is_stored(const kvo_collection *collection) {
   return collection->methods == &stored_methods;
 }
 
+const kvo_elements *kvo_collection_stored_elements(kvo_collection *collection) {
+  return kvo_collection_is_stored(collection) ? &stored_of(collection)->elements : NULL;
+}
+
 // Takes the places of a set's elements, and leaves out those that are there already.
 static bool make_unique(kvo_elements *elements, kvo_places *places) {
   size_t count = elements->count;

@@ -4,14 +4,18 @@
 // takes a value in, one makes the result. Integers are summed in 128 bits, which no collection
 // exceeds, so a sum does not depend on what it passes through; from the first other number on it is
 // a double.
+//
+// What follows is mostly one key, and the elements of one class: its accessors are looked up once
+// then, and what lies in a field is read where it lies.
 #include "kvo_path_coding.h"
 
 #include "kvo_class.h"
 #include "kvo_collection_internal.h"
 #include "kvo_convert.h"
 #include "kvo_fail.h"
-#include "kvo_thread.h"
 #include "kvo_type.h"
+
+#include <string.h>
 
 typedef struct {
   const kvo_walk *walk;
@@ -24,7 +28,8 @@ typedef struct {
   kvo_value extreme;     ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
   const kvo_value *collection;
-  kvo_elements operands; ///< its elements
+  kvo_elements operands; ///< its elements, but for a stored one's, which it keeps itself
+  kvo_reader reader;     ///< of the one key that follows
   kvo_status status;
 } fold;
 
@@ -68,12 +73,19 @@ static double real_of(kvo_number number) {
   return (double)number.real;
 }
 
+KVO_INLINE void add_real(fold *fold, double real) {
+  if (KVO_UNLIKELY(!fold->is_real)) fold->real = (double)fold->integer;
+  fold->is_real = true;
+  fold->real += real;
+}
+
+KVO_INLINE void add_integer(fold *fold, int64_t integer) {
+  if (fold->is_real) fold->real += (double)integer;
+  else fold->integer += integer;
+}
+
 static void add(fold *fold, kvo_number number) {
-  if (number.form == KVO_NUMBER_REAL && !fold->is_real) {
-    fold->is_real = true;
-    fold->real = (double)fold->integer;
-  }
-  if (fold->is_real) fold->real += real_of(number);
+  if (number.form == KVO_NUMBER_REAL || fold->is_real) add_real(fold, real_of(number));
   else if (number.form == KVO_NUMBER_SIGNED) fold->integer += number.integer;
   else fold->integer += number.large;
 }
@@ -200,21 +212,66 @@ static const struct {
 
 static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t rest) {
   kvo_value value;
-  kvo_status status = kvo_walk_read(fold->walk, element, rest, &value);
+  kvo_status status = kvo_walk_read_each(fold->walk, &fold->reader, element, rest, &value);
   if (!status) status = operations[fold->operator->op].take(fold, &value);
   kvo_value_destroy(&value);
   fold->count++;
   return status;
 }
 
+// MARK: Sums of fields
+
+// What lies in a field, as it is; the commonest kinds of numbers.
+KVO_INLINE bool add_field(fold *fold, kvo_kind kind, const char *field) {
+  switch (kind) {
+#define CASE(kind, c_type, add)          \
+  case KVO_KIND_##kind: {                \
+    c_type value;                        \
+    memcpy(&value, field, sizeof value); \
+    add(fold, value);                    \
+    return true;                         \
+  }
+    CASE(INT32, int32_t, add_integer)
+    CASE(UINT32, uint32_t, add_integer)
+    CASE(INT64, int64_t, add_integer)
+    CASE(FLOAT, float, add_real)
+    CASE(DOUBLE, double, add_real)
+#undef CASE
+  default: return false;
+  }
+}
+
+// An element of the class that the one before it had, whose getter gives a field: nobody's code is called.
+KVO_INLINE bool adds_field(fold *fold, const kvo_value *element) {
+  bool is_object = element->type && element->type->kind == KVO_KIND_OBJECT;
+  kvo_object *object = is_object ? (kvo_object *)(uintptr_t)element->payload.words[0] : NULL;
+  if (!object || kvo_class_of(object) != fold->reader.cls) return false;
+  const kvo_accessors *accessors = kvo_reader_field(&fold->reader);
+  if (!accessors) return false;
+  kvo_kind kind = (kvo_kind)accessors->field_kind;
+  if (!add_field(fold, kind, (const char *)object + accessors->field)) return false;
+  fold->count++;
+  return true;
+}
+
+// What is walked through holds the collection, and a stored one does not change.
+static const kvo_elements *get_operands(fold *fold) {
+  kvo_collection *collection = kvo_collection_of_value(fold->collection);
+  const kvo_elements *stored = collection ? kvo_collection_stored_elements(collection) : NULL;
+  if (stored) return stored;
+  fold->status = kvo_value_elements(fold->collection, NULL, &fold->operands, fold->walk->error);
+  return &fold->operands;
+}
+
 // Elements answer by the user's code, which may throw.
 static void take_elements(void *opaque) {
   fold *fold = opaque;
-  const kvo_walk *walk = fold->walk;
-  uint32_t rest = (uint32_t)(fold->operator - walk->path->components) + 1;
-  fold->status = kvo_value_elements(fold->collection, NULL, &fold->operands, walk->error);
-  for (size_t i = 0; !fold->status && i < fold->operands.count; i++)
-    fold->status = take_element(fold, &fold->operands.values[i], rest);
+  uint32_t rest = (uint32_t)(fold->operator - fold->walk->path->components) + 1;
+  const kvo_elements *operands = get_operands(fold);
+  bool adds = fold->operator->op == KVO_OP_SUM || fold->operator->op == KVO_OP_AVG;
+  for (size_t i = 0; !fold->status && i < operands->count; i++)
+    if (!adds || !adds_field(fold, &operands->values[i]))
+      fold->status = take_element(fold, &operands->values[i], rest);
 }
 
 static void end_fold(void *opaque) {

@@ -235,6 +235,41 @@ static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo
   return status ? status : follow(walk, *value, 1, value);
 }
 
+// MARK: One of many values
+
+// What is read while the class changes may go the general way.
+static const kvo_accessors *known_accessors(kvo_reader *reader, const kvo_class *cls,
+    const char *key) {
+  if (KVO_UNLIKELY(reader->cls != cls)) {
+    const kvo_accessors *found = kvo_class_accessors(cls, key, NULL);
+    bool reads = found && found->getter && !found->asks_class;
+    *reader = (kvo_reader){cls, reads ? found : NULL};
+  }
+  const kvo_accessors *known = reader->accessors;
+  if (KVO_UNLIKELY(!known)) return NULL;
+  uint32_t generation = __atomic_load_n(&known->cls->generation, __ATOMIC_ACQUIRE);
+  if (KVO_LIKELY(known->generation == generation)) return known;
+  *reader = (kvo_reader){NULL, NULL};
+  return NULL;
+}
+
+kvo_status kvo_walk_read_each(const kvo_walk *walk, kvo_reader *reader, const kvo_value *start,
+    uint32_t from, kvo_value *value) {
+  const kvo_component *component = &walk->path->components[from];
+  bool is_key = from + 1 == walk->end && component->op == KVO_OP_NONE;
+  kvo_object *object = is_key ? kvo_value_get_object(start) : NULL;
+  if (!object) return kvo_walk_read(walk, start, from, value);
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = known_accessors(reader, cls, component->key);
+  if (KVO_UNLIKELY(!accessors)) return kvo_walk_read(walk, start, from, value);
+  if (KVO_LIKELY(kvo_reader_field(reader) != NULL)) {
+    kvo_short_read(value, accessors, object, 0);
+    return KVO_OK;
+  }
+  kvo_status status = kvo_value_by_accessors(cls, accessors, object, value, walk->error);
+  return name_path(walk->path, walk->cls, status, walk->error);
+}
+
 kvo_status kvo_value_at_path(kvo_object *object, const kvo_key_path *path, kvo_value *value,
     kvo_error *error) {
   kvo_walk walk = {path, path->count, kvo_class_of(object), error};

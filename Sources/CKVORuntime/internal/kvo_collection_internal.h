@@ -62,6 +62,10 @@ kvo_collection *KVO_NULLABLE kvo_collection_make(const kvo_class *KVO_NULLABLE c
 kvo_collection *KVO_NULLABLE kvo_collection_adopt(kvo_collection_kind kind, kvo_elements *elements,
     kvo_error *KVO_NULLABLE error);
 
+/// The elements of a stored collection, which are there, and the same, as long as it is; NULL for another
+/// one.
+const kvo_elements *KVO_NULLABLE kvo_collection_stored_elements(kvo_collection *collection);
+
 /// Of a proxy, the class and key of the property that it shows. False for stored ones.
 bool kvo_collection_property(const kvo_collection *collection,
     const char *KVO_NONNULL *KVO_NONNULL class_name, const char *KVO_NONNULL *KVO_NONNULL key);

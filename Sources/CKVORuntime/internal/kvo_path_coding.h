@@ -2,8 +2,8 @@
 #ifndef KVO_PATH_CODING_H
 #define KVO_PATH_CODING_H
 
-#include "kvo_accessors.h"
 #include "kvo_key_path.h"
+#include "kvo_short.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
@@ -20,6 +20,32 @@ typedef struct kvo_walk {
 /// not be initialised, is the caller's; else it is nil. Calls user code.
 kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,
     kvo_value *value);
+
+/// What reads one key of many values: the accessors of the last one's class. `{0}` before the first.
+typedef struct kvo_reader {
+  const kvo_class *KVO_NULLABLE cls;
+  const kvo_accessors *KVO_NULLABLE accessors; ///< NULL: the key is read in the general way
+} kvo_reader;
+
+/// The accessors that it has, if they have a field that may be read where it lies: a scalar, which is all
+/// that the getter gives; of a class that has not changed; and nobody is told what is read.
+KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_reader_field(const kvo_reader *reader) {
+  const kvo_accessors *accessors = reader->accessors;
+  bool reads = KVO_LIKELY(accessors != NULL) && kvo_short_reads(accessors, KVO_KIND_VOID) &&
+               accessors->field_kind != KVO_KIND_BINDING;
+  return KVO_LIKELY(reads) && KVO_LIKELY(!kvo_recorder) && KVO_LIKELY(!kvo_log_flags) ? accessors
+                                                                                      : NULL;
+}
+
+/// As `kvo_walk_read`, of one of many values, which the caller keeps alive meanwhile. Where a single key
+/// is left of the walk, its accessors are looked up once for each class that comes after another.
+kvo_status kvo_walk_read_each(const kvo_walk *walk, kvo_reader *reader, const kvo_value *start,
+    uint32_t from, kvo_value *value);
+
+/// Reads by accessors with a getter, of a class that leaves `valueForKey:` to the root. As
+/// `kvo_value_for_key`; coding.c.
+kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, kvo_value *value, kvo_error *KVO_NULLABLE error);
 
 /// Applies the operator that is component `index` to a collection, with what follows it. As
 /// `kvo_walk_read`; operators.c.

@@ -50,6 +50,26 @@ void interlude_replace_getter(kvo_class *cls) {
   require_ok(kvo_class_replace_method(cls, "balance", (kvo_imp)hundredfold, NULL, &error), &error);
 }
 
+static double play_and_get(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  play((interlude *)self);
+  return ((account *)self)->balance;
+}
+
+void interlude_play_in_getter(kvo_class *cls) {
+  kvo_error error = {0};
+  require_ok(kvo_class_replace_method(cls, "balance", (kvo_imp)play_and_get, NULL, &error), &error);
+}
+
+static double thousandfold(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  return ((account *)self)->balance * 1000;
+}
+
+void interlude_add_getter(kvo_class *cls) {
+  require_method(cls, "getBalance", (kvo_imp)thousandfold, KVO_GETTER(double));
+}
+
 void interlude_set_rate(interlude *object, int rate) {
   const kvo_method *method = kvo_class_method(interlude_class(), "setRate:");
   kvo_imp imp = kvo_method_lookup((kvo_object *)object, method);

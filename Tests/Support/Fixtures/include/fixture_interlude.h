@@ -24,6 +24,11 @@ kvo_class *interlude_subclass(const char *name);
 void interlude_set_rate(interlude *object, int rate);
 /// Has the class's getter of `balance` answer a hundred times what is stored.
 void interlude_replace_getter(kvo_class *cls);
+/// Has the class's getter of `balance` call `during` first.
+void interlude_play_in_getter(kvo_class *cls);
+/// Gives the class a `getBalance`, which is found before `balance` and answers a thousand times what is
+/// stored.
+void interlude_add_getter(kvo_class *cls);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

@@ -1,0 +1,165 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// B6: operators read what lies in fields where it lies, and look accessors up once for a class. What
+/// comes of it is what the getters answer.
+@Suite struct OperatorFieldTests {
+  @Test("B6: numbers of every kind fold alike, read from fields or by getters")
+  func kinds() async {
+    await #expect(processExitsWith: .success) {
+      var random = Random(seed: 66)
+      for _ in 0..<20 {
+        let objects = (0..<random.next(6)).map { _ in makeScalars(&random) }
+        let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+        for key in numberKeys {
+          for path in ["@sum.\(key)", "@avg.\(key)", "@min.\(key)", "@max.\(key)"] {
+            let both = readBothWays(many.object, path)
+            #expect(both.short == both.long, "\(path)")
+          }
+        }
+        #expect(Double(readPath(many.object, "@sum.real")) == objects.map(\.pointee.real).sum)
+        #expect(
+          Double(readPath(many.object, "@sum.int32"))
+            == objects.map { Double($0.pointee.int32) }.sum)
+      }
+    }
+  }
+
+  @Test("B5 B6: elements of several classes answer each in its own way, in any order")
+  func classes() {
+    let crew = Crew()
+    let boss = crew.make()
+    let worker = crew.make("w", age: 1)
+    let other = crew.make("v", age: 20)
+    // Whose class has a way of its own with ages.
+    let oracle = make(oracle.self)
+    oracle.pointee.worker.age = 300
+    let objects = [worker.object, other.object, oracle.object]
+    for order in [[0, 1, 2], [0, 2, 1], [2, 0, 1], [2, 1, 0]] {
+      boss.lead(order.map { objects[$0] })
+      #expect(readPath(boss.object, "staff.@sum.age") == "1321")
+      #expect(readPath(boss.object, "staff.@max.age") == "1300")
+      #expect(readPath(boss.object, "staff.@sum.staff.@count") == "0")
+    }
+    worker_setStaff(boss, nil)
+    oracle.release()
+    crew.end()
+  }
+
+  @Test("B6: nil, numbers and objects in one collection")
+  func mixtures() {
+    let account = make(account.self)
+    account.pointee.balance = 2.5
+    let elements = [kvo_value(), kvo_value_object(account.object), kvo_value()]
+    let many = Many(.KVO_ARRAY, elements: elements)
+    #expect(readPath(many.object, "@sum.balance") == "2.5")
+    #expect(readPath(many.object, "@avg.balance") == "\(2.5 / 3)")
+    let wrong = Many(.KVO_ARRAY, elements: elements + [kvo_value_int(1)])
+    #expect(readPath(wrong.object, "@sum.balance").hasPrefix("KVO_INVALID_KEY_PATH"))
+    account.release()
+  }
+
+  @Test(
+    "B4 B6: a getter that comes to a class in the midst of it is the one that answers from then on")
+  func newGetter() {
+    let cls = interlude_subclass("CInterludeOfNewGetter")
+    interlude_play_in_getter(cls)
+    let objects = (0..<3).map { _ in
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+    }
+    for object in objects { object.pointee.account.balance = 1 }
+    objects[0].pointee.context = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(cls))
+    objects[0].pointee.during = { interlude_add_getter(OpaquePointer($0!)) }
+    let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+    #expect(readPath(many.object, "@sum.balance") == "2001.0")
+    for object in objects { object.release() }
+  }
+
+  @Test("B6 F5: what an operator reads is told to who records it")
+  func recorded() async {
+    await #expect(processExitsWith: .success) {
+      let objects = (0..<3).map { _ in make(account.self) }
+      for object in objects { object.pointee.balance = 1 }
+      let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+      var told = 0
+      kvo_set_read_listener { recorder, _, _ in
+        recorder.assumingMemoryBound(to: Int.self).pointee += 1
+      }
+      #expect(readPath(many.object, "@sum.balance") == "3.0")
+      withUnsafeMutablePointer(to: &told) { told in
+        kvo_set_recorder(told)
+        #expect(readPath(many.object, "@sum.balance") == "3.0")
+        #expect(readPath(many.object, "@max.balance") == "1.0")
+        kvo_set_recorder(nil)
+      }
+      #expect(told == 6)
+    }
+  }
+
+  @Test("B6: a getter may let go of the collection that is folded")
+  func collectionLetGo() {
+    let cls = interlude_subclass("CInterludeThatLetsGo")
+    interlude_play_in_getter(cls)
+    let crew = Crew()
+    let boss = crew.make()
+    let objects = (0..<3).map { _ in
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+    }
+    for object in objects { object.pointee.account.balance = 1 }
+    objects[0].pointee.context = UnsafeMutableRawPointer(boss)
+    objects[0].pointee.during = { worker_setStaff($0!.assumingMemoryBound(to: worker.self), nil) }
+    boss.lead(objects.map(\.object))
+    for object in objects { object.release() }
+    #expect(readPath(boss.object, "staff.@sum.balance") == "3.0")
+    #expect(readPath(boss.object, "staff.@sum.balance") == "nil")
+    crew.end()
+  }
+}
+
+private let numberKeys = [
+  "flag", "letter", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+  "longest", "ulongest", "single", "real", "extended",
+]
+
+private func makeScalars(_ random: inout Random) -> UnsafeMutablePointer<scalars> {
+  let made = make(scalars.self)
+  let number = random.next(1 << 30) - 1 << 29
+  let real = Double(number) / 1024
+  let large = random.next(2) == 0 ? UInt64.max - UInt64(random.next(100)) : UInt64(random.next(100))
+  made.pointee.flag = number & 1 == 1
+  made.pointee.letter = CChar(truncatingIfNeeded: number)
+  made.pointee.int8 = Int8(truncatingIfNeeded: number)
+  made.pointee.uint8 = UInt8(truncatingIfNeeded: number)
+  made.pointee.int16 = Int16(truncatingIfNeeded: number)
+  made.pointee.uint16 = UInt16(truncatingIfNeeded: number)
+  made.pointee.int32 = Int32(truncatingIfNeeded: number)
+  made.pointee.uint32 = UInt32(truncatingIfNeeded: number)
+  made.pointee.int64 = number
+  made.pointee.uint64 = UInt(large)
+  made.pointee.longest = Int64(number)
+  made.pointee.ulongest = large
+  made.pointee.single = Float(real)
+  made.pointee.real = real
+  storeNumber(made.object, "extended", real)
+  return made
+}
+
+private func storeNumber(_ object: CObject, _ key: String, _ number: Double) {
+  var value = kvo_value_double(number)
+  kvo_set_value_for_key(object, key, &value, nil)
+}
+
+private func readBothWays(_ object: CObject, _ path: String) -> (short: String, long: String) {
+  kvo_set_long_way_forced(false)
+  let short = readPath(object, path)
+  kvo_set_long_way_forced(true)
+  let long = readPath(object, path)
+  kvo_set_long_way_forced(false)
+  return (short, long)
+}
+
+extension [Double] {
+  fileprivate var sum: Double { reduce(0, +) }
+}
