@@ -113,12 +113,14 @@ static bool add_member(kvo_audience *audience, kvo_member member) {
 static bool add_tracked(kvo_links *links, kvo_derivation *derivation) {
   if (links->tracked_count == links->tracked_capacity) {
     size_t count = links->tracked_count;
-    kvo_derivation **larger = grown(links->tracked, NULL, count, sizeof *larger);
+    kvo_tracked *larger = grown(links->tracked, NULL, count, sizeof *larger);
     if (!larger) return false;
     links->tracked = larger;
     links->tracked_capacity = count ? count * 2 : 4;
   }
-  links->tracked[links->tracked_count++] = kvo_derivation_retain(derivation);
+  derivation->place = (uint32_t)links->tracked_count;
+  links->tracked[links->tracked_count++] =
+      (kvo_tracked){kvo_derivation_retain(derivation), {.is_read = false}};
   return true;
 }
 
@@ -151,9 +153,11 @@ bool kvo_audience_add_lost(kvo_audience *audience, const kvo_audience *before, u
       .thread = was->thread,
       .path = was->path,
       .affected = audience->affected_count,
+      .tracked = KVO_NO_PLACE,
       .is_whole = true,
       .was_place = place};
   affected.is_read = false;
+  affected.tracked = KVO_NO_PLACE;
   return add_affected(audience, affected) && add_member(audience, member);
 }
 
@@ -177,7 +181,10 @@ void kvo_audience_destroy(kvo_audience *audience) {
 
 void kvo_links_destroy(kvo_links *links) {
   for (size_t i = 0; i < links->count; i++) kvo_registration_let_go(&links->items[i]->entry);
-  for (size_t i = 0; i < links->tracked_count; i++) kvo_derivation_release(links->tracked[i]);
+  for (size_t i = 0; i < links->tracked_count; i++) {
+    kvo_answer_destroy(&links->tracked[i].answer);
+    kvo_derivation_release(links->tracked[i].derivation);
+  }
   kvo_free(links->items);
   kvo_free(links->tracked);
   *links = (kvo_links){0};
@@ -189,12 +196,25 @@ typedef struct {
   kvo_audience *audience;
   const kvo_audience *before;
   kvo_links *links;
+  const kvo_links *read; // where tracked keys have been read already
   uint64_t stamp;
   uint32_t index;          // of the affected key that is looked at
   kvo_derivation *path;    // whose observers are looked at instead
   kvo_derivation *pending; // tracked paths that were met there, by `pending`
   bool ok;
 } search;
+
+// Its place among those that have been read for this change. Who has tracked it since, or is at it, knows
+// better what it is.
+static uint32_t place_of_tracked(const search *search, const kvo_derivation *derivation) {
+  const kvo_links *read = search->read;
+  uint32_t place = derivation->place;
+  if (!read || !derivation->is_tracked || place >= read->tracked_count) return KVO_NO_PLACE;
+  const kvo_tracked *tracked = &read->tracked[place];
+  bool is_current = tracked->derivation == derivation && tracked->answer.is_read &&
+                    tracked->answer.ticket == derivation->issued;
+  return is_current ? place : KVO_NO_PLACE;
+}
 
 static void find_member(search *search, kvo_registration *registration, bool is_whole,
     bool by_other_thread) {
@@ -209,6 +229,7 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .thread = kvo_registration_thread(registration),
       .path = search->path,
       .affected = search->index,
+      .tracked = search->path ? place_of_tracked(search, search->path) : KVO_NO_PLACE,
       .is_whole = is_whole || search->index > 0 || search->path,
       .by_other_thread = by_other_thread,
       .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
@@ -247,6 +268,7 @@ static void find_derived(search *search, kvo_derivation *derivation, bool by_oth
       .id = derivation->accessors->id,
       .key = derivation->accessors->key,
       .serial = derivation->serial,
+      .tracked = place_of_tracked(search, derivation),
       .by_other_thread = by_other_thread};
   search->ok = search->ok && add_affected(search->audience, affected);
 }
@@ -361,10 +383,13 @@ static void go_on(search *search) {
 }
 
 bool kvo_audience_find(kvo_audience *audience, const kvo_audience *before, kvo_object *object,
-    uintptr_t id, kvo_links *links) {
-  search search = {.audience = audience, .before = before, .links = links, .ok = true};
-  kvo_affected changed = {
-      .object = object, .operations = kvo_class_of(object)->operations, .id = id};
+    uintptr_t id, kvo_links *links, const kvo_links *read) {
+  search search = {
+      .audience = audience, .before = before, .links = links, .read = read, .ok = true};
+  kvo_affected changed = {.object = object,
+      .operations = kvo_class_of(object)->operations,
+      .id = id,
+      .tracked = KVO_NO_PLACE};
   KVO_LOCKED(&kvo_graph_lock);
   search.stamp = kvo_graph_next_stamp_locked();
   if (!add_affected(audience, changed)) return false;

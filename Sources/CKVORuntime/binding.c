@@ -10,6 +10,7 @@
 #include "kvo_short.h"
 
 __thread void *kvo_recorder;
+__thread kvo_reads *kvo_sink;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
 __thread void *kvo_errors;
 

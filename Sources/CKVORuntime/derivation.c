@@ -68,6 +68,7 @@ kvo_derivation *kvo_derivation_retain(kvo_derivation *derivation) {
 void kvo_derivation_release(kvo_derivation *derivation) {
   if (!derivation || __atomic_sub_fetch(&derivation->references, 1, __ATOMIC_ACQ_REL)) return;
   release_chains(derivation);
+  kvo_sequence_free(derivation->sequence);
   derivation->operations->unowned_release(derivation->object);
   kvo_free(derivation);
 }

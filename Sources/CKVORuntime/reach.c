@@ -88,6 +88,13 @@ static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   kvo_frame_pop(guard);
 }
 
+// What a tracked key answered when it was read for this change, once for all who are told of it.
+static bool copy_answer(const kvo_reach *reach, uint32_t place, kvo_value *value) {
+  if (place == KVO_NO_PLACE) return false;
+  if (kvo_value_copy(value, &reach->links.tracked[place].answer.value)) return false;
+  return kvo_value_snapshot(value) == KVO_OK;
+}
+
 static void read_tracked(const kvo_frame *frame, kvo_member *member) {
   const kvo_derivation *path = member->path;
   kvo_frame *guard = visit(frame, path->object, path->operations);
@@ -106,6 +113,17 @@ static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member
   kvo_frame_pop(guard);
 }
 
+static void read_path_key(const kvo_frame *frame, const kvo_reach *reach, kvo_member *member) {
+  bool is_distinct = member->registration->options & KVO_DISTINCT;
+  member->is_read = !is_distinct && copy_answer(reach, member->tracked, &member->value);
+  if (!member->is_read) read_tracked(frame, member);
+}
+
+static void read_key(const kvo_frame *frame, const kvo_reach *reach, kvo_affected *affected) {
+  affected->is_read = copy_answer(reach, affected->tracked, &affected->value);
+  if (!affected->is_read) read_affected(frame, affected);
+}
+
 static void read_all(const kvo_frame *frame, const kvo_reach *reach, kvo_audience *audience,
     uint32_t wanted) {
   for (uint32_t i = 0; i < audience->member_count; i++) {
@@ -114,9 +132,9 @@ static void read_all(const kvo_frame *frame, const kvo_reach *reach, kvo_audienc
     uint32_t needed = wanted | (member->lacks_old ? KVO_OLD : 0);
     if (!(member->registration->options & needed) || is_detailed(reach, member)) continue;
     if (chain) read_path(frame, chain, member);
-    else if (member->path) read_tracked(frame, member);
+    else if (member->path) read_path_key(frame, reach, member);
     else if (!audience->affected[member->affected].is_read)
-      read_affected(frame, &audience->affected[member->affected]);
+      read_key(frame, reach, &audience->affected[member->affected]);
   }
 }
 
@@ -305,7 +323,7 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
     kvo_mutation_destroy(&reach->mutation);
     reach->mutation.kind = KVO_SETTING;
   }
-  reach->has_before = kvo_audience_find(&reach->before, NULL, frame->object, frame->id, NULL);
+  reach->has_before = kvo_audience_find(&reach->before, NULL, frame->object, frame->id, NULL, NULL);
   if (!reach->has_before) return false;
   if (reach->mutation.kind != KVO_SETTING)
     kvo_mutation_read_before(&reach->mutation, frame->object, frame->id,
@@ -330,17 +348,19 @@ void kvo_reach_deliver_priors(kvo_frame *frame) {
     call_prior(frame, reach, &reach->before.members[i]);
 }
 
-static void find_after(kvo_frame *frame, kvo_reach *reach, kvo_links *links) {
+static void find_after(kvo_frame *frame, kvo_reach *reach, kvo_links *links,
+    const kvo_links *read) {
   kvo_audience_find(&reach->after, reach->has_before ? &reach->before : NULL, frame->object,
-      frame->id, links);
+      frame->id, links, read);
 }
 
 // Follows the links that lead on from what is affected, and what tracked keys read now. False if
 // there are none.
 static bool follow(kvo_reach *reach) {
-  const kvo_links *links = &reach->links;
+  kvo_links *links = &reach->links;
   for (size_t i = 0; i < links->count; i++) kvo_link_follow(links->items[i]);
-  for (size_t i = 0; i < links->tracked_count; i++) kvo_derivation_follow(links->tracked[i]);
+  for (size_t i = 0; i < links->tracked_count; i++)
+    kvo_derivation_follow(links->tracked[i].derivation, &links->tracked[i].answer);
   return links->count || links->tracked_count;
 }
 
@@ -451,10 +471,10 @@ void kvo_reach_finish(kvo_frame *frame) {
   }
   kvo_reach *reach = frame->reach;
   uint64_t shortages = kvo_shortages;
-  find_after(frame, reach, &reach->links);
+  find_after(frame, reach, &reach->links, NULL);
   if (follow(reach)) {
     kvo_audience_destroy(&reach->after);
-    find_after(frame, reach, NULL);
+    find_after(frame, reach, NULL, &reach->links);
   }
   if (KVO_UNLIKELY(reach->has_distinct)) look_for_lost(reach);
   for (uint32_t i = 0; i < reach->after.member_count; i++)

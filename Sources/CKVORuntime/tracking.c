@@ -10,12 +10,18 @@
 // when each of its chains had come to stand where it does before the reading began by which they
 // were chosen. A chain remembers the ticket of that moment, whichever thread has placed it, and a
 // reading that finds anything placed and not yet fenced fences it itself.
+//
+// Mostly a getter reads what it read last time, in the same order. So a settled derivation keeps that
+// order, and a reading compares each read with the next of it, by address: nothing is recorded,
+// sorted or merged. Where all of it was the same, and no other thread was at the derivation, it stays
+// settled, as if the same chains had been installed by this reading.
+#include "kvo_delivery.h"
 #include "kvo_lock.h"
 #include "kvo_memory.h"
-#include "kvo_thread.h"
 #include "kvo_wiring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // MARK: Reads
 
@@ -27,21 +33,97 @@ static bool make_room(kvo_reads *reads) {
   return items;
 }
 
-void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key) {
+static void add(kvo_reads *reads, kvo_read read) {
   const kvo_read *last = reads->count ? &reads->items[reads->count - 1] : NULL;
-  if (last && last->object == object && last->key == interned_key) return;
+  if (last && last->object == read.object && last->key == read.key) return;
   if (!make_room(reads)) {
     reads->is_short = true;
     return;
   }
-  if (kvo_class_of(object)
-          ->operations->try_retain(object)) // else it is dying: it can't change much
-    reads->items[reads->count++] = (kvo_read){object, interned_key};
+  if (read.operations->try_retain(read.object)) // else it is dying: it can't change much
+    reads->items[reads->count++] = read;
+}
+
+static kvo_sequence *take_expected(kvo_reads *reads) {
+  kvo_sequence *expected = reads->expected;
+  reads->expected = NULL;
+  return expected;
+}
+
+// It is not what it was: what has been the same so far is recorded after all.
+static void diverge(kvo_reads *reads) {
+  kvo_sequence *expected = take_expected(reads);
+  for (size_t i = 0; expected && i < reads->matched; i++) add(reads, expected->reads[i]);
+  kvo_sequence_free(expected);
+}
+
+static bool is_same(const kvo_read *read, const kvo_object *object, const char *key) {
+  return read->object == object && read->key == key;
+}
+
+// Whether it is the next that is expected, or once more the one before it.
+static bool is_expected(kvo_reads *reads, const kvo_object *object, const char *key,
+    const void *token) {
+  kvo_read *next = reads->expected->reads + reads->matched;
+  if (reads->matched < reads->expected->count && is_same(next, object, key)) {
+    if (token) next->token = token;
+    reads->matched++;
+    return true;
+  }
+  return reads->matched && is_same(next - 1, object, key);
+}
+
+void kvo_reads_add_known(kvo_reads *reads, kvo_object *object, const char *interned_key,
+    const void *token) {
+  if (reads->expected && is_expected(reads, object, interned_key, token)) return;
+  if (reads->expected) diverge(reads);
+  add(reads, (kvo_read){object, interned_key, token, kvo_class_of(object)->operations});
+}
+
+void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key) {
+  kvo_reads_add_known(reads, object, interned_key, NULL);
+}
+
+bool kvo_reads_follow(kvo_reads *reads, const kvo_object *object, const void *token) {
+  const kvo_sequence *expected = reads->expected;
+  if (KVO_UNLIKELY(!expected) || KVO_UNLIKELY(reads->matched == expected->count)) return false;
+  const kvo_read *next = expected->reads + reads->matched;
+  if (KVO_UNLIKELY(next->object != object) || KVO_UNLIKELY(next->token != token)) return false;
+  reads->matched++;
+  return true;
+}
+
+kvo_value *kvo_reads_answer(kvo_reads *reads) {
+  kvo_answer *answer = reads->answer;
+  if (!answer) return NULL;
+  kvo_answer_destroy(answer);
+  answer->value = KVO_VALUE_NIL;
+  answer->is_read = true;
+  return &answer->value;
+}
+
+void kvo_answer_destroy(kvo_answer *answer) {
+  if (answer->is_read) kvo_value_destroy(&answer->value);
+  answer->is_read = false;
+}
+
+void kvo_sequence_free(kvo_sequence *sequence) {
+  for (size_t i = 0; sequence && i < sequence->count; i++)
+    sequence->reads[i].operations->unowned_release(sequence->reads[i].object);
+  kvo_free(sequence);
+}
+
+// Of what is held by the items as long as they are there.
+static void hold(kvo_sequence *sequence) {
+  for (size_t i = 0; i < sequence->count; i++)
+    sequence->reads[i].operations->unowned_retain(sequence->reads[i].object);
 }
 
 void kvo_reads_destroy(kvo_reads *reads) {
   for (size_t i = 0; i < reads->count; i++) kvo_object_release(reads->items[i].object);
   kvo_free(reads->items);
+  kvo_free(reads->made);
+  kvo_sequence_free(reads->expected);
   *reads = (kvo_reads){0};
 }
 
@@ -72,7 +154,8 @@ static void sort_once(kvo_reads *reads) {
 typedef struct {
   kvo_object *object; // held
   uint64_t ticket;
-  uint64_t placed; // what the derivation had placed by then
+  uint64_t placed;    // what the derivation had placed by then
+  uint64_t installed; // and the reading that was installed then
 } reading;
 
 // Holds the derivation's object, if both live, and takes a ticket.
@@ -80,9 +163,20 @@ static bool begin(kvo_wiring *wiring, kvo_derivation *derivation, reading *begun
   KVO_LOCKED(&kvo_graph_lock);
   if (derivation->ended || !derivation->operations->try_retain(derivation->object)) return false;
   kvo_wiring_enter_locked(wiring);
-  *begun = (reading){derivation->object, ++derivation->issued, derivation->placed};
+  *begun = (reading){
+      derivation->object, ++derivation->issued, derivation->placed, derivation->installed};
+  wiring->reads.expected = derivation->sequence;
+  derivation->sequence = NULL;
   if (derivation->placed != derivation->fenced) wiring->has_placed = true;
   return true;
+}
+
+// Whether an observer of the key is to be told what it is now. One that asks for distinct changes alone
+// has it read at its own time (distinct.c).
+static bool is_wanted(kvo_object *object, uintptr_t id) {
+  kvo_observers observers = kvo_object_observers(object, id);
+  uint32_t options = observers ? kvo_observers_options(observers) : 0;
+  return options & KVO_NEW && !(options & KVO_DISTINCT);
 }
 
 // A frame holds the object while the user's code runs: it lets go, should that throw.
@@ -97,11 +191,24 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
   kvo_frame_reads(frame, derivation->accessors->id);
   const kvo_property_description *property = kvo_accessors_current(derivation->accessors)->property;
   uint64_t shortages = kvo_shortages;
+  if (reads->answer) kvo_answer_destroy(reads->answer); // an earlier reading's
+  if (!is_wanted(object, derivation->accessors->id)) reads->answer = NULL;
   if (property && property->track) property->track(object, property->binding, reads);
   if (kvo_shortages != shortages) reads->is_short = true;
+  if (reads->is_short && reads->answer) kvo_answer_destroy(reads->answer);
   kvo_frame_pop(frame);
-  sort_once(reads);
   return true;
+}
+
+// In its order, before the items are sorted. Without memory the next reading is recorded as well.
+static void note_sequence(kvo_reads *reads) {
+  uint64_t shortages = kvo_shortages;
+  size_t size = reads->count * sizeof *reads->items;
+  reads->made = reads->is_short ? NULL : kvo_alloc(sizeof *reads->made + size);
+  kvo_shortages = shortages;
+  if (!reads->made) return;
+  reads->made->count = reads->count;
+  if (size) memcpy(reads->made->reads, reads->items, size);
 }
 
 // MARK: Chains
@@ -143,7 +250,8 @@ static void end_chain_locked(kvo_chain *chain, kvo_retired **retired) {
 
 static int compare_chains(const void *a, const void *b) {
   const kvo_chain *left = *(kvo_chain *const *)a, *right = *(kvo_chain *const *)b;
-  return compare(left->root, key_of(left), &(kvo_read){right->root, key_of(right)});
+  return compare(left->root, key_of(left),
+      &(kvo_read){.object = right->root, .key = key_of(right)});
 }
 
 // What was read before is followed on where it is not known what is read now: the key is read again
@@ -187,9 +295,56 @@ static bool install(kvo_wiring *wiring, kvo_derivation *derivation, const readin
   return true;
 }
 
+// MARK: The same again
+
+static bool is_whole(const kvo_reads *reads) {
+  return reads->expected && reads->matched == reads->expected->count && !reads->is_short;
+}
+
+static bool may_stay_locked(const kvo_derivation *derivation, const reading *done) {
+  bool is_last = derivation->issued == done->ticket && derivation->installed == done->installed;
+  return is_last && derivation->state == KVO_WIRED &&
+         !kvo_presence_has_others_locked(&derivation->wirers);
+}
+
+// Whether what has been read is what the chains stand at.
+static bool stays(kvo_wiring *wiring, kvo_derivation *derivation, const reading *done) {
+  if (!is_whole(&wiring->reads)) return false;
+  KVO_LOCKED(&kvo_graph_lock);
+  if (derivation->ended || !may_stay_locked(derivation, done)) return false;
+  if (done->placed > derivation->fenced) derivation->fenced = done->placed;
+  derivation->installed = done->ticket;
+  derivation->sequence = take_expected(&wiring->reads);
+  return true;
+}
+
+static bool stands_at_all(const kvo_derivation *derivation) {
+  for (uint32_t i = 0; i < derivation->count; i++)
+    if (derivation->chains[i]->ended || !derivation->chains[i]->first) return false;
+  return true;
+}
+
+void kvo_wiring_keep_sequence_locked(kvo_wiring *wiring, kvo_derivation *derivation) {
+  kvo_sequence *made = wiring->reads.made;
+  bool is_installed = derivation->installed == wiring->ticket && !derivation->ended;
+  if (!made || derivation->sequence || !is_installed || !stands_at_all(derivation)) return;
+  hold(made);
+  wiring->reads.made = NULL;
+  derivation->sequence = made;
+}
+
 bool kvo_wiring_track(kvo_wiring *wiring, kvo_derivation *derivation) {
   reading reading;
+  kvo_reads *reads = &wiring->reads;
   if (!begin(wiring, derivation, &reading)) return false;
+  wiring->ticket = reading.ticket;
+  reads->answer = wiring->answer;
   kvo_wiring_settle(wiring);
-  return read(derivation, reading.object, &wiring->reads) && install(wiring, derivation, &reading);
+  if (!read(derivation, reading.object, reads)) return false;
+  if (wiring->answer) wiring->answer->ticket = reading.ticket;
+  if (stays(wiring, derivation, &reading)) return false;
+  diverge(reads);
+  note_sequence(reads);
+  sort_once(reads);
+  return install(wiring, derivation, &reading);
 }

@@ -277,6 +277,7 @@ static bool go_on_locked(kvo_wiring *wiring, kvo_derivation *derivation, uint64_
   bool is_settled = is_settled_locked(derivation);
   bool gives_up = !is_settled && next > (derivation->is_restless ? FEW_ROUNDS : MOST_ROUNDS);
   if (is_settled || gives_up) derivation->is_restless = gives_up;
+  if (is_settled) kvo_wiring_keep_sequence_locked(wiring, derivation);
   if (!gives_up && may_place(derivation, is_settled, rounds)) push_track(wiring, derivation, next);
   push_unwired_locked(wiring, derivation);
   return gives_up;
@@ -350,8 +351,8 @@ void kvo_link_follow(kvo_link *link) {
   kvo_wiring_settle(&wiring);
 }
 
-void kvo_derivation_follow(kvo_derivation *derivation) {
-  kvo_wiring wiring = {.presence = &derivation->wirers};
+void kvo_derivation_follow(kvo_derivation *derivation, kvo_answer *answer) {
+  kvo_wiring wiring = {.presence = &derivation->wirers, .answer = answer};
   push_track(&wiring, derivation, 0);
   work_off(&wiring);
   kvo_wiring_settle(&wiring);

@@ -12,8 +12,13 @@ class ReadRecorder {
     // The thread's variable holds the address for as long as this frame does.
     withExtendedLifetime(self) {
       let outer = kvo_current_recorder()
+      let outerSink = kvo_current_sink()
       kvo_set_recorder(Unmanaged.passUnretained(self).toOpaque())
-      defer { kvo_set_recorder(outer) }
+      kvo_set_sink(nil)
+      defer {
+        kvo_set_recorder(outer)
+        kvo_set_sink(outerSink)
+      }
       body()
     }
   }
@@ -107,12 +112,24 @@ final class ReadCollector: ReadRecorder {
     let path = accessors.isWalked ? accessors.path : nil
     let collector = ReadCollector(reads, isFollowed: path != nil)
     collector.record {
-      accessors.evaluate(object)
-      guard let path else { return }
+      guard let path else {
+        kvo_set_sink(reads)
+        return collector.evaluate(accessors, object)
+      }
+      collector.evaluate(accessors, object)
       let walk = KeyPathWalk(wasRead: collector.told.key, own: property.name) { object, key in
         if let key { kvo_reads_add(reads, object.header, key.interned) }
       }
       walk.go(along: path, from: object)
+    }
+  }
+
+  // What comes of it is for the observers, if they ask for that: so it is evaluated but once.
+  private func evaluate(_ accessors: Accessors, _ object: KVOObject) {
+    if let answer = kvo_reads_answer(reads) {
+      try? accessors.read(object, into: answer)
+    } else {
+      accessors.evaluate(object)
     }
   }
 
@@ -122,7 +139,7 @@ final class ReadCollector: ReadRecorder {
   ) {
     let object = header.assumingMemoryBound(to: kvo_object.self)
     guard let name = KVOObject.at(object).storedKey(at: address - header, accessor) else { return }
-    kvo_reads_add(reads, object, name.interned)
+    kvo_reads_add_known(reads, object, name.interned, StorageOffset.token(of: accessor()))
     if isFollowed { told.append(ToldRead(header, accessor().firstGetter, name)) }
   }
 
@@ -277,6 +294,11 @@ func recordRead(
 /// stored, and nothing has been recorded.
 @_effects(readonly) @inline(never) @usableFromInline
 func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath) -> Bool {
+  if let reads = kvo_current_sink() {
+    let token = Unmanaged.passUnretained(accessor()).toOpaque()
+    let object = header.assumingMemoryBound(to: kvo_object.self)
+    if kvo_reads_follow(reads, object, token) { return true }
+  }
   guard let recorder = ReadRecorder.current else { return true }
   guard let offset = StorageOffset.known(for: accessor()) else { return false }
   recorder.note(header, accessor, at: header + offset)

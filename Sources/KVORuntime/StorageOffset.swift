@@ -17,6 +17,11 @@ final class StorageOffset: Sendable {
     offsets[address(of: accessor)]?.fromHeader
   }
 
+  /// What stands for the accessor's property and for nothing else, for ever; nil if nothing does.
+  static func token(of accessor: AnyKeyPath) -> UnsafeRawPointer? {
+    offsets[address(of: accessor)].map { _ in address(of: accessor) }
+  }
+
   /// Remembers where the accessor's property lies, from the header.
   static func keep(_ offset: Int, for accessor: AnyKeyPath) {
     guard offsets.size < mostOffsets else { return }

@@ -201,6 +201,9 @@ import Testing
   @Test("F5 I3: threads that track one key leave it standing at all that was read last")
   func trackedBesideAnother() { #expect(sight_missed_beside_another() == 0) }
 
+  @Test("F5 I3: who was held up in reading a computed key does not undo what was read later")
+  func trackedByOlderReading() { #expect(sight_missed_after_older_reading() == 0) }
+
   @Test("F5: a getter that reads something else each time is given up, and told of changes still")
   func trackedRestless() { #expect((2...5).contains(sight_readings_of_restless())) }
 

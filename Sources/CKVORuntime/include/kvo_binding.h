@@ -61,6 +61,16 @@ kvo_status kvo_set_class_of_unobserved(
 typedef struct kvo_reads kvo_reads;
 /// One more property that was read, of whatever object, which is retained for the time being.
 void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key);
+/// The same of a key that the binding knows by a token as well: an address that stands for nothing else as long
+/// as the process lives. NULL: by none.
+void kvo_reads_add_known(kvo_reads *reads, kvo_object *object, const char *interned_key,
+    const void *KVO_NULLABLE token);
+/// Whether this is the property that was read next when the key was last read: then it has been told.
+/// Else it is to be told by `kvo_reads_add_known`. O(1); on the thread that tracks.
+bool kvo_reads_follow(kvo_reads *reads, const kvo_object *object, const void *token);
+/// Where what the getter answers is wanted: a nil value for the binding to make it there, as `get` does. So the key
+/// needs no second reading. NULL: it is not wanted. On the thread that tracks.
+kvo_value *KVO_NULLABLE kvo_reads_answer(kvo_reads *reads);
 
 /// A key of a binding's class.
 typedef struct kvo_property_description {
@@ -277,6 +287,12 @@ void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_obj
 /// The variable for languages that can't name it.
 KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }
 KVO_INLINE void kvo_set_recorder(void *KVO_NULLABLE recorder) { kvo_recorder = recorder; }
+
+/// For the binding's recorder: whether what is read now on this thread is told to a tracked key alone, which may
+/// be asked straight away by `kvo_reads_follow`. NULL where it is told to somebody else.
+extern __thread kvo_reads *KVO_NULLABLE kvo_sink __attribute__((tls_model("initial-exec")));
+KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_sink(void) { return kvo_sink; }
+KVO_INLINE void kvo_set_sink(kvo_reads *KVO_NULLABLE sink) { kvo_sink = sink; }
 
 /// Whether reads are being recorded on this thread. `pure`, so that a loop may ask once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }

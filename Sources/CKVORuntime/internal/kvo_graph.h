@@ -70,6 +70,7 @@ struct kvo_derivation {
   bool by_other_thread; ///< the audience that it was last found for came by another thread's link
   bool is_tracked;      ///< its chains go by what the key's getter reads (tracking.c)
   bool is_restless;     ///< each reading found other things to stand at, until that was given up
+  uint32_t place;       ///< among the links of the change that it was last found for; graph lock
   enum { KVO_UNWIRED, KVO_BEING_WIRED, KVO_WIRED } state;
   const void *KVO_NULLABLE wirer;        ///< who is wiring it
   kvo_presence wirers;                   ///< that one, and whoever else goes through its chains
@@ -87,6 +88,9 @@ struct kvo_derivation {
   uint64_t issued, installed;           ///< tickets of tracking, as a link's
   uint64_t placed, fenced; ///< how often a tracked one has come to stand somewhere, and
                            ///< how much of that a reading has fenced
+  /// Of a tracked one that is settled: what was read by the reading that was installed last. Whoever
+  /// reads takes it. Graph lock.
+  struct kvo_sequence *KVO_NULLABLE sequence;
   uint32_t count;
   kvo_chain *KVO_NONNULL *KVO_NONNULL chains;
 };
@@ -135,18 +139,46 @@ void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child);
 void kvo_wire(kvo_link *KVO_NULLABLE first, kvo_derivation *KVO_NULLABLE derivation);
 /// Reads again where a link leads, and moves what stands further along. No lock held.
 void kvo_link_follow(kvo_link *link);
-/// Reads a tracked key again, and follows what it reads now. No lock held.
-void kvo_derivation_follow(kvo_derivation *derivation);
 
-/// What a tracked key's getter read: sorted by object and key, each once, when it has been tracked.
+/// One property that a tracked key's getter read.
 typedef struct kvo_read {
-  kvo_object *object; ///< a reference
-  const char *key;    ///< interned
+  kvo_object *object;                     ///< a reference
+  const char *key;                        ///< interned
+  const void *KVO_NULLABLE token;         ///< by which the binding knows the key, if it has said so
+  const kvo_class_operations *operations; ///< the object's
 } kvo_read;
+
+/// What one reading read, in the order in which it came. Of objects the memory is held.
+typedef struct kvo_sequence {
+  size_t count;
+  kvo_read reads[];
+} kvo_sequence;
+void kvo_sequence_free(kvo_sequence *KVO_NULLABLE sequence);
+
+/// What a reading of a tracked key answered.
+typedef struct kvo_answer {
+  kvo_value value;
+  bool is_read;
+  uint64_t ticket; ///< of that reading
+} kvo_answer;
+/// Ends the value, if there is one.
+void kvo_answer_destroy(kvo_answer *answer);
+/// Reads a tracked key again, and follows what it reads now. What the last reading answered is in
+/// `*answer`, which is zero before, if its observers want it. No lock held.
+void kvo_derivation_follow(kvo_derivation *derivation, kvo_answer *answer);
+
+/// What a tracked key's getter reads. As long as it is what it was last time, in that order, it is compared
+/// and nothing else; else each read is an item, which are sorted by object and key, each once, when it
+/// has been tracked.
 struct kvo_reads {
   kvo_read *KVO_NULLABLE items;
   size_t count, capacity;
   bool is_short; ///< memory ran out
+  kvo_sequence
+      *KVO_NULLABLE expected;      ///< what was read last time; NULL once something else is read
+  size_t matched;                  ///< how much of that has been read
+  kvo_sequence *KVO_NULLABLE made; ///< the items in the order in which they came, not held
+  kvo_answer *KVO_NULLABLE answer; ///< where what the getter answers is to go
 };
 void kvo_reads_destroy(kvo_reads *reads);
 

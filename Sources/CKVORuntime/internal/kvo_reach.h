@@ -17,6 +17,7 @@ typedef struct kvo_affected {
   const char *KVO_NULLABLE key; ///< of a derived one, interned
   uint64_t serial;              ///< when it came to be watched
   bool by_other_thread;         ///< found by a link that another thread has placed
+  uint32_t tracked;             ///< of a tracked key: its place among the links, or KVO_NO_PLACE
   bool is_read;
   kvo_value value; ///< what it was when it was read, for its plain observers
 } kvo_affected;
@@ -28,6 +29,7 @@ typedef struct kvo_member {
   uint32_t thread;                   ///< likewise
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
+  uint32_t tracked;                  ///< with `path`: its place among the links, or KVO_NO_PLACE
   bool is_whole;                     ///< gets whole values, not what came and went
   bool by_other_thread;              ///< found by a link that another thread has placed
   bool is_late;      ///< another thread has registered it since the will, or led it here
@@ -70,18 +72,26 @@ typedef struct kvo_audience {
 /// An empty one.
 void kvo_audience_init(kvo_audience *audience);
 
+/// A tracked key that a change affects, held, and what it answered when it was tracked for that.
+typedef struct kvo_tracked {
+  kvo_derivation *derivation;
+  kvo_answer answer;
+} kvo_tracked;
+
 /// Links that lead on from what a change affects, and tracked keys that it affects, each held.
 typedef struct kvo_links {
   kvo_link *KVO_NULLABLE *KVO_NULLABLE items;
   size_t count, capacity;
-  kvo_derivation *KVO_NULLABLE *KVO_NULLABLE tracked;
+  kvo_tracked *KVO_NULLABLE tracked;
   size_t tracked_count, tracked_capacity;
 } kvo_links;
 
 /// Finds who is to be told of a change of the key, and the links that lead on from there, if they
-/// are asked for. Members that were in `before` get their place there. False if memory is out.
+/// are asked for. Members that were in `before` get their place there; where tracked keys have been read
+/// for the change already, keys and members get their place among those. False if memory is out.
 bool kvo_audience_find(kvo_audience *audience, const kvo_audience *KVO_NULLABLE before,
-    kvo_object *object, uintptr_t id, kvo_links *KVO_NULLABLE links);
+    kvo_object *object, uintptr_t id, kvo_links *KVO_NULLABLE links,
+    const kvo_links *KVO_NULLABLE read);
 /// Adds a member of the audience at will that is not to be found at did, behind all others. False if memory
 /// is out.
 bool kvo_audience_add_lost(kvo_audience *audience, const kvo_audience *before, uint32_t place);

@@ -22,7 +22,9 @@ typedef struct kvo_wiring {
   kvo_task *KVO_NULLABLE tasks;
   size_t count, capacity;
   kvo_task current;
-  kvo_reads reads; ///< of the key that is being tracked
+  kvo_reads reads;                 ///< of the key that is being tracked
+  uint64_t ticket;                 ///< of its reading
+  kvo_answer *KVO_NULLABLE answer; ///< where what it answers is to go
   kvo_retired *KVO_NULLABLE retired;
   kvo_derivation
       *KVO_NULLABLE own; ///< those that this one has begun to wire, by `next_own`; references
@@ -45,8 +47,12 @@ void kvo_wiring_settle(kvo_wiring *wiring);
 void kvo_wiring_follow(kvo_wiring *wiring, kvo_link *link, bool thorough);
 /// Reads a tracked key and replaces its derivation's chains: there is one for each read then, of
 /// this reading or of one that began later; those without a link are to be wired. Calls the getter:
-/// no lock held. False if the derivation has ended, or memory is out.
+/// no lock held. False if there is nothing more to do: the same was read as last time, the derivation has
+/// ended, or memory is out.
 bool kvo_wiring_track(kvo_wiring *wiring, kvo_derivation *derivation);
+/// Keeps the order of what was read for the next reading, where all of it is stood at. The derivation is
+/// settled; graph lock held.
+void kvo_wiring_keep_sequence_locked(kvo_wiring *wiring, kvo_derivation *derivation);
 
 /// Counts the wiring among those that are at what it was begun for, before it places anything.
 void kvo_wiring_enter_locked(kvo_wiring *wiring);

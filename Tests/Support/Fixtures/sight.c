@@ -257,6 +257,35 @@ int sight_missed_beside_another(void) {
   return missed;
 }
 
+static void overtake(void *context, int thread) {
+  sight *self = context;
+  if (thread == 0) {
+    halts_in_reading = 1;
+    spot_setValue(self->near, 1);
+  } else {
+    fixture_await(&in_reading->begun, 1);
+    sight_setFirst(self, 1);
+    fixture_raise(&in_reading->let_go);
+  }
+}
+
+int sight_missed_after_older_reading(void) {
+  gate reading = {0};
+  in_reading = &reading;
+  sight *self = make_sight(NULL);
+  int calls = 0;
+  kvo_handle *handle = observe(self, &calls);
+  spot_setValue(self->near, 0); // what is read is known from now on
+  fixture_run_threads(2, overtake, self);
+  sight_setFirst(self, 0);
+  calls = 0;
+  spot_setShown(self->spots[0], 1);
+  int missed = 1 - calls;
+  kvo_handle_release(handle);
+  end_sight(self);
+  return missed;
+}
+
 int sight_readings_of_restless(void) {
   sight *self = make_sight(NULL);
   kvo_object_release(&self->near->object);

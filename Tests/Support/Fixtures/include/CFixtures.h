@@ -33,6 +33,7 @@
 #include "fixture_sight.h"
 #include "fixture_stress.h"
 #include "fixture_surroundings.h"
+#include "fixture_tally.h"
 #include "fixture_tangle.h"
 #include "fixture_threads.h"
 #include "fixture_thrower.h"

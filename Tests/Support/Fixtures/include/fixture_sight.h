@@ -17,6 +17,9 @@ int sight_missed_beside_another(void);
 /// A getter that keeps another object each time. How often it is read for one change of what it
 /// reads, when that has been given up; -1 if that is not told, or what it read last not stood at.
 int sight_readings_of_restless(void);
+/// A thread that has read the key is held up while another one sets what sends the getter elsewhere. How many
+/// sets of what is read in the end, when it has been sent back, are not told.
+int sight_missed_after_older_reading(void);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

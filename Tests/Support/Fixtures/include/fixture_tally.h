@@ -1,0 +1,29 @@
+/// Computed keys that a binding tracks, which knows by tokens what it reads, and tells what they answer as
+/// they are tracked.
+#ifndef FIXTURE_TALLY_H
+#define FIXTURE_TALLY_H
+
+#include <CKVORuntime.h>
+
+/// Computed, each a `long`: `chosen` is y if `which` is not 0, else x; `total` is x and the next one's total;
+/// `echo` is x, and with `echoes` its getter sets y to it; `both` is x and y.
+typedef struct tally {
+  kvo_object object;
+  long x, y, which;
+  struct tally *next;
+  bool echoes;
+  int tracked; ///< how often any of them was tracked
+  int got;     ///< and read otherwise
+} tally;
+
+#define TALLY_PROPERTIES(PROPERTY)            \
+  PROPERTY(tally, long, x, X, ASSIGN)         \
+  PROPERTY(tally, long, y, Y, ASSIGN)         \
+  PROPERTY(tally, long, which, Which, ASSIGN) \
+  PROPERTY(tally, struct tally *, next, Next, RETAIN)
+
+KVO_BEGIN_DECLS
+KVO_CLASS_INTERFACE(tally, TALLY_PROPERTIES)
+KVO_END_DECLS
+
+#endif
