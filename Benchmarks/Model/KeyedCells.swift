@@ -13,6 +13,11 @@ open class KeyedCells: KVOObject {
   /// The keys: "k0", "k1" and so on.
   public static let keys = (0..<keyCount).map { "k\($0)" }
 
+  /// The same keys, found once.
+  public static let foundKeys = keys.map { key in
+    do { return try KeyValueKey<KeyedCells, Double>(key) } catch { fatalError("\(error)") }
+  }
+
   private var cells: [Double]
 
   /// How many keys the object uses.
@@ -36,6 +41,11 @@ open class KeyedCells: KVOObject {
   /// Changes the cell of `keys[index]` and tells its observers.
   public func setCell(_ index: Int, to newValue: Double) {
     withChange(forKey: KeyedCells.keys[index]) { cells[index] = newValue }
+  }
+
+  /// The same of `foundKeys[index]`.
+  public func setFoundCell(_ index: Int, to newValue: Double) {
+    withChange(of: KeyedCells.foundKeys[index]) { cells[index] = newValue }
   }
 }
 

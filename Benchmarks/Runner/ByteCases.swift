@@ -14,6 +14,7 @@ var bytesFamily: Family {
     .bytes("swift.bytes.context", .uniform) {
       try contextBytes(of: ContextCells(count: count))
     },
+    .bytes("swift.bytes.batchtoken", .uniform) { oneTokenBytes(of: OneTokenCells(count: count)) },
     .bytes("c.bytes.objects", .typed, isExtra: true) { bench_bytes_for_objects(count) },
     .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
     .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
@@ -25,6 +26,7 @@ var bytesFamily: Family {
 // What the runtime keeps for a class counts too, so no two cases share one.
 private final class TokenCells: KeyedCells {}
 private final class ContextCells: KeyedCells {}
+private final class OneTokenCells: KeyedCells {}
 
 /// Bytes for each observation that the body makes. What it returns lives until they are counted.
 private func bytesPerObservation<Kept>(_ count: Int, _ body: () throws -> Kept) rethrows -> Double {
@@ -33,6 +35,11 @@ private func bytesPerObservation<Kept>(_ count: Int, _ body: () throws -> Kept) 
   let kept = try body()
   let after = withExtendedLifetime(kept) { bench_memory_in_use() }
   return (Double(after) - Double(before)) / Double(count)
+}
+
+/// Has the class find its keys.
+private func prepareClass(of object: KeyedCells) {
+  require(object.isObserved(forKey: KeyedCells.keys[0]) == false, "an object is observed already")
 }
 
 /// An array with room, so that its own growth does not count.
@@ -51,7 +58,7 @@ private func check(_ deliveries: Deliveries, keys: Int) {
 private func tokenBytes(of object: KeyedCells) throws -> Double {
   let keys = object.count
   let deliveries = Deliveries(keys: keys)
-  object.setCell(0, to: 0)  // The class has its keys now.
+  prepareClass(of: object)
   var tokens = emptyTokens(keys)
   let bytes = try bytesPerObservation(keys) {
     for (index, key) in KeyedCells.keys.prefix(keys).enumerated() {
@@ -68,7 +75,7 @@ private func contextBytes(of object: KeyedCells) throws -> Double {
   let keys = object.count
   let deliveries = Deliveries(keys: keys)
   let observer = ContextObserver(keys: keys, deliveries)
-  object.setCell(0, to: 0)
+  prepareClass(of: object)
   let bytes = try bytesPerObservation(keys) {
     for (index, key) in KeyedCells.keys.prefix(keys).enumerated() {
       try observer.observe(object, key, as: index)
@@ -77,6 +84,19 @@ private func contextBytes(of object: KeyedCells) throws -> Double {
   }
   check(deliveries, keys: keys)
   object.removeAllObservers()
+  return bytes
+}
+
+private func oneTokenBytes(of object: KeyedCells) -> Double {
+  let keys = object.count
+  let deliveries = Deliveries(keys: keys)
+  prepareClass(of: object)
+  let bytes = bytesPerObservation(keys) {
+    let token = observeAll(of: object, deliveries)
+    for index in 0..<keys { object.setFoundCell(index, to: 1) }
+    return token
+  }
+  check(deliveries, keys: keys)
   return bytes
 }
 

@@ -27,6 +27,13 @@ final class KeyHelper {
   }
 }
 
+/// Observes all keys that an object uses by one token.
+func observeAll(of object: KeyedCells, _ deliveries: Deliveries) -> KeyValueObservation {
+  object.observe(Array(KeyedCells.foundKeys.prefix(object.count))) { _, index, _ in
+    deliveries.count(index)
+  }
+}
+
 /// Tells the keys apart by their contexts: one byte each, of which only the address matters, and
 /// the address says which key it is.
 final class ContextObserver: KVOObject {

@@ -14,6 +14,13 @@ var swiftManyKeysFamily: Family {
   for count in manyKeysCounts {
     cases.append(.time("swift.manykeys.strings.\(count)", .uniform) { try byStrings(keys: count) })
   }
+  for count in manyKeysCounts {
+    cases.append(.time("swift.manykeys.handle.\(count)", .uniform) { byHandle(keys: count) })
+  }
+  for count in manyKeysCounts {
+    cases.append(
+      .time("swift.manykeys.batchtoken.\(count)", .uniform) { byOneToken(keys: count) })
+  }
   cases.append(
     .time("swift.manykeys.properties.token.10", .uniform, isExtra: true, propertiesByToken))
   return Family(cases: cases)
@@ -70,6 +77,11 @@ private func setCells(of object: KeyedCells, _ keys: ShuffledKeys, _ iterations:
 }
 
 @inline(never)
+private func setFoundCells(of object: KeyedCells, _ keys: ShuffledKeys, _ iterations: Int) {
+  keys.visit(iterations) { object.setFoundCell($0, to: 1) }
+}
+
+@inline(never)
 private func setProperties(of object: TenProperties, _ keys: ShuffledKeys, _ iterations: Int) {
   keys.visit(iterations) { object.setProperty($0, to: 1) }
 }
@@ -107,6 +119,35 @@ private func byStrings(keys: Int) throws -> Workload {
   let observer = StringObserver(keys: keys, deliveries)
   for key in 0..<keys { try observer.observe(object, key: key) }
   return workload(object, keys: keys, deliveries, observers: [observer])
+}
+
+/// Keys that were found once: a token for each, and changes by the same keys.
+private func byHandle(keys count: Int) -> Workload {
+  let object = KeyedCells(count: count)
+  let deliveries = Deliveries(keys: count)
+  let tokens = (0..<count).map { index in
+    object.observe(KeyedCells.foundKeys[index]) { _, _ in deliveries.count(index) }
+  }
+  return workload(object, keys: count, deliveries, tokens: tokens)
+}
+
+/// The same with one token for all of them, whose handler is told which it is.
+private func byOneToken(keys count: Int) -> Workload {
+  let object = KeyedCells(count: count)
+  let deliveries = Deliveries(keys: count)
+  let token = observeAll(of: object, deliveries)
+  return workload(object, keys: count, deliveries, tokens: [token])
+}
+
+private func workload(
+  _ object: KeyedCells, keys count: Int, _ deliveries: Deliveries, tokens: [KeyValueObservation]
+) -> Workload {
+  let keys = ShuffledKeys(count: count)
+  return Workload(
+    run: { setFoundCells(of: object, keys, $0) },
+    finish: { iterations in
+      withExtendedLifetime(tokens) { keys.check(deliveries, of: iterations) }
+    })
 }
 
 /// Declared properties and typed key paths, to compare keys that are data with.

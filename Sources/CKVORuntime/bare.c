@@ -58,7 +58,8 @@ typedef struct late_look {
 static void look(void *opaque) {
   const late_look *late = opaque;
   for (uint32_t i = 0; i < late->method->key_count; i++)
-    if (late->keys & (1u << i)) kvo_change_look(late->object, (uintptr_t)late->method->keys[i]);
+    if (late->keys & (1u << i))
+      kvo_change_look(late->object, (uintptr_t)late->method->keys[i], false);
 }
 
 static void end_look(void *opaque) { kvo_object_release(((late_look *)opaque)->object); }

@@ -90,12 +90,12 @@ kvo_frame *kvo_uniform_will(void *header, const void *storage) {
 }
 
 void kvo_uniform_look(void *header, const void *storage) {
-  kvo_change_look(header, (uintptr_t)storage - (uintptr_t)header);
+  kvo_change_look(header, (uintptr_t)storage - (uintptr_t)header, false);
 }
 
 void kvo_uniform_look_key(void *header, const char *interned_key) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
-  if (id) kvo_change_look(header, id);
+  if (id) kvo_change_look(header, id, false);
 }
 
 kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {

@@ -247,6 +247,18 @@ KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutat
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
 }
 
+KVO_INLINE void begin_unrecorded(kvo_frame *frame, kvo_observers observers,
+    const kvo_mutation *mutation) {
+  void *recorder = suspend_recording();
+  begin(frame, observers, mutation);
+  resume_recording(recorder);
+}
+
+void kvo_change_begin(kvo_frame *frame) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (observers) begin_unrecorded(frame, observers, NULL);
+}
+
 KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
   if (kvo_thread_has_open(thread, object, id)) return false;
@@ -258,9 +270,7 @@ KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
     return true;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
-  void *recorder = suspend_recording();
-  begin(frame, observers, mutation);
-  resume_recording(recorder);
+  begin_unrecorded(frame, observers, mutation);
   return true;
 }
 
@@ -383,14 +393,15 @@ KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 
 // Whether somebody has come meanwhile.
-static __attribute__((noinline)) void look_again(kvo_frame *frame) {
+static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  if (observers && !kvo_observers_are_manual(observers)) kvo_change_finish(frame);
+  if (!observers || (!by_hand && kvo_observers_are_manual(observers))) return;
+  kvo_change_finish(frame);
 }
 
-void kvo_change_look(kvo_object *object, uintptr_t id) {
+void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
@@ -400,7 +411,7 @@ void kvo_change_look(kvo_object *object, uintptr_t id) {
   }
   frame->id = id;
   __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // all there are have come since
-  look_again(frame);
+  look_again(frame, by_hand);
   kvo_frame_pop(frame);
 }
 
@@ -412,7 +423,7 @@ void kvo_change_close(kvo_frame *frame) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame);
   } else if (state == KVO_FRAME_LOOKING) {
-    look_again(frame);
+    look_again(frame, false);
   }
   kvo_frame_pop(frame);
 }

@@ -25,6 +25,7 @@ static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclas
   cls->operations = superclass->operations;
   cls->operations_number = superclass->operations_number;
   cls->is_bound = superclass->is_bound;
+  cls->has_own_brackets = superclass->has_own_brackets;
   cls->slot_count = superclass->slot_count;
   cls->generation = superclass->generation;
   cls->sibling = parent->subclasses;

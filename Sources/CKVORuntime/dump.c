@@ -217,12 +217,17 @@ static void print_open_pairs(output *out, const kvo_open_pair *pair) {
         (unsigned)pair->thread, pair->joined ? ", joining an automatic one" : "");
 }
 
+static void print_bracket(void *out, const char *key, uint32_t thread) {
+  print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key, (unsigned)thread);
+}
+
 static void print_dump(output *out, const kvo_object *object) {
   char description[160];
   kvo_object_describe(object, description, sizeof description);
   print(out, "%s, isa %s\n", description,
       kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
   if (kvo_visit_registrations(object, print_registration, out)) print(out, "  out of memory\n");
+  kvo_frames_visit_brackets(object, print_bracket, out);
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = kvo_table_of(object);
   if (!table) return;

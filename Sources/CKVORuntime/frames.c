@@ -349,3 +349,20 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
   count += is_told(frame);
   return count;
 }
+
+// Another thread may end the bracket and begin something else meanwhile, so it is looked at again
+// after its key has been read.
+static void visit_of_thread(const kvo_thread *thread, const kvo_object *object,
+    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
+  FOR_EACH_FRAME(frame, thread) {
+    if (!is_in_state(frame, object, KVO_FRAME_BRACKET)) continue;
+    const char *key = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+    if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, thread->number);
+  }
+}
+
+void kvo_frames_visit_brackets(const kvo_object *object,
+    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
+    visit_of_thread(thread, object, visit, context);
+}

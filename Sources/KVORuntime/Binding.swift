@@ -52,7 +52,8 @@ enum Binding {
       to: root, error)
   }
 
-  /// Has the core ask a class for its keys that reads, or sets, them in its own way.
+  /// Has the core ask a class for its keys that reads, or sets, them in its own way, and leave changes by hand
+  /// to one that opens or closes them so.
   static func addCodingHooks(to cClass: OpaquePointer, of type: KVOObject.Type) -> kvo_status {
     var status = kvo_status.KVO_OK
     if MethodOverride.reads(type) {
@@ -63,6 +64,7 @@ enum Binding {
       status = addHook(
         "setValue:forKey:", unsafeBitCast(setValueForKey, to: kvo_imp.self), to: cClass, nil)
     }
+    if MethodOverride.brackets(type) { kvo_class_set_own_brackets(cClass) }
     return status
   }
 

@@ -114,11 +114,22 @@ extension KeyValueObservedChange {
 }
 
 extension KeyValueObservedChange<Any> {
-  /// With values of whatever type they are; nil ones are there, as `Optional<Any>.none`.
-  init(boxing change: OpaquePointer) {
-    self.init(
-      change, newValue: kvo_change_get_new(change).map { present(ValueType.any(of: $0)) },
-      oldValue: kvo_change_get_old(change).map { present(ValueType.any(of: $0)) })
+  /// Calls a body with values of whatever type they are; nil ones are there, as `Optional<Any>.none`. With
+  /// the body in both branches, so that in the first, where there are none, the compiler has nothing to let
+  /// go of.
+  @inline(__always)
+  static func lend(boxing change: OpaquePointer, to body: (Self) -> Void) {
+    let parts = kvo_binding_change_parts(change).pointee
+    let isBare = parts.old_value == nil && parts.new_value == nil
+    if _fastPath(isBare && kvo_binding_is_setting(change)) {
+      body(
+        Self(kind: .setting, newValue: nil, oldValue: nil, ranges: nil, isPrior: parts.is_prior))
+    } else {
+      body(
+        Self(
+          change, newValue: parts.new_value.map { present(ValueType.any(of: $0)) },
+          oldValue: parts.old_value.map { present(ValueType.any(of: $0)) }))
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-internal import CKVORuntime
+public import CKVORuntime
 
 // Changes by hand, by key path and around a body.
 extension KeyValueObserving where Self: KVOObject {
@@ -28,13 +28,41 @@ extension KeyValueObserving where Self: KVOObject {
     of keyPath: KeyPath<Self, Value>, _ body: () throws -> R
   ) rethrows -> R {
     guard let key = changedKey(of: keyPath) else { return try body() }
-    return try withExtendedLifetime(key) { try withChange(forKey: key.name.string, body) }
+    let change = openBracket(key.name.interned, 0)
+    // The key may be lent.
+    defer { withExtendedLifetime(key) { closeBracket(change, key.name.interned) } }
+    return try body()
   }
 
   /// Brackets a body that changes the key's value: will, body, did, also when the body throws.
+  ///
+  /// It tells what `willChangeValue(forKey:)` and `didChangeValue(forKey:)` around the body tell, and
+  /// calls these where the class overrides them. For a key that is found once, see `KeyValueKey`.
+  ///
+  /// - Complexity: O(1), but for the key's length.
+  @inlinable
   public func withChange<R>(forKey key: String, _ body: () throws -> R) rethrows -> R {
-    willChangeValue(forKey: key)
-    defer { didChangeValue(forKey: key) }
+    let change = openBracket(key)
+    defer { closeBracket(change, key) }
+    return try body()
+  }
+
+  /// Brackets a body that changes the value of a key that was found before: will, body, did, also when
+  /// the body throws.
+  ///
+  /// ```swift
+  /// sheet.withChange(of: key) { sheet.cells[17] = value }
+  /// ```
+  ///
+  /// It tells what `withChange(forKey:)` tells, at the cost of an `@Observed` property's setter.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func withChange<Value, R>(
+    of key: KeyValueKey<Self, Value>, _ body: () throws -> R
+  ) rethrows -> R {
+    let change = openBracket(key.interned, key.id)
+    defer { closeBracket(change, key.interned) }
     return try body()
   }
 }
@@ -100,6 +128,71 @@ extension KeyValueObserving where Self: KVOObject {
     willChangeValue(forKey: key, withSetMutation: kind, using: objects)
     defer { didChangeValue(forKey: key, withSetMutation: kind, using: objects) }
     return try body()
+  }
+}
+
+// What a bracket opens is nil where there is nobody to tell, where an automatic change tells it, and where
+// the class has its own way.
+extension KVOObject {
+  /// - Parameter id: what the C core is likely to know the key by.
+  @inlinable @inline(__always)
+  func openBracket(_ key: UnsafePointer<CChar>, _ id: UInt) -> OpaquePointer? {
+    if let change = kvo_bracket_will(headerAddress(of: self), key, id) { return change }
+    openEmptyBracket(key)
+    return nil
+  }
+
+  @usableFromInline
+  func openBracket(_ key: String) -> OpaquePointer? {
+    if kvo_binding_is_observed(header),
+      let change = key.withKey({ kvo_bracket_will_named(header, $0) }) ?? nil
+    {
+      return change
+    }
+    if MethodOverride.brackets(type(of: self)) { willChangeValue(forKey: key) }
+    return nil
+  }
+
+  @inlinable @inline(__always)
+  func closeBracket(_ change: OpaquePointer?, _ key: UnsafePointer<CChar>) {
+    if let change {
+      withExtendedLifetime(self) { kvo_bracket_did(change) }
+    } else {
+      closeEmptyBracket(key)
+    }
+  }
+
+  @inlinable @inline(__always)
+  func closeBracket(_ change: OpaquePointer?, _ key: String) {
+    if let change {
+      withExtendedLifetime(self) { kvo_bracket_did(change) }
+    } else {
+      closeEmptyBracket(key)
+    }
+  }
+
+  @usableFromInline
+  func openEmptyBracket(_ key: UnsafePointer<CChar>) {
+    guard MethodOverride.brackets(type(of: self)) else { return }
+    willChangeValue(forKey: KeyName.of(interned: key).string)
+  }
+
+  @usableFromInline
+  func closeEmptyBracket(_ key: UnsafePointer<CChar>) {
+    if MethodOverride.brackets(type(of: self)) {
+      didChangeValue(forKey: KeyName.of(interned: key).string)
+    } else if kvo_binding_came_to_be_observed(header) {
+      kvo_bracket_look(header, key)
+    }
+  }
+
+  @usableFromInline
+  func closeEmptyBracket(_ key: String) {
+    if MethodOverride.brackets(type(of: self)) {
+      didChangeValue(forKey: key)
+    } else if kvo_binding_came_to_be_observed(header) {
+      _ = key.withKey { kvo_bracket_look(header, $0) }
+    }
   }
 }
 

@@ -13,6 +13,11 @@ enum MethodOverride {
   /// Whether the class says in its own way what affects its keys.
   static func affects(_ type: KVOObject.Type) -> Bool { differs(type, at: affectingPlace) }
 
+  /// Whether objects of the class open or close changes by hand in their own way.
+  static func brackets(_ type: KVOObject.Type) -> Bool {
+    differs(type, at: openingPlace) || differs(type, at: closingPlace)
+  }
+
   /// Whether objects of the class have mirrors of their own.
   static func reflects(_ type: KVOObject.Type) -> Bool {
     reflectingPlace != nil && differs(type, at: reflectingPlace)
@@ -22,6 +27,8 @@ enum MethodOverride {
   private static let readingPlace = place(of: Reading.self)
   private static let settingPlace = place(of: Setting.self)
   private static let affectingPlace = place(of: Affecting.self)
+  private static let openingPlace = place(of: Opening.self)
+  private static let closingPlace = place(of: Closing.self)
 
   // What is read here is no documented part of a class's layout. Without one clear answer every class
   // counts as one that overrides: that is slower, but right.
@@ -63,4 +70,12 @@ private class Affecting: KVOObject {
   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
     super.keyPathsForValuesAffectingValue(forKey: key)
   }
+}
+
+private class Opening: KVOObject {
+  override func willChangeValue(forKey key: String) { super.willChangeValue(forKey: key) }
+}
+
+private class Closing: KVOObject {
+  override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }
 }

@@ -39,7 +39,9 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Any>) -> Void
   ) throws -> KeyValueObservation {
     try register(key: keyPath, options) { object, change in
-      changeHandler(unsafeDowncast(object, to: Self.self), change)
+      KeyValueObservedChange.lend(boxing: change) {
+        changeHandler(unsafeDowncast(object, to: Self.self), $0)
+      }
     }
   }
 }

@@ -4,13 +4,11 @@ internal import CKVORuntime
 extension KVOObject {
   func register(
     key: String, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, KeyValueObservedChange<Any>) -> Void
+    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
     try register(key) { cKey in
-      Handler.register(with: self, cKey, options, token) { object, change in
-        deliver(object, KeyValueObservedChange(boxing: change))
-      }
+      Handler.register(with: self, cKey, options, token, deliver)
     }
     return token
   }

@@ -20,12 +20,8 @@ extension KeyValueObserving where Self: KVOObject {
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, PartialKeyPath<Self>) -> Void
   ) -> KeyValueObservation {
-    register(keyPaths, options) { object, keyPath in
-      // The array that was given holds it.
-      changeHandler(
-        unsafeDowncast(object, to: Self.self),
-        unsafeDowncast(keyPath, to: PartialKeyPath<Self>.self)
-      )
+    register(keyPaths, options) { object, index, _ in
+      changeHandler(unsafeDowncast(object, to: Self.self), keyPaths[index])
     }
   }
 }
@@ -36,11 +32,8 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, PartialKeyPath<Self>) -> Void
   ) -> KeyValueObservation {
-    register(keyPaths, options) { object, keyPath in
-      changeHandler(
-        unsafeDowncast(object, to: Self.self),
-        unsafeDowncast(keyPath, to: PartialKeyPath<Self>.self)
-      )
+    register(keyPaths, options) { object, index, _ in
+      changeHandler(unsafeDowncast(object, to: Self.self), keyPaths[index])
     }
   }
 }
@@ -48,17 +41,33 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
 extension KVOObject {
   fileprivate func register(
     _ keyPaths: [AnyKeyPath], _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, AnyKeyPath) -> Void
+    _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+  ) -> KeyValueObservation {
+    let keys = keyPaths.map { observedKey(of: $0) }
+    return register(keys.map(\.name.interned), keys.compactMap(\.lent), options, deliver)
+  }
+
+  /// Registers a function for several keys.
+  /// - Parameter deliver: called with the place of the key that changed.
+  @usableFromInline
+  func register(
+    _ keys: [UnsafePointer<CChar>], _ options: KeyValueObservingOptions,
+    _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+  ) -> KeyValueObservation {
+    register(keys, [], options, deliver)
+  }
+
+  private func register(
+    _ keys: [UnsafePointer<CChar>], _ lent: [LentKey], _ options: KeyValueObservingOptions,
+    _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    guard !keyPaths.isEmpty else { return token }
-    let keys = keyPaths.map { observedKey(of: $0) }
-    let names = keys.map(\.name.interned)
-    let handler = KeysHandler.make(keyPaths, keys.compactMap(\.lent), deliver)
+    guard !keys.isEmpty else { return token }
+    let handler = KeysHandler.make(keys.count, lent, deliver)
     let error = failure {
       kvo_add_callback_for_keys(
-        header, names, names.count, options.cOptions, KeysHandler.call, handler.context,
-        MemoryLayout<KeysHandler.Key>.stride, KeysHandler.end, token.handleAddress, $0)
+        header, keys, keys.count, options.cOptions, KeysHandler.call, handler.context,
+        MemoryLayout<KeysHandler.Entry>.stride, KeysHandler.end, token.handleAddress, $0)
     }
     guard let error else { return token }
     handler.letGo()
@@ -66,41 +75,26 @@ extension KVOObject {
   }
 }
 
-/// What a registration of several keys keeps: one object, which holds the function and, behind it, an
-/// entry for each key, whose address is what the C core hands back.
-private final class KeysHandler: ManagedBuffer<KeysHandler.Function, KeysHandler.Key> {
+/// What a registration of several keys keeps: one object, which holds the function and, behind it, a word
+/// for each key, whose address is what the C core hands back. The address tells which key it is.
+private final class KeysHandler: ManagedBuffer<KeysHandler.Function, KeysHandler.Entry> {
   struct Function {
-    let deliver: (KVOObject, AnyKeyPath) -> Void
-    let count: Int
+    let deliver: (KVOObject, Int, OpaquePointer) -> Void
     let lent: [LentKey]
   }
 
-  struct Key {
-    let keyPath: AnyKeyPath
-    let handler: Unmanaged<KeysHandler>
-  }
+  typealias Entry = Unmanaged<KeysHandler>
 
   static func make(
-    _ keyPaths: [AnyKeyPath], _ lent: [LentKey],
-    _ deliver: @escaping (KVOObject, AnyKeyPath) -> Void
+    _ count: Int, _ lent: [LentKey], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeysHandler {
-    let made = create(minimumCapacity: keyPaths.count) { _ in
-      Function(deliver: deliver, count: keyPaths.count, lent: lent)
-    }
+    let made = create(minimumCapacity: count) { _ in Function(deliver: deliver, lent: lent) }
     // `create` gives what it was called on.
     let handler = unsafeDowncast(made, to: KeysHandler.self)
     // One reference, which the C core gives back by `end`.
     let myself = Unmanaged.passRetained(handler)
-    handler.withUnsafeMutablePointerToElements { keys in
-      for (index, keyPath) in keyPaths.enumerated() {
-        (keys + index).initialize(to: Key(keyPath: keyPath, handler: myself))
-      }
-    }
+    handler.withUnsafeMutablePointerToElements { $0.initialize(repeating: myself, count: count) }
     return handler
-  }
-
-  deinit {
-    withUnsafeMutablePointers { _ = $1.deinitialize(count: $0.pointee.count) }
   }
 
   var context: UnsafeMutableRawPointer {
@@ -110,15 +104,18 @@ private final class KeysHandler: ManagedBuffer<KeysHandler.Function, KeysHandler
   func letGo() { Unmanaged.passUnretained(self).release() }
 
   // The core keeps the handler while it is called, and the setter's caller the object.
-  static let call: kvo_callback = { context, header, _, _ in
-    let key = context!.assumingMemoryBound(to: Key.self).pointee
-    key.handler._withUnsafeGuaranteedRef { handler in
-      handler.withUnsafeMutablePointerToHeader { $0.pointee.deliver }(
-        KVOObject.at(header), key.keyPath)
+  static let call: kvo_callback = { context, header, _, change in
+    let entry = context!.assumingMemoryBound(to: Entry.self)
+    entry.pointee._withUnsafeGuaranteedRef { handler in
+      handler.withUnsafeMutablePointers { function, entries in
+        Unmanaged<KVOObject>.fromOpaque(ObjectHeader.object(of: header))._withUnsafeGuaranteedRef {
+          function.pointee.deliver($0, entry - entries, change)
+        }
+      }
     }
   }
 
   static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
-    $0!.assumingMemoryBound(to: Key.self).pointee.handler.release()
+    $0!.assumingMemoryBound(to: Entry.self).pointee.release()
   }
 }

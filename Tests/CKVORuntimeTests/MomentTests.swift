@@ -12,9 +12,7 @@ import Testing
 
   @Test(
     "I1 C5: whoever owns an object waits for the calls of others",
-    arguments: [
-      moment_call.MOMENT_OF_CHANGE, .MOMENT_OF_PATH, .MOMENT_OF_DERIVED_KEY, .MOMENT_OF_INITIAL,
-    ])
+    arguments: [MOMENT_OF_CHANGE, MOMENT_OF_PATH, MOMENT_OF_DERIVED_KEY, MOMENT_OF_INITIAL])
   func endByOwner(call: moment_call) {
     #expect(moment_owner_waits_for_call(call))
   }

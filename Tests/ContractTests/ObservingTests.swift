@@ -111,6 +111,21 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test func keysThatAreData() throws {
+    let person = Person()
+    let key = try KeyValueKey<Person, String>("note")
+    var told: [String] = []
+    let tokens = [
+      person.observe(key, options: .new) { told.append($1.newValue ?? "") },
+      person.observe([key]) { told.append("\($0.note) \($1) \($2.kind.rawValue)") },
+    ]
+    try person.setValue("a", for: key)
+    person.withChange(of: key) { person.note = "b" }
+    #expect(try person.value(for: key) == "b" && key.name == "note")
+    #expect(told == ["a", "a 0 1", "b", "b 0 1"])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test func diagnostics() {
     let hook: (@Sendable (String, Any?, KVOObject) -> Void)? = KVODiagnostics.unhandledNotification
     KVODiagnostics.unhandledNotification = hook

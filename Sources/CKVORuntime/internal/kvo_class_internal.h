@@ -54,6 +54,7 @@ struct kvo_class {
   bool is_dynamic;
   bool is_bound;      ///< a language binding's: instances made elsewhere, isa NULL when unobserved
   bool is_registered; ///< atomic
+  bool has_own_brackets; ///< objects open and close changes by hand by methods of the binding's
   const kvo_class *KVO_NULLABLE superclass;
   kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
   kvo_class *KVO_NULLABLE sibling;

@@ -39,7 +39,8 @@ kvo_frame *KVO_NULLABLE kvo_change_open_frame(kvo_frame *frame, kvo_object *obje
 void kvo_change_close(kvo_frame *frame);
 /// Tells of a property that has been set without a change of it open: those who were registered on other
 /// threads meanwhile, by a change that goes from what there is to what there is. The caller holds the object.
-void kvo_change_look(kvo_object *object, uintptr_t id);
+/// - by_hand: also of a key that notifies by hand alone.
+void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand);
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
 
@@ -61,6 +62,9 @@ void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
     const kvo_value *KVO_NULLABLE old_value, const kvo_value *KVO_NULLABLE new_value);
 
+/// The first half of a change by hand, which joins no other, in a frame that stays until the second:
+/// reads old and calls prior observers where asked for. `frame->id` is set.
+void kvo_change_begin(kvo_frame *frame);
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are
 /// set.

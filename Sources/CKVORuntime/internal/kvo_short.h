@@ -85,9 +85,10 @@ KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *pl
          KVO_LIKELY(__atomic_load_n(place->source, __ATOMIC_SEQ_CST) == place->found);
 }
 
-/// The will of a change whose frame has just been pushed, with its `id`. False: it goes the long way.
-KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object *object,
-    uintptr_t id, kvo_place *place, kvo_kind kind, size_t size) {
+/// Finds the observer of a change whose frame has just been pushed, and reads old if he asks for it.
+/// False: it goes the long way.
+KVO_INLINE bool kvo_short_begin(kvo_frame *frame, kvo_object *object, uintptr_t id,
+    kvo_place *place, kvo_kind kind, size_t size) {
   if (KVO_UNLIKELY(!kvo_short_find(object, id, place))) return false;
   uint32_t options = kvo_short_registration(place)->options;
   frame->change.old_value = NULL;
@@ -97,6 +98,13 @@ KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object 
     if (options & KVO_OLD)
       frame->change.old_value = kvo_short_read(&frame->old_value, accessors, object, size);
   }
+  return true;
+}
+
+/// The will of an automatic change, in a frame with its `id`. False: it goes the long way.
+KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object *object,
+    uintptr_t id, kvo_place *place, kvo_kind kind, size_t size) {
+  if (KVO_UNLIKELY(!kvo_short_begin(frame, object, id, place, kind, size))) return false;
   thread->open_count = 1;
   return true;
 }

@@ -26,6 +26,7 @@ enum kvo_frame_state {
   KVO_FRAME_ABANDONED,  ///< was open when its object died: only to be popped
   KVO_FRAME_LOOKING,    ///< is open, but nobody observed the property at its will
   KVO_FRAME_GUARDING,   ///< is no change: it guards what is read or called meanwhile
+  KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs: `key` is its property's
 };
 
 enum kvo_frame_flag {
@@ -65,6 +66,7 @@ struct kvo_frame {
   };
   kvo_thread *thread; ///< immutable
   uintptr_t id;       ///< of the property, kvo_accessors.id
+  const char *key;    ///< of a bracket: interned; atomic, since dumps show it
   uint64_t
       serial;     ///< registrations up to this one were there when the frame began, and retirements
                   ///< up to this one don't concern it (kvo_serial); atomic. A change by hand is as
@@ -248,6 +250,11 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// there is none.
 const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
+/// Calls `visit` with each bracket (bracket.c) that is open around a body, of whatever thread: with its
+/// key and the thread's number. What begins or ends meanwhile may be there or not.
+void kvo_frames_visit_brackets(const kvo_object *object,
+    void (*visit)(void *KVO_NULLABLE context, const char *key, uint32_t thread),
+    void *KVO_NULLABLE context);
 /// How many changes are being told.
 uint32_t kvo_thread_count_told(const kvo_thread *thread);
 /// How many frames there are at most. O(1).

@@ -9,8 +9,9 @@ static const kvo_class *made;
 const kvo_class *lodger_class(void) { return made; }
 
 static const kvo_class *class_of(const kvo_object *object) {
-  (void)object;
-  return made;
+  const lodger *self =
+      (const lodger *)(const void *)((const char *)object - offsetof(lodger, header));
+  return self->cls ? self->cls : made;
 }
 
 static void keep(kvo_object *object) { (void)object; }
@@ -54,6 +55,20 @@ void lodger_move_in(void) {
   require_ok(kvo_class_register(cls, &error), &error);
   made = cls;
   require_ok(kvo_set_class_of_unobserved(class_of, &error), &error);
+}
+
+const kvo_class *lodger_subclass(bool has_own_brackets) {
+  static int count;
+  char name[32];
+  kvo_error error = {0};
+  snprintf(name, sizeof name, "CSublodger%d", ++count);
+  size_t size = sizeof(lodger) - offsetof(lodger, header);
+  kvo_class *cls = kvo_class_create(name, made, size, &error);
+  require_ok(error.status, &error);
+  add(cls, "rent", offsetof(lodger, room), false);
+  if (has_own_brackets) kvo_class_set_own_brackets(cls);
+  require_ok(kvo_class_register(cls, &error), &error);
+  return cls;
 }
 
 static void set(lodger *self, double *field, double value) {

@@ -12,12 +12,17 @@ typedef struct lodger {
   int64_t house;
   kvo_object header;
   double rent;
-  double savings; ///< of which lodgers tell by hand, if at all
+  double savings;                    ///< of which lodgers tell by hand, if at all
+  double room;                       ///< a subclass's rent
+  const kvo_class *KVO_NULLABLE cls; ///< NULL: the lodgers'
 } lodger;
 
 /// Makes the class and tells the runtime how unobserved lodgers find it. Once per process.
 void lodger_move_in(void);
 const kvo_class *lodger_class(void);
+/// A subclass, another one each time, which stores the rent somewhere else; with brackets of its own, if
+/// asked for.
+const kvo_class *lodger_subclass(bool has_own_brackets);
 
 /// Sets the rent through the uniform lane.
 void lodger_set_rent(lodger *self, double rent);

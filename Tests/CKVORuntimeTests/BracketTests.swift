@@ -1,0 +1,188 @@
+import CFixtures
+import CKVORuntime
+import Glibc
+import TestSupport
+import Testing
+
+/// Changes by hand around a body, as a binding makes them. In processes of their own, in which the lodgers'
+/// is the binding.
+@Suite struct BracketTests {
+  private static let ways = [false, true]
+
+  @Test("D6 D5: a bracket tells of its change, and what is changed in its body is told of its own")
+  func nested() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(long: long)
+        house.log.observe(house.header, "rent", [.KVO_OLD, .KVO_NEW])
+        house.bracket("rent") {
+          lodger_set_rent(house.lodger, 1)
+          kvo_will_change(house.header, "rent")
+          house.lodger.pointee.rent = 2
+          kvo_did_change(house.header, "rent")
+          house.bracket("rent") { house.lodger.pointee.rent = 3 }
+        }
+        #expect(
+          house.log.take() == [
+            "a: rent old 0.0 new 1.0", "a: rent old 1.0 new 2.0", "a: rent old 2.0 new 3.0",
+            "a: rent old 0.0 new 3.0",
+          ])
+      }
+    }
+  }
+
+  @Test("D6: a bracket inside an automatic change of the key joins it")
+  func joins() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(long: long)
+        house.log.observe(house.header, "rent", [.KVO_OLD, .KVO_NEW])
+        let frame = kvo_uniform_will(house.header, house.rent)!
+        house.bracket("rent") { house.lodger.pointee.rent = 3 }
+        kvo_uniform_did(frame)
+        #expect(house.log.take() == ["a: rent old 0.0 new 3.0"])
+      }
+    }
+  }
+
+  @Test("D5: old is told also where others have come while the body ran")
+  func leavesShortWay() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(long: long)
+        house.log.observe(house.header, "rent", [.KVO_OLD, .KVO_NEW])
+        house.bracket("rent") {
+          house.lodger.pointee.rent = 3
+          house.log.observe(house.header, "rent", .KVO_NEW, as: "late")
+        }
+        #expect(house.log.take() == ["a: rent old 0.0 new 3.0"])
+      }
+    }
+  }
+
+  @Test("E1: a bracket tells of a key that notifies by hand alone, also who came in its body")
+  func manual() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(long: long)
+        let shared = Shared(house)
+        house.bracket("savings") {
+          onThreads(1) { _ in
+            shared.value.log.observe(shared.value.header, "savings", .KVO_NEW, as: "late")
+          }
+          house.lodger.pointee.savings = 3
+        }
+        #expect(house.log.take() == ["late: savings new 3.0"])
+        house.bracket("savings") { house.lodger.pointee.savings = 4 }
+        #expect(house.log.take() == ["late: savings new 4.0"])
+      }
+    }
+  }
+
+  @Test("J1: the dump shows an open bracket with its thread, and no closed one")
+  func dumped() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(long: long)
+        house.log.observe(house.header, "rent")
+        house.bracket("rent") {
+          let line = house.dump.split(separator: "\n").first { $0.contains("open") }
+          #expect(line?.contains("\"rent\"") == true && line?.contains("thread") == true)
+        }
+        #expect(!house.dump.contains("open"))
+      }
+    }
+  }
+
+  @Test("E3: what a class announces in its own way is not announced by a bracket")
+  func ownWay() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(House.subclass(hasOwnBrackets: true), long: long)
+        house.log.observe(house.header, "rent")
+        #expect(kvo_bracket_will(house.header, kvo_key_intern("rent")!, 0) == nil)
+        #expect(kvo_bracket_will_named(house.header, "rent") == nil)
+        #expect(house.log.take() == [])
+      }
+    }
+  }
+
+  @Test("C12: what a key is known by in a superclass does not hide what a subclass stores under it")
+  func storedAnew() async {
+    await #expect(processExitsWith: .success) {
+      for long in BracketTests.ways {
+        let house = House(House.subclass(hasOwnBrackets: false), long: long)
+        let id = kvo_binding_key_id(lodger_class(), kvo_key_intern("rent")!)
+        #expect(id != kvo_binding_key_id(house.cls, kvo_key_intern("rent")!))
+        house.log.observe(house.header, "rent", [.KVO_OLD, .KVO_NEW])
+        house.bracket("rent", id) { house.lodger.pointee.room = 3 }
+        house.bracket("rent") { house.lodger.pointee.room = 4 }
+        #expect(house.log.take() == ["a: rent old 0.0 new 3.0", "a: rent old 3.0 new 4.0"])
+      }
+    }
+  }
+
+  @Test("C8: a bracket of what is no key tells nobody, and of a key that nobody observes as well")
+  func untold() async {
+    await #expect(processExitsWith: .success) {
+      let house = House(long: false)
+      house.log.observe(house.header, "rent")
+      for key in ["savings", "nonsense", ""] { house.bracket(key) {} }
+      #expect(kvo_binding_key_id(lodger_class(), kvo_key_intern("nonsense")!) == 0)
+      #expect(house.log.take() == [])
+    }
+  }
+}
+
+/// A lodger, and who is told of it.
+private final class House {
+  nonisolated(unsafe) static let plain: CClass = {
+    lodger_move_in()
+    return lodger_class()
+  }()
+
+  static func subclass(hasOwnBrackets: Bool) -> CClass {
+    _ = plain
+    return lodger_subclass(hasOwnBrackets)
+  }
+
+  let lodger = UnsafeMutablePointer<CFixtures.lodger>.allocate(capacity: 1)
+  let log = Recorder()
+  let cls: CClass
+
+  init(_ cls: CClass? = nil, long: Bool) {
+    kvo_set_long_way_forced(long)
+    self.cls = cls ?? House.plain
+    lodger.initialize(to: CFixtures.lodger())
+    lodger.pointee.cls = cls
+  }
+
+  deinit {
+    log.end()
+    kvo_object_will_die(header)
+    lodger.deallocate()
+  }
+
+  var header: CObject { lodger.header }
+  var dump: String {
+    guard let text = kvo_copy_debug_dump(header) else { return "" }
+    defer { free(text) }
+    return String(cString: text)
+  }
+  var rent: UnsafeRawPointer {
+    UnsafeRawPointer(lodger) + MemoryLayout<CFixtures.lodger>.offset(of: \.rent)!
+  }
+
+  /// - Parameter id: what the key is likely to be known by; nil for a bracket by name.
+  func bracket(_ key: String, _ id: UInt? = nil, _ body: () -> Void) {
+    let frame =
+      id.map { kvo_bracket_will(header, kvo_key_intern(key)!, $0) }
+      ?? kvo_bracket_will_named(header, key)
+    body()
+    if let frame {
+      kvo_bracket_did(frame)
+    } else if kvo_binding_came_to_be_observed(header) {
+      kvo_bracket_look(header, key)
+    }
+  }
+}
