@@ -45,7 +45,26 @@ open class KeyedCells: KVOObject {
 
   /// The same of `foundKeys[index]`.
   public func setFoundCell(_ index: Int, to newValue: Double) {
-    withChange(of: KeyedCells.foundKeys[index]) { cells[index] = newValue }
+    withChange(forKey: KeyedCells.foundKeys[index]) { cells[index] = newValue }
+  }
+}
+
+/// The same keys with values that the runtime keeps.
+open class RecordedCells: KeyValueRecord {
+  /// The keys, found once.
+  public static let keys = KeyedCells.keys.map { key in
+    do { return try KeyValueKey<RecordedCells, Double>(key) } catch { fatalError("\(error)") }
+  }
+
+  override open class func registerKeys() {
+    RecordedCells.declareKeys { declarations in
+      for key in KeyedCells.keys { declarations.value(key, 0.0) }
+    }
+  }
+
+  /// Sets the value of `keys[index]`.
+  public func setCell(_ index: Int, to newValue: Double) {
+    self[RecordedCells.keys[index]] = newValue
   }
 }
 

@@ -14,7 +14,7 @@ var bytesFamily: Family {
     .bytes("swift.bytes.context", .uniform) {
       try contextBytes(of: ContextCells(count: count))
     },
-    .bytes("swift.bytes.batchtoken", .uniform) { oneTokenBytes(of: OneTokenCells(count: count)) },
+    .bytes("swift.bytes.batchtoken", .uniform) { oneTokenBytes(keys: count) },
     .bytes("c.bytes.objects", .typed, isExtra: true) { bench_bytes_for_objects(count) },
     .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
     .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
@@ -26,7 +26,6 @@ var bytesFamily: Family {
 // What the runtime keeps for a class counts too, so no two cases share one.
 private final class TokenCells: KeyedCells {}
 private final class ContextCells: KeyedCells {}
-private final class OneTokenCells: KeyedCells {}
 
 /// Bytes for each observation that the body makes. What it returns lives until they are counted.
 private func bytesPerObservation<Kept>(_ count: Int, _ body: () throws -> Kept) rethrows -> Double {
@@ -87,13 +86,13 @@ private func contextBytes(of object: KeyedCells) throws -> Double {
   return bytes
 }
 
-private func oneTokenBytes(of object: KeyedCells) -> Double {
-  let keys = object.count
+private func oneTokenBytes(keys: Int) -> Double {
+  let object = RecordedCells()
   let deliveries = Deliveries(keys: keys)
-  prepareClass(of: object)
+  require(RecordedCells.keys.count >= keys, "the class has fewer keys")
   let bytes = bytesPerObservation(keys) {
-    let token = observeAll(of: object, deliveries)
-    for index in 0..<keys { object.setFoundCell(index, to: 1) }
+    let token = observeKeys(of: object, count: keys, deliveries)
+    for index in 0..<keys { object.setCell(index, to: 1) }
     return token
   }
   check(deliveries, keys: keys)

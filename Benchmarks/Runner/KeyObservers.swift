@@ -27,9 +27,11 @@ final class KeyHelper {
   }
 }
 
-/// Observes all keys that an object uses by one token.
-func observeAll(of object: KeyedCells, _ deliveries: Deliveries) -> KeyValueObservation {
-  object.observe(Array(KeyedCells.foundKeys.prefix(object.count))) { _, index, _ in
+/// Observes so many keys of an object by one token.
+func observeKeys(
+  of object: RecordedCells, count: Int, _ deliveries: Deliveries
+) -> KeyValueObservation {
+  object.observe(keys: Array(RecordedCells.keys.prefix(count))) { _, index, _ in
     deliveries.count(index)
   }
 }

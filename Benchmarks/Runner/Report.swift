@@ -16,6 +16,11 @@ private let limits = [
   Limit(name: "swift.sum", reference: "swift.sum.plain", factor: 1.5),
   Limit(name: "swift.append.200000", reference: "swift.append.2000", factor: 1.3),
   Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
+  Limit(name: "swift.manykeys.token.10", reference: "floor.swift.didset", factor: 3),
+  Limit(name: "swift.manykeys.handle.10", reference: "swift.set.observed", factor: 1.2),
+  Limit(name: "swift.manykeys.handle.10000", reference: "swift.manykeys.handle.10", factor: 5),
+  Limit(
+    name: "swift.manykeys.batchtoken.10000", reference: "swift.manykeys.batchtoken.10", factor: 3.5),
   Limit(name: "c.set.observed.closure", reference: "floor.ffi.closure", factor: 2.5),
   Limit(name: "c.set.observed.typed", reference: "c.set.observed.closure", factor: 0.5),
   Limit(name: "c.path.leaf.3", reference: "c.set.observed.typed", factor: 8),

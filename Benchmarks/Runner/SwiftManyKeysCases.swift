@@ -21,6 +21,10 @@ var swiftManyKeysFamily: Family {
     cases.append(
       .time("swift.manykeys.batchtoken.\(count)", .uniform) { byOneToken(keys: count) })
   }
+  for count in manyKeysCounts {
+    cases.append(
+      .time("swift.manykeys.bracket.\(count)", .uniform, isExtra: true) { byBracket(keys: count) })
+  }
   cases.append(
     .time("swift.manykeys.properties.token.10", .uniform, isExtra: true, propertiesByToken))
   return Family(cases: cases)
@@ -82,6 +86,11 @@ private func setFoundCells(of object: KeyedCells, _ keys: ShuffledKeys, _ iterat
 }
 
 @inline(never)
+private func setRecorded(of object: RecordedCells, _ keys: ShuffledKeys, _ iterations: Int) {
+  keys.visit(iterations) { object.setCell($0, to: 1) }
+}
+
+@inline(never)
 private func setProperties(of object: TenProperties, _ keys: ShuffledKeys, _ iterations: Int) {
   keys.visit(iterations) { object.setProperty($0, to: 1) }
 }
@@ -121,27 +130,42 @@ private func byStrings(keys: Int) throws -> Workload {
   return workload(object, keys: keys, deliveries, observers: [observer])
 }
 
-/// Keys that were found once: a token for each, and changes by the same keys.
+/// Keys that were found once and values that the runtime keeps: a token for each, and sets by the same keys.
 private func byHandle(keys count: Int) -> Workload {
-  let object = KeyedCells(count: count)
+  let object = RecordedCells()
   let deliveries = Deliveries(keys: count)
   let tokens = (0..<count).map { index in
-    object.observe(KeyedCells.foundKeys[index]) { _, _ in deliveries.count(index) }
+    object.observe(key: RecordedCells.keys[index]) { _, _ in deliveries.count(index) }
   }
   return workload(object, keys: count, deliveries, tokens: tokens)
 }
 
 /// The same with one token for all of them, whose handler is told which it is.
 private func byOneToken(keys count: Int) -> Workload {
-  let object = KeyedCells(count: count)
+  let object = RecordedCells()
   let deliveries = Deliveries(keys: count)
-  let token = observeAll(of: object, deliveries)
+  let token = observeKeys(of: object, count: count, deliveries)
   return workload(object, keys: count, deliveries, tokens: [token])
 }
 
 private func workload(
-  _ object: KeyedCells, keys count: Int, _ deliveries: Deliveries, tokens: [KeyValueObservation]
+  _ object: RecordedCells, keys count: Int, _ deliveries: Deliveries, tokens: [KeyValueObservation]
 ) -> Workload {
+  let keys = ShuffledKeys(count: count)
+  return Workload(
+    run: { setRecorded(of: object, keys, $0) },
+    finish: { iterations in
+      withExtendedLifetime(tokens) { keys.check(deliveries, of: iterations) }
+    })
+}
+
+/// Keys that were found once, and values that the program keeps and brackets its changes of.
+private func byBracket(keys count: Int) -> Workload {
+  let object = KeyedCells(count: count)
+  let deliveries = Deliveries(keys: count)
+  let tokens = (0..<count).map { index in
+    object.observe(key: KeyedCells.foundKeys[index]) { _, _ in deliveries.count(index) }
+  }
   let keys = ShuffledKeys(count: count)
   return Workload(
     run: { setFoundCells(of: object, keys, $0) },

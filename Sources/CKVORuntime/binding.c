@@ -69,7 +69,7 @@ SAME_PLACE(new_value);
 SAME_PLACE(indexes);
 #undef SAME_PLACE
 
-static kvo_frame *will(kvo_object *object, uintptr_t id) {
+KVO_INLINE kvo_frame *will(kvo_object *object, uintptr_t id) {
   kvo_thread *thread = kvo_this_thread;
   if (KVO_UNLIKELY(!thread) || !kvo_short_may_begin(thread)) return kvo_change_open(object, id);
   kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
@@ -99,7 +99,7 @@ void kvo_uniform_look_key(void *header, const char *interned_key) {
 }
 
 kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {
-  return kvo_change_open(header, (uintptr_t)interned_key);
+  return will(header, (uintptr_t)interned_key);
 }
 
 kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const kvo_part *part) {

@@ -34,7 +34,7 @@ extension Field {
   /// neither noncopyable values, nor what generic code expects in another form, closures above all
   /// (`KeyDeclarations.stored` serves). Of the root none: what it has is the runtime's.
   static func declared(by type: KVOObject.Type) -> [Field] {
-    guard type != KVOObject.self else { return [] }
+    guard type != KVOObject.self, type != KeyValueRecord.self else { return [] }
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     let inherited =
       _getSuperclass(type).map {

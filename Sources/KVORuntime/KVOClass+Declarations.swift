@@ -3,7 +3,7 @@ internal import CKVORuntime
 /// What a class says of its keys, at any time.
 extension KVOClass {
   func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
-    let declarations = declared.withoutImpossibleKeys(of: name)
+    let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
     let keyPaths = declarations.accessors.compactMap { key, accessors in
       accessors.keyPath.map { (key, $0) }
     }
@@ -117,6 +117,27 @@ extension KVOClass {
 }
 
 extension KeyDeclarations {
+  /// What is declared without values of records that come too late: the objects that there are have no room
+  /// for them. What is there already stays.
+  fileprivate func withoutLateValues(of known: KVOClass) -> Self {
+    KVOClass.lock.withLock {
+      guard known.layout != nil else { return self }
+      var possible = self
+      for (key, declared) in accessors {
+        let earlier = known.declaredAccessors(key) as? StoredValue
+        guard earlier != nil || declared is StoredValue else { continue }
+        possible.accessors[key] = nil
+        if declared is StoredValue, earlier?.type === declared.type { continue }
+        KVODiagnostics.report(
+          misuse: """
+            \(known.name) declares \(quoted(key)) too late: the values that it keeps are those that it declares \
+            in registerKeys.
+            """)
+      }
+      return possible
+    }
+  }
+
   /// What is declared of keys that there can be.
   fileprivate func withoutImpossibleKeys(of className: String) -> Self {
     let impossible = Set(accessors.keys).union(toMany.keys).filter { !$0.mayBeKey }

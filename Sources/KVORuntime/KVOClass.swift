@@ -11,6 +11,7 @@ internal import CSwiftRuntime
 /// | state | protection |
 /// |---|---|
 /// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
+/// | `layout` | immutable once the class is known |
 /// | `properties` | its own lock, under which nothing is called |
 /// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own, see there |
 /// | `preparation`, and which classes are in it | `KVOClass.lock` |
@@ -38,6 +39,8 @@ final class KVOClass: @unchecked Sendable {
   let properties = Locked<[String: Property]>([:])
   let trackedKeys = Locked(TrackedKeys())
   var preparation = Preparation()
+  /// Where objects have the values of keys that are data; of records alone.
+  private(set) var layout: RecordLayout?
 
   struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
@@ -107,6 +110,11 @@ extension KVOClass {
 
   private func prepare() {
     type.registerKeys()
+    if type is KeyValueRecord.Type {
+      layout = .make(superclass?.layout, preparation.declared.accessors) {
+        self.superclass?.declaredAccessors($0)
+      }
+    }
     preparation.accessesFields = type.accessInstanceVariablesDirectly
     preparation.isComplete = true
     for key in keysToPrepare { _ = find(key) }

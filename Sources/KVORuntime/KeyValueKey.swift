@@ -5,8 +5,8 @@ internal import CKVORuntime
 ///
 /// ```swift
 /// let key = try KeyValueKey<Sheet, Double>("k17")
-/// let token = sheet.observe(key, options: .new) { sheet, change in print(change.newValue!) }
-/// sheet.withChange(of: key) { sheet.cells[17] = 3 }
+/// let token = sheet.observe(key: key, options: .new) { sheet, change in print(change.newValue!) }
+/// sheet.withChange(forKey: key) { sheet.cells[17] = 3 }
 /// ```
 ///
 /// What a string would be looked up for at each use, and whether the key is of the type, has been found
@@ -19,6 +19,8 @@ public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable
   @usableFromInline let interned: UnsafePointer<CChar>
   // What the C core is likely to know the key by, which it finds out by itself where that is not so.
   @usableFromInline let id: UInt
+  // Where a `KeyValueRecord` has the value; 0 for other keys.
+  @usableFromInline let slot: Int
 
   /// Finds a key of the class.
   ///
@@ -33,6 +35,7 @@ public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable
     try property.requireType(Value.self, of: known)
     interned = property.name.interned
     id = UInt(kvo_binding_key_id(known.cClass, interned))
+    slot = (property.accessors as? StoredValue)?.offset ?? 0
   }
 
   /// The key as a string.
@@ -83,7 +86,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Complexity: O(1).
   @inlinable
   public func observe<Value>(
-    _ key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
+    key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     register(key.interned, Value.self, options) { object, change in
@@ -98,7 +101,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// token. A key that stands there twice is told twice.
   ///
   /// ```swift
-  /// let token = sheet.observe(keys, options: .new) { sheet, index, change in
+  /// let token = sheet.observe(keys: keys, options: .new) { sheet, index, change in
   ///   print(keys[index], change.newValue!)
   /// }
   /// ```
@@ -108,7 +111,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Complexity: O(*n*) in the number of keys.
   @inlinable
   public func observe<Value>(
-    _ keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
+    keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, Int, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     register(keys.map(\.interned), Value.self, options) { object, index, change in
@@ -123,7 +126,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   /// Calls a handler on each change of a key that was found before, on the thread of the change.
   @inlinable
   public func observe<Value>(
-    _ key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
+    key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     register(key.interned, Value.self, options) { object, change in
@@ -137,7 +140,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   /// change.
   @inlinable
   public func observe<Value>(
-    _ keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
+    keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, Int, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     register(keys.map(\.interned), Value.self, options) { object, index, change in

@@ -51,15 +51,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// the body throws.
   ///
   /// ```swift
-  /// sheet.withChange(of: key) { sheet.cells[17] = value }
+  /// sheet.withChange(forKey: key) { sheet.cells[17] = value }
   /// ```
   ///
-  /// It tells what `withChange(forKey:)` tells, at the cost of an `@Observed` property's setter.
+  /// It tells what `withChange(forKey:)` with the key's string tells, and costs about what telling of an
+  /// `@Observed` property costs.
   ///
   /// - Complexity: O(1).
   @inlinable
   public func withChange<Value, R>(
-    of key: KeyValueKey<Self, Value>, _ body: () throws -> R
+    forKey key: KeyValueKey<Self, Value>, _ body: () throws -> R
   ) rethrows -> R {
     let change = openBracket(key.interned, key.id)
     defer { closeBracket(change, key.interned) }

@@ -31,7 +31,8 @@ enum ObjectMirror {
   }
 
   private static func children(of object: KVOObject, as type: Any.Type) -> [Mirror.Child] {
-    (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
+    guard type != KeyValueRecord.self else { return [] }  // as the root
+    return (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
   }
 
   private static func child(of object: KVOObject, as type: Any.Type, at index: Int) -> Mirror.Child

@@ -116,14 +116,29 @@ import Testing
     let key = try KeyValueKey<Person, String>("note")
     var told: [String] = []
     let tokens = [
-      person.observe(key, options: .new) { told.append($1.newValue ?? "") },
-      person.observe([key]) { told.append("\($0.note) \($1) \($2.kind.rawValue)") },
+      person.observe(key: key, options: .new) { told.append($1.newValue ?? "") },
+      person.observe(keys: [key]) { told.append("\($0.note) \($1) \($2.kind.rawValue)") },
     ]
     try person.setValue("a", for: key)
-    person.withChange(of: key) { person.note = "b" }
+    person.withChange(forKey: key) { person.note = "b" }
     #expect(try person.value(for: key) == "b" && key.name == "note")
     #expect(told == ["a", "a 0 1", "b", "b 0 1"])
     withExtendedLifetime(tokens) {}
+  }
+
+  @Test func record() throws {
+    final class Settings: KeyValueRecord {
+      override class func registerKeys() {
+        Settings.declareKeys { $0.value("volume", 0.5) }
+      }
+    }
+    let settings = Settings()
+    let volume = try KeyValueKey<Settings, Double>("volume")
+    var told: [Double?] = []
+    let token = settings.observe(key: volume, options: .new) { told.append($1.newValue) }
+    settings[volume] += 0.25
+    #expect(settings[volume] == 0.75 && told == [0.75])
+    withExtendedLifetime(token) {}
   }
 
   @Test func diagnostics() {

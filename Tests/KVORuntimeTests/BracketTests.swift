@@ -43,11 +43,11 @@ import Testing
     let log = Recorder()
     if isObserved { try log.observe(grid, "a", .prior) } else { try log.observe(grid, "b") }
     let key = try KeyValueKey<Grid, Int>("a")
-    _ = grid.observe(key) { _, _ in }
+    _ = grid.observe(key: key) { _, _ in }
     func open() -> [Substring] {
       grid.observationInfo.debugDescription.split(separator: "\n").filter { $0.contains("open") }
     }
-    grid.withChange(of: key) {
+    grid.withChange(forKey: key) {
       #expect(open().count == 1)
       #expect(open().first?.contains("\"a\"") == true && open().first?.contains("thread") == true)
       grid.withChange(forKey: "a") { #expect(open().count == 2) }
@@ -75,7 +75,7 @@ import Testing
     try log.observe(grid, "manual", [.old, .new])
     try grid.setValue(1, for: key)
     #expect(log.take() == [])
-    grid.withChange(of: key) { grid.cells["manual"] = 2 }
+    grid.withChange(forKey: key) { grid.cells["manual"] = 2 }
     grid.withChange(forKey: "manual") { grid.cells["manual"] = 3 }
     #expect(log.take() == ["a old 1 new 2", "a old 2 new 3"])
   }
@@ -87,7 +87,7 @@ import Testing
     let log = Recorder()
     for isObserved in [false, true] {
       if isObserved { try log.observe(grid, "a", [.old, .new]) }
-      grid.withChange(of: key) { grid.set("a", 1) }
+      grid.withChange(forKey: key) { grid.set("a", 1) }
       grid.withChange(forKey: "a") { grid.set("a", 2) }
       grid.withChange(of: \.a) { grid.set("a", 3) }
       let pairs = Array(repeating: ["will a", "did a"], count: 3).flatMap { $0 }
@@ -101,8 +101,8 @@ import Testing
   func overriddenInPart() throws {
     let opening = Opening()
     let closing = Closing()
-    opening.withChange(of: try KeyValueKey<Opening, Int>("a")) {}
-    closing.withChange(of: try KeyValueKey<Closing, Int>("a")) {}
+    opening.withChange(forKey: try KeyValueKey<Opening, Int>("a")) {}
+    closing.withChange(forKey: try KeyValueKey<Closing, Int>("a")) {}
     #expect(opening.told == ["will a"])
     #expect(closing.told == ["did a"])
   }
@@ -115,8 +115,8 @@ import Testing
     let log = Recorder()
     for isObserved in [false, true] {
       if isObserved { try log.observe(grid, "a", [.old, .new]) }
-      #expect(grid.withChange(of: key) { 7 } == 7)
-      #expect(throws: Failure.self) { try grid.withChange(of: key) { throw Failure() } }
+      #expect(grid.withChange(forKey: key) { 7 } == 7)
+      #expect(throws: Failure.self) { try grid.withChange(forKey: key) { throw Failure() } }
       #expect(throws: Failure.self) { try grid.withChange(forKey: "a") { throw Failure() } }
     }
     #expect(log.take() == ["a old 0 new 0", "a old 0 new 0", "a old 0 new 0"])
@@ -149,11 +149,13 @@ import Testing
     let grid = Grid()
     let keys = try ["a", "b"].map { try KeyValueKey<Grid, Int>($0) }
     let log = Recorder()
-    for key in keys { log.keep(grid.observe(key) { [log] _, _ in log.note(key.name) }) }
+    for key in keys { log.keep(grid.observe(key: key) { [log] _, _ in log.note(key.name) }) }
     #expect(throws: Failure.self) {
-      try grid.withChange(of: keys[0]) { try grid.withChange(of: keys[1]) { throw Failure() } }
+      try grid.withChange(forKey: keys[0]) {
+        try grid.withChange(forKey: keys[1]) { throw Failure() }
+      }
     }
-    grid.withChange(of: keys[0]) {}
+    grid.withChange(forKey: keys[0]) {}
     #expect(log.take() == ["b", "a", "a"])
     #expect(!grid.observationInfo.debugDescription.contains("open"))
   }
@@ -342,7 +344,7 @@ private class Grid: Tracked {
 
   func change(_ key: String, _ form: Form, _ body: () throws -> Void) throws {
     switch form {
-    case .handle: try withChange(of: try KeyValueKey<Grid, Int>(key), body)
+    case .handle: try withChange(forKey: try KeyValueKey<Grid, Int>(key), body)
     case .string: try withChange(forKey: key, body)
     case .keyPath:
       if key == "a" { try withChange(of: \.a, body) } else { try withChange(forKey: key, body) }

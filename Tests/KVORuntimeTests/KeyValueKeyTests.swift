@@ -73,7 +73,7 @@ import Testing
     {
       let key = try KeyValueKey<Sheet, Value>(name)
       log.keep(
-        sheet.observe(key, options: options) { [log] _, change in
+        sheet.observe(key: key, options: options) { [log] _, change in
           log.note(([name] + change.words).joined(separator: " "))
         })
     }
@@ -82,7 +82,7 @@ import Testing
     try observe("plain", String.self, .new)
     try observe("optional", Int?.self, [.old, .new])
     #expect(log.take() == ["k1 new 0.0"])
-    sheet.withChange(of: try KeyValueKey<Sheet, Double>("k1")) { sheet.cells["k1"] = 1 }
+    sheet.withChange(forKey: try KeyValueKey<Sheet, Double>("k1")) { sheet.cells["k1"] = 1 }
     sheet.observed = 2
     try sheet.setValue("b", forKey: "plain")
     sheet.optional = 1
@@ -99,10 +99,10 @@ import Testing
     let sheet = Sheet()
     let key = try KeyValueKey<Sheet, Double>("k1")
     var told = 0
-    var token: KeyValueObservation? = sheet.observe(key) { _, _ in told += 1 }
-    sheet.withChange(of: key) {}
+    var token: KeyValueObservation? = sheet.observe(key: key) { _, _ in told += 1 }
+    sheet.withChange(forKey: key) {}
     token = nil
-    sheet.withChange(of: key) {}
+    sheet.withChange(forKey: key) {}
     #expect(told == 1 && token == nil)
     #expect(!sheet.isObserved(forKey: "k1"))
   }
@@ -113,19 +113,19 @@ import Testing
     let names = ["k1", "k3", "k1"]
     let keys = try names.map { try KeyValueKey<Sheet, Double>($0) }
     let log = Recorder()
-    let token = sheet.observe(keys, options: [.old, .new]) { [log] _, index, change in
+    let token = sheet.observe(keys: keys, options: [.old, .new]) { [log] _, index, change in
       log.note(([("\(index) \(keys[index])")] + change.words).joined(separator: " "))
     }
-    sheet.withChange(of: keys[0]) { sheet.cells["k1"] = 1 }
-    sheet.withChange(of: keys[1]) { sheet.cells["k3"] = 2 }
+    sheet.withChange(forKey: keys[0]) { sheet.cells["k1"] = 1 }
+    sheet.withChange(forKey: keys[1]) { sheet.cells["k3"] = 2 }
     #expect(
       log.take() == [
         "0 k1 old 0.0 new 1.0", "2 k1 old 0.0 new 1.0", "1 k3 old 0.0 new 2.0",
       ])
     token.invalidate()
-    for key in keys { sheet.withChange(of: key) {} }
+    for key in keys { sheet.withChange(forKey: key) {} }
     #expect(log.take() == [])
-    #expect(!sheet.observe([KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
+    #expect(!sheet.observe(keys: [KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
   }
 
   @Test("C12: one token holds its handler until it ends, and no longer")
@@ -136,7 +136,7 @@ import Testing
     do {
       let captured = Tracked()
       held = captured
-      let token = sheet.observe(keys) { _, _, _ in withExtendedLifetime(captured) {} }
+      let token = sheet.observe(keys: keys) { _, _, _ in withExtendedLifetime(captured) {} }
       #expect(held != nil)
       token.invalidate()
     }
@@ -149,11 +149,11 @@ import Testing
     let key = try KeyValueKey<Sheet, Double>("k1")
     let log = Recorder()
     log.keep(
-      (sheet as Sheet).observe(key, options: [.old, .new]) { [log] _, change in
+      (sheet as Sheet).observe(key: key, options: [.old, .new]) { [log] _, change in
         log.note(change.words.joined(separator: " "))
       })
     sheet.k1 = 5
-    (sheet as Sheet).withChange(of: key) {}
+    (sheet as Sheet).withChange(forKey: key) {}
     #expect(log.take() == ["old 0.0 new 5.0", "old 5.0 new 5.0"])
     try (sheet as Sheet).setValue(6, for: key)
     #expect(sheet.k1 == 6 && sheet.cells["k1"] == nil)
@@ -165,7 +165,7 @@ import Testing
   func subclassOfAnotherType() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let key = try KeyValueKey<Sheet, Double>("k1")
-      _ = (Othersheet() as Sheet).observe(key) { _, _ in }
+      _ = (Othersheet() as Sheet).observe(key: key) { _, _ in }
     }
     let text = try #require(result).errors
     for word in ["Othersheet", "k1", "String", "Double"] { #expect(text.contains(word)) }
@@ -190,10 +190,10 @@ import Testing
     #expect(sheet.another == 2 && sheet.late == 1)
     let log = Recorder()
     log.keep(
-      sheet.observe(key, options: .new) { [log] _, change in
+      sheet.observe(key: key, options: .new) { [log] _, change in
         log.note(change.words.joined(separator: " "))
       })
-    sheet.withChange(of: key) { sheet.another = 3 }
+    sheet.withChange(forKey: key) { sheet.another = 3 }
     #expect(log.take() == ["new 3.0"])
   }
 
@@ -214,8 +214,8 @@ import Testing
       let sheet = sheets[thread].value
       for _ in 0..<100 {
         guard let key = try? KeyValueKey<Sheet, Double>("k1") else { return }
-        let token = sheet.observe(key) { _, _ in told.withLock { $0 += 1 } }
-        sheet.withChange(of: key) { sheet.cells["k1"] = 1 }
+        let token = sheet.observe(key: key) { _, _ in told.withLock { $0 += 1 } }
+        sheet.withChange(forKey: key) { sheet.cells["k1"] = 1 }
         token.invalidate()
       }
     }

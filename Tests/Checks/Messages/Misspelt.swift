@@ -1,4 +1,4 @@
-// quoted: error: cannot convert value of type 'KeyPath<Root, Value>' to expected argument type 'String'
+// quoted: error: no exact matches in call to instance method 'observe'
 // quoted: error: cannot infer key path type from context; consider explicitly specifying a root type
 import KVORuntime
 

@@ -1,0 +1,240 @@
+public import CKVORuntime
+
+/// The root of classes whose keys are data, and whose values the runtime keeps: settings, rows of a table,
+/// cells of a spreadsheet.
+///
+/// ```swift
+/// class Settings: KeyValueRecord {
+///   override class func registerKeys() {
+///     declareKeys { keys in
+///       for name in settingNames { keys.value(name, 0.5) }
+///     }
+///   }
+/// }
+///
+/// let volume = try KeyValueKey<Settings, Double>("volume")
+/// let token = settings.observe(volume, options: .new) { _, change in print(change.newValue!) }
+/// settings[volume] = 0.7
+/// ```
+///
+/// Every object has a value of each key that its class and its superclasses declare in `registerKeys`, at
+/// first the declared one. They are keys like any others: read and set by key-value coding, observed by
+/// string, key and key path, affected by others. Setting one costs what setting an `@Observed` property
+/// does. All lie in one piece of memory, which an object allocates when it is made. As with stored
+/// properties, threads may set different keys of an object at a time, and not the same one.
+open class KeyValueRecord: KVOObject {
+  // The first word tells whether a key may be something else than what a superclass has declared; the
+  // others are the values, by the class's layout. The object's own, until it dies.
+  @usableFromInline final let values: UnsafeMutableRawPointer
+
+  /// An object with the declared values.
+  ///
+  /// - Complexity: O(*n*) in the number of the keys.
+  override public init() {
+    values = RecordLayout.of(type(of: self)).makeValues()
+    super.init()
+  }
+
+  deinit {
+    RecordLayout.of(type(of: self)).end(values)
+  }
+}
+
+extension KeyDeclarations where Root: KeyValueRecord {
+  /// A key whose value the runtime keeps, with the value that it has at first. In `registerKeys`: later
+  /// objects may have been made, which have no room for it, and so it is reported as misuse and ignored.
+  ///
+  /// ```swift
+  /// for name in names { keys.value(name, 0.0) }
+  /// ```
+  public mutating func value<Value>(_ key: String, _ initial: Value) {
+    accessors[key] = TypedStoredValue<Value>(initial)
+  }
+}
+
+extension KeyValueObserving where Self: KeyValueRecord {
+  /// The key's value. Setting it tells the key's observers, once.
+  ///
+  /// Where a subclass has declared accessors for the key, they are called; one that throws stops the
+  /// program, so that `value(for:)` and `setValue(_:for:)` are for those.
+  ///
+  /// - Complexity: O(1). Changing a collection in place copies it: it is read, changed and set.
+  @inlinable
+  public subscript<Value>(key: KeyValueKey<Self, Value>) -> Value {
+    get {
+      if let address = address(of: key.slot) {
+        if _slowPath(kvo_is_recording()) { tellRead(key.interned) }
+        return address.assumingMemoryBound(to: Value.self).pointee
+      }
+      return declaredValue(for: key)
+    }
+    set {
+      guard let address = address(of: key.slot) else {
+        setDeclaredValue(newValue, for: key)
+        return
+      }
+      let header = headerAddress(of: self)
+      let change =
+        _slowPath(kvo_binding_is_observed(header))
+        ? kvo_uniform_will_key(header, key.interned) : nil
+      address.assumingMemoryBound(to: Value.self).pointee = newValue
+      withExtendedLifetime(self) {
+        if let change {
+          kvo_uniform_did(change)
+        } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
+          kvo_uniform_look_key(header, key.interned)
+        }
+      }
+    }
+  }
+
+  @usableFromInline
+  func declaredValue<Value>(for key: KeyValueKey<Self, Value>) -> Value {
+    do { return try value(for: key) } catch { KVODiagnostics.stop("\(error)") }
+  }
+
+  @usableFromInline
+  func setDeclaredValue<Value>(_ value: Value, for key: KeyValueKey<Self, Value>) {
+    do { try setValue(value, for: key) } catch { KVODiagnostics.stop("\(error)") }
+  }
+}
+
+extension KeyValueRecord {
+  /// Where a key's value lies; nil for a key that is no value, and where the class has made something else
+  /// of some key.
+  @inlinable @inline(__always)
+  final func address(of slot: Int) -> UnsafeMutableRawPointer? {
+    let isPlain = values.load(as: UInt.self) == 0
+    return _fastPath(slot != 0 && isPlain) ? values + slot : nil
+  }
+
+  @usableFromInline @inline(never)
+  final func tellRead(_ key: UnsafePointer<CChar>) {
+    if let recorder = kvo_current_recorder() { ReadRecorder.listener(recorder, header, key) }
+  }
+}
+
+// MARK: Where values lie
+
+/// A key whose value the runtime keeps, without its type.
+class StoredValue: Accessors {
+  /// From the beginning of the values; 0 before the class has laid them out. Guarded by `KVOClass.lock`
+  /// until the class is known.
+  fileprivate(set) var offset = 0
+
+  override final var isWritable: Bool { true }
+
+  fileprivate var size: Int { 0 }
+  fileprivate var alignment: Int { 1 }
+  fileprivate func initialize(_ values: UnsafeMutableRawPointer) {}
+  fileprivate func deinitialize(_ values: UnsafeMutableRawPointer) {}
+}
+
+private final class TypedStoredValue<Value>: StoredValue {
+  private let initial: Value
+
+  init(_ initial: Value) {
+    self.initial = initial
+    super.init(type: .of(Value.self), keyPath: nil, .accessors)
+  }
+
+  override var size: Int { MemoryLayout<Value>.size }
+  override var alignment: Int { MemoryLayout<Value>.alignment }
+
+  override func initialize(_ values: UnsafeMutableRawPointer) {
+    at(values).initialize(to: initial)
+  }
+
+  override func deinitialize(_ values: UnsafeMutableRawPointer) {
+    at(values).deinitialize(count: 1)
+  }
+
+  override func evaluate(_ object: KVOObject) {}
+
+  override func value(of object: KVOObject) throws -> Any { address(object).pointee }
+
+  override func set(_ value: ConvertedValue, of object: KVOObject) throws {
+    address(object).pointee = value.unbox(as: Value.self)
+  }
+
+  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
+    _ = kvo_value_init(value, type.cType, address(object))
+  }
+
+  private func at(_ values: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Value> {
+    (values + offset).assumingMemoryBound(to: Value.self)
+  }
+
+  // A declaration reaches objects of the declaring class and its subclasses only.
+  private func address(_ object: KVOObject) -> UnsafeMutablePointer<Value> {
+    at(unsafeDowncast(object, to: KeyValueRecord.self).values)
+  }
+}
+
+/// Where the objects of a class have their values. Immutable; as long as its class, for ever.
+final class RecordLayout: @unchecked Sendable {
+  // In each place what the class itself says of the first value.
+  private let places: [StoredValue]
+  private let size: Int
+  private let alignment: Int
+  private let isPlain: Bool
+
+  private static let none = RecordLayout(places: [], size: 8, alignment: 8, isPlain: true)
+
+  private init(places: [StoredValue], size: Int, alignment: Int, isPlain: Bool) {
+    self.places = places
+    self.size = size
+    self.alignment = alignment
+    self.isPlain = isPlain
+  }
+
+  /// What a class's declarations add to its superclass's layout. Under `KVOClass.lock`.
+  static func make(
+    _ inherited: RecordLayout?, _ declared: [String: Accessors],
+    _ inheritedAccessors: (String) -> Accessors?
+  ) -> RecordLayout {
+    let inherited = inherited ?? none
+    var (places, size) = (inherited.places, inherited.size)
+    var (alignment, isPlain) = (inherited.alignment, inherited.isPlain)
+    let indices = Dictionary(uniqueKeysWithValues: places.enumerated().map { ($1.offset, $0) })
+    for (key, accessors) in declared.sorted(by: { $0.key < $1.key }) {
+      let earlier = inheritedAccessors(key) as? StoredValue
+      guard let value = accessors as? StoredValue else {
+        if earlier != nil { isPlain = false }
+        continue
+      }
+      if let earlier, earlier.type === value.type, let place = indices[earlier.offset] {
+        value.offset = earlier.offset
+        places[place] = value
+      } else {
+        if earlier != nil { isPlain = false }
+        // Never without room, so that no two have one place.
+        value.offset = (size + value.alignment - 1) / value.alignment * value.alignment
+        size = value.offset + max(value.size, 1)
+        alignment = max(alignment, value.alignment)
+        places.append(value)
+      }
+    }
+    return RecordLayout(places: places, size: size, alignment: alignment, isPlain: isPlain)
+  }
+
+  static func of(_ type: KeyValueRecord.Type) -> RecordLayout {
+    let known = KVOClass.of(type)
+    guard let layout = known.layout else {
+      KVODiagnostics.stop("A \(known.name) can't be made while its class declares its keys.")
+    }
+    return layout
+  }
+
+  func makeValues() -> UnsafeMutableRawPointer {
+    let values = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
+    values.storeBytes(of: isPlain ? 0 : 1, as: UInt.self)
+    for place in places { place.initialize(values) }
+    return values
+  }
+
+  func end(_ values: UnsafeMutableRawPointer) {
+    for place in places { place.deinitialize(values) }
+    values.deallocate()
+  }
+}
