@@ -43,7 +43,7 @@ extension KVOObject {
   }
 
   // Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
-  private func hintAtSilence(of key: String) {
+  func hintAtSilence(of key: String) {
     guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
