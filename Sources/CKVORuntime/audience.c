@@ -396,3 +396,53 @@ bool kvo_audience_find(kvo_audience *audience, const kvo_audience *before, kvo_o
   go_on(&search);
   return search.ok;
 }
+
+// MARK: One that is known
+
+static kvo_value take_old(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_HAS_OLD;
+  return frame->old_value;
+}
+
+static bool adopt_derived(kvo_audience *audience, kvo_frame *frame, const kvo_chain *chain,
+    kvo_registration *recipient) {
+  const kvo_affected derived = {.object = chain->root,
+      .operations = chain->operations,
+      .id = chain->accessors->id,
+      .key = chain->accessors->key,
+      .tracked = KVO_NO_PLACE};
+  const kvo_member member = {.registration = recipient,
+      .affected = 1,
+      .is_whole = true,
+      .tracked = KVO_NO_PLACE,
+      .was_place = KVO_NO_PLACE};
+  if (!add_affected(audience, derived) || !add_member(audience, member)) return false;
+  kvo_affected *added = &audience->affected[1];
+  added->is_read = frame->flags & KVO_FRAME_HAS_OLD;
+  if (added->is_read) added->value = take_old(frame);
+  return true;
+}
+
+static bool adopt_path(kvo_audience *audience, kvo_frame *frame, const kvo_chain *chain,
+    kvo_registration *recipient) {
+  if (!chain->first || &chain->first->entry != recipient) return true; // it has ended
+  const kvo_member member = {
+      .registration = recipient, .tracked = KVO_NO_PLACE, .was_place = KVO_NO_PLACE};
+  if (!add_member(audience, member)) return false;
+  kvo_member *added = &audience->members[0];
+  added->is_read = frame->flags & KVO_FRAME_HAS_OLD;
+  if (added->is_read) added->value = take_old(frame);
+  return true;
+}
+
+bool kvo_audience_adopt(kvo_audience *audience, kvo_frame *frame, const kvo_chain *chain,
+    kvo_registration *recipient) {
+  const kvo_affected changed = {.object = frame->object,
+      .operations = kvo_class_of(frame->object)->operations,
+      .id = frame->id,
+      .tracked = KVO_NO_PLACE};
+  KVO_LOCKED(&kvo_graph_lock);
+  if (!add_affected(audience, changed)) return false;
+  return chain->derivation ? adopt_derived(audience, frame, chain, recipient)
+                           : adopt_path(audience, frame, chain, recipient);
+}

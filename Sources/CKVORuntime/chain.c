@@ -49,6 +49,7 @@ kvo_chain *kvo_chain_make(kvo_object *root, const kvo_key_path *path,
   chain->root = root;
   chain->operations = kvo_class_of(root)->operations;
   chain->derivation = derivation;
+  chain->is_tracked = derivation && derivation->is_tracked;
   chain->operations->unowned_retain(root);
   return chain;
 }
@@ -68,6 +69,7 @@ void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth) {
   kvo_chain_retain(chain);
   link->chain = chain;
   link->depth = depth;
+  link->is_leaf = kvo_link_is_last(link) && !kvo_key_path_operates(chain->path, depth);
   link->last_child = &link->children;
 }
 
@@ -95,11 +97,16 @@ static void add_doomed(kvo_link **doomed, kvo_link *link) {
   *doomed = link;
 }
 
+// Before it is retired: who has guarded its object since then does not find it.
+static void set_first(kvo_chain *chain, kvo_link *first) {
+  __atomic_store_n(&chain->first, first, __ATOMIC_SEQ_CST);
+}
+
 static void add_chains(kvo_link **doomed, kvo_derivation *derivation) {
   for (uint32_t i = 0; i < derivation->count; i++) {
     kvo_chain *chain = derivation->chains[i];
     if (chain->first) add_doomed(doomed, chain->first);
-    chain->first = NULL;
+    set_first(chain, NULL);
   }
   kvo_derivation_release(derivation);
 }
@@ -129,7 +136,7 @@ static void end_all_locked(kvo_link *doomed, kvo_retired **retired) {
 }
 
 static void end_chain_of(kvo_link *first) {
-  first->chain->first = NULL;
+  set_first(first->chain, NULL);
   first->chain->ended = true;
 }
 

@@ -13,8 +13,9 @@
 // retained, since its setter still runs.
 //
 // So goes a setting of a key with observers of its own alone. Where a key path or a derived key
-// leads on from the key, or where part of a to-many key changes, the steps are reach.c's; where
-// there is one plain observer and nothing else is under way, they are made in one go (kvo_short.h).
+// leads on from the key, or where part of a to-many key changes, the steps are reach.c's, or near.c's if that
+// comes to one recipient; where there is one plain observer and nothing else is under way, they are
+// made in one go (kvo_short.h).
 #include "kvo_delivery.h"
 
 #include "kvo_binding.h"
@@ -22,7 +23,7 @@
 #include "kvo_lock.h"
 #include "kvo_log.h"
 #include "kvo_memory.h"
-#include "kvo_reach.h"
+#include "kvo_near.h"
 
 kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
 bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
@@ -240,7 +241,7 @@ KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutat
   uint32_t options = kvo_observers_options(observers);
   bool reaches = kvo_observers_reach(observers, options);
   if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
-    begin_reaching(frame, mutation);
+    if (mutation || !kvo_near_begin(frame, observers)) begin_reaching(frame, mutation);
     return;
   }
   if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
@@ -366,9 +367,10 @@ KVO_INLINE void finish(kvo_frame *frame) {
     return;
   }
   uint32_t options = kvo_observers_options(observers);
-  bool reaches = options & KVO_LINKED || frame->flags & KVO_FRAME_REACH;
+  bool reaches = options & KVO_LINKED || frame->flags & (KVO_FRAME_REACH | KVO_FRAME_NEAR);
   if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
-    finish_reaching(frame);
+    bool was_near = frame->flags & KVO_FRAME_NEAR;
+    if (!was_near || !kvo_near_finish(frame, observers)) finish_reaching(frame);
     return;
   }
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {

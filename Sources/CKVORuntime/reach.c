@@ -333,6 +333,13 @@ bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   return true;
 }
 
+void kvo_reach_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient) {
+  kvo_reach *reach = make();
+  if (!reach) return;
+  put_into(frame, reach);
+  reach->has_before = kvo_audience_adopt(&reach->before, frame, chain, recipient);
+}
+
 static bool has_prior(const kvo_audience *audience) {
   for (uint32_t i = 0; i < audience->member_count; i++)
     if (audience->members[i].registration->options & KVO_PRIOR) return true;

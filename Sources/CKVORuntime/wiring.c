@@ -145,7 +145,7 @@ static bool place_first(kvo_wiring *wiring, kvo_chain *chain, kvo_link *link, kv
   if (chain->ended || chain->first) return false;
   if (!kvo_registration_place(&link->entry, stand, &wiring->retired)) return false;
   wiring->has_placed = true;
-  chain->first = link;
+  __atomic_store_n(&chain->first, link, __ATOMIC_SEQ_CST);
   if (chain->derivation && chain->derivation->is_tracked) note_placed_locked(chain);
   return true;
 }

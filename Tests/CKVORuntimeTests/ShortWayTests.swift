@@ -20,6 +20,71 @@ import Testing
     }
   }
 
+  @Test(
+    "D7 G1 I2: both ways tell the same along a path and of a derived key",
+    arguments: Reach.allCases)
+  func sameAsLong(_ reach: Reach) async {
+    // A parameter can't be captured by an exit test.
+    switch reach {
+    case .plain: break
+    case .path:
+      await #expect(processExitsWith: .success) { compareWays(.path, events + eventsOfPaths) }
+    case .derived:
+      await #expect(processExitsWith: .success) { compareWays(.derived, events) }
+    }
+  }
+
+  @Test("D7 G1 I2: both ways tell the same of a path, whatever its getters do")
+  func sameInGetters() async {
+    await #expect(processExitsWith: .success) {
+      for call in 1...4 { compareWays(.path, events + eventsOfPaths, inGetter: call) }
+    }
+  }
+
+  @Test("C5 I2: an observer along a path that is removed in its call is let go after it")
+  func endsAfterCall() async {
+    await #expect(processExitsWith: .success) {
+      let (root, leaf) = (make(interlude.self), make(interlude.self))
+      root.branch = leaf
+      let log = Recorder()
+      var registration: Registration?
+      registration = log.observe(root.object, "branch.balance", .KVO_NEW) { _ in
+        registration?.invalidate()
+        #expect(registration?.ended == 0)
+      }
+      account_setBalance(leaf.account, 1)
+      #expect(log.take() == ["a: branch.balance new 1.0"])
+      #expect(registration?.ended == 1)
+      registration = nil
+      root.release()
+      leaf.release()
+    }
+  }
+
+  @Test("F2: a getter that sets what its key is derived from is told once")
+  func setWhileRead() async {
+    await #expect(processExitsWith: .success) {
+      for long in [false, true] {
+        kvo_set_long_way_forced(long)
+        let cls = interlude_subclass("CInterludeThatSets\(long)")
+        interlude_play_in_getter(cls)
+        kvo_class_add_dependency(cls, "balance", "interestRate", nil)
+        let object = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+        let log = Recorder()
+        log.observe(object.object, "balance", .KVO_NEW)
+        object.pointee.context = UnsafeMutableRawPointer(object)
+        object.pointee.during = {
+          let object = $0!.assumingMemoryBound(to: interlude.self)
+          if object.pointee.account.interestRate < 5 { account_setInterestRate(object.account, 5) }
+        }
+        account_setInterestRate(object.account, 1)
+        #expect(log.take() == ["a: balance new 0.0"], "\(long)")
+        log.end()
+        object.release()
+      }
+    }
+  }
+
   @Test("D5 D7 I2: what the short way tells, by an example of each")
   func examples() async {
     await #expect(processExitsWith: .success) {
@@ -96,6 +161,36 @@ extension UnsafeMutablePointer<lodger> {
   }
 }
 
+extension UnsafeMutablePointer<interlude> {
+  fileprivate var account: UnsafeMutablePointer<account> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: CFixtures.account.self)
+  }
+
+  /// Where the path `branch.balance` leads.
+  fileprivate var branch: UnsafeMutablePointer<interlude>? {
+    get { nil }
+    nonmutating set {
+      account_setBranch(
+        account, newValue.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: tracked.self) })
+    }
+  }
+}
+
+/// What is observed where the balance is set.
+enum Reach: CaseIterable { case plain, path, derived }
+
+private func compareWays(_ reach: Reach, _ events: [Event], inGetter call: Int? = nil) {
+  for options in askedFor {
+    for event in events {
+      let short = play(event, options, long: false, reach, inGetter: call)
+      let long = play(event, options, long: true, reach, inGetter: call)
+      #expect(
+        short.told == long.told && short.later == long.later,
+        "\(event.name), \(reach), options \(options.rawValue), getter \(call ?? 0)")
+    }
+  }
+}
+
 private let askedFor: [kvo_options] = [[], .KVO_NEW, .KVO_OLD, [.KVO_OLD, .KVO_NEW]]
 
 /// Something that happens in the setter of an observed property.
@@ -118,16 +213,43 @@ private final class Scene {
   let object: UnsafeMutablePointer<interlude>
   let log = Recorder()
   let options: kvo_options
+  let reach: Reach
+  /// What leads to the object, of another class; the object itself where nothing is to lead to it.
+  private(set) var root: UnsafeMutablePointer<interlude>
   var registration: Registration?
 
-  init(_ name: String, _ options: kvo_options) {
+  init(_ name: String, _ options: kvo_options, _ reach: Reach) {
     cls = interlude_subclass(name)
+    if reach == .derived { kvo_class_add_dependency(cls, "interestRate", "balance", nil) }
     object = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+    root = object
     self.options = options
+    self.reach = reach
+    if reach == .path {
+      root = make(interlude.self)
+      root.branch = object
+    }
   }
 
-  var account: UnsafeMutablePointer<account> {
-    UnsafeMutableRawPointer(object).assumingMemoryBound(to: CFixtures.account.self)
+  var account: UnsafeMutablePointer<account> { object.account }
+
+  var key: String {
+    switch reach {
+    case .plain: "balance"
+    case .path: "branch.balance"
+    case .derived: "interestRate"
+    }
+  }
+
+  @discardableResult
+  func observe(as name: String = "a", _ more: kvo_options = []) -> Registration {
+    log.observe(root.object, key, options.union(more), as: name)
+  }
+
+  func end() {
+    log.end()
+    if root != object { root.release() }
+    object.release()
   }
 }
 
@@ -138,17 +260,13 @@ nonisolated(unsafe) private let events: [Event] = [
   Event("the observer is removed", ["is 1.0"]) { $0.registration?.invalidate() },
   Event("the observer is removed, and another comes", ["is 1.0"]) {
     $0.registration?.invalidate()
-    $0.log.observe($0.object.object, "balance", $0.options, as: "b")
+    $0.observe(as: "b")
   },
-  Event("another observer comes", [plain, "is 1.0"]) {
-    $0.log.observe($0.object.object, "balance", $0.options, as: "b")
-  },
+  Event("another observer comes", [plain, "is 1.0"]) { $0.observe(as: "b") },
   Event("one comes that wants to be called before", [plain, "is 1.0"]) {
-    $0.log.observe($0.object.object, "balance", $0.options.union(.KVO_PRIOR), as: "b")
+    $0.observe(as: "b", .KVO_PRIOR)
   },
-  Event("another comes and goes", [plain, "is 1.0"]) {
-    $0.log.observe($0.object.object, "balance", $0.options, as: "b").invalidate()
-  },
+  Event("another comes and goes", [plain, "is 1.0"]) { $0.observe(as: "b").invalidate() },
   Event("other keys are observed", [plain, "is 1.0"]) {
     for key in ["interestRate", "frozen", "number", "owner", "place"] {
       $0.log.observe($0.object.object, key, [], as: "b")
@@ -174,23 +292,64 @@ nonisolated(unsafe) private let events: [Event] = [
   },
 ]
 
-/// Everything that is told when `balance` is set to 1 and the event happens in its setter; then what the
-/// property is, and what is told of one more set.
+/// What may happen along a path.
+nonisolated(unsafe) private let eventsOfPaths: [Event] = [
+  Event("the path is led elsewhere", []) {
+    let other = make(interlude.self)
+    $0.root.branch = other
+    other.release()
+  },
+  Event("the path ends before", []) { $0.root.branch = nil },
+  Event("the path is led elsewhere and back", []) {
+    $0.root.branch = nil
+    $0.root.branch = $0.object
+  },
+  Event("the key itself is observed", []) {
+    $0.log.observe($0.object.object, "balance", $0.options, as: "b")
+  },
+  Event("the key itself is observed, and the path led elsewhere", []) {
+    $0.log.observe($0.object.object, "balance", $0.options, as: "b")
+    $0.root.branch = nil
+  },
+  Event("the observer is removed, and the key itself observed", []) {
+    $0.registration?.invalidate()
+    $0.log.observe($0.object.object, "balance", $0.options, as: "b")
+  },
+  Event("another path comes to lead there", []) {
+    let other = make(interlude.self)
+    other.branch = $0.object
+    $0.log.observe(other.object, "branch.balance", $0.options, as: "b")
+    $0.log.observe(other.object, "branch.interestRate", $0.options, as: "c")
+    other.release()
+  },
+  Event("a key comes to be derived from it", []) {
+    kvo_class_add_dependency($0.cls, "frozen", "balance", nil)
+    $0.log.observe($0.object.object, "frozen", $0.options, as: "b")
+  },
+  Event("all observers of the root are removed", []) { kvo_remove_all_observers($0.root.object) },
+]
+
+/// Everything that is told when `balance` is set to 1 and the event happens in its setter, or when its getter
+/// is called for the so-manieth time; then what the property is, and what is told of one more set.
 private func play(
-  _ event: Event, _ options: kvo_options, long: Bool
+  _ event: Event, _ options: kvo_options, long: Bool, _ reach: Reach = .plain,
+  inGetter call: Int? = nil
 ) -> (told: [String], later: [String]) {
   kvo_set_long_way_forced(long)
   numberOfClasses += 1
-  let scene = Scene("Interlude\(numberOfClasses)", options)
-  defer { scene.object.release() }
+  let scene = Scene("Interlude\(numberOfClasses)", options, reach)
+  defer { scene.end() }
   // So that the object goes on having a table where nobody observes the balance any more.
   scene.log.observe(scene.object.object, "owner", [], as: "z")
-  scene.registration = scene.log.observe(scene.object.object, "balance", options)
-  let context = Context(scene: scene, body: event.body)
+  scene.registration = scene.observe()
+  if call != nil {
+    interlude_play_in_getter(scene.cls)
+    scene.account.pointee.balance = 1  // sets tell nothing of the getter's part
+  }
+  let context = Context(scene: scene, call: call, body: event.body)
   scene.object.pointee.context = Unmanaged.passUnretained(context).toOpaque()
   scene.object.pointee.during = {
-    let context = Unmanaged<Context>.fromOpaque($0!).takeUnretainedValue()
-    context.body(context.scene)
+    Unmanaged<Context>.fromOpaque($0!).takeUnretainedValue().play()
   }
   withExtendedLifetime(context) { account_setBalance(scene.account, 1) }
   scene.object.pointee.during = nil
@@ -198,7 +357,6 @@ private func play(
   let told = scene.log.take()
   account_setBalance(scene.account, 2)
   let later = scene.log.take()
-  scene.log.end()
   return (told, later)
 }
 
@@ -206,10 +364,18 @@ nonisolated(unsafe) private var numberOfClasses = 0
 
 private final class Context {
   let scene: Scene
-  let body: (Scene) -> Void
+  private let body: (Scene) -> Void
+  /// Calls of the getter and the setter come one after the other.
+  private var calls: Int
 
-  init(scene: Scene, body: @escaping (Scene) -> Void) {
+  init(scene: Scene, call: Int?, body: @escaping (Scene) -> Void) {
     self.scene = scene
     self.body = body
+    calls = call ?? 1
+  }
+
+  func play() {
+    calls -= 1
+    if calls == 0 || scene.reach == .plain { body(scene) }
   }
 }

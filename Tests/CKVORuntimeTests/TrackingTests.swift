@@ -40,14 +40,12 @@ extension tally: CInstance {
     tally_setX(object, 1)
     tally_setWhich(object, 1)
     tally_setY(object, 2)
+    #expect(log.take() == ["a: chosen new 1", "a: chosen new 0", "a: chosen new 2"])
     tally_setX(object, 3)
+    #expect(log.take() == [])
     tally_setWhich(object, 0)
     tally_setX(object, 4)
-    #expect(
-      log.take() == [
-        "a: chosen new 1", "a: chosen new 0", "a: chosen new 2", "a: chosen new 3",
-        "a: chosen new 4",
-      ])
+    #expect(log.take() == ["a: chosen new 3", "a: chosen new 4"])
     log.end()
     object.release()
   }

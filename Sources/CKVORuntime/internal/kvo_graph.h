@@ -39,6 +39,7 @@ typedef struct kvo_chain {
   bool ended;
   bool is_reported; ///< that it can't be followed; atomic
   bool is_void;     ///< it could not be stood at its root's key when that was last tried
+  bool is_tracked;  ///< it serves a tracked key
   uint64_t
       placed_at; ///< of a tracked key: which ticket had been issued when it came to stand there
   kvo_presence followers; ///< who follows links of it that have been set
@@ -47,6 +48,7 @@ typedef struct kvo_chain {
   kvo_object *root;               ///< an unowned reference
   const kvo_class_operations *operations;  ///< the root's
   kvo_derivation *KVO_NULLABLE derivation; ///< that it serves; NULL: the first link is the user's
+  /// Written under the graph lock; atomic: of a chain that serves the user it is read without it (near.c).
   kvo_link *KVO_NULLABLE first;
 } kvo_chain;
 
@@ -55,6 +57,7 @@ struct kvo_link {
   kvo_counts counts;       ///< behind it, as with any registration that has some
   kvo_chain *chain;
   uint32_t depth; ///< which component it stands for
+  bool is_leaf;   ///< the path goes on behind it neither to a key nor by an operator
   kvo_link *KVO_NULLABLE parent;
   kvo_link *KVO_NULLABLE children;
   kvo_link *KVO_NULLABLE *KVO_NONNULL last_child; ///< where the next one is linked

@@ -95,6 +95,11 @@ bool kvo_audience_find(kvo_audience *audience, const kvo_audience *KVO_NULLABLE 
 /// Adds a member of the audience at will that is not to be found at did, behind all others. False if memory
 /// is out.
 bool kvo_audience_add_lost(kvo_audience *audience, const kvo_audience *before, uint32_t place);
+/// Makes it, empty before, that of a change of the frame's key which was found to reach one recipient: the
+/// user's registration of the chain, or of the derived key that it serves; nobody, if that has ended. It
+/// gets the frame's old value. False if memory is out.
+bool kvo_audience_adopt(kvo_audience *audience, kvo_frame *frame, const kvo_chain *chain,
+    kvo_registration *recipient);
 void kvo_audience_destroy(kvo_audience *audience);
 void kvo_links_destroy(kvo_links *links);
 
@@ -134,6 +139,9 @@ typedef struct kvo_reach {
 
 /// Begins it: finds the audience, reads old, in the frame from now on. False if memory is out.
 bool kvo_reach_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
+/// Goes on with a change that has been begun by near.c: who was found there, if he has not ended, is the
+/// audience at will.
+void kvo_reach_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient);
 void kvo_reach_deliver_priors(kvo_frame *frame);
 /// Ends it: moves what leads on, finds the audience again, reads new, calls the observers. The
 /// frame may have no reach yet, where nothing led on when the change began.

@@ -40,6 +40,7 @@ enum kvo_frame_flag {
   KVO_FRAME_REPORTED = 128,   ///< that memory was out for some of the change has been reported
   KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
   KVO_FRAME_SHORT = 512,      ///< a binding's change that has begun the short way (kvo_short.h)
+  KVO_FRAME_NEAR = 1024,      ///< `recipient` alone was found at will (near.c)
 };
 
 /// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
@@ -78,12 +79,13 @@ struct kvo_frame {
       *KVO_NULLABLE owes; ///< atomic: what is retired of that object may wait for this frame's pop
   kvo_value old_value, new_value;
   kvo_change change; ///< the short way's, a setting, of which only the values' places are stored
-  kvo_place place;   ///< with KVO_FRAME_SHORT
-  kvo_distinction distinction;          ///< of an observer with `KVO_DISTINCT`
-  kvo_telling telling;                  ///< with KVO_FRAME_TELLS
-  kvo_object *KVO_NULLABLE observer;    ///< with KVO_FRAME_CALLS
-  struct kvo_reach *KVO_NULLABLE reach; ///< with KVO_FRAME_REACH
-  pthread_t taker;                      ///< with KVO_FRAME_TAKEN_OVER
+  kvo_place place;   ///< with KVO_FRAME_SHORT; of it `observers` with KVO_FRAME_NEAR
+  struct kvo_handle *KVO_NULLABLE recipient; ///< with KVO_FRAME_NEAR; may have been freed
+  kvo_distinction distinction;               ///< of an observer with `KVO_DISTINCT`
+  kvo_telling telling;                       ///< with KVO_FRAME_TELLS
+  kvo_object *KVO_NULLABLE observer;         ///< with KVO_FRAME_CALLS
+  struct kvo_reach *KVO_NULLABLE reach;      ///< with KVO_FRAME_REACH
+  pthread_t taker;                           ///< with KVO_FRAME_TAKEN_OVER
 };
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
