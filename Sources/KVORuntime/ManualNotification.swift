@@ -138,13 +138,20 @@ extension KVOObject {
   /// - Parameter id: what the C core is likely to know the key by.
   @inlinable @inline(__always)
   func openBracket(_ key: UnsafePointer<CChar>, _ id: UInt) -> OpaquePointer? {
+    if kvo_is_recording() { recordBracket(key) }
     if let change = kvo_bracket_will(headerAddress(of: self), key, id) { return change }
     openEmptyBracket(key)
     return nil
   }
 
   @usableFromInline
+  func recordBracket(_ key: UnsafePointer<CChar>) {
+    recordChange(of: KeyName.of(interned: key).string)
+  }
+
+  @usableFromInline
   func openBracket(_ key: String) -> OpaquePointer? {
+    recordChange(of: key)
     if kvo_binding_is_observed(header),
       let change = key.withKey({ kvo_bracket_will_named(header, $0) }) ?? nil
     {
