@@ -8,14 +8,14 @@
 #include "support.h"
 
 /// The other thread works from the timed one's begin to its end, whatever either costs.
-typedef struct beside_state {
+struct bench_company {
   bench_workload (*make)(void);
-  bench_workload timed, other;
+  bench_workload work;
   pthread_t thread;
   sem_t begin, end; ///< posted by the timed thread, and by the other one
   atomic_bool is_timed, is_over;
-  uint64_t others; ///< iterations that the other thread has done
-} beside_state;
+  uint64_t iterations; ///< that the other thread has done
+};
 
 enum { OTHERS_AT_ONCE = 256 };
 
@@ -24,48 +24,75 @@ static void wait_for(sem_t *semaphore) {
 }
 
 static void *work_beside(void *opaque) {
-  beside_state *state = opaque;
-  state->other = state->make();
+  bench_company *company = opaque;
+  company->work = company->make();
   for (;;) {
-    sem_post(&state->end);
-    wait_for(&state->begin);
-    if (state->is_over) return NULL;
+    sem_post(&company->end);
+    wait_for(&company->begin);
+    if (company->is_over) return NULL;
     do {
-      state->other.run(state->other.state, OTHERS_AT_ONCE);
-      state->others += OTHERS_AT_ONCE;
-    } while (atomic_load_explicit(&state->is_timed, memory_order_relaxed));
+      company->work.run(company->work.state, OTHERS_AT_ONCE);
+      company->iterations += OTHERS_AT_ONCE;
+    } while (atomic_load_explicit(&company->is_timed, memory_order_relaxed));
   }
 }
 
+static bench_company *company_of(bench_workload (*make)(void)) {
+  bench_company *company = bench_allocate(1, sizeof *company);
+  company->make = make;
+  sem_init(&company->begin, 0, 0);
+  sem_init(&company->end, 0, 0);
+  int failure = pthread_create(&company->thread, NULL, work_beside, company);
+  bench_require(!failure, "no second thread: error %d", failure);
+  wait_for(&company->end);
+  return company;
+}
+
+static bench_workload set_observed(void) { return bench_set_observed(BENCH_TYPED, 1); }
+
+bench_company *bench_company_that_sets(void) { return company_of(set_observed); }
+
+void bench_company_begin(bench_company *company) {
+  company->is_timed = true;
+  sem_post(&company->begin);
+}
+
+void bench_company_end(bench_company *company) {
+  company->is_timed = false;
+  wait_for(&company->end);
+}
+
+void bench_company_finish(bench_company *company) {
+  company->is_over = true;
+  sem_post(&company->begin);
+  pthread_join(company->thread, NULL);
+  company->work.finish(company->work.state, company->iterations);
+  sem_destroy(&company->begin);
+  sem_destroy(&company->end);
+  free(company);
+}
+
+typedef struct beside_state {
+  bench_workload timed;
+  bench_company *company;
+} beside_state;
+
 static void beside_run(void *opaque, uint64_t iterations) {
   beside_state *state = opaque;
-  state->is_timed = true;
-  sem_post(&state->begin);
+  bench_company_begin(state->company);
   state->timed.run(state->timed.state, iterations);
-  state->is_timed = false;
-  wait_for(&state->end);
+  bench_company_end(state->company);
 }
 
 static void beside_finish(void *opaque, uint64_t iterations) {
   beside_state *state = opaque;
-  state->is_over = true;
-  sem_post(&state->begin);
-  pthread_join(state->thread, NULL);
+  bench_company_finish(state->company);
   state->timed.finish(state->timed.state, iterations);
-  state->other.finish(state->other.state, state->others);
-  sem_destroy(&state->begin);
-  sem_destroy(&state->end);
   free(state);
 }
 
-bench_workload bench_beside(bench_workload (*make)(void)) {
+bench_workload bench_beside(bench_workload (*make)(void), bench_workload (*make_other)(void)) {
   beside_state *state = bench_allocate(1, sizeof *state);
-  state->make = make;
-  state->timed = make();
-  sem_init(&state->begin, 0, 0);
-  sem_init(&state->end, 0, 0);
-  int failure = pthread_create(&state->thread, NULL, work_beside, state);
-  bench_require(!failure, "no second thread: error %d", failure);
-  wait_for(&state->end);
+  *state = (beside_state){make(), company_of(make_other)};
   return (bench_workload){state, beside_run, beside_finish};
 }

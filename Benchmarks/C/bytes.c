@@ -42,9 +42,8 @@ static void release_handles(kvo_handle **handles, size_t count) {
   free(handles);
 }
 
-double bench_bytes_for_keys(size_t count) {
-  // A class of its own: nothing about it is there yet.
-  const bench_keyed_class *keyed = bench_keyed_class_make("BenchmarkBytes", count);
+static double bytes_for_keys(const bench_keyed_class *keyed) {
+  size_t count = keyed->count;
   kvo_object *object = bench_keyed_object_create(keyed);
   kvo_handle **handles = bench_allocate(count, sizeof *handles);
   uint64_t deliveries = 0;
@@ -57,6 +56,14 @@ double bench_bytes_for_keys(size_t count) {
   release_handles(handles, count);
   kvo_object_release(object);
   return bytes;
+}
+
+// A class of its own: nothing about it is there yet, or all that one object needed.
+double bench_bytes_for_keys(size_t count, bool are_known) {
+  const bench_keyed_class *keyed =
+      bench_keyed_class_make(are_known ? "BenchmarkKnownBytes" : "BenchmarkBytes", count);
+  if (are_known) bytes_for_keys(keyed);
+  return bytes_for_keys(keyed);
 }
 
 double bench_bytes_for_objects(size_t count) {

@@ -49,7 +49,7 @@ static bench_workload floor_call(void) {
 }
 
 bench_workload bench_floor_call(bool beside_another) {
-  return beside_another ? bench_beside(floor_call) : floor_call();
+  return beside_another ? bench_beside(floor_call, floor_call) : floor_call();
 }
 
 /// The closure's handler: counts, as an observer would, and calls the typed original.

@@ -73,16 +73,16 @@ static void define(bench_keyed_class *keyed, const char *name, size_t count) {
 
 const bench_keyed_class *bench_keyed_class_make(const char *name, size_t count) {
   static struct {
-    const char *name;
+    char name[32];
     bench_keyed_class keyed;
   } made[16];
   size_t i = 0;
-  while (made[i].name && strcmp(made[i].name, name) != 0) {
+  while (*made[i].name && strcmp(made[i].name, name) != 0) {
     i++;
     bench_require(i < sizeof made / sizeof *made, "too many classes of keys");
   }
-  if (!made[i].name) {
-    made[i].name = name;
+  if (!*made[i].name) {
+    snprintf(made[i].name, sizeof made[i].name, "%s", name);
     define(&made[i].keyed, name, count);
   }
   return &made[i].keyed;

@@ -1,4 +1,5 @@
 /// Many observed keys of one object: what a change costs must not depend on how many there are.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "BenchmarkC.h"
@@ -50,17 +51,12 @@ static void many_keys_finish(void *opaque, uint64_t iterations) {
   free(state);
 }
 
-/// One class for each count, so that tables by class are as large as the object is.
-static const bench_keyed_class *class_of_count(size_t count) {
-  switch (count) {
-  case 1: return bench_keyed_class_make("BenchmarkKeys1", count);
-  case 10: return bench_keyed_class_make("BenchmarkKeys10", count);
-  case 100: return bench_keyed_class_make("BenchmarkKeys100", count);
-  case 1000: return bench_keyed_class_make("BenchmarkKeys1000", count);
-  case 10000: return bench_keyed_class_make("BenchmarkKeys10000", count);
-  }
-  bench_require(false, "no class of %zu keys", count);
-  return NULL;
+/// One class for each count and lane, so that tables by class are as large as the object is.
+static const bench_keyed_class *class_of(bench_lane lane, size_t count) {
+  char name[32];
+  snprintf(name, sizeof name, "Benchmark%sKeys%zu", lane == BENCH_TYPED ? "Typed" : "Closure",
+      count);
+  return bench_keyed_class_make(name, count);
 }
 
 static many_keys_state *state_create(kvo_object *object, size_t count) {
@@ -74,11 +70,11 @@ static many_keys_state *state_create(kvo_object *object, size_t count) {
   return state;
 }
 
-bench_workload bench_many_keys(size_t count) {
-  const bench_keyed_class *keyed = class_of_count(count);
+bench_workload bench_many_keys(bench_lane lane, size_t count) {
+  const bench_keyed_class *keyed = class_of(lane, count);
   many_keys_state *state = state_create(bench_keyed_object_create(keyed), count);
   bench_shuffle(state->order, count);
-  bool forced = kvo_set_closures_forced(true);
+  bool forced = kvo_set_closures_forced(lane == BENCH_CLOSURE);
   for (size_t i = 0; i < count; i++) {
     state->setters[i] = keyed->keys[state->order[i]].setter;
     state->handles[i] = bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);

@@ -3,6 +3,7 @@
 
 #include "BenchmarkC.h"
 #include "account.h"
+#include "beside.h"
 #include "support.h"
 
 typedef struct registration_state {
@@ -51,6 +52,10 @@ bench_workload bench_register(void) {
   state->account = bench_account_create(account_class());
   return (bench_workload){state, registration_run, registration_finish};
 }
+
+static bench_workload set_observed(void) { return bench_set_observed(BENCH_TYPED, 1); }
+
+bench_workload bench_register_beside(void) { return bench_beside(bench_register, set_observed); }
 
 bench_workload bench_register_another(void) {
   bench_workload workload = bench_register();

@@ -2,6 +2,7 @@
 /// are open and live in a module of their own, so that each access from the benchmark is the same
 /// kind of call and pays the same exclusivity checks.
 import KVORuntime
+import Observation
 
 /// A property without anything: what the unobserved ones are compared with.
 open class PlainAccount {
@@ -19,6 +20,14 @@ open class DidSetAccount {
       for handler in handlers { handler(self) }
     }
   }
+
+  public init() {}
+}
+
+/// What the language's own observation tracks.
+@Observable
+public final class TrackedAccount {
+  public var balance = 0.0
 
   public init() {}
 }

@@ -5,17 +5,19 @@ import KVORuntime
 
 /// Bytes for each observation of 10,000: of as many keys of one object, and of one key of as many
 /// objects. Everything counts that is there afterwards and was not before: tables, records, tokens
-/// and handlers.
+/// and handlers; in `newkey` and in Swift's, of keys, also what the class keeps of a key that is observed for the
+/// first time.
 var bytesFamily: Family {
   let count = KeyedCells.keyCount
   return Family(cases: [
-    .bytes("c.bytes", .typed) { bench_bytes_for_keys(count) },
+    .bytes("c.bytes", .typed) { bench_bytes_for_keys(count, true) },
+    .bytes("c.bytes.only", .typed) { bench_bytes_for_objects(count) },
+    .bytes("c.bytes.newkey", .typed) { bench_bytes_for_keys(count, false) },
     .bytes("swift.bytes.token", .uniform) { try tokenBytes(of: TokenCells(count: count)) },
     .bytes("swift.bytes.context", .uniform) {
       try contextBytes(of: ContextCells(count: count))
     },
     .bytes("swift.bytes.batchtoken", .uniform) { oneTokenBytes(keys: count) },
-    .bytes("c.bytes.objects", .typed, isExtra: true) { bench_bytes_for_objects(count) },
     .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
     .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
       try contextBytes(objects: count)

@@ -29,13 +29,10 @@ var cSetterFamily: Family {
     .c("c.set.otherkey.elsewhere", .typed, isExtra: true, bench_set_other_key_observed_elsewhere),
     .c("c.set.observed.typed", .typed) { bench_set_observed(BENCH_TYPED, 1) },
     .c("c.set.observed.closure", .closure) { bench_set_observed(BENCH_CLOSURE, 1) },
-    .c("c.set.observed.typed.oldnew", .typed, isExtra: true) {
-      bench_set_observed_old_new(BENCH_TYPED)
-    },
+    .c("c.set.observed.typed.oldnew", .typed) { bench_set_observed_old_new(BENCH_TYPED) },
     .c("c.set.observed.closure.oldnew", .closure, isExtra: true) {
       bench_set_observed_old_new(BENCH_CLOSURE)
     },
-    .c("c.set.observed.typed.10", .typed, isExtra: true) { bench_set_observed(BENCH_TYPED, 10) },
     .c("c.set.observed.closure.10", .closure, isExtra: true) {
       bench_set_observed(BENCH_CLOSURE, 10)
     },
@@ -45,6 +42,17 @@ var cSetterFamily: Family {
     .c("c.dependent.5.oldnew", .typed, isExtra: true) { bench_dependent(true) },
   ])
 }
+
+/// Setting a property of a C object that has many observers.
+var cObserversFamily: Family {
+  Family(
+    cases: observerCounts.map { count in
+      .c("c.observers.\(count)", .typed) { bench_set_observed(BENCH_TYPED, count) }
+    })
+}
+
+/// How many observers one key has.
+let observerCounts = [1, 10, 100, 1000]
 
 /// Reading a property of many C objects at once.
 var cOperatorFamily: Family {
@@ -62,8 +70,11 @@ var cThreadsFamily: Family {
 /// Setting one of many observed keys of a C object.
 var cManyKeysFamily: Family {
   Family(
-    cases: manyKeysCounts.map { count in
-      .c("c.manykeys.closure.\(count)", .closure) { bench_many_keys(count) }
+    cases: manyKeysCounts.flatMap { count -> [Case] in
+      [
+        .c("c.manykeys.typed.\(count)", .typed) { bench_many_keys(BENCH_TYPED, count) },
+        .c("c.manykeys.closure.\(count)", .closure) { bench_many_keys(BENCH_CLOSURE, count) },
+      ]
     })
 }
 

@@ -82,7 +82,8 @@ struct Family {
 /// All cases, in the order of the table.
 var catalog: [Family] {
   [
-    cSetterFamily, cThreadsFamily, cOperatorFamily, swiftSetterFamily, swiftPathFamily,
+    cSetterFamily, cThreadsFamily, cObserversFamily, cOperatorFamily, swiftSetterFamily,
+    swiftObserversFamily, swiftPathFamily,
     swiftComputedFamily, subclassFamily, sumFamily, appendFamily, registrationFamily,
     cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]

@@ -3,13 +3,16 @@ import BenchmarkC
 import BenchmarkModel
 import KVORuntime
 
-/// Registration and its end, on an object that nobody else observes.
+/// Registration and its end, on an object that nobody else observes, also while another thread sets an
+/// observed object of its own.
 var registrationFamily: Family {
   Family(cases: [
     .time("c.register", .typed) { Workload(bench_register()) },
     .time("c.register.another", .typed, isExtra: true) { Workload(bench_register_another()) },
     .time("swift.register.token", .uniform, tokenRegistration),
     .time("swift.register.context", .uniform, contextRegistration),
+    .time("c.register.threads", .typed) { Workload(bench_register_beside()) },
+    .time("swift.register.threads", .uniform) { beside(tokenRegistration()) },
   ])
 }
 
@@ -35,6 +38,21 @@ private func registerByContext(
 /// Checks that everything that was added was removed.
 private func checkUnobserved(_ account: ObservedAccount) {
   require(!account.isObserved(forKey: "balance"), "a registration outlived its removal")
+}
+
+/// What the workload costs while the other thread is at work.
+private func beside(_ workload: Workload) -> Workload {
+  let company = bench_company_that_sets()
+  return Workload(
+    run: { iterations in
+      bench_company_begin(company)
+      defer { bench_company_end(company) }
+      try workload.run(iterations)
+    },
+    finish: { iterations in
+      bench_company_finish(company)
+      try workload.finish(iterations)
+    })
 }
 
 private func tokenRegistration() -> Workload {

@@ -2,6 +2,7 @@
 /// object's type, so that every access goes the way of an open class's property.
 import BenchmarkModel
 import KVORuntime
+import Observation
 
 /// Setting a property of a Swift object, and getting it.
 var swiftSetterFamily: Family {
@@ -15,15 +16,23 @@ var swiftSetterFamily: Family {
     .time("swift.set.observed.oldnew", .uniform) {
       observedSet(observers: 1, options: [.old, .new])
     },
-    .time("swift.set.observed.10", .uniform, isExtra: true) { observedSet(observers: 10) },
+    .time("observation.set.observed", .floor, trackedSet),
     .time("swift.set.otherkey", .none, isExtra: true, otherKeySet),
     .time("swift.plain.modify", .plain, isExtra: true, plainModify),
     .time("swift.modify.unobserved", .none, isExtra: true, unobservedModify),
   ])
 }
 
+/// Setting a property of a Swift object that has many observers.
+var swiftObserversFamily: Family {
+  Family(
+    cases: observerCounts.map { count in
+      .time("swift.observers.\(count)", .uniform) { observedSet(observers: count) }
+    })
+}
+
 /// What an observer adds to.
-private final class Counter {
+private final class Counter: @unchecked Sendable {
   var value = 0
 
   func check(is expected: Int) {
@@ -126,6 +135,33 @@ private func observedSet(observers: Int, options: KeyValueObservingOptions = [])
       counter.check(is: $0 * observers)
       for token in tokens { token.invalidate() }
     })
+}
+
+// What is told of one change alone is asked for anew each time, as a view does.
+private func track(_ account: TrackedAccount, _ counter: Counter) {
+  withObservationTracking {
+    _ = account.balance
+  } onChange: {
+    counter.value += 1
+  }
+}
+
+@inline(never)
+private func setBalance(
+  of account: TrackedAccount, _ counter: Counter, _ iterations: Int
+) {
+  for i in 0..<iterations {
+    account.balance = Double(i)
+    track(account, counter)
+  }
+}
+
+private func trackedSet() -> Workload {
+  let account = TrackedAccount()
+  let counter = Counter()
+  track(account, counter)
+  return Workload(
+    run: { setBalance(of: account, counter, $0) }, finish: { counter.check(is: $0) })
 }
 
 private func otherKeySet() -> Workload {

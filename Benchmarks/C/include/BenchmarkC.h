@@ -27,11 +27,9 @@ bench_workload bench_floor_ffi_closure(void);
 bench_workload bench_set_unobserved(void);
 /// How setters are interposed.
 typedef enum bench_lane { BENCH_TYPED, BENCH_CLOSURE } bench_lane;
-/// A setter with so many callbacks (at most BENCH_OBSERVERS_MAX), which ask for no values, or for
-/// old and new.
+/// A setter with so many callbacks, which ask for no values, or for old and new.
 bench_workload bench_set_observed(bench_lane lane, size_t observers);
 bench_workload bench_set_observed_old_new(bench_lane lane);
-enum { BENCH_OBSERVERS_MAX = 10 };
 /// The same, one callback, while another thread sets an observed object of its own.
 bench_workload bench_set_own(void);
 /// The setter of a key that nobody observes, on an object of which another key is observed: in a
@@ -52,13 +50,23 @@ bench_workload bench_sum(size_t count);
 /// swap of its class and its undoing are included, or on one with another registration.
 bench_workload bench_register(void);
 bench_workload bench_register_another(void);
+/// The first, while another thread sets an observed object of its own.
+bench_workload bench_register_beside(void);
 
-/// So many keys of one object with one callback each, set in a fixed shuffled order, by closures.
-bench_workload bench_many_keys(size_t count);
+/// Another thread that sets an observed object of its own from each `begin` to its `end`.
+typedef struct bench_company bench_company;
+bench_company *_Nonnull bench_company_that_sets(void);
+void bench_company_begin(bench_company *_Nonnull company);
+void bench_company_end(bench_company *_Nonnull company);
+/// Checks that its observer was told of all, and frees it.
+void bench_company_finish(bench_company *_Nonnull company);
 
-/// Bytes for each of so many observations: of as many keys of one object, or of one key of as many
-/// objects.
-double bench_bytes_for_keys(size_t count);
+/// So many keys of one object with one callback each, set in a fixed shuffled order.
+bench_workload bench_many_keys(bench_lane lane, size_t count);
+
+/// Bytes for each of so many observations: of as many keys of one object, whose class has had them
+/// observed before, or has not; or of one key of as many objects, of each of which that is the only one.
+double bench_bytes_for_keys(size_t count, bool are_known);
 double bench_bytes_for_objects(size_t count);
 
 /// Memory in use: what malloc has given out, and all executable mappings, which is where libffi
