@@ -14,6 +14,7 @@
 
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
+_Static_assert(sizeof(struct kvo_handle) == 72, "a registration with malloc's word is 80 bytes");
 _Static_assert(_Alignof(kvo_list) > KVO_OBSERVERS_MARKS && _Alignof(kvo_accessors) > 3,
     "the lowest bits of their addresses are marks");
 

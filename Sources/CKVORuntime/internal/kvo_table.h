@@ -90,7 +90,6 @@ struct kvo_handle {
     kvo_registration *KVO_NULLABLE next_only;    ///< of an object's only one: in its chain (only.c)
   };
 };
-_Static_assert(sizeof(struct kvo_handle) == 72, "a registration with malloc's word is 80 bytes");
 
 KVO_INLINE uint8_t kvo_registration_state(const kvo_registration *registration) {
   uint8_t state = __atomic_load_n(&registration->state, __ATOMIC_ACQUIRE);
