@@ -24,6 +24,7 @@ void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t neede
 
 /// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
 enum { KVO_POISON_BYTE = 0xD5 };
+#define KVO_POISON_WORD (~(uintptr_t)0 / UINT8_MAX * KVO_POISON_BYTE)
 
 /// How often memory was out on this thread. Whoever does something of many steps, of which some do
 /// without what they could not have, sees by it whether all was done.

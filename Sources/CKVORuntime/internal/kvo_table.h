@@ -257,7 +257,11 @@ enum { KVO_OWNER_SHIFT = 0 };
 extern __thread uintptr_t kvo_owner_bits __attribute__((tls_model("initial-exec")));
 
 KVO_INLINE uintptr_t kvo_object_word(const kvo_object *object) {
-  return (uintptr_t)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+  uintptr_t word = (uintptr_t)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
+#ifdef KVO_POISON
+  if (word == KVO_POISON_WORD) __builtin_trap(); // the object has been freed
+#endif
+  return word;
 }
 /// The object's lock.
 KVO_INLINE kvo_hanging kvo_object_hanging(const kvo_object *object) {
