@@ -68,15 +68,25 @@ static void exchange_index(kvo_audience *audience, kvo_placed *index, uint32_t r
   index_from(audience, 0);
 }
 
-// Without memory for a larger one, the members of many are looked through.
+// Of at least twice as many places as there are members.
+static bool enlarge_index(kvo_audience *audience) {
+  uint32_t room = FEW_PLACES * 4;
+  while (room < audience->member_count * 2) room *= 2;
+  uint64_t shortages = kvo_shortages;
+  kvo_placed *larger = make_index(room);
+  kvo_shortages = shortages; // all are told all the same
+  if (larger) exchange_index(audience, larger, room);
+  return larger;
+}
+
+// Without memory for a larger one, the index serves on while a place is free; then the members are looked
+// through.
 static void index_newest(kvo_audience *audience) {
   uint32_t count = audience->member_count, room = audience->index ? audience->index_mask + 1 : 0;
-  if (count * 2 <= room) {
-    index_from(audience, count - 1);
-  } else if (count > FEW_PLACES) {
-    uint32_t larger = room ? room * 2 : FEW_PLACES * 4;
-    exchange_index(audience, make_index(larger), larger);
-  }
+  bool is_large = count * 2 <= room;
+  if (count <= FEW_PLACES || (!is_large && enlarge_index(audience))) return;
+  if (count < room) index_from(audience, count - 1);
+  else if (room) exchange_index(audience, NULL, 0);
 }
 
 // MARK: Arrays

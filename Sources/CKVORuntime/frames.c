@@ -149,8 +149,11 @@ bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
 
 // MARK: Ending
 
+__thread uint32_t kvo_taken_over;
+
 void kvo_frame_take_over(kvo_frame *frame) {
   frame->flags |= KVO_FRAME_TAKEN_OVER;
+  kvo_taken_over++;
   frame->taker = pthread_self();
   __atomic_thread_fence(__ATOMIC_SEQ_CST); // it may have no record by which others count it
 }
@@ -196,6 +199,7 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
   const kvo_object *owed = end(frame);
+  if (flags & KVO_FRAME_TAKEN_OVER) kvo_taken_over--;
   tidy_up(thread, frame);
   if (KVO_UNLIKELY(owed != NULL)) kvo_reclaim_waiting(owed);
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
@@ -352,13 +356,20 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
 
 // Another thread may end the bracket and begin something else meanwhile, so it is looked at again
 // after its key has been read.
+static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
+    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
+  if (!is_in_state(frame, object, KVO_FRAME_BRACKET)) return;
+  const char *key = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+  if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, frame->thread->number);
+}
+
+// Its top may be on its way from one block to another. What lies above it is free.
 static void visit_of_thread(const kvo_thread *thread, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  FOR_EACH_FRAME(frame, thread) {
-    if (!is_in_state(frame, object, KVO_FRAME_BRACKET)) continue;
-    const char *key = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
-    if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, thread->number);
-  }
+  const kvo_frame_block *block = __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
+  for (; block; block = __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST))
+    for (size_t i = KVO_FRAMES_PER_BLOCK; i-- > 0;)
+      visit_if_bracket(&block->frames[i], object, visit, context);
 }
 
 void kvo_frames_visit_brackets(const kvo_object *object,

@@ -138,6 +138,7 @@ static finding find(const kvo_frame *frame, const kvo_chain *chain) {
 bool kvo_near_begin(kvo_frame *frame, kvo_observers observers) {
   kvo_link *link = link_of(observers);
   if (!link || kvo_observers_are_tracked(observers) || !is_alone(frame, 1)) return false;
+  if (frame->state != KVO_FRAME_OPEN) return false; // a bracket, which is not counted
   finding finding = find(frame, link->chain);
   if (!finding.recipient) return false;
   bool wants_old = finding.options & KVO_OLD;

@@ -270,8 +270,10 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   return chain;
 }
 
-// This thread is in no change.
-static bool is_idle(const kvo_thread *thread) { return thread->top == thread->first.frames; }
+// This thread is in no change, be it one that another has begun.
+static bool is_idle(const kvo_thread *thread) {
+  return thread->top == thread->first.frames && !kvo_taken_over;
+}
 
 // No other thread can be in one: there is no other record.
 static bool is_alone(const kvo_thread *thread) {

@@ -31,6 +31,18 @@ import Testing
     }
   }
 
+  @Test("E1: what a binding sets of a key that notifies by hand alone tells nobody")
+  func setsByHand() async {
+    await #expect(processExitsWith: .success) {
+      for options in [kvo_options(), .KVO_NEW] {
+        let house = House(long: false)
+        house.log.observe(house.header, "savings", options)
+        lodger_set_savings(house.lodger, 3)
+        #expect(house.log.take() == [])
+      }
+    }
+  }
+
   @Test("D6: a bracket inside an automatic change of the key joins it")
   func joins() async {
     await #expect(processExitsWith: .success) {

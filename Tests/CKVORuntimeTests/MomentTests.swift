@@ -17,6 +17,27 @@ import Testing
     #expect(moment_owner_waits_for_call(call))
   }
 
+  @Test("I1 C5: nor does it end anything early while it tells what another thread has begun")
+  func endInCarriedCall() {
+    let ends = moment_end_in_carried_call()
+    #expect(ends.calls == 1 && ends.early == 0 && ends.late == 3)
+  }
+
+  @Test("J1: a dump may be made while another thread nests brackets")
+  func dumpBesideBrackets() {
+    #expect(moment_dump_beside_brackets() == 2000)
+  }
+
+  #if DEBUG
+    // In a process of its own: what is reported is the test's.
+    @Test("C8 D1: many are told of a change, or that memory is out, whichever allocation fails")
+    func manyWithoutMemory() async {
+      await #expect(processExitsWith: .success) {
+        precondition(moment_many_told_without_memory())
+      }
+    }
+  #endif
+
   @Test(
     "I1: where the kernel has refused its barrier, it stays likewise",
     .enabled(if: fixture_can_fork() && system_can_harden()))

@@ -169,6 +169,8 @@ void kvo_thread_shrink(kvo_thread *thread);
 void kvo_frame_pay(kvo_frame *frame, const kvo_object *owed);
 /// This thread ends a change that another has begun. Should it fork meanwhile, the frame goes on.
 void kvo_frame_take_over(kvo_frame *frame);
+/// How many of those this thread is at: it is in a change, although none of its own frames is.
+extern __thread uint32_t kvo_taken_over __attribute__((tls_model("initial-exec")));
 /// What a pop does if the frame has values or holds its object, belongs to another thread, or if
 /// something waits for it.
 void kvo_frame_pop_slowly(kvo_frame *frame);

@@ -1,9 +1,12 @@
 #include "fixture_moments.h"
 
+#include <kvo_binding.h>
+#include <kvo_diagnostics.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "fixture_graph.h"
+#include "fixture_memory.h"
 #include "fixture_stress.h"
 #include "fixture_threads.h"
 
@@ -151,6 +154,159 @@ bool moment_owner_waits_for_call(moment_call call) {
   kvo_object_release(&owned.root->watcher.tracked.object);
   kvo_object_release(&owned.leaf->watcher.tracked.object);
   return waits && owned.ended == 1;
+}
+
+// MARK: Ends in a call of a carried change
+
+enum { CARRIED = 3 };
+
+typedef struct carriage {
+  kvo_object *object;
+  kvo_frame *frame;
+  kvo_handle *handles[CARRIED];
+  bool is_called;
+  moment_ends ends;
+} carriage;
+
+static void note_carried_end(void *context) {
+  carriage *carriage = context;
+  if (carriage->is_called) carriage->ends.early++;
+  else carriage->ends.late++;
+}
+
+static void end_carried(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path, (void)change;
+  carriage *carriage = context;
+  carriage->ends.calls++;
+  carriage->is_called = true;
+  for (int i = 0; i < CARRIED; i++) {
+    kvo_handle_release(carriage->handles[i]);
+    carriage->handles[i] = NULL;
+  }
+  carriage->is_called = false;
+}
+
+static kvo_handle *add_first(kvo_object *object, kvo_callback callback, void *context,
+    void (*ended)(void *context)) {
+  kvo_handle *handle;
+  if (kvo_add_callback(object, "first", 0, callback, context, ended, &handle, NULL)) abort();
+  return handle;
+}
+
+static void *begin_carried(void *context) {
+  carriage *carriage = context;
+  kvo_handle *handle = add_first(carriage->object, ignore, NULL, NULL);
+  carriage->frame = kvo_uniform_will_key(carriage->object, kvo_key_intern("first"));
+  kvo_handle_release(handle);
+  return NULL;
+}
+
+static void *own_carried(void *context) {
+  carriage *carriage = context;
+  for (int i = 0; i < CARRIED; i++)
+    carriage->handles[i] = add_first(carriage->object, end_carried, carriage, note_carried_end);
+  return NULL;
+}
+
+// With a record, and so the name, of the thread before.
+static void *finish_carried(void *context) {
+  carriage *carriage = context;
+  gauge *other = make_gauge();
+  kvo_handle_release(observe(other, ignore, NULL, NULL));
+  kvo_object_release(&other->tracked.object);
+  kvo_uniform_did(carriage->frame);
+  return NULL;
+}
+
+static void run_alone(void *(*body)(void *context), void *context) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, context) || pthread_join(thread, NULL)) abort();
+}
+
+moment_ends moment_end_in_carried_call(void) {
+  carriage carriage = {.object = &make_gauge()->tracked.object};
+  run_alone(begin_carried, &carriage);
+  run_alone(own_carried, &carriage);
+  run_alone(finish_carried, &carriage);
+  kvo_object_release(carriage.object);
+  return carriage.ends;
+}
+
+// MARK: Many observers, and no memory
+
+enum { MANY = 40, ALLOCATIONS = 60 };
+static int reports;
+
+static void note_report(const char *message) {
+  (void)message;
+  reports++;
+}
+
+static bool tell_many(gauge *object, int allocation, int *calls) {
+  *calls = reports = 0;
+  fixture_fail_allocation(allocation);
+  gauge_setFirst(object, 2 + allocation);
+  fixture_limit_memory(-1);
+  return *calls == MANY || reports;
+}
+
+bool moment_many_told_without_memory(void) {
+  gauge *object = make_gauge();
+  kvo_handle *handles[MANY];
+  int calls = 0;
+  bool all_well = true;
+  for (int i = 0; i < MANY; i++)
+    if (kvo_add_callback(&object->tracked.object, "first", KVO_NEW | KVO_DISTINCT, count, &calls,
+            NULL, &handles[i], NULL))
+      abort();
+  gauge_setFirst(object, 1);
+  kvo_set_misuse_handler(note_report);
+  for (int i = 0; i < ALLOCATIONS; i++) all_well = tell_many(object, i, &calls) && all_well;
+  kvo_set_misuse_handler(NULL);
+  for (int i = 0; i < MANY; i++) kvo_handle_release(handles[i]);
+  kvo_object_release(&object->tracked.object);
+  return all_well;
+}
+
+// MARK: Dumps beside brackets
+
+enum { NESTED = 40, DUMPS = 2000 };
+
+typedef struct nest {
+  kvo_object *object;
+  int is_over;
+} nest;
+
+static void nest_brackets(kvo_object *object, int more) {
+  kvo_frame *frame = kvo_bracket_will_named(object, "first");
+  if (more) nest_brackets(object, more - 1);
+  if (frame) kvo_bracket_did(frame);
+}
+
+static void *nest_on(void *context) {
+  nest *nest = context;
+  while (!__atomic_load_n(&nest->is_over, __ATOMIC_SEQ_CST)) nest_brackets(nest->object, NESTED);
+  return NULL;
+}
+
+int moment_dump_beside_brackets(void) {
+  gauge *object = make_gauge();
+  nest nest = {.object = &object->tracked.object};
+  kvo_handle *handle = observe(object, ignore, NULL, NULL);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, nest_on, &nest)) abort();
+  int dumps = 0;
+  for (int i = 0; i < DUMPS; i++) {
+    char *text = kvo_copy_debug_dump(nest.object);
+    if (text) dumps++;
+    free(text);
+  }
+  fixture_raise(&nest.is_over);
+  pthread_join(thread, NULL);
+  kvo_handle_release(handle);
+  kvo_object_release(nest.object);
+  return dumps;
 }
 
 // MARK: A set behind an invalidation

@@ -23,6 +23,22 @@ typedef enum moment_call {
 /// another thread is in a call of it.
 bool moment_owner_waits_for_call(moment_call call);
 
+/// A change that one thread has begun is told on another, which owns the object by now, and ends its
+/// observers in the first call. How many are called, and how many are told of their end in that call; then
+/// how many are when it is over.
+typedef struct moment_ends {
+  int calls, early, late;
+} moment_ends;
+moment_ends moment_end_in_carried_call(void);
+
+/// One object has many observers that ask for distinct changes; each allocation of one of its changes fails, the
+/// others do not. Whether each time all are told, or that memory is out.
+bool moment_many_told_without_memory(void);
+
+/// An object is dumped again and again while another thread nests many brackets of it. How many dumps were
+/// made.
+int moment_dump_beside_brackets(void);
+
 /// A registration is invalidated; then another thread sets what it observed, and something else.
 /// How many calls come for it after it was invalidated.
 int moment_calls_after_invalidation(void);
