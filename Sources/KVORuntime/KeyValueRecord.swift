@@ -13,7 +13,7 @@ public import CKVORuntime
 /// }
 ///
 /// let volume = try KeyValueKey<Settings, Double>("volume")
-/// let token = settings.observe(volume, options: .new) { _, change in print(change.newValue!) }
+/// let token = settings.observe(key: volume, options: .new) { _, change in print(change.newValue!) }
 /// settings[volume] = 0.7
 /// ```
 ///

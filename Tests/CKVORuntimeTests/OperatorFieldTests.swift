@@ -12,7 +12,7 @@ import Testing
       var random = Random(seed: 66)
       for _ in 0..<20 {
         let objects = (0..<random.next(6)).map { _ in makeScalars(&random) }
-        let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+        let many = collection(of: objects.map(\.object))
         for key in numberKeys {
           for path in ["@sum.\(key)", "@avg.\(key)", "@min.\(key)", "@max.\(key)"] {
             let both = readBothWays(many.object, path)
@@ -23,6 +23,7 @@ import Testing
         #expect(
           Double(readPath(many.object, "@sum.int32"))
             == objects.map { Double($0.pointee.int32) }.sum)
+        releaseAll(objects)
       }
     }
   }
@@ -52,7 +53,9 @@ import Testing
   func mixtures() {
     let account = make(account.self)
     account.pointee.balance = 2.5
-    let elements = [kvo_value(), kvo_value_object(account.object), kvo_value()]
+    var held = kvo_value_object(account.object)
+    defer { kvo_value_destroy(&held) }
+    let elements = [kvo_value(), held, kvo_value()]
     let many = Many(.KVO_ARRAY, elements: elements)
     #expect(readPath(many.object, "@sum.balance") == "2.5")
     #expect(readPath(many.object, "@avg.balance") == "\(2.5 / 3)")
@@ -72,9 +75,9 @@ import Testing
     for object in objects { object.pointee.account.balance = 1 }
     objects[0].pointee.context = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(cls))
     objects[0].pointee.during = { interlude_add_getter(OpaquePointer($0!)) }
-    let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+    let many = collection(of: objects.map(\.object))
     #expect(readPath(many.object, "@sum.balance") == "2001.0")
-    for object in objects { object.release() }
+    releaseAll(objects)
   }
 
   @Test("B6 F5: what an operator reads is told to who records it")
@@ -82,7 +85,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let objects = (0..<3).map { _ in make(account.self) }
       for object in objects { object.pointee.balance = 1 }
-      let many = Many(.KVO_ARRAY, elements: objects.map { kvo_value_object($0.object) })
+      let many = collection(of: objects.map(\.object))
       var told = 0
       kvo_set_read_listener { recorder, _, _ in
         recorder.assumingMemoryBound(to: Int.self).pointee += 1
@@ -95,6 +98,7 @@ import Testing
         kvo_set_recorder(nil)
       }
       #expect(told == 6)
+      releaseAll(objects)
     }
   }
 
@@ -116,6 +120,12 @@ import Testing
     #expect(readPath(boss.object, "staff.@sum.balance") == "nil")
     crew.end()
   }
+}
+
+private func collection(of objects: [CObject]) -> Many {
+  var values = objects.map { kvo_value_object($0) }
+  defer { for i in values.indices { kvo_value_destroy(&values[i]) } }
+  return Many(.KVO_ARRAY, elements: values)
 }
 
 private let numberKeys = [

@@ -70,8 +70,8 @@ kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
 /// The value before and after, NULL if this observer did not ask for it (or, in a prior or initial
-/// call, has none; nor has old who registered on another thread while the change was under way); a
-/// nil property gives a nil value, not NULL. Owned by the change.
+/// call, has none); a nil property gives a nil value, not NULL. Who registered on another thread while the
+/// change was under way finds as old what is new. Owned by the change.
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
