@@ -65,10 +65,19 @@ void ops_bracket(graph_node *node) {
   if (ops.pair_count > count) ops_close_pair(ops.pair_count - 1);
 }
 
+// In a prior call of a setter that tells by hand, a did would be that of the setter's will.
+static bool is_being_set_by_hand(const graph_node *node, const char *key) {
+  const ledger_change *change = fuzz_ledger.top;
+  while (change && (change->node != node || change->is_automatic || strcmp(change->key, key)))
+    change = change->outer;
+  return change;
+}
+
 void ops_close_without_will(graph_node *node) {
   const char *key = ops_key();
   ledger_change change = ops_setting(node, key);
   if (last_pair(node, key) != SIZE_MAX || fuzz_ledger.is_short) return;
+  if (is_being_set_by_hand(node, key)) return;
   change.is_silent = true;
   ops_begin(&change);
   kvo_did_change(ops_object(node), key);

@@ -93,6 +93,7 @@ static ledger_entry *observer_of(const ledger_entry *entry) {
 
 static size_t *finals_of(const ledger_entry *entry) { return &observer_of(entry)->finals; }
 static size_t *begun_of(const ledger_entry *entry) { return &observer_of(entry)->begun; }
+static size_t *returns_of(const ledger_entry *entry) { return &observer_of(entry)->returns; }
 
 static void read_all(const ledger_change *change, model_value *values) {
   for (size_t i = 0; i < change->known; i++) {
@@ -113,6 +114,7 @@ void ledger_begin(ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     if (change->audience & bit(&fuzz_ledger.entries[i])) ++*begun_of(&fuzz_ledger.entries[i]);
     change->finals[i] = *finals_of(&fuzz_ledger.entries[i]);
+    change->returns[i] = *returns_of(&fuzz_ledger.entries[i]);
   }
   for (size_t i = 0; i < change->known; i++) change->begun[i] = *begun_of(&fuzz_ledger.entries[i]);
 }
@@ -148,8 +150,9 @@ static void begin_finals(ledger_change *change) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
     bool is_lost = change->audience & bit(entry) && !(still & bit(entry));
     if (is_lost && entry->options & KVO_DISTINCT) change->lost |= bit(entry);
-    if (is_lost || change->finals[i] != *finals_of(entry) || change->begun[i] != *begun_of(entry))
-      change->overtaken |= bit(entry);
+    bool is_same = change->finals[i] == *finals_of(entry) &&
+                   change->returns[i] == *returns_of(entry) && change->begun[i] == *begun_of(entry);
+    if (is_lost || !is_same) change->overtaken |= bit(entry);
   }
   change->audience &= still;
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
@@ -172,9 +175,19 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
   return model_equal(old, new);
 }
 
+// A change that has passed an observer over is as if it had not begun.
+static void take_back(const ledger_change *change) {
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    bool is_passed = change->audience & bit(entry) && !(change->told[false] & bit(entry));
+    if (is_passed && entry->options & KVO_DISTINCT) --*begun_of(entry);
+  }
+}
+
 void ledger_finish(ledger_change *change) {
-  if (change->may_be_untold || is_unsure()) return;
   if (!change->has_begun_finals) begin_finals(change);
+  take_back(change);
+  if (change->may_be_untold || is_unsure()) return;
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
     if (!entry->is_live || !(change->audience & bit(entry))) continue;
@@ -272,6 +285,10 @@ void ledger_called(ledger_entry *entry, const kvo_change *change) {
     check_change(fuzz_ledger.top, entry, change);
   }
   if (is_final) ++*finals_of(entry);
+}
+
+void ledger_returned(ledger_entry *entry, const kvo_change *change) {
+  if (!kvo_change_is_prior(change)) ++*returns_of(entry);
 }
 
 static bool asks_for(const ledger_entry *entry, const kvo_change *told) {

@@ -21,6 +21,7 @@ typedef struct ledger_entry {
   const struct ledger_change *within; ///< the change under way when it was registered
   struct ledger_entry *group;         ///< whose handle is shared
   size_t finals;                      ///< how often it has been told, or any of its group
+  size_t returns;                     ///< how often it has returned from being told
   size_t begun;                       ///< how many changes of it, or of any of its group, have
 } ledger_entry;
 
@@ -46,10 +47,11 @@ typedef struct ledger_change {
   bool is_open;  ///< a prior call is under way
   bool is_stale; ///< what happened within has left paths standing elsewhere than storage says
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
-  size_t finals[LEDGER_ROOM]; ///< of each, when it began
-  size_t begun[LEDGER_ROOM];  ///< likewise
-  ledger_set overtaken;       ///< whom another change has told, or had to do with, meanwhile
-  size_t known;               ///< how many entries there were when it began
+  size_t finals[LEDGER_ROOM];  ///< of each, when it began
+  size_t returns[LEDGER_ROOM]; ///< likewise
+  size_t begun[LEDGER_ROOM];   ///< likewise
+  ledger_set overtaken;        ///< whom another change has told, or had to do with, meanwhile
+  size_t known;                ///< how many entries there were when it began
   struct ledger_change *outer;
 } ledger_change;
 
@@ -85,6 +87,8 @@ void ledger_finish(ledger_change *change);
 /// A callback's call, or one of an observer object, which may stand for several entries: the
 /// one that is meant.
 void ledger_called(ledger_entry *entry, const kvo_change *change);
+/// It has returned: a change that was begun in the call, and goes on, does not leave it out.
+void ledger_returned(ledger_entry *entry, const kvo_change *change);
 ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,
     const char *path, void *context, const kvo_change *change);
 
