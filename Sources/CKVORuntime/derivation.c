@@ -163,11 +163,8 @@ static bool look_at_top(search *search) {
   kvo_observers observers =
       kvo_object_observers_locked(derivation->object, derivation->accessors->id);
   if (derivation->high == UINT32_MAX && is_observed(observers)) return true;
-  if (kvo_observers_is_list(observers)) {
-    if (look_at_next(search, derivation, kvo_observers_list(observers))) return true;
-  } else if (observers && !derivation->low++) {
-    if (matters(search, kvo_observers_single(observers))) return true;
-  }
+  bool is_list = kvo_observers_is_list(observers); // else it hangs there no more
+  if (is_list && look_at_next(search, derivation, kvo_observers_list(observers))) return true;
   if (search->top == derivation) search->top = derivation->below;
   return false;
 }

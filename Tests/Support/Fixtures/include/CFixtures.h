@@ -20,6 +20,7 @@
 #include "fixture_keys.h"
 #include "fixture_late_store.h"
 #include "fixture_lodger.h"
+#include "fixture_many.h"
 #include "fixture_meeting.h"
 #include "fixture_memory.h"
 #include "fixture_moments.h"
