@@ -359,8 +359,9 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
 static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   if (!is_in_state(frame, object, KVO_FRAME_BRACKET)) return;
+  uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
   const char *key = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
-  if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, frame->thread->number);
+  if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, number);
 }
 
 // Its top may be on its way from one block to another. What lies above it is free.

@@ -115,7 +115,7 @@ static bool is_told_of_end(kvo_thread *thread) {
 // Sequentially consistent, so that a thread that retires something and counts the threads in use
 // either sees this one, or has unlinked before this one reads.
 static void begin_locked(kvo_thread *thread) {
-  thread->number = ++thread_count;
+  __atomic_store_n(&thread->number, ++thread_count, __ATOMIC_RELAXED);
   link_locked(thread);
   __atomic_add_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
   __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);

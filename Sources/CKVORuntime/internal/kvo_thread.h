@@ -111,8 +111,9 @@ struct kvo_thread {
   kvo_frame_block *KVO_NULLABLE spare; ///< taken out of the stack
   uint32_t block_count;                ///< of the stack, without the first
   uint32_t
-      open_count;  ///< automatic changes not yet closed: mostly none, then there is none to join
-  uint32_t number; ///< of the thread that has the record now, from 1; no two threads share one
+      open_count; ///< automatic changes not yet closed: mostly none, then there is none to join
+  /// Of the thread that has the record now, from 1; no two threads share one. Atomic: dumps show it.
+  uint32_t number;
   uintptr_t owner_bits;   ///< of whoever has it, in words of objects (kvo_table.h); immutable
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
   bool in_use;            ///< atomic
