@@ -46,7 +46,11 @@ import relink
 
 MUTANTS = pathlib.Path("Tests/Mutants")
 TIMEOUT = 30  # seconds that a mutant's tests may take
-DELAYED = 8  # of so many points in a mutant with delays one is, as an average
+ENVIRONMENT = {
+    # The backtrace of a crash takes seconds, sometimes more than a mutant has, and nobody reads it.
+    "SWIFT_BACKTRACE": "enable=no",
+    "KVO_CHAOS": "8",  # of so many points in a mutant with delays one is, as an average
+}
 MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
 RULE = re.compile(r"\b[A-J][0-9]{1,2}\b")
 
@@ -164,7 +168,7 @@ def run_tests(program, pattern, timeout, until_failure=False):
         command(program, events, pattern),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"KVO_CHAOS": str(DELAYED)},
+        env=os.environ | ENVIRONMENT,
         start_new_session=True,
     )
     last = time.monotonic() + timeout
