@@ -70,8 +70,8 @@ SAME_PLACE(indexes);
 #undef SAME_PLACE
 
 KVO_INLINE kvo_frame *will(kvo_object *object, uintptr_t id) {
-  kvo_thread *thread = kvo_this_thread;
-  if (KVO_UNLIKELY(!thread) || !kvo_short_may_begin(thread)) return kvo_change_open(object, id);
+  kvo_thread *thread = kvo_short_thread;
+  if (!kvo_short_may_begin(thread)) return kvo_change_open(object, id);
   kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return kvo_change_open(object, id);
   frame->id = id;
@@ -122,7 +122,7 @@ void kvo_uniform_did(kvo_frame *frame) {
     thread->open_count--;
     frame->flags = 0;
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    kvo_short_finish(frame, frame->object, &frame->place, KVO_KIND_VOID, 0);
+    kvo_short_finish(frame, frame->object, &frame->place, NULL, 0);
     kvo_frame_pop_own(thread, frame);
     return;
   }

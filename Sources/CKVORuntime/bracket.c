@@ -50,9 +50,8 @@ static __attribute__((noinline)) kvo_frame *go_on_long(kvo_frame *frame, kvo_obj
 }
 
 KVO_INLINE kvo_frame *will(kvo_object *object, const char *key, uintptr_t likely_id) {
-  kvo_thread *thread = kvo_this_thread;
-  bool may_be_short = KVO_LIKELY(thread != NULL) && kvo_short_may_begin(thread);
-  kvo_frame *frame = may_be_short ? push(thread, object, key, likely_id) : NULL;
+  kvo_thread *thread = kvo_short_thread;
+  kvo_frame *frame = kvo_short_may_begin(thread) ? push(thread, object, key, likely_id) : NULL;
   if (KVO_UNLIKELY(!frame)) {
     uintptr_t id = id_of(object, key);
     return id ? will_long(object, key, id) : NULL;
@@ -87,7 +86,7 @@ void kvo_bracket_did(kvo_frame *frame) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   if (KVO_LIKELY(is_short)) {
     frame->flags = 0;
-    kvo_short_finish(frame, frame->object, &frame->place, KVO_KIND_VOID, 0);
+    kvo_short_finish(frame, frame->object, &frame->place, frame->key, 0);
   } else {
     kvo_change_finish(frame);
   }

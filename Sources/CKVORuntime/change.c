@@ -73,12 +73,12 @@ void kvo_change_call(kvo_frame *frame, kvo_registration *registration, const kvo
 // what is read for them.
 KVO_INLINE void *suspend_recording(void) {
   void *recorder = kvo_recorder;
-  if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = NULL;
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(NULL);
   return recorder;
 }
 
 KVO_INLINE void resume_recording(void *recorder) {
-  if (KVO_UNLIKELY(recorder != NULL)) kvo_recorder = recorder;
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
 }
 
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,

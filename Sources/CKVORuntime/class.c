@@ -41,6 +41,7 @@ kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass
     kvo_free(cls);
     return NULL;
   }
+  cls->plain = cls;
   if (superclass) link_to_superclass_locked(cls, superclass);
   return cls;
 }

@@ -22,6 +22,7 @@
 
 static void put_on_top(kvo_thread *thread, kvo_frame_block *block) {
   __atomic_store_n(&thread->block, block, __ATOMIC_SEQ_CST);
+  thread->limit = block->frames + KVO_FRAMES_PER_BLOCK;
 }
 
 static void set_top(kvo_thread *thread, kvo_frame *top) {
@@ -38,7 +39,7 @@ static void init_frames(kvo_thread *thread, kvo_frame_block *block) {
 
 void kvo_frames_init(kvo_thread *thread) {
   init_frames(thread, &thread->first);
-  thread->block = &thread->first;
+  put_on_top(thread, &thread->first);
   thread->top = thread->first.frames;
 }
 

@@ -30,6 +30,7 @@ static kvo_class *dynamic_class_locked(kvo_class *cls) {
   kvo_class *dynamic = kvo_class_derive_locked(name, cls, true);
   if (!dynamic) return NULL;
   dynamic->is_dynamic = true;
+  dynamic->plain = cls;
   dynamic->instance_size = cls->instance_size;
   __atomic_store_n(&cls->dynamic, dynamic, __ATOMIC_RELEASE);
   return dynamic;

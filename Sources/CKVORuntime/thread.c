@@ -22,6 +22,8 @@
 #include "kvo_table.h"
 
 __thread kvo_thread *kvo_this_thread;
+static kvo_thread nobody = {.open_count = 1};
+__thread kvo_thread *kvo_short_thread = &nobody;
 __thread uintptr_t kvo_owner_bits;
 uint32_t kvo_threads_in_use;
 
@@ -32,6 +34,16 @@ static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
+
+static void choose_short_thread(void) {
+  bool may_be_short = kvo_this_thread && !kvo_recorder;
+  kvo_short_thread = may_be_short ? kvo_this_thread : &nobody;
+}
+
+void kvo_set_recorder(void *recorder) {
+  kvo_recorder = recorder;
+  choose_short_thread();
+}
 
 // MARK: The list and the pool
 
@@ -97,6 +109,7 @@ static void end_thread(void *record) {
   kvo_thread *thread = record;
   kvo_open_pairs_end_of_thread(thread);
   kvo_this_thread = NULL;
+  kvo_short_thread = &nobody;
   kvo_owner_bits = 0;
   kvo_let_guards_be_seen(thread);
   leave(thread);
@@ -135,7 +148,9 @@ kvo_thread *kvo_thread_start(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (is_told_of_end(thread)) {
     kvo_owner_bits = thread->owner_bits;
-    return kvo_this_thread = thread;
+    kvo_this_thread = thread;
+    choose_short_thread();
+    return thread;
   }
   leave(thread);
   kvo_shortages++;

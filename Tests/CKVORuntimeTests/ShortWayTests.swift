@@ -61,6 +61,32 @@ import Testing
     }
   }
 
+  @Test("F5: what an observer reads is told to nobody who records what a getter reads")
+  func setWhileRecorded() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_read_listener { recorder, _, _ in
+        recorder.assumingMemoryBound(to: Int.self).pointee += 1
+      }
+      onFirstThreadAndAnother {
+        let told = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        told.initialize(to: 0)
+        kvo_set_recorder(told)  // before the thread is known
+        let object = make(account.self)
+        let log = Recorder()
+        log.observe(object.object, "balance") { _ in
+          #expect(readPath(object.object, "balance") == "1.0")
+        }
+        account_setBalance(object, 1)
+        #expect(log.take() == ["a: balance"])
+        #expect(told.pointee == 0)
+        kvo_set_recorder(nil)
+        told.deallocate()
+        log.end()
+        object.release()
+      }
+    }
+  }
+
   @Test("F2: a getter that sets what its key is derived from is told once")
   func setWhileRead() async {
     await #expect(processExitsWith: .success) {

@@ -300,7 +300,8 @@ extern __thread void *KVO_NULLABLE kvo_errors;
 KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
 KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
 
-/// The binding's recorder of reads on this thread, NULL when none is recording.
+/// The binding's recorder of reads on this thread, NULL when none is recording. Only read: it is set by
+/// `kvo_set_recorder`.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
 
 /// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of
@@ -311,7 +312,7 @@ void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_obj
 
 /// The variable for languages that can't name it.
 KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }
-KVO_INLINE void kvo_set_recorder(void *KVO_NULLABLE recorder) { kvo_recorder = recorder; }
+void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
 /// For the binding's recorder: whether what is read now on this thread is told to a tracked key alone, which may
 /// be asked straight away by `kvo_reads_follow`. NULL where it is told to somebody else.

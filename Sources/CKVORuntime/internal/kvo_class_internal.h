@@ -54,7 +54,8 @@ struct kvo_class {
   bool is_dynamic;
   bool is_bound;      ///< a language binding's: instances made elsewhere, isa NULL when unobserved
   bool is_registered; ///< atomic
-  bool has_own_brackets; ///< objects open and close changes by hand by methods of the binding's
+  bool has_own_brackets;  ///< objects open and close changes by hand by methods of the binding's
+  const kvo_class *plain; ///< this class; of a dynamic one its superclass
   const kvo_class *KVO_NULLABLE superclass;
   kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
   kvo_class *KVO_NULLABLE sibling;
@@ -147,9 +148,7 @@ typedef struct kvo_hook_names {
 const kvo_hook_names *kvo_hooks(void);
 
 /// The plain class of an isa: a dynamic subclass's superclass.
-KVO_INLINE const kvo_class *kvo_plain_class(const kvo_class *isa) {
-  return isa->is_dynamic ? (const kvo_class *)isa->superclass : isa;
-}
+KVO_INLINE const kvo_class *kvo_plain_class(const kvo_class *isa) { return isa->plain; }
 
 KVO_INLINE bool kvo_class_is_registered(const kvo_class *cls) {
   return __atomic_load_n(&cls->is_registered, __ATOMIC_ACQUIRE);

@@ -17,18 +17,22 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Whether a change that this thread begins now may go the short way.
+/// Whether a change that begins now may go the short way. `thread` is `kvo_short_thread`.
 KVO_INLINE bool kvo_short_may_begin(const kvo_thread *thread) {
-  return KVO_LIKELY(!thread->open_count) && KVO_LIKELY(!kvo_recorder) && KVO_LIKELY(!kvo_log_flags);
+  return KVO_LIKELY(!thread->open_count) && KVO_LIKELY(!kvo_log_flags);
+}
+
+/// Whether the class has not changed since these were found.
+KVO_INLINE bool kvo_short_is_current(const kvo_accessors *accessors) {
+  return KVO_LIKELY(accessors->generation ==
+                    __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE));
 }
 
 /// Whether what lies in the field is what the getter gives, and of that kind; KVO_KIND_VOID stands
 /// for any.
 KVO_INLINE bool kvo_short_reads(const kvo_accessors *accessors, kvo_kind kind) {
   bool suits = kind ? accessors->field_kind == kind : accessors->field_kind != KVO_KIND_VOID;
-  return KVO_LIKELY(suits) &&
-         KVO_LIKELY(accessors->generation ==
-                    __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE));
+  return KVO_LIKELY(suits) && kvo_short_is_current(accessors);
 }
 
 /// Reads a field of so many bytes, 0 for as many as it has.
@@ -116,16 +120,17 @@ KVO_INLINE void kvo_short_leave(kvo_frame *frame) {
 }
 
 /// Tells the observer, if there is no more to do than that; else the long way does it. The frame is in
-/// state KVO_FRAME_DELIVERING, and to be popped.
+/// state KVO_FRAME_DELIVERING, and to be popped. `key` is the key's name, or NULL: then it is read from
+/// memory that with many keys nothing else needs.
 KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo_place *place,
-    kvo_kind kind, size_t size) {
+    const char *KVO_NULLABLE key, size_t size) {
   kvo_light_fence(); // as in the long way: who registers meanwhile sees what has been stored
   kvo_registration *registration = kvo_short_registration(place);
   bool is_there = kvo_short_is_there(object, place);
   frame->change.new_value = NULL;
   if (is_there && registration->options & KVO_NEW) {
     const kvo_accessors *accessors = kvo_short_accessors(place);
-    is_there = kvo_short_reads(accessors, kind);
+    is_there = kvo_short_is_current(accessors); // which had a field at the will
     if (KVO_LIKELY(is_there))
       frame->change.new_value = kvo_short_read(&frame->new_value, accessors, object, size);
   }
@@ -133,8 +138,8 @@ KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo
     kvo_short_leave(frame);
     kvo_change_finish(frame);
   } else if (KVO_LIKELY(!(registration->options & KVO_BY_OBSERVER))) {
-    registration->callback(registration->context, object, kvo_short_accessors(place)->key,
-        &frame->change);
+    if (!key) key = kvo_short_accessors(place)->key;
+    registration->callback(registration->context, object, key, &frame->change);
   } else {
     kvo_change_call(frame, registration, &frame->change);
   }

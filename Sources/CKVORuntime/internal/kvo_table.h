@@ -167,7 +167,7 @@ typedef struct kvo_list {
 typedef uintptr_t kvo_observers;
 enum {
   KVO_OBSERVERS_LIST = 1,
-  /// One registration that a change can be told to the short way (kvo_short.h).
+  /// One registration, no list, that a change can be told to the short way (kvo_short.h).
   KVO_OBSERVERS_PLAIN = 2,
   /// One that is an object's only one, in the object itself.
   KVO_OBSERVERS_ONLY = 4,
@@ -177,7 +177,7 @@ KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) {
   return observers & KVO_OBSERVERS_LIST;
 }
 KVO_INLINE bool kvo_observers_is_plain(kvo_observers observers) {
-  return (observers & (KVO_OBSERVERS_LIST | KVO_OBSERVERS_PLAIN)) == KVO_OBSERVERS_PLAIN;
+  return observers & KVO_OBSERVERS_PLAIN;
 }
 KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) {
   return (kvo_list *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);

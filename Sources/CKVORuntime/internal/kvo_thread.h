@@ -104,6 +104,7 @@ typedef struct kvo_frame_block {
 /// frames have.
 struct kvo_thread {
   kvo_frame *top;         ///< the next free frame; atomic: others see by it that there is none
+  kvo_frame *limit;       ///< the end of its block
   kvo_frame_block *block; ///< where `top` lies; atomic likewise
   kvo_thread *KVO_NULLABLE next; ///< in the list of those that may have frames; atomic
   kvo_thread *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one; NULL in the pool
@@ -124,6 +125,10 @@ struct kvo_thread {
 };
 
 extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
+/// The same while nothing is recorded; else, and where there is no record, one that has a change open always.
+/// So one look tells who may go the short way (kvo_short.h).
+extern __thread kvo_thread *kvo_short_thread __attribute__((tls_model("initial-exec")));
+
 /// This thread's number, 0 while it has no record.
 KVO_INLINE uint32_t kvo_thread_number(void) {
   return kvo_this_thread ? kvo_this_thread->number : 0;
@@ -180,8 +185,8 @@ void kvo_frame_pop_slowly(kvo_frame *frame);
 /// observations afterwards is not freed before the frame is popped. NULL if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_object *object,
     uint32_t state) {
-  bool full = thread->top == thread->block->frames + KVO_FRAMES_PER_BLOCK;
-  if (KVO_UNLIKELY(full) && !kvo_thread_enter_next_block(thread, object)) return NULL;
+  bool is_full = thread->top == thread->limit;
+  if (KVO_UNLIKELY(is_full) && !kvo_thread_enter_next_block(thread, object)) return NULL;
   kvo_frame *frame = thread->top;
   __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELAXED); // seen where the guard is
   frame->flags = 0;

@@ -72,8 +72,8 @@ KVO_INLINE bool begin_short(setting *setting, kvo_object *self, const kvo_method
   setting->frame = NULL;
   setting->observed = kvo_interpose_observed(method);
   if (KVO_UNLIKELY(!kvo_interpose_sets_one_key(setting->observed))) return false;
-  kvo_thread *thread = kvo_this_thread;
-  if (KVO_UNLIKELY(!thread) || !kvo_short_may_begin(thread)) return false;
+  kvo_thread *thread = kvo_short_thread;
+  if (!kvo_short_may_begin(thread)) return false;
   kvo_frame *frame = kvo_frame_push_as(thread, self, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return false;
   setting->thread = thread;
@@ -82,14 +82,15 @@ KVO_INLINE bool begin_short(setting *setting, kvo_object *self, const kvo_method
   return kvo_short_will(thread, frame, self, frame->id, &setting->place, kind, size);
 }
 
-KVO_INLINE void end_short(const setting *setting, kvo_kind kind, size_t size) {
+KVO_INLINE void end_short(const setting *setting, size_t size) {
   kvo_frame *frame = setting->frame;
   kvo_interpose_look(setting->self, setting->method, setting->observed);
   setting->thread->open_count--;
   // Else the object has died.
   if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    kvo_short_finish(frame, setting->self, &setting->place, kind, size);
+    // A key of which such a setter is known has its name for an id.
+    kvo_short_finish(frame, setting->self, &setting->place, (const char *)frame->id, size);
   }
 }
 
@@ -113,7 +114,7 @@ KVO_INLINE void end_short(const setting *setting, kvo_kind kind, size_t size) {
     }                                                                                            \
     UNWINDING_FROM(setting.frame);                                                               \
     call_##kind(self, method, value);                                                            \
-    end_short(&setting, KVO_KIND_##kind, sizeof value);                                          \
+    end_short(&setting, sizeof value);                                                           \
     unwinding.is_under_way = false;                                                              \
     kvo_frame_pop_own(setting.thread, setting.frame);                                            \
   }
