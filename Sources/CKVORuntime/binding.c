@@ -114,7 +114,7 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
   return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
 }
 
-void kvo_uniform_did(kvo_frame *frame) {
+KVO_INLINE void did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
   bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_this_thread && !kvo_recorder &&
                   __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
@@ -122,12 +122,16 @@ void kvo_uniform_did(kvo_frame *frame) {
     thread->open_count--;
     frame->flags = 0;
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    kvo_short_finish(frame, frame->object, &frame->place, NULL, 0);
+    kvo_short_finish(frame, frame->object, &frame->place, key, 0);
     kvo_frame_pop_own(thread, frame);
     return;
   }
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_SHORT)) kvo_short_leave(frame);
   kvo_change_close(frame);
 }
+
+void kvo_uniform_did(kvo_frame *frame) { did(frame, NULL); }
+
+void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key) { did(frame, interned_key); }
 
 void kvo_uniform_cancel(kvo_frame *frame) { kvo_change_cancel(frame); }

@@ -80,7 +80,7 @@ extension KeyValueObserving where Self: KeyValueRecord {
       address.assumingMemoryBound(to: Value.self).pointee = newValue
       withExtendedLifetime(self) {
         if let change {
-          kvo_uniform_did(change)
+          kvo_uniform_did_key(change, key.interned)
         } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
           kvo_uniform_look_key(header, key.interned)
         }

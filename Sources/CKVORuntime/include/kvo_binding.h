@@ -178,6 +178,9 @@ typedef struct kvo_frame kvo_frame;
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 /// Closes the change and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);
+/// The same of a change that `kvo_uniform_will_key` has opened, by whoever has the key at hand: with very
+/// many keys it is not looked for in memory then.
+void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key);
 /// Closes a change that came to nothing: no final calls are made.
 void kvo_uniform_cancel(kvo_frame *frame);
 /// For a property that was set while nobody observed the object, so that no change was opened, if the
