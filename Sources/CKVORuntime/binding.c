@@ -116,7 +116,7 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
 
 KVO_INLINE void did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
-  bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_this_thread && !kvo_recorder &&
+  bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_short_thread &&
                   __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
   if (KVO_LIKELY(is_short)) {
     thread->open_count--;
