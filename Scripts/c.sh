@@ -15,6 +15,17 @@ read_link_flags() {
   link_flags+=(-fuse-ld=lld)
 }
 
+# compile_cplusplus FOLDER FLAG...: what is C++ of the runtime, beside which C is compiled with -DKVO_EXCEPTIONS and linked
+# with libstdc++, as in Package.swift. Sets `cplusplus_objects`.
+compile_cplusplus() {
+  cplusplus_objects=()
+  local source
+  for source in Sources/CKVORuntime/*.cpp; do
+    cplusplus_objects+=("$1/$(basename "$source").o")
+    clang++ -c -O2 -std=c++17 "${@:2}" "${c_flags[@]:1}" "$source" -o "${cplusplus_objects[-1]}"
+  done
+}
+
 # c_symbol_graph FILE HEADER...: writes what headers declare, with the documentation comments.
 c_symbol_graph() {
   clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" "${@:2}"

@@ -1,39 +1,15 @@
-/// Work to be counted: what finding observers costs beside many others, what removing many costs,
-/// and what both cost after much that is over.
+/// Work to be counted: what removing many costs, what anything costs after much that is over, and what the
+/// files beside this one count.
 /// Run by Scripts/counts.py under callgrind, which counts instructions between `begin` and `end`.
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <valgrind/callgrind.h>
+#include <string.h>
 
 #include "CKVORuntime.h"
+#include "counting.h"
 #include "keyed_class.h"
 #include "support.h"
-
-// MARK: Counting
-
-static void begin(void) {
-  CALLGRIND_START_INSTRUMENTATION;
-  CALLGRIND_ZERO_STATS;
-}
-
-/// - what: with the size, the figure's name.
-/// - count: how often the work was done.
-static void end(const char *what, size_t size, size_t count) {
-  char name[128];
-  snprintf(name, sizeof name, "%s, %zu/%zu", what, size, count);
-  CALLGRIND_DUMP_STATS_AT(name);
-  CALLGRIND_STOP_INSTRUMENTATION;
-}
-
-/// The program's memory, in bytes.
-static size_t memory(void) { return mallinfo2().uordblks; }
-
-static void tell_memory(const char *what, size_t size, size_t count, size_t bytes) {
-  printf("bytes: %s, %zu/%zu: %zu\n", what, size, count, bytes);
-  fflush(stdout);
-}
 
 // MARK: What is observed
 
@@ -86,49 +62,6 @@ static member **make_members(size_t count) {
 static void release_members(member **members, size_t count) {
   for (size_t i = 0; i < count; i++) kvo_object_release(&members[i]->object);
   free(members);
-}
-
-// MARK: Finding
-
-enum { SETS = 1000 };
-
-/// Sets keys of one object, of which `count` are observed.
-/// - class_name: lives for ever.
-static void find_among_keys(const char *class_name, size_t count) {
-  const bench_keyed_class *keyed = bench_keyed_class_make(class_name, count);
-  kvo_object *object = bench_keyed_object_create(keyed);
-  uint64_t deliveries = 0;
-  kvo_handle **handles = bench_allocate(count, sizeof *handles);
-  for (size_t i = 0; i < count; i++)
-    handles[i] = bench_observe(object, keyed->keys[i].name, 0, &deliveries);
-  size_t step = count / SETS ? count / SETS : 1;
-  bench_keyed_object_set(object, keyed->keys[0].setter, 0);
-  begin();
-  for (size_t i = 0; i < SETS; i++)
-    bench_keyed_object_set(object, keyed->keys[i * step % count].setter, (double)i);
-  end("a set beside other observed keys of the object", count, SETS);
-  bench_require(deliveries == SETS + 1, "a set was not told");
-  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
-  free(handles);
-  kvo_object_release(object);
-}
-
-/// Sets the key of some of `count` observed objects.
-static void find_among_objects(size_t count) {
-  member **members = make_members(count);
-  uint64_t deliveries = 0;
-  kvo_handle **handles = bench_allocate(count, sizeof *handles);
-  for (size_t i = 0; i < count; i++)
-    handles[i] = bench_observe(&members[i]->object, "value", 0, &deliveries);
-  size_t step = count / SETS ? count / SETS : 1;
-  member_setValue(members[0], 0);
-  begin();
-  for (size_t i = 0; i < SETS; i++) member_setValue(members[i * step % count], (double)i);
-  end("a set beside other observed objects", count, SETS);
-  bench_require(deliveries == SETS + 1, "a set was not told");
-  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
-  free(handles);
-  release_members(members, count);
 }
 
 // MARK: Removing
@@ -387,15 +320,10 @@ static void work_after_others(void) {
   for (size_t count = 960; count <= 28800; count *= 30) change_after_changes(count);
 }
 
-// An argument is the largest size, instead of 100,000.
-int main(int argc, char **argv) {
-  size_t largest = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
-  find_among_keys("OneKey", 1);
-  find_among_keys("ManyKeys", 10000);
-  find_among_objects(1);
-  find_among_objects(100000);
-  make_hierarchy("Shallow", 500);
-  make_hierarchy("Deep", 4000);
+/// - largest: of the sizes at which removing is counted.
+static void count_instructions(size_t largest) {
+  count_registrations();
+  count_changes();
   change_by_hand("FewPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
       1000);
   change_by_hand("ManyPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
@@ -408,6 +336,17 @@ int main(int argc, char **argv) {
   for (size_t count = 1000; count <= largest; count *= 10) {
     remove_all(OLDEST_FIRST, count);
     remove_all(NEWEST_FIRST, count);
+  }
+}
+
+// `bytes`, or another largest size than 100,000.
+int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "bytes")) {
+    count_memory();
+    make_hierarchy("Shallow", 500);
+    make_hierarchy("Deep", 4000);
+  } else {
+    count_instructions(argc > 1 ? strtoul(argv[1], NULL, 10) : 100000);
   }
   return 0;
 }

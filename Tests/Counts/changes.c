@@ -1,0 +1,368 @@
+/// What a change costs, on each of the ways that it may take.
+#include <stdlib.h>
+#include <string.h>
+
+#include "counting.h"
+#include "keyed_class.h"
+#include "kvo_coding.h"
+#include "kvo_collection.h"
+#include "kvo_diagnostics.h"
+#include "node.h"
+#include "support.h"
+
+enum { TIMES = 1000 };
+
+// MARK: One key
+
+static void set_value(void *state) {
+  for (size_t i = 0; i < TIMES; i++) node_setValue(state, (double)i);
+}
+
+static void set_other(void *state) {
+  for (size_t i = 0; i < TIMES; i++) node_setOther(state, (double)i);
+}
+
+static void set_a(void *state) {
+  for (size_t i = 0; i < TIMES; i++) node_setA(state, (double)i);
+}
+
+static void set_d(void *state) {
+  for (size_t i = 0; i < TIMES; i++) node_setD(state, (double)i);
+}
+
+static void set_place(void *state) {
+  for (size_t i = 0; i < TIMES; i++) node_setPlace(state, (node_spot){(double)i, 0});
+}
+
+static void set_by_key(void *state) {
+  kvo_error error;
+  for (size_t i = 0; i < TIMES; i++) {
+    const kvo_value value = kvo_value_double((double)i);
+    bench_require_ok(kvo_set_value_for_key(state, "value", &value, &error), &error);
+  }
+}
+
+static void get_by_key(void *state) {
+  kvo_error error;
+  for (size_t i = 0; i < TIMES; i++) {
+    kvo_value value;
+    bench_require_ok(kvo_value_for_key(state, "value", &value, &error), &error);
+  }
+}
+
+static void change_by_hand(void *state) {
+  for (size_t i = 0; i < TIMES; i++) {
+    kvo_will_change(state, "value");
+    kvo_did_change(state, "value");
+  }
+}
+
+static void open_bracket(kvo_object *object, kvo_frame *frame) {
+  if (frame) kvo_bracket_did(frame);
+  else bench_require(!kvo_is_observed(object, "value"), "an observed key's bracket was not opened");
+}
+
+static void bracket_by_id(void *state) {
+  const char *key = kvo_key_intern("value");
+  uintptr_t id = kvo_binding_key_id(kvo_class_of(state), key);
+  for (size_t i = 0; i < TIMES; i++) open_bracket(state, kvo_bracket_will(state, key, id));
+}
+
+static void bracket_by_name(void *state) {
+  for (size_t i = 0; i < TIMES; i++) open_bracket(state, kvo_bracket_will_named(state, "value"));
+}
+
+static void change_uniformly(void *state) {
+  const char *key = kvo_key_intern("value");
+  for (size_t i = 0; i < TIMES; i++) {
+    kvo_frame *frame = kvo_uniform_will_key(state, key);
+    if (frame) kvo_uniform_did(frame);
+  }
+}
+
+/// Counts work on an object of which one key is observed, as often as it is told of each time.
+static void count_observed(const char *what, const kvo_class *cls, const char *key,
+    kvo_options options, void (*work)(void *), size_t told) {
+  node *self = node_make(cls);
+  uint64_t deliveries = 0;
+  kvo_handle *handle = bench_observe(&self->object, key, options, &deliveries);
+  count_work(what, 1, TIMES, work, self);
+  bench_require(deliveries == 2 * TIMES * told || options & KVO_DISTINCT, "%s: told %llu times",
+      what, (unsigned long long)deliveries);
+  kvo_handle_release(handle);
+  kvo_object_release(&self->object);
+}
+
+static void count_lane(const char *lane, bool closures) {
+  static const struct {
+    const char *asking;
+    kvo_options options;
+  } all[] = {{"", 0}, {", new", KVO_NEW}, {", old and new", KVO_OLD | KVO_NEW},
+      {", prior", KVO_OLD | KVO_NEW | KVO_PRIOR}, {", distinct", KVO_OLD | KVO_NEW | KVO_DISTINCT}};
+  char name[96];
+  snprintf(name, sizeof name, "Node%s", lane);
+  const kvo_class *cls = node_subclass(name);
+  kvo_set_closures_forced(closures);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    snprintf(name, sizeof name, "set, %s lane%s", lane, all[i].asking);
+    count_observed(name, cls, "value", all[i].options, set_value,
+        all[i].options & KVO_PRIOR ? 2 : 1);
+  }
+  kvo_set_closures_forced(false);
+}
+
+static void count_sets(void) {
+  node *self = node_make(node_class());
+  count_work("set, unobserved object", 1, TIMES, set_value, self);
+  count_work("set by key, unobserved object", 1, TIMES, set_by_key, self);
+  count_work("get by key", 1, TIMES, get_by_key, self);
+  kvo_object_release(&self->object);
+  count_observed("set, another key of the object observed", node_class(), "value", 0, set_other, 0);
+  count_lane("typed", false);
+  count_lane("closure", true);
+  count_observed("set of a struct", node_class(), "place", 0, set_place, 1);
+  count_observed("set of a struct, old and new", node_class(), "place", KVO_OLD | KVO_NEW,
+      set_place, 1);
+  count_observed("set by key", node_class(), "value", 0, set_by_key, 1);
+  kvo_set_long_way_forced(true);
+  count_observed("set, the long way", node_class(), "value", 0, set_value, 1);
+  count_observed(PLANTED "set, typed lane", node_class(), "value", 0, set_value, 1);
+  kvo_set_long_way_forced(false);
+}
+
+static void count_by_hand(void) {
+  count_observed("pair by hand", node_class(), "value", 0, change_by_hand, 1);
+  count_observed("pair by hand, old and new", node_class(), "value", KVO_OLD | KVO_NEW,
+      change_by_hand, 1);
+  count_observed("pair by hand, another key of the object observed", node_class(), "a", 0,
+      change_by_hand, 0);
+  count_observed("bracket by id", node_class(), "value", 0, bracket_by_id, 1);
+  count_observed("bracket by id, old and new", node_class(), "value", KVO_OLD | KVO_NEW,
+      bracket_by_id, 1);
+  count_observed("bracket by name", node_class(), "value", 0, bracket_by_name, 1);
+  count_observed("bracket by id, another key of the object observed", node_class(), "a", 0,
+      bracket_by_id, 0);
+  count_observed("uniform lane, by key", node_class(), "value", 0, change_uniformly, 1);
+}
+
+// MARK: Beside others
+
+static void set_keys(void *state) {
+  kvo_object *object = ((void **)state)[0];
+  const bench_keyed_class *keyed = ((void **)state)[1];
+  for (size_t i = 0; i < TIMES; i++)
+    bench_keyed_object_set(object, keyed->keys[i * 7 % keyed->count].setter, (double)i);
+}
+
+/// Keys of one object; a token for each, or one for all.
+static void count_among_keys(size_t count, bool as_group) {
+  char name[32];
+  snprintf(name, sizeof name, "Keys%zu", count);
+  const bench_keyed_class *keyed = bench_keyed_class_make(name, count);
+  kvo_object *object = bench_keyed_object_create(keyed);
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  uint64_t deliveries = 0;
+  if (as_group) handles[0] = observe_keys(object, keyed, &deliveries);
+  else
+    for (size_t i = 0; i < count; i++)
+      handles[i] = bench_observe(object, keyed->keys[i].name, 0, &deliveries);
+  void *state[] = {object, (void *)(uintptr_t)keyed};
+  count_work(as_group ? "set, one handle for many keys" : "set, many observed keys", count, TIMES,
+      set_keys, state);
+  bench_require(deliveries == 2 * TIMES, "a set was not told");
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  kvo_object_release(object);
+}
+
+static void set_once(void *state) { node_setValue(state, 1); }
+
+static void count_among_observers(size_t count, kvo_options options) {
+  node *self = node_make(node_class());
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  uint64_t deliveries = 0;
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&self->object, "value", options, &deliveries);
+  count_work(options ? "set, many observers, old and new, an observer"
+                     : "set, many observers, an observer",
+      count, count, set_once, self);
+  bench_require(deliveries == 2 * count, "an observer was not told");
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  kvo_object_release(&self->object);
+}
+
+typedef struct many_nodes {
+  node **nodes;
+  size_t count;
+} many_nodes;
+
+static void set_nodes(void *state) {
+  const many_nodes *many = state;
+  for (size_t i = 0; i < TIMES; i++) node_setValue(many->nodes[i * 7 % many->count], (double)i);
+}
+
+/// Looks for each of them as one does who has them in a list.
+static void search_and_set_nodes(void *state) {
+  const many_nodes *many = state;
+  for (size_t i = 0; i < TIMES; i++) {
+    node *volatile wanted = many->nodes[i * 7 % many->count];
+    size_t place = 0;
+    while (many->nodes[place] != wanted) place++;
+    node_setValue(many->nodes[place], (double)i);
+  }
+}
+
+static void count_among_objects(size_t count) {
+  node **nodes = nodes_make(count);
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  uint64_t deliveries = 0;
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(&nodes[i]->object, "value", 0, &deliveries);
+  many_nodes many = {nodes, count};
+  count_work("set, many observed objects", count, TIMES, set_nodes, &many);
+  count_work(PLANTED_GROWTH "set, many observed objects", count, TIMES, search_and_set_nodes,
+      &many);
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  nodes_release(nodes, count);
+}
+
+// MARK: Further than its key
+
+static void write_path(char path[128], size_t depth) {
+  *path = 0;
+  for (size_t i = 1; i < depth; i++) strcat(path, "next.");
+  strcat(path, "value");
+}
+
+static node *node_at(node *self, size_t place) {
+  for (; place; place--) self = self->next;
+  return self;
+}
+
+/// Points a link away and back.
+static void set_link(void *state) {
+  node *self = ((void **)state)[0], **rests = (node **)((void **)state)[1];
+  for (size_t i = 0; i < TIMES; i++) node_setNext(self, rests[i % 2]);
+}
+
+/// A path of so many keys: its last key is set, then the link in its middle.
+static void count_path(size_t depth) {
+  node *line = nodes_make_line(depth), *rests[] = {NULL, NULL};
+  char path[128];
+  uint64_t deliveries = 0;
+  write_path(path, depth);
+  kvo_handle *handle = bench_observe(&line->object, path, 0, &deliveries);
+  count_work("set at the end of a path", depth, TIMES, set_value, node_at(line, depth - 1));
+  size_t behind = depth / 2;
+  node *middle = node_at(line, depth - 1 - behind);
+  rests[0] = nodes_make_line(behind), rests[1] = nodes_make_line(behind);
+  count_work("set of a link of a path, a link behind it", behind, TIMES * behind, set_link,
+      (void *[]){middle, rests});
+  bench_require(deliveries == 4 * TIMES, "the path's observer was told %llu times",
+      (unsigned long long)deliveries);
+  kvo_handle_release(handle);
+  for (size_t i = 0; i < 2; i++) kvo_object_release(&rests[i]->object);
+  kvo_object_release(&line->object);
+}
+
+/// One recipient; one derived from five; five derived from one.
+static void count_dependents(void) {
+  static const char *const derived[] = {"s", "t", "u", "v", "w"};
+  count_observed("set of what one key is derived from", node_class(), "twice", 0, set_other, 1);
+  count_observed("set of what one key is derived from, old and new", node_class(), "twice",
+      KVO_OLD | KVO_NEW, set_other, 1);
+  count_observed("set of one of five that a key is derived from", node_class(), "total", 0, set_a,
+      1);
+  node *self = node_make(node_class());
+  kvo_handle *handles[5];
+  uint64_t deliveries = 0;
+  for (size_t i = 0; i < 5; i++)
+    handles[i] = bench_observe(&self->object, derived[i], 0, &deliveries);
+  count_work("set of what five keys are derived from", 5, TIMES, set_d, self);
+  bench_require(deliveries == 10 * TIMES, "a derived key was not told");
+  for (size_t i = 0; i < 5; i++) kvo_handle_release(handles[i]);
+  kvo_object_release(&self->object);
+}
+
+// MARK: Many elements
+
+static kvo_collection *make_items(node **nodes, size_t count) {
+  kvo_error error;
+  kvo_value *values = bench_allocate(count, sizeof *values);
+  for (size_t i = 0; i < count; i++) values[i] = kvo_value_object(&nodes[i]->object);
+  kvo_collection *items = kvo_collection_create(KVO_ARRAY, values, count, &error);
+  bench_require(items != NULL, "%s", error.message);
+  for (size_t i = 0; i < count; i++) kvo_value_destroy(&values[i]);
+  free(values);
+  return items;
+}
+
+static void read_operator(kvo_object *object, const char *path) {
+  kvo_value value;
+  kvo_error error;
+  bench_require_ok(kvo_value_for_key_path(object, path, &value, &error), &error);
+  kvo_value_destroy(&value);
+}
+
+static void read_sum(void *state) { read_operator(state, "items.@sum.value"); }
+static void read_max(void *state) { read_operator(state, "items.@max.value"); }
+static void read_union(void *state) { read_operator(state, "items.@unionOfObjects.value"); }
+static void read_distinct(void *state) {
+  read_operator(state, "items.@distinctUnionOfObjects.value");
+}
+
+static void count_operators(size_t count) {
+  node **nodes = nodes_make(count), *self = node_make(node_class());
+  for (size_t i = 0; i < count; i++) node_setValue(nodes[i], (double)i);
+  kvo_collection *items = make_items(nodes, count);
+  node_setItems(self, items);
+  kvo_object_release((kvo_object *)items);
+  count_work("@sum, an element", count, count, read_sum, self);
+  count_work("@max, an element", count, count, read_max, self);
+  count_work("@unionOfObjects, an element", count, count, read_union, self);
+  count_work("@distinctUnionOfObjects, an element", count, count, read_distinct, self);
+  uint64_t deliveries = 0;
+  kvo_handle *handle = bench_observe(&self->object, "items.@sum.value", KVO_NEW, &deliveries);
+  count_work("set of an element under an observed @sum, an element", count, count, set_once,
+      nodes[count / 2]);
+  bench_require(deliveries == 2, "the sum was not told");
+  kvo_handle_release(handle);
+  kvo_object_release(&self->object);
+  nodes_release(nodes, count);
+}
+
+static void count_tracked(size_t count) {
+  node **nodes = nodes_make(count), *self = node_make(node_class());
+  self->tallied = nodes;
+  self->tallied_count = count;
+  uint64_t deliveries = 0;
+  kvo_handle *handle = bench_observe(&self->object, "tally", KVO_NEW, &deliveries);
+  set_once(nodes[0]); // settles
+  count_work("set of what a tracked key reads, a property that it reads", count, count, set_once,
+      nodes[count / 2]);
+  bench_require(deliveries == 3, "the tracked key was told %llu times",
+      (unsigned long long)deliveries);
+  kvo_handle_release(handle);
+  kvo_object_release(&self->object);
+  nodes_release(nodes, count);
+}
+
+void count_changes(void) {
+  count_sets();
+  count_by_hand();
+  count_dependents();
+  for (size_t count = 1; count <= 10000; count *= 10) {
+    count_among_keys(count, false);
+    count_among_keys(count, true);
+    count_among_observers(count, 0);
+    count_among_observers(count, KVO_OLD | KVO_NEW);
+    count_among_objects(count);
+  }
+  for (size_t depth = 2; depth <= 8; depth++) count_path(depth);
+  for (size_t count = 100; count <= 10000; count *= 10) {
+    count_operators(count);
+    count_tracked(count);
+  }
+}
