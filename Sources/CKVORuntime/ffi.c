@@ -5,13 +5,13 @@
 // in from the encoding, libffi has nothing to compute and nothing to write.
 //
 // Scalars and pointers are called directly, through a pointer cast to the C type that the encoding
-// names; all else through ffi_call.
+// names, and so are small structs of numbers alike (kvo_shapes.h); all else through ffi_call.
 //
 // There is one closure per call, shared by all methods of that encoding: what it interposes on, it
 // learns from `self` and `_cmd`. Closures are made at first need under the closure lock, published
 // atomically, and never freed. Which function handles a closure is chosen when it is made, so that
-// a setter `void (self, _cmd, scalar)` reaches its original without a switch and without ffi_call:
-// by the typed interposer of lane.c.
+// a setter `void (self, _cmd, scalar)`, or of a small struct, reaches its original without a switch and
+// without ffi_call: by the typed interposer of lane.c.
 #include <ffi.h>
 
 #include "kvo_ffi.h"
@@ -162,7 +162,7 @@ static size_t result_room(const kvo_call *call) {
   return call->result->size > sizeof(ffi_arg) ? call->result->size : sizeof(ffi_arg);
 }
 
-static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
+static void get_by_ffi(const kvo_call *call, kvo_imp imp, kvo_object *self,
     const kvo_method *method, void *result) {
   void *arguments[] = {&self, &method};
   ffi_arg word;
@@ -171,17 +171,29 @@ static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
   if (small) memcpy(result, &word, call->result->size);
 }
 
-KVO_CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
-    const kvo_method *method, void *result) {
-  switch (call->result->kind) {
-#define GET(kind, c_type)                                                             \
-  case KVO_KIND_##kind: {                                                             \
+#define GET(c_type)                                                                   \
+  {                                                                                   \
     c_type value = ((c_type (*)(kvo_object *, const kvo_method *))imp)(self, method); \
     memcpy(result, &value, sizeof value);                                             \
     return;                                                                           \
   }
-    KVO_SCALAR_KINDS(GET)
-#undef GET
+#define GET_KIND(kind, c_type) \
+  case KVO_KIND_##kind: GET(c_type)
+#define GET_SHAPE(shape, c_type) \
+  case KVO_SHAPE_##shape: GET(c_type)
+
+KVO_CALLS_BY_ENCODING static void get_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, void *result) {
+  switch (kvo_type_shape(call->result)) {
+    KVO_SHAPES(GET_SHAPE)
+  default: get_by_ffi(call, imp, self, method, result);
+  }
+}
+
+KVO_CALLS_BY_ENCODING void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, void *result) {
+  switch (call->result->kind) {
+    KVO_SCALAR_KINDS(GET_KIND)
   default: get_struct(call, imp, self, method, result);
   }
 }
@@ -192,20 +204,35 @@ static void set_by_ffi(const kvo_call *call, kvo_imp imp, kvo_object *self,
   ffi_call(call->cif, imp, __builtin_alloca(result_room(call)), arguments);
 }
 
-KVO_CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_object *self,
-    const kvo_method *method, const void *value) {
-  bool is_void = call->result->kind == KVO_KIND_VOID;
-  switch (is_void ? call->arguments[2]->kind : KVO_KIND_STRUCT) {
-#define SET(kind, c_type)                                                              \
-  case KVO_KIND_##kind: {                                                              \
+#define SET(c_type)                                                                    \
+  {                                                                                    \
     c_type argument;                                                                   \
     memcpy(&argument, value, sizeof argument);                                         \
     ((void (*)(kvo_object *, const kvo_method *, c_type))imp)(self, method, argument); \
     return;                                                                            \
   }
-    KVO_SCALAR_KINDS(SET)
-#undef SET
+#define SET_KIND(kind, c_type) \
+  case KVO_KIND_##kind: SET(c_type)
+#define SET_SHAPE(shape, c_type) \
+  case KVO_SHAPE_##shape: SET(c_type)
+
+KVO_CALLS_BY_ENCODING static void set_struct(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, const void *value) {
+  switch (kvo_type_shape(call->arguments[2])) {
+    KVO_SHAPES(SET_SHAPE)
   default: set_by_ffi(call, imp, self, method, value);
+  }
+}
+
+KVO_CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_object *self,
+    const kvo_method *method, const void *value) {
+  if (call->result->kind != KVO_KIND_VOID) {
+    set_by_ffi(call, imp, self, method, value);
+    return;
+  }
+  switch (call->arguments[2]->kind) {
+    KVO_SCALAR_KINDS(SET_KIND)
+  default: set_struct(call, imp, self, method, value);
   }
 }
 
@@ -213,7 +240,8 @@ KVO_CALLS_BY_ENCODING void kvo_call_set(const kvo_call *call, kvo_imp imp, kvo_o
 
 typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 
-// `void (self, _cmd, scalar or pointer)`: the context is the typed interposer, which does it all.
+// `void (self, _cmd, value)` of a scalar, a pointer or a small struct: the context is the typed interposer, which does
+// it all.
 #define PASS_ON(kind, c_type)                                                                      \
   KVO_CALLS_BY_ENCODING static void pass_on_##kind(ffi_cif *cif, void *result, void **arguments,   \
       void *interposer) {                                                                          \
@@ -222,6 +250,7 @@ typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *cont
         *(const kvo_method **)arguments[1], *(c_type *)arguments[2]);                              \
   }
 KVO_SCALAR_KINDS(PASS_ON)
+KVO_SHAPES(PASS_ON)
 #undef PASS_ON
 
 // Any other signature. What ffi_call leaves in `result` is what a closure has to leave there: the
@@ -247,10 +276,13 @@ static void interpose_any(ffi_cif *cif, void *result, void **arguments, void *co
 }
 
 static handler handler_of(const kvo_call *call) {
-#define HANDLER(kind, c_type) [KVO_KIND_##kind] = pass_on_##kind,
-  static const handler handlers[KVO_KIND_COUNT] = {KVO_SCALAR_KINDS(HANDLER)};
-#undef HANDLER
-  return kvo_typed_interposer(call) ? handlers[call->arguments[2]->kind] : interpose_any;
+#define BY_KIND(kind, c_type) [KVO_KIND_##kind] = pass_on_##kind,
+#define BY_SHAPE(shape, c_type) [KVO_SHAPE_##shape] = pass_on_##shape,
+  static const handler by_kind[KVO_KIND_COUNT] = {KVO_SCALAR_KINDS(BY_KIND)};
+  static const handler by_shape[KVO_SHAPE_COUNT] = {KVO_SHAPES(BY_SHAPE)};
+  if (!kvo_typed_interposer(call)) return interpose_any;
+  handler shaped = by_shape[kvo_type_shape(call->arguments[2])];
+  return shaped ? shaped : by_kind[call->arguments[2]->kind];
 }
 
 #define NO_EXECUTABLE_MEMORY "libffi got no executable memory"

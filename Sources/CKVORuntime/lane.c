@@ -9,6 +9,7 @@
 #include "kvo_lane.h"
 
 #include "kvo_diagnostics.h"
+#include "kvo_type.h"
 
 #ifndef KVO_EXCEPTIONS
 #include "kvo_typed_lane.h"
@@ -20,8 +21,13 @@ bool kvo_set_closures_forced(bool forced) {
   return __atomic_exchange_n(&closures_forced, forced, __ATOMIC_RELAXED);
 }
 
+// Structs take the closure, which passes them on to a function of their shape.
+static bool is_closed(const kvo_call *call) {
+  return call->argument_count > 2 && call->arguments[2]->kind == KVO_KIND_STRUCT;
+}
+
 kvo_imp kvo_lane_interposer(const kvo_call *call, kvo_error *error) {
   bool forced = __atomic_load_n(&closures_forced, __ATOMIC_RELAXED);
-  kvo_imp typed = forced ? NULL : kvo_typed_interposer(call);
+  kvo_imp typed = forced || is_closed(call) ? NULL : kvo_typed_interposer(call);
   return typed ? typed : kvo_call_closure(call, error);
 }

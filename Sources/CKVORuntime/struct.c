@@ -161,6 +161,7 @@ static bool add_members(kvo_struct_type *type, kvo_error *error) {
   kvo_encoding_close_struct(&whole);
   type->type.size = whole.size;
   type->type.alignment = whole.alignment;
+  type->shape = kvo_struct_shape(type);
   return true;
 }
 

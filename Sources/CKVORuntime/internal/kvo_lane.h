@@ -11,7 +11,8 @@ KVO_ASSUME_NONNULL_BEGIN
 /// forced. NULL with KVO_CLOSURES_UNAVAILABLE, naming the cause.
 kvo_imp KVO_NULLABLE kvo_lane_interposer(const kvo_call *call, kvo_error *KVO_NULLABLE error);
 
-/// The interposer compiled for `void (self, _cmd, scalar or pointer)`, NULL for any other shape.
+/// The interposer compiled for `void (self, _cmd, value)` of a scalar, a pointer or a small struct (kvo_shapes.h),
+/// NULL for any other method.
 kvo_imp KVO_NULLABLE kvo_typed_interposer(const kvo_call *call);
 
 #pragma GCC visibility pop

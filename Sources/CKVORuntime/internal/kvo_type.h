@@ -3,6 +3,7 @@
 #ifndef KVO_TYPE_H
 #define KVO_TYPE_H
 
+#include "kvo_shapes.h"
 #include "kvo_value.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -53,9 +54,16 @@ typedef struct kvo_struct_member {
 typedef struct kvo_struct_type {
   kvo_type type;
   void *KVO_NULLABLE ffi; ///< ffi.c's, made at first need, atomically published
+  kvo_shape shape;
   size_t member_count;
   kvo_struct_member members[];
 } kvo_struct_type;
+
+/// The shape that its members make, each of which has its own; shape.c.
+kvo_shape kvo_struct_shape(const kvo_struct_type *type);
+KVO_INLINE kvo_shape kvo_type_shape(const kvo_type *type) {
+  return type->kind == KVO_KIND_STRUCT ? ((const kvo_struct_type *)type)->shape : KVO_SHAPE_NONE;
+}
 
 /// Struct.c's part of `kvo_type_for_normal` and `kvo_type_copy`.
 const kvo_type *KVO_NULLABLE kvo_struct_type_for_normal(const char *text, size_t length,

@@ -8,6 +8,7 @@
 #include "kvo_lane.h"
 #include "kvo_scalars.h"
 #include "kvo_short.h"
+#include "kvo_type.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 
@@ -94,32 +95,48 @@ KVO_INLINE void end_short(const setting *setting, size_t size) {
   }
 }
 
-#define TYPED_INTERPOSER(kind, c_type)                                                           \
-  KVO_CALLS_BY_ENCODING KVO_INLINE void call_##kind(kvo_object *self, const kvo_method *method,  \
+#define INTERPOSER(name, c_type, kind, size)                                                     \
+  KVO_CALLS_BY_ENCODING KVO_INLINE void call_##name(kvo_object *self, const kvo_method *method,  \
       c_type value) {                                                                            \
     kvo_imp original = kvo_interpose_original(self, method);                                     \
     ((void (*)(kvo_object *, const kvo_method *, c_type))original)(self, method, value);         \
   }                                                                                              \
-  static void set_##kind(kvo_object *self, const kvo_method *method, void *value) {              \
-    call_##kind(self, method, *(c_type *)value);                                                 \
+  static void set_##name(kvo_object *self, const kvo_method *method, void *value) {              \
+    call_##name(self, method, *(c_type *)value);                                                 \
   }                                                                                              \
-  KVO_CALLS_BY_ENCODING static void interpose_##kind(kvo_object *self, const kvo_method *method, \
+  KVO_CALLS_BY_ENCODING static void interpose_##name(kvo_object *self, const kvo_method *method, \
       c_type value) {                                                                            \
     setting setting;                                                                             \
-    if (KVO_UNLIKELY(!begin_short(&setting, self, method, KVO_KIND_##kind, sizeof value))) {     \
+    if (KVO_UNLIKELY(!begin_short(&setting, self, method, (kind), (size)))) {                    \
       struct setting slow = setting; /* so that the address is of another one, in memory */      \
       c_type copy = value;                                                                       \
-      set_long(&slow, set_##kind, &copy);                                                        \
+      set_long(&slow, set_##name, &copy);                                                        \
       return;                                                                                    \
     }                                                                                            \
     UNWINDING_FROM(setting.frame);                                                               \
-    call_##kind(self, method, value);                                                            \
-    end_short(&setting, sizeof value);                                                           \
+    call_##name(self, method, value);                                                            \
+    end_short(&setting, (size));                                                                 \
     unwinding.is_under_way = false;                                                              \
     kvo_frame_pop_own(setting.thread, setting.frame);                                            \
   }
+#define TYPED_INTERPOSER(kind, c_type) INTERPOSER(kind, c_type, KVO_KIND_##kind, sizeof(c_type))
+// Of any struct that its getter may give.
+#define SHAPED_INTERPOSER(shape, c_type) INTERPOSER(shape, c_type, KVO_KIND_VOID, 0)
 KVO_SCALAR_KINDS(TYPED_INTERPOSER)
+KVO_SHAPES(SHAPED_INTERPOSER)
+#undef SHAPED_INTERPOSER
 #undef TYPED_INTERPOSER
+#undef INTERPOSER
+
+static kvo_imp KVO_NULLABLE shaped_interposer(kvo_shape shape) {
+  switch (shape) {
+#define CASE(shape, c_type) \
+  case KVO_SHAPE_##shape: return (kvo_imp)interpose_##shape;
+    KVO_SHAPES(CASE)
+#undef CASE
+  default: return NULL;
+  }
+}
 
 kvo_imp KVO_NULLABLE kvo_typed_interposer(const kvo_call *call) {
   bool is_setter = call->argument_count == 3 && call->result->kind == KVO_KIND_VOID;
@@ -129,7 +146,7 @@ kvo_imp KVO_NULLABLE kvo_typed_interposer(const kvo_call *call) {
   case KVO_KIND_##kind: return (kvo_imp)interpose_##kind;
     KVO_SCALAR_KINDS(CASE)
 #undef CASE
-  default: return NULL;
+  default: return shaped_interposer(kvo_type_shape(call->arguments[2]));
   }
 }
 

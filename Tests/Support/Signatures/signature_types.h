@@ -60,6 +60,9 @@ bool sample_same(const description *description, const void *a, const void *b);
 #define MEMBERS_sc(M, S) M(int16_t, a, , 1) M(int8_t, b, , 1)
 #define MEMBERS_csc(M, S) M(int8_t, a, , 1) M(int16_t, b, , 1) M(int8_t, c, , 1)
 #define MEMBERS_i(M, S) M(int, a, , 1)
+#define MEMBERS_ii(M, S) M(int, a, , 1) M(unsigned, b, , 1)
+#define MEMBERS_iii(M, S) MEMBERS_ii(M, S) M(int, c, , 1)
+#define MEMBERS_iiii(M, S) MEMBERS_iii(M, S) M(unsigned, d, , 1)
 #define MEMBERS_ic(M, S) M(int, a, , 1) M(int8_t, b, , 1)
 #define MEMBERS_ci(M, S) M(int8_t, a, , 1) M(int, b, , 1)
 #define MEMBERS_f(M, S) M(float, a, , 1)
@@ -90,6 +93,7 @@ bool sample_same(const description *description, const void *a, const void *b);
 #define MEMBERS_q(M, S) M(int64_t, a, , 1)
 #define MEMBERS_qq(M, S) M(int64_t, a, , 1) M(uint64_t, b, , 1)
 #define MEMBERS_qqq(M, S) MEMBERS_qq(M, S) M(int64_t, c, , 1)
+#define MEMBERS_qqqq(M, S) MEMBERS_qqq(M, S) M(void *, d, , 1)
 #define MEMBERS_qc(M, S) M(int64_t, a, , 1) M(int8_t, b, , 1)
 #define MEMBERS_pointers(M, S) M(void *, a, , 1) M(int *, b, , 1)
 #define MEMBERS_D(M, S) M(long double, a, , 1)
@@ -104,6 +108,7 @@ bool sample_same(const description *description, const void *a, const void *b);
 #define MEMBERS_deep(M, S) S(inner, a, , 1) M(double, b, , 1)
 #define MEMBERS_floats2(M, S) M(float, a, [2], 2)
 #define MEMBERS_floats4(M, S) M(float, a, [4], 4)
+#define MEMBERS_rows(M, S) S(ff, a, [2], 2)
 #define MEMBERS_shorts(M, S) M(int16_t, a, [3], 3) M(int8_t, b, , 1)
 #define MEMBERS_pairs(M, S) S(ic, a, [2], 2)
 #define MEMBERS_grid(M, S) M(int8_t, a, [2][3], 6) M(float, b, , 1)
@@ -126,7 +131,8 @@ bool sample_same(const description *description, const void *a, const void *b);
   T(fffi, "{fffi=fffi}") T(d, "{d=d}") T(dd, "{dd=dd}") T(ddd, "{ddd=ddd}")                      \
   T(dddd, "{dddd=dddd}") T(ddddd, "{ddddd=ddddd}") T(cd, "{cd=cd}") T(dc, "{dc=dc}")             \
   T(df, "{df=df}") T(fd, "{fd=fd}") T(dq, "{dq=dq}") T(qd, "{qd=qd}") T(Bd, "{Bd=Bd}")           \
-  T(q, "{q=q}") T(qq, "{qq=qQ}") T(qqq, "{qqq=qQq}") T(qc, "{qc=qc}")                            \
+  T(q, "{q=q}") T(qq, "{qq=qQ}") T(qqq, "{qqq=qQq}") T(qqqq, "{qqqq=qQq^v}") T(qc, "{qc=qc}")    \
+  T(ii, "{ii=iI}") T(iii, "{iii=iIi}") T(iiii, "{iiii=iIiI}") T(rows, "{rows=[2{ff=ff}]}")       \
   T(pointers, "{pointers=^v^i}") T(D, "{D=D}") T(cD, "{cD=cD}") T(dD, "{dD=dD}")                 \
   T(boxed, "{boxed=[1{D=D}]}") T(named, "{named=*i}") T(owner, "{owner=@d}")                     \
   T(range, "{range={dd=dd}{dd=dd}}") T(tail, "{tail={fi=fi}c}") T(inner, "{inner=c{fc=fc}c}")    \
@@ -173,7 +179,7 @@ bool sample_same(const description *description, const void *a, const void *b);
   T(boolean, "B", float, "f") T(int, "i", double, "d") T(double, "d", long_double, "D")          \
   T(double, "d", pointer, "^v") T(int, "i", text, "*") T(double, "d", ccc, "{ccc=ccC}")          \
   T(int, "i", fff, "{fff=fff}") T(double, "d", fi, "{fi=fi}") T(int, "i", dq, "{dq=dq}")         \
-  T(double, "d", ddd, "{ddd=ddd}") T(fi, "{fi=fi}", signed_char, "c") T(double, "d", D, "{D=D}") \
+  T(double, "d", ddd, "{ddd=ddd}") T(fff, "{fff=fff}", dddd, "{dddd=dddd}") T(fi, "{fi=fi}", signed_char, "c") T(double, "d", D, "{D=D}") \
   T(int, "i", dD, "{dD=dD}") T(bytes3, "{bytes=[3C]}", bytes256, "{bytes=[256C]}")               \
   T(doubles32, "{doubles32=[32d]}", doubles9, "{doubles9=[9d]}")
 
