@@ -86,6 +86,7 @@ static const kvo_property_description *find_property(const kvo_class *cls, const
 }
 
 static void take_property(kvo_accessors *found, const kvo_property_description *property) {
+  found->is_bound = true;
   found->property = property;
   found->getter = property->get ? KVO_ACCESS_COMPUTED : KVO_ACCESS_STORED;
   found->setter = property->set                        ? KVO_ACCESS_COMPUTED
@@ -145,7 +146,7 @@ static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char 
 
 // A binding's storage, by which the uniform lane announces the key, also if a function reads it.
 static bool is_bound_storage(const kvo_accessors *found) {
-  return found->property && found->offset;
+  return found->is_bound && found->offset;
 }
 
 static const kvo_accessors *no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
@@ -167,8 +168,8 @@ static void take_field(kvo_accessors *found) {
   if (found->getter == KVO_ACCESS_METHOD)
     field = kvo_field_of_getter(kvo_class_imp(cls, found->get_method));
   bool is_asked = found->asks_class && !cls->is_bound; // see kvo_accessors_read
-  if (field < 0 || is_asked || !is_plain(found->type)) return;
-  found->field = field;
+  if (field < 0 || field > UINT32_MAX || is_asked || !is_plain(found->type)) return;
+  found->field = (uint32_t)field;
   found->field_kind = (uint8_t)found->type->kind;
 }
 
@@ -186,8 +187,9 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   if (kept && found.key) {
     *kept = found;
     KVO_LOCKED(&kvo_class_lock);
-    kept->previous = kvo_map_get(&cls->accessors, found.key);
-    done = kvo_map_set_locked(&cls->accessors, found.key, kept);
+    kept->previous = kvo_key_set_get(&cls->accessors, found.key);
+    kept->is_interposed = kept->previous && kept->previous->is_interposed;
+    done = kvo_key_set_add_locked(&cls->accessors, kept);
   }
   if (done) return kept;
   kvo_free(found.collection);
@@ -225,7 +227,7 @@ static const kvo_accessors **recent_place(const kvo_class *cls, const char *name
 static const kvo_accessors *find_ready(const kvo_class *cls, const char *name) {
   const char *interned = kvo_key_find(name);
   const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
-  if (!known || !__atomic_load_n(&known->ready, __ATOMIC_ACQUIRE)) return NULL;
+  if (!known || !__atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE)) return NULL;
   __atomic_store_n(recent_place(cls, name), known, __ATOMIC_RELEASE);
   return known;
 }
@@ -239,7 +241,7 @@ const kvo_accessors *kvo_class_ready_accessors(const kvo_class *cls, const char 
 }
 
 uintptr_t kvo_class_key_id(const kvo_class *cls, const char *interned) {
-  const kvo_accessors *accessors = interned ? kvo_map_get(&cls->accessors, interned) : NULL;
+  const kvo_accessors *accessors = interned ? kvo_key_set_get(&cls->accessors, interned) : NULL;
   return accessors ? accessors->id : 0;
 }
 
@@ -361,14 +363,16 @@ void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object,
 
 kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
     kvo_value *value, kvo_error *error) {
-  const kvo_property_description *property = accessors->property;
   *value = KVO_VALUE_NIL;
   switch (accessors->getter) {
   case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
   case KVO_ACCESS_STORED:
     kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
     break;
-  case KVO_ACCESS_COMPUTED: return property->get(object, property->binding, value, error);
+  case KVO_ACCESS_COMPUTED: {
+    const kvo_property_description *property = accessors->property;
+    return property->get(object, property->binding, value, error);
+  }
   case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
   case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
   }

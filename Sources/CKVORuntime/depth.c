@@ -60,7 +60,7 @@ static struct {
 
 static void *spell(void *unused) {
   bool (*speller)(const void *, char *, size_t) = __atomic_load_n(&key_speller, __ATOMIC_ACQUIRE);
-  const kvo_property_description *property = spelling.accessors->property;
+  const kvo_property_description *property = kvo_accessors_property(spelling.accessors);
   bool is_spelled =
       speller && property && speller(property->binding, spelling.text, sizeof spelling.text);
   return is_spelled ? spelling.text : unused;

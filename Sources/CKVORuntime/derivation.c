@@ -33,7 +33,7 @@ static bool make_chains(kvo_derivation *derivation, const kvo_dependencies *depe
 
 // A class that says what affects the key is believed.
 static bool is_tracked(const kvo_accessors *accessors, const kvo_dependencies *dependencies) {
-  return !dependencies->count && accessors->property && accessors->property->track;
+  return !dependencies->count && accessors->is_bound && accessors->property->track;
 }
 
 static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,

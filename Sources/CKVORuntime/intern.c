@@ -19,7 +19,8 @@
 typedef struct {
   const void *cookie;
   uint32_t hash;
-  uint32_t length;
+  uint32_t length : 31;
+  uint32_t is_key : 1; // a path of one component: no dot, no operator, not `self`
   char text[];
 } interned;
 
@@ -76,13 +77,17 @@ static bool make_room_locked(void) {
   return true;
 }
 
+static bool is_key(const char *text) {
+  return *text && !strpbrk(text, ".@") && strcmp(text, "self");
+}
+
 static interned *add_locked(const char *text, size_t length, uint32_t hash) {
   if (!make_room_locked()) return NULL;
   interned **entry, *string = find(strings, text, length, hash, &entry);
   if (string) return string;
   string = kvo_alloc(sizeof *string + length + 1);
   if (!string) return NULL;
-  *string = (interned){NULL, hash, (uint32_t)length};
+  *string = (interned){NULL, hash, (uint32_t)length, is_key(text)};
   memcpy(string->text, text, length + 1);
   strings->count++;
   __atomic_store_n(entry, string, __ATOMIC_RELEASE);
@@ -161,11 +166,13 @@ static interned *header_of(const char *text) {
   return (interned *)(uintptr_t)(text - offsetof(interned, text));
 }
 
+bool kvo_key_is_plain(const char *interned_key) { return header_of(interned_key)->is_key; }
+
 size_t kvo_name_size(size_t length) { return sizeof(interned) + length + 1; }
 
 const char *kvo_name_init(void *memory, const char *text, size_t length) {
   interned *name = memory;
-  *name = (interned){NULL, 0, (uint32_t)length};
+  *name = (interned){NULL, 0, (uint32_t)length, false};
   return memcpy(name->text, text, length + 1);
 }
 

@@ -8,9 +8,10 @@
 // | of what classes say, and the first that are read whose keys are known | for ever | `kept`, by the interned text, without a lock |
 // | of registrations | while one holds it | `held`, a table by text, under the path lock |
 // | read | for the time of the call | not |
+// | of a single key whose name is known, read or of a registration | likewise, on the caller's stack | |
 //
 // There is one path for a text among the first two. Should a path that is held come to be kept, it
-// moves.
+// moves. What a single key leads to needs no path.
 #include "kvo_key_path.h"
 
 #include "kvo_class.h"
@@ -215,6 +216,18 @@ const kvo_key_path *kvo_key_path_kept(const char *text) {
   return interned ? kvo_map_get(&kept, interned) : NULL;
 }
 
+static const kvo_key_path *make_single(kvo_single_path *room, const char *interned) {
+  room->path = (kvo_key_path){.text = interned, .is_kept = true, .count = 1};
+  room->path.components[0] = (kvo_component){interned, KVO_OP_NONE};
+  return &room->path;
+}
+
+const kvo_key_path *kvo_key_path_known(const char *text, kvo_single_path *room) {
+  const char *interned = kvo_key_find(text);
+  if (!interned) return NULL;
+  return kvo_key_is_plain(interned) ? make_single(room, interned) : kvo_map_get(&kept, interned);
+}
+
 static void enter_locked(kvo_key_path *path) {
   kvo_key_path **link = &held[path->hash & held_mask];
   path->is_held = true;
@@ -342,8 +355,6 @@ static bool is_worth_keeping(const kvo_key_path *path) {
 
 // Without memory to keep it, it is used as it is.
 const kvo_key_path *kvo_key_path_read(const char *text, const kvo_class *cls, kvo_error *error) {
-  const kvo_key_path *known = kvo_key_path_kept(text);
-  if (KVO_LIKELY(known != NULL)) return known;
   const request request = {text, cls, error};
   kvo_key_path *made = make(&request);
   if (!made || !is_worth_keeping(made)) return made;

@@ -32,7 +32,7 @@ const kvo_collection_accessors *kvo_proxy_accessors(const kvo_proxy *proxy) {
   const kvo_accessors *accessors = kvo_class_known_accessors(cls, proxy->key);
   if (!accessors) accessors = kvo_class_accessors(cls, proxy->key, NULL);
   // Without memory to look for newer ones, those that served so far.
-  if (!accessors) accessors = kvo_map_get(&cls->accessors, proxy->key);
+  if (!accessors) accessors = kvo_key_set_get(&cls->accessors, proxy->key);
   return accessors ? accessors->collection : NULL;
 }
 

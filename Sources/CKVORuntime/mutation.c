@@ -51,7 +51,7 @@ static void read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
 static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
     kvo_value *picked) {
   const kvo_accessors *accessors = kvo_change_accessors(object, id);
-  const kvo_property_description *property = accessors ? accessors->property : NULL;
+  const kvo_property_description *property = accessors ? kvo_accessors_property(accessors) : NULL;
   if (property && property->pick) {
     property->pick(object, property->binding, indexes, picked);
     return true;

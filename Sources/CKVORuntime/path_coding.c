@@ -296,6 +296,9 @@ static void end_passage(void *opaque) { kvo_key_path_let_go(((passage *)opaque)-
 
 kvo_status kvo_along_path(const char *text, const kvo_class *cls,
     kvo_status (*body)(const kvo_key_path *path, void *context), void *context, kvo_error *error) {
+  kvo_single_path room;
+  const kvo_key_path *known = kvo_key_path_known(text, &room);
+  if (KVO_LIKELY(known != NULL)) return body(known, context);
   kvo_error cause; // filled in as a whole where something fails
   const kvo_key_path *path = kvo_key_path_read(text, cls, &cause);
   if (!path) {

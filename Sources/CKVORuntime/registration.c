@@ -261,10 +261,9 @@ static __attribute__((noinline)) kvo_status add_passing(request *request, const 
 }
 
 // A key of which all is known, told of nothing before it changes: no code of the user's runs here.
-static kvo_status add_ready(const request *request, const kvo_accessors *accessors,
-    kvo_handle **handle, kvo_error *error) {
-  kvo_stand stand = {
-      .object = request->object, .accessors = accessors, .dynamic = accessors->ready};
+static kvo_status add_ready(const request *request, const kvo_class *cls,
+    const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
+  kvo_stand stand = {.object = request->object, .accessors = accessors, .dynamic = cls->dynamic};
   kvo_retired *retired = NULL;
   kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
   if (made && handle) *handle = made; // another thread may remove it as soon as it is in place
@@ -287,10 +286,11 @@ static const kvo_accessors *find_ready(const request *request, const kvo_class *
 static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
   const kvo_accessors *ready = find_ready(request, cls);
-  if (KVO_LIKELY(ready != NULL)) return add_ready(request, ready, handle, error);
+  if (KVO_LIKELY(ready != NULL)) return add_ready(request, cls, ready, handle, error);
   if (kvo_class_is_collection(cls))
     return kvo_collection_refuse_observing(request->object, request->key_path, error);
-  request->path = kvo_key_path_kept(request->key_path);
+  kvo_single_path room; // a registration of one key keeps no path
+  request->path = kvo_key_path_known(request->key_path, &room);
   return KVO_LIKELY(request->path != NULL) ? add_along(request, cls, handle, error)
                                            : add_passing(request, cls, handle, error);
 }

@@ -15,6 +15,8 @@
 #include "kvo_memory.h"
 #include "kvo_registration.h"
 
+#include <string.h>
+
 typedef struct match {
   const char *key; // interned: keys of a binding that share a storage share an id, too
   const kvo_object *observer;
@@ -163,7 +165,7 @@ static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_pa
 static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  const kvo_key_path *path = kvo_key_path_find(key_path);
+  const kvo_key_path *path = strchr(key_path, '.') ? kvo_key_path_find(key_path) : NULL;
   bool has_ended = end_along(object, cls, path, key_path, wanted);
   if (path) kvo_key_path_let_go(path);
   if (has_ended) return KVO_OK;

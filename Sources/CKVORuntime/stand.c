@@ -70,11 +70,10 @@ kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, 
 
 // What only a hook answers is asked for each object anew.
 static void note_if_ready(const kvo_stand *stand) {
-  kvo_class **ready = &((kvo_accessors *)(uintptr_t)stand->accessors)->ready;
+  bool *ready = &((kvo_accessors *)(uintptr_t)stand->accessors)->is_ready;
   if (stand->derivation || !stand->accessors->getter) return;
   if (!strcmp(stand->accessors->key, "self")) return; // on a path it is none
-  if (!__atomic_load_n(ready, __ATOMIC_RELAXED))
-    __atomic_store_n(ready, stand->dynamic, __ATOMIC_RELEASE);
+  if (!__atomic_load_n(ready, __ATOMIC_RELAXED)) __atomic_store_n(ready, true, __ATOMIC_RELEASE);
 }
 
 kvo_status kvo_stand_prepare(kvo_object *object, const char *key, kvo_stand *stand,

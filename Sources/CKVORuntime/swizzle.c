@@ -11,6 +11,7 @@
 // table.
 #include "kvo_swizzle.h"
 
+#include "kvo_accessors.h"
 #include "kvo_bare.h"
 #include "kvo_diagnostics.h"
 #include "kvo_fail.h"
@@ -36,9 +37,19 @@ static kvo_class *dynamic_class_locked(kvo_class *cls) {
   return dynamic;
 }
 
+static kvo_accessors *accessors_of(const kvo_class *plain, const char *key) {
+  return kvo_key_set_get(&plain->accessors, key);
+}
+
+// Accessors that replace others have it from those.
+static bool is_interposed(const kvo_class *plain, const char *key) {
+  const kvo_accessors *accessors = accessors_of(plain, key);
+  return accessors && __atomic_load_n(&accessors->is_interposed, __ATOMIC_ACQUIRE);
+}
+
 bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method) {
   for (uint32_t i = 0; i < method->key_count; i++)
-    if (kvo_map_get(&dynamic->interposed, method->keys[i])) return true;
+    if (is_interposed(dynamic->superclass, method->keys[i])) return true;
   return false;
 }
 
@@ -51,7 +62,7 @@ static void note_observed_keys(const kvo_class *dynamic, const kvo_method *metho
     const char *key) {
   uint8_t *observed = (uint8_t *)(uintptr_t)&method->observed;
   for (uint8_t i = 0; i < method->key_count; i++) {
-    if (method->keys[i] != key && !kvo_map_get(&dynamic->interposed, method->keys[i])) continue;
+    if (method->keys[i] != key && !is_interposed(dynamic->superclass, method->keys[i])) continue;
     note_first(method, method->keys[i]);
     __atomic_fetch_or(observed, (uint8_t)(1u << i), __ATOMIC_RELEASE);
   }
@@ -89,7 +100,7 @@ static void refuse(const kvo_class *cls, const char *key, const kvo_error *cause
 
 static bool is_ready(const kvo_class *cls, const char *key, bool automatic) {
   kvo_class *dynamic = __atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE);
-  return dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
+  return dynamic && (!automatic || is_interposed(cls, key));
 }
 
 kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool automatic,
@@ -98,19 +109,19 @@ kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool autom
   if (is_ready(cls, key, automatic)) return cls->dynamic;
   KVO_LOCKED(&kvo_class_lock);
   kvo_class *dynamic = dynamic_class_locked(cls);
-  bool made = dynamic && (!automatic || kvo_map_get(&dynamic->interposed, key));
-  if (dynamic && !made) {
-    kvo_error cause = {0};
-    if (interpose_key_locked(dynamic, key, &cause)) {
-      refuse(cls, key, &cause, error);
-      return NULL;
-    }
-    made = kvo_map_set_locked(&dynamic->interposed, key, (void *)(uintptr_t)key);
-  }
-  if (!made)
+  if (!dynamic) {
     kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory to observe %s of %s.", key,
         cls->name);
-  return made ? dynamic : NULL;
+    return NULL;
+  }
+  if (!automatic || is_interposed(cls, key)) return dynamic;
+  kvo_error cause = {0};
+  if (interpose_key_locked(dynamic, key, &cause)) {
+    refuse(cls, key, &cause, error);
+    return NULL;
+  }
+  __atomic_store_n(&accessors_of(cls, key)->is_interposed, true, __ATOMIC_RELEASE);
+  return dynamic;
 }
 
 void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {

@@ -189,7 +189,8 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
   }
   frame->flags |= KVO_FRAME_RETAINED;
   kvo_frame_reads(frame, derivation->accessors->id);
-  const kvo_property_description *property = kvo_accessors_current(derivation->accessors)->property;
+  const kvo_property_description *property =
+      kvo_accessors_property(kvo_accessors_current(derivation->accessors));
   uint64_t shortages = kvo_shortages;
   if (reads->answer) kvo_answer_destroy(reads->answer); // an earlier reading's
   if (!is_wanted(object, derivation->accessors->id)) reads->answer = NULL;

@@ -180,6 +180,22 @@ import Testing
     #expect(log.take() == ["a: balance old 0.0 new 1.0", "a: balance old 1.0 new 4.0"])
   }
 
+  @Test("A4: so it does where the class has changed since, and the key has been looked up anew")
+  func replacedAfterOtherChanges() throws {
+    let cls = try #require(makeClass("CReplacedLater", superclass: account_class()))
+    let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
+    defer { observed.release() }
+    let log = Recorder()
+    log.observe(observed.object, "balance", [.KVO_OLD, .KVO_NEW])
+    kvo_class_replace_method(cls, "setInterestRate:", doubling, nil, nil)
+    #expect(read(observed.object, "balance") == "0.0")
+
+    kvo_class_replace_method(cls, "setBalance:", doubling, nil, nil)
+    account_setBalance(observed, 2)
+
+    #expect(log.take() == ["a: balance old 0.0 new 4.0"])
+  }
+
   @Test("A4: replacing takes effect on the class's own objects and not on the superclass's")
   func replacedInSubclassAlone() throws {
     let cls = try #require(makeClass("CReplacedAlone", superclass: account_class()))

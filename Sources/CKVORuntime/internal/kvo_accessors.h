@@ -16,42 +16,57 @@ typedef enum kvo_access {
 } kvo_access;
 
 /// Immutable once published, but for what is atomic. Lives for ever, also after the class has changed
-/// and newer accessors have replaced it.
+/// and newer accessors have replaced it. There is one for each key of a class that was ever read, set or observed: so
+/// it is packed.
 typedef struct kvo_accessors {
-  const char *key; ///< interned
+  const char *key; ///< interned; first, as kvo_key_set has it
   const kvo_class *cls;
   uint32_t generation; ///< of the class, when the search was made
-  kvo_access getter;
-  kvo_access setter;
-  bool
-      asks_class; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
-  bool tells_class; ///< likewise `setValue:forKey:`
+  kvo_access getter : 8;
+  kvo_access setter : 8;
   /// The kind of what lies at `field`, where that is all that the getter gives: a scalar, which needs no
   /// copy. KVO_KIND_VOID: the getter has to be called.
   uint8_t field_kind;
+  int8_t automatic; ///< 1 or 0 once the class has been asked, -1 before; atomic
+  bool asks_class
+      : 1; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
+  bool tells_class : 1; ///< likewise `setValue:forKey:`
+  bool is_bound : 1;    ///< a binding has described the key: `property`
+  bool is_restless;     ///< that it reads other properties each time has been reported; atomic
+  bool
+      is_interposed; ///< its setters are, in the dynamic subclass, of these and of all later ones; atomic
+  /// There is nothing more to find out before the key of an object is observed: it has a getter, is derived from nothing, and
+  /// its setters are interposed. As long as the class has not changed since; atomic.
+  bool is_ready;
+  uint32_t field; ///< with `field_kind`
   /// Under which the object's observation table keeps the key: the offset of a binding's storage,
   /// by which the uniform lane finds it, else the address of the interned key.
   uintptr_t id;
-  const kvo_method *KVO_NULLABLE get_method;
+  union {
+    const kvo_method *KVO_NULLABLE get_method;
+    const kvo_property_description *property; ///< if it is bound
+  };
   const kvo_method *KVO_NULLABLE set_method;
   const kvo_type *KVO_NULLABLE type;     ///< of what is read
   const kvo_type *KVO_NULLABLE set_type; ///< of what is set
   ptrdiff_t offset;
-  ptrdiff_t field; ///< with `field_kind`
   /// The collection accessors that the key has, also where something else reads it.
   const struct kvo_collection_accessors *KVO_NULLABLE collection;
-  const kvo_property_description *KVO_NULLABLE property; ///< a binding's
   const struct kvo_accessors
       *KVO_NULLABLE previous; ///< what this replaced, which may still be in use
   const struct kvo_dependencies
       *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
-  /// The dynamic subclass, once there is nothing more to find out before the key of an object is observed:
-  /// it has a getter, is derived from nothing, and its setters are interposed. As long as the class has not
-  /// changed since; atomic.
-  kvo_class *KVO_NULLABLE ready;
-  int8_t automatic; ///< 1 or 0 once the class has been asked, -1 before; atomic
-  bool is_restless; ///< that it reads other properties each time has been reported; atomic
 } kvo_accessors;
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(kvo_accessors) == 104,
+    "one for each key of a class: with its header 112 bytes");
+#endif
+
+/// What a binding has described, or NULL.
+KVO_INLINE const kvo_property_description *KVO_NULLABLE
+kvo_accessors_property(const kvo_accessors *accessors) {
+  return accessors->is_bound ? accessors->property : NULL;
+}
 
 /// The accessors of a key; NULL with KVO_UNDEFINED_KEY if there are none, or KVO_NO_MEMORY. O(1)
 /// after the first call for class and key. Any thread; takes the class lock at first.
@@ -61,7 +76,8 @@ const kvo_accessors *KVO_NULLABLE kvo_class_accessors(const kvo_class *cls, cons
 /// lock.
 KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo_class *cls,
     const char *interned_key) {
-  const kvo_accessors *known = (const kvo_accessors *)kvo_map_get(&cls->accessors, interned_key);
+  const kvo_accessors *known =
+      (const kvo_accessors *)kvo_key_set_get(&cls->accessors, interned_key);
   bool fresh = known && known->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
   return fresh ? known : NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "kvo_binding.h"
 #include "kvo_call.h"
+#include "kvo_key_set.h"
 #include "kvo_map.h"
 #include "kvo_property.h"
 
@@ -70,11 +71,10 @@ struct kvo_class {
   kvo_map class_methods;     ///< selector -> kvo_imp
   kvo_map ivars;             ///< name -> kvo_ivar *
   kvo_map properties;        ///< key -> kvo_property *: a binding's
-  kvo_map accessors;         ///< key -> kvo_accessors *: cache, see accessors.c
+  kvo_key_set accessors;     ///< kvo_accessors, by key: cache, see accessors.c
   /// Some of those that are ready, by where in memory their name was when they were asked for; atomic.
   const struct kvo_accessors *KVO_NULLABLE recent[KVO_RECENT_KEYS];
   kvo_map dependencies; ///< key -> what dependencies.c keeps: declared key paths
-  kvo_map interposed;   ///< of a dynamic subclass, key -> itself: keys whose setters are interposed
 };
 
 /// Fails with the statuses of `kvo_class_create`; the class lock must not be held.

@@ -11,6 +11,9 @@ KVO_ASSUME_NONNULL_BEGIN
 /// keeping each for ever. Any thread.
 const char *KVO_NULLABLE kvo_key_find(const char *key);
 
+/// Whether an interned string, read as a key path, is a key and nothing else. O(1).
+bool kvo_key_is_plain(const char *interned_key);
+
 /// A name that is interned nowhere, in memory of the caller's: with a cookie, for a binding, which
 /// is let go when the name ends.
 size_t kvo_name_size(size_t length);

@@ -56,12 +56,21 @@ struct kvo_key_path {
 const kvo_key_path *KVO_NULLABLE kvo_key_path_parse(const char *text,
     const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
 
-/// The same for texts that may come from outside: a reference, to be given back. One whose keys are
+/// The same for texts that may come from outside, and are not known (`kvo_key_path_known`): a reference, to be given back. One whose keys are
 /// all known already is kept, as long as there is room among those that are kept to be found faster
 /// (`KVO_PATHS_KEPT`).
 const kvo_key_path *KVO_NULLABLE kvo_key_path_read(const char *text,
     const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
 enum { KVO_PATHS_KEPT = 512 };
+
+/// Room for a path of one key.
+typedef union kvo_single_path {
+  kvo_key_path path;
+  char room[sizeof(kvo_key_path) + sizeof(kvo_component)];
+} kvo_single_path;
+/// The path of a text if it is kept, or if it is a key that is known: then it lies in `room`, and what outlives the room
+/// needs no path of it. NULL: it is to be read by `kvo_key_path_read`. O(n) in its length, no lock.
+const kvo_key_path *KVO_NULLABLE kvo_key_path_known(const char *text, kvo_single_path *room);
 
 /// The path of the text if it is kept.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_kept(const char *text);

@@ -7,7 +7,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// The dynamic subclass of a plain class, with the setters of `interned_key` replaced by
+/// The dynamic subclass of a plain class, with the setters of `interned_key`, of which the class has accessors, replaced by
 /// interposers unless `automatic` is false. NULL with KVO_CLOSURES_UNAVAILABLE or KVO_NO_MEMORY.
 /// O(1) after the first call for the key. Takes the class lock.
 kvo_class *KVO_NULLABLE kvo_swizzle_class(const kvo_class *cls, const char *interned_key,

@@ -123,7 +123,7 @@ KVO_INLINE const kvo_accessors *kvo_reading_accessors(uintptr_t reading) {
   return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_READING_MARKS);
 }
 KVO_INLINE uintptr_t kvo_reading_of(const kvo_accessors *accessors) {
-  bool is_tracked = accessors->property && accessors->property->track;
+  bool is_tracked = accessors->is_bound && accessors->property->track;
   return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : KVO_READING_MANUAL) |
          (is_tracked ? KVO_READING_TRACKED : 0);
 }
