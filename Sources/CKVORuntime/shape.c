@@ -5,8 +5,6 @@
 // processor's calling convention no struct has a shape, and libffi does it.
 #include "kvo_type.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
-
 // What a type has of which number: `one` is the shape of a struct of a single one.
 typedef struct {
   kvo_shape one;
@@ -14,6 +12,7 @@ typedef struct {
 } numbers;
 
 static kvo_shape shape_of_one(kvo_kind kind) {
+#if defined(__x86_64__) || defined(__aarch64__)
   switch (kind) {
   case KVO_KIND_DOUBLE: return KVO_SHAPE_DOUBLES_1;
   case KVO_KIND_FLOAT: return KVO_SHAPE_FLOATS_1;
@@ -25,8 +24,11 @@ static kvo_shape shape_of_one(kvo_kind kind) {
   case KVO_KIND_SELECTOR: return KVO_SHAPE_LONGS_1;
   case KVO_KIND_INT32:
   case KVO_KIND_UINT32: return KVO_SHAPE_INTS_1;
-  default: return KVO_SHAPE_NONE;
+  default: break;
   }
+#endif
+  (void)kind;
+  return KVO_SHAPE_NONE;
 }
 
 static numbers numbers_of(const kvo_type *type) {
@@ -48,12 +50,3 @@ kvo_shape kvo_struct_shape(const kvo_struct_type *type) {
   bool has_one = all.one && all.count && all.count <= KVO_SHAPE_LARGEST;
   return has_one ? (kvo_shape)(all.one + all.count - 1) : KVO_SHAPE_NONE;
 }
-
-#else
-
-kvo_shape kvo_struct_shape(const kvo_struct_type *type) {
-  (void)type;
-  return KVO_SHAPE_NONE;
-}
-
-#endif
