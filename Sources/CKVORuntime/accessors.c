@@ -17,6 +17,9 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(void *) != 8 || sizeof(kvo_accessors) == 104,
+    "there is one for each key of a class: with an allocator's header it has 112 bytes");
+
 static bool is_getter(const kvo_method *method) {
   return method && method->call && method->call->argument_count == 2 &&
          method->call->result->kind != KVO_KIND_VOID;

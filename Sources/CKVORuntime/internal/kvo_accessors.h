@@ -57,10 +57,6 @@ typedef struct kvo_accessors {
   const struct kvo_dependencies
       *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
 } kvo_accessors;
-#if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(kvo_accessors) == 104,
-    "one for each key of a class: with its header 112 bytes");
-#endif
 
 /// What a binding has described, or NULL.
 KVO_INLINE const kvo_property_description *KVO_NULLABLE
