@@ -3,10 +3,12 @@
 //
 // A level's derived keys are in the order of their names, those of one name in the order in which
 // they came to be watched; the observers of one key in the order of registration, links in the
-// order of the registrations that they serve. A key is found once, by the stamp of this search, and a
-// registration, by an index of the members where there are many. The graph lock is held throughout, and each object's lock while its observers are
-// looked at: nothing is read from objects here. The observers of a tracked path stand among those
-// of the property that changed, as those of a path of keys do.
+// order of the registrations that they serve. A key is found once, by the stamp of this search, and so
+// is a registration, by an index of the members where there are many. The observers of a tracked path
+// stand among those of the property that changed, as those of a path of keys do.
+//
+// The graph lock is held throughout, and each object's lock while its observers are looked at: nothing
+// is read from objects here.
 #include "kvo_reach.h"
 
 #include "kvo_lock.h"

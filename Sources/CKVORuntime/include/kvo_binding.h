@@ -195,10 +195,11 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_
 /// Opens a change by hand of a key around a body, after which `kvo_bracket_did` closes it, on the same
 /// thread: what `kvo_will_change` and `kvo_did_change` tell, but nothing hangs at the object meanwhile.
 /// Reads old and calls prior observers if there are any. Brackets nest; a pair by hand in the body is a
-/// change of its own, and so is an automatic one. NULL if nobody can be told, if the change joins an automatic
-/// one under way, or if the class has its own way (`kvo_class_set_own_brackets`): in the first two cases
-/// the binding asks `kvo_binding_came_to_be_observed` after the body, and `kvo_bracket_look` if so. The caller holds the object until the did. No exception may leave either: see
-/// `kvo_uniform_will`. Any thread. O(1).
+/// change of its own, and so is an automatic one. The caller holds the object until the did. No exception
+/// may leave either: see `kvo_uniform_will`. Any thread. O(1).
+/// - Returns: NULL if nobody can be told, if the change joins an automatic one under way, or if the class
+///   has its own way (`kvo_class_set_own_brackets`): in the first two cases the binding asks
+///   `kvo_binding_came_to_be_observed` after the body, and `kvo_bracket_look` if so.
 /// - likely_id: what `kvo_binding_key_id` has said of the key, for the object's class or one above it; 0 if
 ///   it has not been asked.
 kvo_frame *KVO_NULLABLE kvo_bracket_will(void *header, const char *interned_key,
@@ -214,7 +215,8 @@ void kvo_bracket_look(void *header, const char *key);
 /// program overrides: brackets of its objects, and of its subclasses', are NULL. Before the class is registered.
 void kvo_class_set_own_brackets(kvo_class *cls);
 /// What tables know a key of the class by, for `kvo_bracket_will`; 0 if the class has no such key, or
-/// memory is out. It may become another for a key that nobody observes. O(1) after the first call for class and key. Any thread.
+/// memory is out. It may become another for a key that nobody observes. O(1) after the first call for
+/// class and key. Any thread.
 uintptr_t kvo_binding_key_id(const kvo_class *cls, const char *interned_key);
 
 /// A change of some elements of a to-many key.
