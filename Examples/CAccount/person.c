@@ -8,9 +8,10 @@ static void *balance_context = &balance_context;
 static void *interest_rate_context = &interest_rate_context;
 
 static void report(person *self, const char *what, const kvo_change *change) {
-  double old = kvo_value_get_double(kvo_change_get_old(change));
-  double new = kvo_value_get_double(kvo_change_get_new(change));
-  printf("%s: the %s went from %g to %g\n", person_name(self), what, old, new);
+  const kvo_value *old = kvo_change_get_old(change), *new = kvo_change_get_new(change);
+  if (!old || !new) return; // not asked for
+  printf("%s: the %s went from %g to %g\n", person_name(self), what, kvo_value_get_double(old),
+      kvo_value_get_double(new));
 }
 
 // What is not this class's own goes on to the superclass, which may be watching too.

@@ -69,9 +69,11 @@ typedef struct kvo_index_set kvo_index_set;
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
-/// The value before and after, NULL if this observer did not ask for it (or, in a prior or initial
-/// call, has none); a nil property gives a nil value, not NULL. Who registered on another thread while the
-/// change was under way finds as old what is new. Owned by the change.
+/// The value before and after. NULL, which no reader of a value takes, if this observer did not ask for it
+/// (`KVO_OLD`, `KVO_NEW`); old also in an initial call and where an insertion is told, new also in a prior
+/// call and where a removal is told: check the pointer where any of these may come. A nil property gives a
+/// nil value, not NULL. Who registered on another thread while the change was under way finds as old what
+/// is new. Owned by the change.
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
@@ -83,8 +85,9 @@ const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
 
 /// Called with the object that was registered with and the key path as registered. A key lives for
-/// ever, a path of several components as long as the registration; the object is borrowed. It may be left by an exception of C++ or the end of the
-/// thread, which close the change untold, but not by longjmp.
+/// ever, a path of several components as long as the registration; the object is borrowed. The function
+/// may be left by an exception of C++ or the end of the thread, which close the change untold, but not
+/// by longjmp.
 typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);
 

@@ -168,7 +168,8 @@ kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
 
 /// Readers. A number is converted as C converts it (a fraction is cut, an integer wraps to the
 /// width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0, what is no
-/// string or object as NULL. A string or object stays the value's.
+/// string or object as NULL. A string or object stays the value's. The value is there: what a change may
+/// lack is checked before.
 bool kvo_value_get_bool(const kvo_value *value);
 int64_t kvo_value_get_int(const kvo_value *value);
 double kvo_value_get_double(const kvo_value *value);
