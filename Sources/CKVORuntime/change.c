@@ -24,6 +24,7 @@
 #include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_near.h"
+#include "kvo_wiring.h"
 
 kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
 bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
@@ -171,9 +172,13 @@ bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_val
   return is_whole(value, shortages);
 }
 
-bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value) {
+// What an operator can't add up or compare is told as nil, and said once.
+bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
-  kvo_value_at_path(object, path, value, NULL);
+  kvo_error error; // filled in as a whole where something fails
+  kvo_status status = kvo_value_at_path(object, chain->path, value, &error);
+  if (KVO_UNLIKELY(status == KVO_TYPE_MISMATCH))
+    kvo_chain_report((kvo_chain *)(uintptr_t)chain, &error);
   kvo_value_snapshot(value);
   return is_whole(value, shortages);
 }
@@ -438,9 +443,8 @@ void kvo_change_cancel(kvo_frame *frame) {
 static bool read_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_link *link = kvo_link_of(registration);
-  bool is_read =
-      link ? kvo_change_read_path(registration->object, link->chain->path, &frame->new_value)
-           : kvo_change_read(accessors, registration->object, &frame->new_value);
+  bool is_read = link ? kvo_change_read_path(registration->object, link->chain, &frame->new_value)
+                      : kvo_change_read(accessors, registration->object, &frame->new_value);
   if (is_read) frame->flags |= KVO_FRAME_HAS_NEW;
   return is_read;
 }

@@ -178,3 +178,21 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
   if (kvo_thread_depth_at_most(thread) >= FIRST_LOOK) check_stack(thread, object, here);
   return here;
 }
+
+// MARK: Code that sets what it belongs to
+
+// A property's own code that sets it, as a didSet of Swift's may, begins each change where the one before has
+// ended: nothing nests but the stack. It goes on: who merely calls deeply is left alone.
+void kvo_depth_look(const kvo_registration *registration) {
+  static bool is_said; // atomic
+  bounds *bounds = &stack_bounds;
+  if (!bounds->is_known) find_bounds(bounds);
+  uintptr_t left = (uintptr_t)__builtin_frame_address(0) - bounds->low;
+  if (left >= bounds->size || left >= 2 * reserve(bounds->size)) return;
+  if (__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED)) return;
+  kvo_misuse(
+      "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that belongs to setting it, "
+      "as a didSet, and sets it again and again. Such code has to stop at some value.",
+      kvo_registration_key_path(registration), kvo_class_of(registration->object)->name,
+      (size_t)left / 1024, bounds->size / 1024);
+}

@@ -21,6 +21,7 @@
 #include "kvo_map.h"
 #include "kvo_memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static kvo_map kept;
@@ -71,10 +72,20 @@ static kvo_status empty(const request *request) {
       request->text, of(request), owner(request));
 }
 
+// "@count, @sum", and so on.
+static void list_operators(char *buffer, size_t capacity) {
+  size_t length = 0;
+  for (size_t i = 0; i < sizeof operators / sizeof *operators && length < capacity; i++)
+    length += (size_t)snprintf(buffer + length, capacity - length, "%s@%s", i ? ", " : "",
+        operators[i].name);
+}
+
 static kvo_status unknown(const request *request, const char *component) {
+  char known[192];
+  list_operators(known, sizeof known);
   kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
-      "The key path \"%s\"%s%s has the unknown operator \"%s\".", request->text, of(request),
-      owner(request), component);
+      "The key path \"%s\"%s%s has the unknown operator \"%s\". There are %s.", request->text,
+      of(request), owner(request), component, known);
   kvo_fail_component(request->error, "", component);
   return KVO_INVALID_OPERATOR;
 }

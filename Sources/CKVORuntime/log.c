@@ -4,6 +4,7 @@
 #include "kvo_binding.h"
 
 #include "kvo_delivery.h"
+#include "kvo_depth.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ static const void *recipient(const kvo_registration *registration) {
 }
 
 void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
+  kvo_depth_look(registration);
   kvo_counts *counts = kvo_registration_counts(registration);
   if (counts) __atomic_fetch_add(&counts->hits, 1, __ATOMIC_RELAXED);
   if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;

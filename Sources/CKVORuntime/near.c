@@ -93,7 +93,7 @@ static bool read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_value 
   kvo_frame *guard = visit(frame, chain);
   if (!guard) return false;
   kvo_frame_reads(guard, (uintptr_t)chain);
-  bool is_read = kvo_change_read_path(chain->root, chain->path, value);
+  bool is_read = kvo_change_read_path(chain->root, chain, value);
   kvo_frame_pop(guard);
   return is_read;
 }

@@ -109,7 +109,7 @@ static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member
   kvo_frame *guard = visit(frame, chain->root, chain->operations);
   if (!guard) return;
   kvo_frame_reads(guard, (uintptr_t)chain);
-  member->is_read = kvo_change_read_path(chain->root, chain->path, &member->value);
+  member->is_read = kvo_change_read_path(chain->root, chain, &member->value);
   kvo_frame_pop(guard);
 }
 

@@ -33,6 +33,15 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
   return answers;
 }
 
+// A binding's objects have neither getters nor ivars, as far as its programs know.
+static void undefined(const kvo_class *cls, const char *key, kvo_error *error) {
+  if (cls->is_bound)
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name, key);
+  else
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
+}
+
 // What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
 // `balance` although setBalance: would set it.
 const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
@@ -54,9 +63,7 @@ const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *ke
   if (interned && !accessors) out_of_memory(cls, key, error);
   else if (answers) return accessors;
   else if (cause.status == KVO_NO_MEMORY) out_of_memory(cls, key, error);
-  else if (!accessors)
-    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
-        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
+  else if (!accessors) undefined(cls, key, error);
   return accessors;
 }
 

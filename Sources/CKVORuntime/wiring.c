@@ -122,8 +122,9 @@ void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
     kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
         chain->accessors->cls->name, chain->path->text, error->message);
   else
-    kvo_misuse("\"%s\" of %s can't be observed further: %s", chain->path->text,
-        chain->accessors->cls->name, error->message);
+    kvo_misuse(error->status == KVO_TYPE_MISMATCH ? "\"%s\" of %s is told as nil: %s"
+                                                  : "\"%s\" of %s can't be observed further: %s",
+        chain->path->text, chain->accessors->cls->name, error->message);
 }
 
 static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth, kvo_stand *stand) {

@@ -180,6 +180,18 @@ import Testing
     #expect(lines.suffix(2) == (isAsked ? ["wanted", "KVO hint: a hint"] : []))
   }
 
+  @Test(
+    "D7 J2: where anything is logged, what sets a key until the stack ends is reported before, once"
+  )
+  func ownCode() {
+    let run = runProgram("recursion", "KVO_LOG", "hints")
+    let lines = run.errors.split(separator: "\n")
+    #expect(run.signal != 0 && lines.count == 1)
+    #expect(lines.first?.hasPrefix("KVO misuse: \"balance\" of CAccount is set where ") == true)
+    #expect(lines.first?.contains("KB are left of the stack's 1") == true)
+    #expect(runProgram("recursion", "KVO_LOG", "").errors.isEmpty)
+  }
+
   @Test("J2: an option lists all the options")
   func help() {
     let run = runProgram("observe", "KVO_HELP", "1")

@@ -127,6 +127,37 @@ import Testing
     }
   }
 
+  @Test("B6: an error names the operators that there are")
+  func operators() {
+    let node = make(graph_node.self)
+    defer { node.release() }
+    let outcome = Recorder().observe(node.object, "items.@median.value").outcome
+    #expect(outcome.status == .KVO_INVALID_OPERATOR)
+    #expect(
+      outcome.message.contains(
+        "GraphNode has the unknown operator \"@median\". There are @count, @sum,"))
+    #expect(outcome.message.hasSuffix("@unionOfSets, @distinctUnionOfSets."))
+  }
+
+  @Test("B6: what an observed operator can't add up is told as nil, and reported once")
+  func unsummable() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let nodes = (0..<3).map { _ in make(graph_node.self) }
+      graph_node_setNext(nodes[1], nodes[2])
+      let log = Recorder()
+      #expect(log.observe(nodes[0].object, "items.@sum.next", .KVO_NEW).outcome.status == .KVO_OK)
+      #expect(reports() == 0)
+      for index in 0..<3 { graph_node_insertItem(nodes[0], nodes[1], index) }
+      #expect(reports() == 1)
+      for word in ["items.@sum.next", "GraphNode", "told as nil", "needs numbers", "an object of"] {
+        #expect(heard.withLock { $0[0] }.contains(word))
+      }
+      log.end()
+      for node in nodes { node.release() }
+    }
+  }
+
   @Test("C8: a dependency on an unknown key is told at the first observation")
   func dependencyOnUnknownKey() async {
     await #expect(processExitsWith: .success) {

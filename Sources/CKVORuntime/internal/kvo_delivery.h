@@ -9,6 +9,8 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+typedef struct kvo_chain kvo_chain;
+
 /// What happens to a to-many key.
 typedef struct kvo_mutation {
   kvo_change_kind kind;                      ///< insertion, removal or replacement
@@ -47,9 +49,9 @@ void kvo_change_cancel(kvo_frame *frame);
 /// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
 /// Reads a key, or a path, for a change record: a collection as it is now, not as a proxy. False,
-/// and nil, if memory was out.
+/// and nil, if memory was out. What a path's operators can't work on is nil, and reported once.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-bool kvo_change_read_path(kvo_object *object, const kvo_key_path *path, kvo_value *value);
+bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value);
 /// Reports that observers of a key, if it has any, are not told of all, memory being out.
 void kvo_change_report_untold(kvo_object *object, uintptr_t id);
 /// The same if memory was out since `kvo_shortages` was this, once for each change.

@@ -37,7 +37,7 @@ typedef struct kvo_presence {
 typedef struct kvo_chain {
   uint32_t references; ///< its links, and its derivation
   bool ended;
-  bool is_reported; ///< that it can't be followed; atomic
+  bool is_reported; ///< that it can't be followed, or read; atomic
   bool is_void;     ///< it could not be stood at its root's key when that was last tried
   bool is_tracked;  ///< it serves a tracked key
   uint64_t

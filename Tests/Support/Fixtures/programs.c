@@ -1,6 +1,7 @@
 #include "fixture_programs.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,28 @@ static void observe_refused(account *object) {
   kvo_handle_release(handle);
 }
 
+// Sets the property until the stack has ended: each change is over before the next begins.
+static double set_for_ever(account *object, double balance) {
+  account_setBalance(object, balance);
+  return balance < 1e9 ? set_for_ever(object, balance + 1) + 1 : 0; // no tail call
+}
+
+static void *use_up_stack(void *opaque) {
+  account *object = opaque;
+  kvo_handle *handle;
+  kvo_add_callback(&object->object, "balance", 0, ignore, NULL, NULL, &handle, NULL);
+  set_for_ever(object, 1);
+  return NULL;
+}
+
+static void run_recursion(account *object) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  if (!pthread_create(&thread, &attributes, use_up_stack, object)) pthread_join(thread, NULL);
+}
+
 // Stands in for main: nothing else of the executable runs.
 __attribute__((constructor)) static void become_program(void) {
   const char *program = getenv(program_variable);
@@ -61,6 +84,7 @@ __attribute__((constructor)) static void become_program(void) {
   if (strcmp(program, "hint") == 0) hint();
   if (strcmp(program, "observe") == 0) observe(object);
   if (strcmp(program, "observe-refused") == 0) observe_refused(object);
+  if (strcmp(program, "recursion") == 0) run_recursion(object);
   kvo_object_release(&object->object);
   fflush(stderr);
   _exit(0);
