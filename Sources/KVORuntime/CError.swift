@@ -57,7 +57,9 @@ extension KeyValueError {
         found: error.found.isEmpty ? "a value" : error.found)
     case .KVO_INVALID_KEY_PATH:
       self = .invalidKeyPath(keyPath: key, component: error.component, className: owner)
-    case .KVO_INVALID_OPERATOR: self = .invalidOperator(error.component, keyPath: key)
+    case .KVO_INVALID_OPERATOR:
+      OperatorFault.note(error.text, of: error.component, in: key)
+      self = .invalidOperator(error.component, keyPath: key)
     case .KVO_VALIDATION_FAILED:
       self = .validationFailed(key: subject, className: owner, reason: error.text)
     default:

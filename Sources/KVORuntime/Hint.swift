@@ -19,6 +19,10 @@ extension KVOObject {
   /// What there is to say of the getter of a key that is about to be observed.
   @inline(never)
   func hintAtGetter(of key: String) {
+    hintAtPlainProperty(of: key)
+    if let keyPath = KVOClass.of(self).trackedKeyPath(ofKey: key) {
+      hintAtKeylessObject(on: keyPath)
+    }
     hintAtSilence(of: key)
     hintAtOwnBracket(of: key)
   }
@@ -100,6 +104,9 @@ extension Property {
     guard let storage, Self.lookedAt.withLock({ $0.insert(look).inserted }) else { return }
     let type = Swift.type(of: object)
     let property = storage.isObserved ? storage.key : storage.name
+    if property != name.string, name.string.isComputed(in: type) {
+      return hintAtComputed(change, before: property, of: type)
+    }
     guard let code = override == nil ? storage.code(of: property, in: type) : .override else {
       return
     }
@@ -107,6 +114,19 @@ extension Property {
       """
       \(className(of: type)) \(code.phrase(property)), and \(change.rawValue) passes by \(code.rawValue), \
       since the key is not declared: declareKeys { $0.stored("\(name.string)", \\.\(property.inSource)) }.
+      """)
+  }
+
+  // An undeclared key is found by what is stored, also under the name with a _ before it.
+  private func hintAtComputed(
+    _ change: StorageChange, before property: String, of type: KVOObject.Type
+  ) {
+    let key = name.string
+    Hint.tell(
+      """
+      \(className(of: type)) has a computed property "\(key)" with a setter, and \(change.rawValue) passes by \
+      that, since the key is not declared, and is found to be the stored property "\(property)": \
+      declareKeys { $0.computed("\(key)", \\.\(key.inSource)) }.
       """)
   }
 }
@@ -142,6 +162,18 @@ extension Field {
       return observes ? .observer : nil
     }
     return nil
+  }
+}
+
+extension String {
+  /// Whether the class or a superclass has a property of that name with a setter, as symbols tell.
+  fileprivate func isComputed(in type: KVOObject.Type) -> Bool {
+    sequence(first: type as AnyClass, next: { _getSuperclass($0) })
+      .compactMap { $0 as? KVOObject.Type }
+      .contains { known in
+        known != KVOObject.self
+          && SymbolTable.members(of: known).contains { $0.isAccessor("setter", of: self) }
+      }
   }
 }
 

@@ -24,6 +24,7 @@ extension KVOClass {
       if !keyPaths.isEmpty { forgetKeyPaths() }
       return preparation.isComplete
     }
+    if isInUse { hintAtUnknownKeys(of: declarations) }
     // Not under the lock: properties are read. What is tracked goes by the declared keys, too.
     guard isInUse, !declarations.dependencies.isEmpty || !keyPaths.isEmpty else { return }
     kvo_class_forget_dependencies(cClass)

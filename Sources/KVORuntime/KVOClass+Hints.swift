@@ -3,10 +3,7 @@ extension KVOClass {
   /// A sentence: which declaration a property lacks, or what its key is. Nil where no class of that name
   /// has it, nothing tells, or it is the runtime's own.
   static func advice(on key: String, inClassNamed name: String) -> String? {
-    guard key.first?.isLetter == true || key.first == "_",
-      !Field.isNamed(key, in: KVOObject.self)
-    else { return nil }
-    return used(named: name).lazy.compactMap { $0.advice(on: key) }.first
+    used(named: name).lazy.compactMap { $0.advice(on: key) }.first
   }
 
   /// Whether a key path leads to a collection of what has keys, in a class of that name.
@@ -14,7 +11,11 @@ extension KVOClass {
     used(named: name).contains { $0.hasKeyedElements(keyPath) }
   }
 
-  private func advice(on key: String) -> String? {
+  /// The same of this class alone.
+  func advice(on key: String) -> String? {
+    guard key.first?.isLetter == true || key.first == "_",
+      !Field.isNamed(key, in: KVOObject.self)
+    else { return nil }
     if let field = fields.first(where: { $0.isObserved && $0.name == key }) {
       return "The property's key is \"\(field.key)\"."
     }
@@ -29,6 +30,14 @@ extension KVOClass {
     guard isComputed else { return nil }
     return "A computed property is declared in registerKeys(): "
       + "declareKeys { $0.computed(\"\(key)\", \\.\(key.inSource)) }."
+  }
+
+  /// Whether a class of that name has the key for a property that has no elements.
+  static func holdsNoCollection(_ key: String, inClassNamed name: String) -> Bool {
+    used(named: name).contains {
+      guard let type = $0.property(key)?.valueType else { return false }
+      return type.shape == nil && !type.holdsAnything
+    }
   }
 
   private func hasKeyedElements(_ keyPath: Substring) -> Bool {

@@ -121,6 +121,7 @@ extension KVOClass {
     _ = kvo_class_register(cClass, nil)
     superclass?.preparation.subclasses.append(self)
     hintAtConventions()
+    hintAtUnknownKeys(of: preparation.declared)
   }
 
   // Aliases (`hidden` for a field `isHidden`) are found when they are asked for.

@@ -51,11 +51,16 @@ public enum KVODiagnostics {
   }
 
   /// Sees each hint at what is no error in the program, but probably meant otherwise; each is given once:
-  /// when a property is observed whose setter tells nobody, or whose getter tells of a change each time; when
-  /// key-value coding, a proxy or a handle passes by a `didSet` or an override; and when a class is first used
-  /// which has methods that are named by Objective-C's conventions (`insertObject(_:inItemsAt:)`,
-  /// `validateName(_:)`) and that no declaration stands for. The default logs them to stderr where the environment asks for
-  /// it, by `KVO_LOG=hints` or `KVO_HELP=1`. Called on the thread that has the occasion. Any thread.
+  /// when a property is observed whose setter tells nobody, or whose getter tells of a change each time, a plain
+  /// one by its key, or a key path through an object that is no `KVOObject`; when a token is let go of where it
+  /// was made; when key-value coding, a proxy or a handle passes by a `didSet`, an override or the setter of a
+  /// computed property; when a change of a key that an observed object does not have is announced by hand; and
+  /// when a class is first used which declares something of a key that it does not have, or has methods that are
+  /// named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`) and that no
+  /// declaration stands for.
+  ///
+  /// The default logs them to stderr where the environment asks for it, by `KVO_LOG=hints` or `KVO_HELP=1`.
+  /// Called on the thread that has the occasion. Any thread.
   public static var hint: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.hint } }
     set {

@@ -267,6 +267,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// same key a pair joins it.
   open func willChangeValue(forKey key: String) {
     recordChange(of: key)
+    hintAtUnknownKey(key)
     _ = key.withKey { kvo_will_change(boundHeader, $0) }
   }
 

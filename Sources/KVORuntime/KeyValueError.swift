@@ -32,7 +32,9 @@ extension KeyValueError: CustomStringConvertible {
     case .nilValue(let key, let className):
       "\(quoted(key)) of \(className) can't be nil."
     case .typeMismatch(let key, let className, let expected, let found):
-      "\(quoted(key)) of \(className) takes \(expected), not \(found)."
+      "\(quoted(key)) of \(className) takes \(expected), not \(found)"
+        + (isOfProxy(found) && KVOClass.holdsNoCollection(key, inClassNamed: className)
+          ? ": the property is no collection." : ".")
     case .readOnly(let key, let className):
       "\(quoted(key)) of \(className) can be read but not set."
     case .notObservable(let key, let className, let reason):
@@ -43,7 +45,8 @@ extension KeyValueError: CustomStringConvertible {
       "The key path \(quoted(keyPath)) of \(className) "
         + fault(keyPath, of: className, at: component)
     case .invalidOperator(let name, let keyPath):
-      "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
+      OperatorFault.text(of: name, in: keyPath)
+        ?? "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
     case .indexOutOfBounds(let key, let className, let index, 0):
       "\(quoted(key)) of \(className) has no elements, and none at index \(index)."
     case .indexOutOfBounds(let key, let className, let index, let count):
@@ -61,9 +64,17 @@ func quoted(_ key: String) -> String {
   return isPlain ? "\"\(key)\"" : String(reflecting: key)
 }
 
+// What the mutable proxies set.
+private func isOfProxy(_ found: String) -> Bool {
+  found == className(of: [Any].self) || found == className(of: Set<AnyHashable>.self)
+}
+
 private func hint(_ key: String, _ className: String) -> String {
   if key.contains(".") { return " Key paths are followed by the functions that say forKeyPath." }
-  return KVOClass.advice(on: key, inClassNamed: className).map { " " + $0 } ?? ""
+  let remedy =
+    KVOClass.advice(on: key, inClassNamed: className)
+    ?? KVOClass.suggestion(for: key, inClassNamed: className)
+  return remedy.map { " " + $0 } ?? ""
 }
 
 private func fault(_ keyPath: String, of className: String, at component: String) -> String {
@@ -74,4 +85,30 @@ private func fault(_ keyPath: String, of className: String, at component: String
   guard KVOClass.hasKeyedElements(head.dropLast(), inClassNamed: className) else { return fault }
   return fault + " It is a collection, whose elements are observed by an operator: "
     + quoted("\(head)@unionOfObjects.\(component)") + "."
+}
+
+/// What the C core has said of the last operators that could not be used: `invalidOperator` has no room for the
+/// class, nor for what is wrong.
+enum OperatorFault {
+  private struct Place: Hashable {
+    let name, keyPath: String
+  }
+
+  private static let most = 100
+  // An empty text where several classes, or faults, are meant.
+  private static let texts = Locked<[Place: String]>([:])
+
+  static func note(_ text: String, of name: String, in keyPath: String) {
+    let place = Place(name: name, keyPath: keyPath)
+    texts.withLock {
+      if $0.count >= most { $0 = [:] }
+      $0[place] = $0[place].map { $0 == text ? text : "" } ?? text
+    }
+  }
+
+  /// Nil where nothing is known but the error.
+  static func text(of name: String, in keyPath: String) -> String? {
+    let text = texts.withLock { $0[Place(name: name, keyPath: keyPath)] }
+    return text.flatMap { $0.isEmpty ? nil : $0 }
+  }
 }

@@ -49,6 +49,20 @@ public struct KeyValueObservedChange<Value> {
 
 extension KeyValueObservedChange: Sendable where Value: Sendable {}
 
+extension KeyValueObservedChange: CustomStringConvertible {
+  /// What is there of the change: `KeyValueObservedChange(kind: insertion, newValue: ["Ada"], indexes: 1..<2)`.
+  public var description: String {
+    var parts = ["kind: \(kind)"]
+    if let oldValue { parts.append("oldValue: \(String(reflecting: oldValue))") }
+    if let newValue { parts.append("newValue: \(String(reflecting: newValue))") }
+    if let ranges {
+      parts.append("indexes: " + ranges.map { "\($0)" }.joined(separator: ", "))
+    }
+    if isPrior { parts.append("isPrior: true") }
+    return "KeyValueObservedChange(\(parts.joined(separator: ", ")))"
+  }
+}
+
 /// What came and went in a change of elements. Not generic, so that the quick way past it needs no
 /// metadata.
 @frozen @usableFromInline

@@ -157,6 +157,7 @@ extension KVOObject {
     {
       return change
     }
+    hintAtUnknownKey(key)
     if MethodOverride.brackets(type(of: self)) { willChangeValue(forKey: key) }
     return nil
   }
@@ -215,6 +216,7 @@ extension KVOObject {
         """)
     }
     recordChange(of: key)
+    hintAtUnknownKey(key)
     _ = key.withKey { key in
       withIndexSet(indexes) {
         if let indexes = $0 {
@@ -229,6 +231,7 @@ extension KVOObject {
   /// Opens a change of a set, in terms of the set's own type where the class knows it.
   func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
     recordChange(of: key)
+    hintAtUnknownKey(key)
     let shape = KVOClass.of(self).property(key)?.observedType.shape
     var value = shape?.membersValue(members) ?? .of(members)
     defer { kvo_value_destroy(&value) }

@@ -18,6 +18,9 @@ enum MethodOverride {
     differs(type, at: openingPlace) || differs(type, at: closingPlace)
   }
 
+  /// Whether objects of the class may answer keys that it does not have.
+  static func answers(_ type: KVOObject.Type) -> Bool { differs(type, at: answeringPlace) }
+
   /// Whether objects of the class have mirrors of their own.
   static func reflects(_ type: KVOObject.Type) -> Bool {
     reflectingPlace != nil && differs(type, at: reflectingPlace)
@@ -25,6 +28,7 @@ enum MethodOverride {
 
   private static let reflectingPlace = place(of: Reflecting.self)
   private static let readingPlace = place(of: Reading.self)
+  private static let answeringPlace = place(of: Answering.self)
   private static let settingPlace = place(of: Setting.self)
   private static let affectingPlace = place(of: Affecting.self)
   private static let openingPlace = place(of: Opening.self)
@@ -54,6 +58,12 @@ private class Plain: KVOObject {}
 
 private class Reading: KVOObject {
   override func value(forKey key: String) throws -> Any? { try super.value(forKey: key) }
+}
+
+private class Answering: KVOObject {
+  override func value(forUndefinedKey key: String) throws -> Any? {
+    try super.value(forUndefinedKey: key)
+  }
 }
 
 private class Setting: KVOObject {

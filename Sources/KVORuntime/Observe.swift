@@ -123,7 +123,10 @@ extension KVOObject {
       handler = { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
     }
     let interned = key.name.interned
-    if Hint.areWanted { hintAtGetter(of: key.name.string) }
+    if Hint.areWanted {
+      hintAtGetter(of: key.name.string)
+      handler = TokenWatch.watching(handler, of: self, key.name.string, token)
+    }
     if let error = Handler.register(with: self, interned, options, token, handler) {
       KVODiagnostics.stop(error.text)
     }

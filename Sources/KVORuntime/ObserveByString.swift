@@ -7,8 +7,10 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
+    let handler =
+      Hint.areWanted ? TokenWatch.watching(deliver, of: self, key, token) : deliver
     try register(key) { cKey in
-      Handler.register(with: self, cKey, options, token, deliver)
+      Handler.register(with: self, cKey, options, token, handler)
     }
     return token
   }

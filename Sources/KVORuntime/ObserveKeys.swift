@@ -13,6 +13,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// can't be observed stops the program with a message, as with `observe(_:options:changeHandler:)`.
   /// A key path that stands there twice is told twice.
   ///
+  /// The handler is given no change, whose type would differ from key to key: it learns which property changed
+  /// by comparing the key path (`keyPath == \Account.balance`), and reads the new value of the object; who
+  /// needs the old one, or a prior call's mark, observes that property by itself.
+  ///
   /// - Parameter changeHandler: called with the key path as it stands in the array.
   /// - Returns: a token; dropping it ends the registration. Of no key paths it is not valid.
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.

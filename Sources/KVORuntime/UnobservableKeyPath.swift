@@ -33,12 +33,74 @@ extension KVOObject {
 
   func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")
-    let first = keyPath.firstProperty(in: known)
-    return """
+    let fault = """
       The key path \(keyPath.text) of type \(className(of: type(of: keyPath).valueType)) can't be \
-      observed: it reads no @Observed property and is no declared key of \(known.name).\
-      \(first.text(isWhole: keyPath.hasOneComponent)) \(first.advice)
+      observed: it reads no @Observed property and is no declared key of \(known.name).
       """
+    if let object = keyPath.keylessObject {
+      return fault + " It goes through \(object.phrase): \(object.advice(for: known.name))"
+    }
+    let first = keyPath.firstProperty(in: known)
+    return fault + "\(first.text(isWhole: keyPath.hasOneComponent)) \(first.advice(for: keyPath))"
+  }
+}
+
+/// An object that a key path goes through, and of which nothing is observed.
+struct KeylessObject {
+  private let type: Any.Type
+  /// The key path as far as the object, and what it reads there, as source text; nil where names are not known.
+  private let names: (link: String, property: String)?
+
+  fileprivate init(_ type: Any.Type, behind count: Int, in text: String) {
+    self.type = type
+    // "\\Doc.model?.index"
+    let parts = text.split(separator: ".").dropFirst()
+    let isKnown = parts.map(Self.bare).allSatisfy { $0.inSource == $0 }
+    names =
+      isKnown && parts.count > count
+      ? (
+        parts.prefix(count).joined(separator: "."),
+        Self.bare(parts.dropFirst(count).first!)
+      ) : nil
+  }
+
+  // Without what goes through an optional.
+  private static func bare(_ part: Substring) -> String {
+    part.filter { $0 != "?" && $0 != "!" }
+  }
+
+  var phrase: String {
+    let link = names.map { "\(Self.bare($0.link[...])), which is " } ?? ""
+    return "\(link)an object of \(className(of: type)), and that is no KVOObject"
+  }
+
+  /// - Parameter owner: the name of the class that the key path begins with.
+  func advice(for owner: String) -> String {
+    let property = names?.property ?? "<key>"
+    let mark = names.map { "its \"\($0.property)\"" } ?? "what is read of it"
+    let path = names.map { $0.link + "." + $0.property } ?? "…"
+    return """
+      nobody is told what changes in it. Make \(className(of: type)) a subclass of KVOObject, and mark \(mark) \
+      @Observed. Or give \(owner) a computed property that tells of it, var \(property): … { get { \(path) } \
+      set { withChange(of: \\.\(property)) { \(path) = newValue } } }, which is declared in registerKeys(): \
+      declareKeys { $0.computed("\(property)", \\.\(property)) }.
+      """
+  }
+}
+
+extension AnyKeyPath {
+  /// The first object on the way that has no keys; nil where the key path goes through none.
+  var keylessObject: KeylessObject? {
+    guard var components = KeyPathComponents(self) else { return nil }
+    var count = 0
+    while let component = components.next() {
+      if component != .optional { count += 1 }
+      guard let type = components.valueType else { return nil }
+      let held = (type as? any OptionalType.Type)?.wrappedType ?? type
+      guard held is AnyClass else { continue }
+      if !(held is KVOObject.Type) { return KeylessObject(held, behind: count, in: text) }
+    }
+    return nil
   }
 }
 
@@ -67,7 +129,7 @@ extension FirstProperty {
     }
   }
 
-  var advice: String {
+  func advice(for keyPath: AnyKeyPath) -> String {
     switch self {
     case .plain(let field) where !field.isVariable:
       return "What never changes need not be observed. To be a key all the same, it is declared in "
@@ -79,8 +141,8 @@ extension FirstProperty {
         + "which then notifies by key-value coding and by hand."
     case .computed(let name):
       return "Mark what it reads @Observed. Or declare "
-        + "\(declaration(of: "computed(\"\(name)\", \\.\(name.inSource))")), which then notifies by hand, "
-        + "and by key-value coding if it has a setter."
+        + "\(declaration(of: "computed(\"\(name)\", \\.\(name.inSource))")), "
+        + "and tell of its changes: \(keyPath.bracket(of: name))."
     case .unknown(let candidates)
     where !candidates.isEmpty && !candidates.contains(where: \.takesWrapper):
       return "Declare " + declarations
@@ -124,6 +186,15 @@ extension AnyKeyPath {
       components.isAtEnd
     else { return nil }
     return known.fields.first { !$0.isObserved && $0.offset == offset }
+  }
+
+  /// As source text, what tells of a change of a computed property: in its setter, if it has one.
+  fileprivate func bracket(of name: String) -> String {
+    let isWritable = _typeName(Swift.type(of: self), qualified: false)
+      .hasPrefix("ReferenceWritableKeyPath<")
+    let bracket = "withChange(of: \\.\(name.inSource))"
+    return isWritable && hasOneComponent
+      ? "set { \(bracket) { … = newValue } }" : "\(bracket) { … } around what changes it"
   }
 
   fileprivate var hasOneComponent: Bool {

@@ -118,7 +118,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   func told() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      for _ in 0..<2 { _ = Leftovers().observe(\.name) { _, _ in } }
+      for _ in 0..<2 { Leftovers().observe(\.name) { _, _ in }.invalidate() }
     }
     try expect(
       result, "Leftovers",
@@ -145,7 +145,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   func ordered() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      _ = Ordered().observe(\.name) { _, _ in }
+      Ordered().observe(\.name) { _, _ in }.invalidate()
     }
     let named = [
       ("objectInPartsAtIndex(_:)", "parts", "element"), ("objectInSongs(at:)", "songs", "element"),
@@ -187,7 +187,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   func unordered() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      _ = Unordered().observe(\.name) { _, _ in }
+      Unordered().observe(\.name) { _, _ in }.invalidate()
     }
     let named = [
       ("enumeratorOfItems()", "items", "elements"), ("memberOfParts(_:)", "parts", "contains"),
@@ -228,7 +228,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   func otherwise() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      _ = Otherwise().observe(\.name) { _, _ in }
+      Otherwise().observe(\.name) { _, _ in }.invalidate()
     }
     #expect(try #require(result).errors == "")
   }
@@ -277,7 +277,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   func declared() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      _ = Declared().observe(\.name) { _, _ in }
+      Declared().observe(\.name) { _, _ in }.invalidate()
       _ = try Silent().value(forKey: "other")
     }
     let text = try #require(result).errors
@@ -288,7 +288,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   @Test("J2: nothing is told where no hints are asked for")
   func unasked() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      _ = Leftovers().observe(\.name) { _, _ in }
+      Leftovers().observe(\.name) { _, _ in }.invalidate()
     }
     #expect(try #require(result).errors.isEmpty)
   }

@@ -24,7 +24,19 @@ import Testing
     let birth = 1
     var action: () -> Void = {}
     @Observed var names: [String] = []
+    var none: Int?
     @Observed var label = ""
+    let model = Model()
+    var other = Model()
+    var maybe: Model? = Model()
+    var index: Int {
+      get { model.index }
+      set { model.index = newValue }
+    }
+  }
+  /// Not observable.
+  private final class Model {
+    var index = 1
   }
 
   @Test("F6: a plain property is named, with how it is marked or declared")
@@ -63,9 +75,45 @@ import Testing
         The key path \\Account.best of type Optional<Int> can't be observed: it reads no @Observed \
         property and is no declared key of Account. It is "best", which is computed, and reads \
         nothing that is observed. Mark what it reads @Observed. Or declare the key in registerKeys(): \
-        declareKeys { $0.computed("best", \\.best) }, which then notifies by hand, and by key-value \
-        coding if it has a setter.
+        declareKeys { $0.computed("best", \\.best) }, and tell of its changes: withChange(of: \\.best) \
+        { … } around what changes it.
         """))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.index) { _, _ in }
+    }
+    #expect(
+      try #require(other).errors.contains(
+        """
+        declareKeys { $0.computed("index", \\.index) }, and tell of its changes: \
+        set { withChange(of: \\.index) { … = newValue } }.
+        """))
+  }
+
+  @Test(
+    "F6: an object on the way that is no KVOObject is named, and what to do",
+    arguments: ["model", "other", "maybe"])
+  func keyless(_ link: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [link] in
+      let account = Account()
+      switch link {
+      case "model": _ = account.observe(\.model.index) { _, _ in }
+      case "other": _ = account.observe(\.other.index) { _, _ in }
+      default: _ = account.observe(\.maybe!.index) { _, _ in }
+      }
+    }
+    let text = try #require(result).errors
+    let mark = link == "maybe" ? "!" : ""
+    #expect(
+      text.contains(
+        """
+        is no declared key of Account. It goes through \(link), which is an object of Model, and that is no \
+        KVOObject: nobody is told what changes in it. Make Model a subclass of KVOObject, and mark its \
+        "index" @Observed. Or give Account a computed property that tells of it, var index: … \
+        { get { \(link)\(mark).index } set { withChange(of: \\.index) { \(link)\(mark).index = newValue } } }, \
+        which is declared in registerKeys(): declareKeys { $0.computed("index", \\.index) }.
+        """), "\(text)")
+    #expect(!text.contains("never changes"))
   }
 
   @Test("F6: of a longer key path it is told what is known of its beginning")
@@ -125,6 +173,94 @@ import Testing
     #expect(storage == "Account has no key \"_label\". The property's key is \"label\".")
     let header = "\(error { _ = try Account().value(forKey: "headerStorage") })"
     #expect(header == "Account has no key \"headerStorage\".")
+  }
+
+  @Test("B1 C8: an unknown key's error names the key that is probably meant")
+  func nearKeys() throws {
+    for (key, meant) in [
+      ("lable", "label"), ("Label", "label"), ("labl", "label"), ("entires", "entries"),
+      ("catgeori", "category"), ("nubmer", "number"), ("entriesss", "entries"),
+    ] {
+      let text = "Account has no key \"\(key)\". Did you mean \"\(meant)\"?"
+      #expect("\(error { _ = try Account().value(forKey: key) })" == text)
+      #expect("\(error { try Account().setValue(1, forKey: key) })" == text)
+      #expect("\(error { _ = try Account().observe(keyPath: key) { _, _ in } })" == text)
+    }
+    for key in ["la", "lebal2", "zzzzzz", "x", "", String(repeating: "label", count: 20)] {
+      #expect(
+        "\(error { _ = try Account().value(forKey: key) })" == "Account has no key \"\(key)\".")
+    }
+  }
+
+  @Test(
+    "B9: a proxy of a property that is no collection says so",
+    arguments: ["label", "count", "none"])
+  func noCollection(_ key: String) throws {
+    let (type, note) = (
+      ["label": "String", "count": "Int", "none": "Optional<Int>"][key]!, "no collection."
+    )
+    for text in [
+      "\(error { try Account().mutableArrayValue(forKey: key).append(1) })",
+      "\(error { try Account().mutableOrderedSetValue(forKey: key).add(1) })",
+    ] {
+      #expect(
+        text == "\"\(key)\" of Account takes \(type), not Array<Any>: the property is \(note)")
+    }
+    let set = "\(error { try Account().mutableSetValue(forKey: key).add(1) })"
+    #expect(
+      set == "\"\(key)\" of Account takes \(type), not Set<AnyHashable>: the property is \(note)")
+    let array = "\(error { try Account().mutableSetValue(forKey: "names").add(1) })"
+    #expect(array == "\"names\" of Account takes Array<String>, not Set<AnyHashable>.")
+  }
+
+  @Test("B6: an operator's error names the class, and the operators that there are")
+  func operators() {
+    let account = Account()
+    let known =
+      "@count, @sum, @avg, @min, @max, @unionOfObjects, @distinctUnionOfObjects, "
+      + "@unionOfArrays, @distinctUnionOfArrays, @unionOfSets, @distinctUnionOfSets."
+    for text in [
+      "\(error { _ = try account.value(forKeyPath: "entries.@middle.count") })",
+      "\(error { _ = try account.observe(keyPath: "entries.@middle.count") { _, _ in } })",
+    ] {
+      #expect(
+        text == "The key path \"entries.@middle.count\" of Account has the unknown operator "
+          + "\"@middle\". There are " + known)
+    }
+    let short = "\(error { _ = try account.value(forKeyPath: "entries.@sum") })"
+    #expect(short.contains("\"@sum\"") && short.contains("of Account needs a key path behind it"))
+    let none = "\(error { _ = try account.value(forKeyPath: "label.@count") })"
+    #expect(none.contains("\"@count\"") && none.contains("of Account needs a collection"))
+    // Of another class's path of that name nothing is known that would be true of both.
+    _ = error { _ = try [1].value(forKeyPath: "label.@count.x") }
+    let made = KeyValueError.invalidOperator("@median", keyPath: "made.@median.by.hand")
+    #expect("\(made)".hasSuffix("is no operator that can be used there."))
+  }
+
+  @Test("B6: what is said of one path of two classes names neither")
+  func sameFault() {
+    func fault(_ object: KVOObject) -> String {
+      "\(error { _ = try object.value(forKeyPath: "label.@fault.x") })"
+    }
+    #expect(fault(Account()).contains(" of Account "))
+    let other = fault(Other())
+    #expect(
+      !other.contains("Account") && other.contains("\"@fault\" in the key path \"label.@fault.x\""))
+  }
+  private final class Other: KVOObject {
+    @Observed var label = ""
+  }
+
+  @Test("D4: a change's description has what is there of it")
+  func description() {
+    typealias Change = KeyValueObservedChange<[Int]>
+    let whole = Change(newValue: [1], oldValue: [])
+    #expect("\(whole)" == "KeyValueObservedChange(kind: setting, oldValue: [], newValue: [1])")
+    let part = Change(
+      kind: .removal, indexes: RangeSet([0..<2, 4..<5]), isPrior: true)
+    #expect(
+      "\(part)" == "KeyValueObservedChange(kind: removal, indexes: 0..<2, 4..<5, isPrior: true)")
+    #expect(String(reflecting: KeyValueObservedChange(newValue: "a")).contains("newValue: \"a\""))
   }
 
   @Test("B1 C8: a key's control characters are escaped in messages")

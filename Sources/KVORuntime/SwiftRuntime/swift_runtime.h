@@ -8,8 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #pragma clang assume_nonnull begin
+
+// MARK: Time
+
+/// Since some moment, on a clock that never goes back. The library goes without Swift's clocks, which are of
+/// its concurrency library.
+static inline uint64_t kvo_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 // MARK: References
 
