@@ -7,9 +7,9 @@ extension KVOObject {
     _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
-    let handler =
-      Hint.areWanted ? TokenWatch.watching(deliver, of: self, key, token) : deliver
-    try register(key) { cKey in
+    let areHintsWanted = Hint.areWanted
+    let handler = areHintsWanted ? TokenWatch.watching(deliver, of: self, key, token) : deliver
+    try register(key, areHintsWanted) { cKey in
       Handler.register(with: self, cKey, options, token, handler)
     }
     return token
@@ -19,7 +19,7 @@ extension KVOObject {
     _ observer: KVOObject, _ keyPath: String, _ options: KeyValueObservingOptions,
     _ context: UnsafeMutableRawPointer?
   ) throws {
-    try register(keyPath) { cKey in
+    try register(keyPath, Hint.areWanted) { cKey in
       failure { kvo_add_observer(header, observer.header, cKey, options.cOptions, context, $0) }
     }
   }
@@ -43,10 +43,12 @@ extension KVOObject {
 
   // The class is asked first, since the C core knows a key once it has been used. What the class
   // doesn't have, the object may still answer: the core asks it.
-  private func register(_ key: String, _ body: (UnsafePointer<CChar>) -> CoreError?) throws {
+  private func register(
+    _ key: String, _ areHintsWanted: Bool, _ body: (UnsafePointer<CChar>) -> CoreError?
+  ) throws {
     let known = KVOClass.of(self)
     let property = known.property(key).map { observable($0, in: known) }
-    if Hint.areWanted { hintAtGetter(of: key) }
+    if areHintsWanted { hintAtGetter(of: key) }
     let error =
       if let property { body(property.name.interned) } else { try key.withKey(known.name, body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }

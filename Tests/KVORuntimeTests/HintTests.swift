@@ -147,6 +147,7 @@ import Testing
 
   @Test("D6 J2: a change by hand of a key that an observed object does not have is a hint")
   func changes() async throws {
+    #expect(Doc.key(of: \.index) == "index")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
       Doc().withChange(forKey: "tilte") {}
@@ -187,6 +188,8 @@ import Testing
 
   @Test("E1 F1 J2: a declaration for a key that the class does not have is a hint")
   func declarations() async throws {
+    // What nothing used would be dropped by the optimiser.
+    #expect(Misspelt.key(of: \.whole) == "whole")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
       for _ in 0..<2 { _ = try Misspelt().value(forKey: "title") }
