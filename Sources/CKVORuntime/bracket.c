@@ -84,7 +84,7 @@ void kvo_bracket_did(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   bool is_short = frame->flags & KVO_FRAME_SHORT;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  if (KVO_LIKELY(is_short)) {
+  if (KVO_LIKELY(is_short)) { // no recorder that was set since has outlived the body
     frame->flags = 0;
     kvo_short_finish(frame, frame->object, &frame->place, frame->key, 0);
   } else {

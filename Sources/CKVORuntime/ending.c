@@ -232,6 +232,13 @@ static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_
   }
 }
 
+// At whose lists other threads may look.
+static bool has_observer_objects(kvo_retired *chain) {
+  for (; chain; chain = chain->next)
+    if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
+  return false;
+}
+
 // False, with nothing changed, if links stand there or keys are derived: then the graph lock has to
 // be taken first.
 static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
@@ -239,7 +246,11 @@ static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired *
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = kvo_table_of(object);
   if (table && table->linked) return false;
+  bool is_own = kvo_object_is_own(object);
   *chain = end_all_locked(object, &none, retired);
+  if (!is_own) return true;
+  kvo_retire_mark_own(*retired, NULL);
+  if (!has_observer_objects(*chain)) kvo_retire_mark_own(*chain, NULL);
   return true;
 }
 

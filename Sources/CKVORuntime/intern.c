@@ -202,9 +202,12 @@ const void *kvo_key_set_cookie(const char *interned_key, const void *cookie) {
 const char *kvo_accessor_name(const char *prefix, const char *key, bool capitalise,
     const char *suffix) {
   char name[KVO_SELECTOR_LIMIT];
-  int length = snprintf(name, sizeof name, "%s%s%s", prefix, key, suffix);
-  if (length < 0 || (size_t)length >= sizeof name) return NULL;
-  char *first = name + strlen(prefix);
+  size_t before = strlen(prefix), length = strlen(key), after = strlen(suffix) + 1;
+  if (length >= sizeof name || before + length + after > sizeof name) return NULL;
+  char *first = name + before;
+  memcpy(name, prefix, before);
+  memcpy(first, key, length);
+  memcpy(first + length, suffix, after);
   if (capitalise && *first >= 'a' && *first <= 'z') *first = (char)(*first - 'a' + 'A');
   return kvo_key_find(name);
 }

@@ -2,7 +2,8 @@
 //
 // Who has an address alone, or looks for all objects of a class, finds them here: each object lock has
 // a hash table of chains, of the registrations themselves. A registration of an observer object is in
-// that one's list already, and hangs at a table, as does one that leads on.
+// that one's list already, and hangs at a table, as does one that leads on. The tables stay as large as
+// they once had to be.
 #include "kvo_lock.h"
 #include "kvo_memory.h"
 #include "kvo_table.h"

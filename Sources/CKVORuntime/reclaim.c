@@ -286,12 +286,17 @@ static bool is_own(const kvo_retired *chain) {
   return !chain;
 }
 
+// In a child there may be what waited for the parent's threads: it goes with the next that ends.
+static bool must_go(void) {
+  return KVO_UNLIKELY(__atomic_load_n(&batch_count, __ATOMIC_RELAXED) >= KVO_BATCH);
+}
+
 // Nobody reads it: no thread but this one could, or whoever publishes a guard from now on finds unlinked
 // what has been.
 static bool is_free(const kvo_retired *chain) {
   const kvo_thread *thread = kvo_this_thread;
   if (!thread || !is_idle(thread)) return false;
-  if (KVO_LIKELY(is_own(chain))) return true;
+  if (KVO_LIKELY(is_own(chain)) && !must_go()) return true;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return is_alone(thread);
 }
@@ -321,14 +326,15 @@ void kvo_reclaim_after_fork(void) {
 
 // Takes what waits for an object out of `waiting`.
 static kvo_retired *take_waiting_locked(const kvo_object *guard) {
-  kvo_retired *taken = NULL, **link = &waiting;
-  while (*link) {
-    kvo_retired *retired = *link;
+  kvo_retired *taken = NULL, *before = NULL;
+  for (kvo_retired *next, *retired = waiting; retired; retired = next) {
+    next = retired->next;
     if (retired->guard != guard) {
-      link = &retired->next;
+      before = retired;
       continue;
     }
-    *link = retired->next;
+    if (before) kvo_retired_set_next(before, next);
+    else waiting = next;
     push(&taken, retired);
   }
   return taken;

@@ -9,7 +9,6 @@
 
 #include "kvo_convert.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct pattern {
@@ -82,17 +81,21 @@ kvo_role kvo_role_of(const char *selector, const kvo_call *call, const char **na
   return KVO_ROLE_NONE;
 }
 
+// As much of the key as there is room for. Where it ends.
+static char *write_key(char *at, const char *end, const char *key) {
+  size_t length = strnlen(key, (size_t)(end - at));
+  memcpy(at, key, length);
+  if (*key >= 'a' && *key <= 'z' && length) *at = (char)(*at - 'a' + 'A');
+  return at + length;
+}
+
 bool kvo_role_selector(size_t i, const char *key, char *selector, size_t capacity) {
   if (i >= sizeof patterns / sizeof *patterns) return false;
-  char name[512];
-  snprintf(name, sizeof name, "%s", key);
-  if (*name >= 'a' && *name <= 'z') *name = (char)(*name - 'a' + 'A');
-  size_t used = 0;
-  *selector = 0;
-  for (const char *from = patterns[i].text; *from && used < capacity; from++) {
-    int written = *from == '*' ? snprintf(selector + used, capacity - used, "%s", name)
-                               : snprintf(selector + used, capacity - used, "%c", *from);
-    used += (size_t)written;
+  const char *end = selector + capacity - 1;
+  for (const char *from = patterns[i].text; *from && selector < end; from++) {
+    if (*from == '*') selector = write_key(selector, end, key);
+    else *selector++ = *from;
   }
+  *selector = 0;
   return true;
 }

@@ -11,6 +11,13 @@ import Testing
   }
 
   @Test(
+    "C4 C5: what waited for a call is told of its end in a child when next something ends",
+    .enabled(if: fixture_can_fork()))
+  func endInChild() {
+    #expect(moment_child_tells_what_waited())
+  }
+
+  @Test(
     "I1 C5: whoever owns an object waits for the calls of others",
     arguments: [MOMENT_OF_CHANGE, MOMENT_OF_PATH, MOMENT_OF_DERIVED_KEY, MOMENT_OF_INITIAL])
   func endByOwner(call: moment_call) {

@@ -243,8 +243,8 @@ KVO_INLINE bool kvo_observers_reach(kvo_observers observers, uint32_t options) {
 typedef uintptr_t kvo_hanging;
 
 /// Whose an object's observations are. Where the highest bits of an address are free, those of an object's
-/// word name the thread that hung something there while nothing did: no other reads it, or calls its
-/// observers, before it has taken the name off under the object's lock (`kvo_object_share`). So the owner
+/// word name the thread that hung something there while nothing did: no other reads it without the object's
+/// lock, or calls its observers, before it has taken the name off under that (`kvo_object_share`). So the owner
 /// need not look for readers elsewhere when it takes something off (reclaim.c). 0: anybody may read it.
 #if defined(__x86_64__) && defined(__linux__)
 enum { KVO_OWNER_SHIFT = 48 };

@@ -38,7 +38,7 @@ typedef struct scene {
   gate gate;
   kvo_handle *handle; // of the one that ends
   int ended, calls;
-  bool waits;
+  bool waits; // or is as it should be in a child
 } scene;
 
 static void note_end(void *context) {
@@ -71,6 +71,38 @@ bool moment_end_waits_for_call(void) {
   kvo_handle_release(waiting);
   kvo_object_release(&scene.object->tracked.object);
   return scene.waits && is_told;
+}
+
+// MARK: An end that a child inherits
+
+static bool tell_in_child(void *context) {
+  scene *scene = context;
+  gauge *own = make_gauge();
+  kvo_handle_release(observe(own, ignore, NULL, NULL));
+  kvo_object_release(&own->tracked.object);
+  return scene->ended == 1;
+}
+
+static void fork_beside_call(void *context, int thread) {
+  scene *scene = context;
+  if (thread == 0) {
+    gauge_setFirst(scene->object, 1);
+    return;
+  }
+  fixture_await(&scene->gate.begun, 1);
+  kvo_handle_release(scene->handle);
+  scene->waits = !fixture_fork(tell_in_child, scene);
+  fixture_raise(&scene->gate.let_go);
+}
+
+bool moment_child_tells_what_waited(void) {
+  scene scene = {.object = make_gauge()};
+  kvo_handle *waiting = observe(scene.object, gate_callback, &scene.gate, NULL);
+  scene.handle = observe(scene.object, ignore, &scene, note_end);
+  fixture_run_threads(2, fork_beside_call, &scene);
+  kvo_handle_release(waiting);
+  kvo_object_release(&scene.object->tracked.object);
+  return scene.waits && scene.ended == 1;
 }
 
 // MARK: An end by the owner
@@ -113,15 +145,20 @@ static void *call_it(void *context) {
   return NULL;
 }
 
+static kvo_class *owned_node_class;
+
+static void make_owned_node_class(void) {
+  kvo_class *cls = kvo_class_create("COwnedNode", graph_node_class(), sizeof(graph_node), NULL);
+  if (!cls || kvo_class_add_dependency(cls, "extra", "next.value", NULL) ||
+      kvo_class_register(cls, NULL))
+    abort();
+  owned_node_class = cls;
+}
+
 static graph_node *make_node(void) {
-  static kvo_class *cls;
-  if (!cls) {
-    cls = kvo_class_create("COwnedNode", graph_node_class(), sizeof(graph_node), NULL);
-    if (!cls || kvo_class_add_dependency(cls, "extra", "next.value", NULL) ||
-        kvo_class_register(cls, NULL))
-      abort();
-  }
-  kvo_object *made = kvo_object_create(cls);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_owned_node_class);
+  kvo_object *made = kvo_object_create(owned_node_class);
   if (!made) abort();
   return (graph_node *)made;
 }

@@ -11,6 +11,10 @@ KVO_ASSUME_NONNULL_BEGIN
 /// told when that call is over, and not before.
 bool moment_end_waits_for_call(void);
 
+/// The same where the process forks before the call is over. Whether the child, in which that thread is gone,
+/// tells the end when next something ends there, of an object of its own.
+bool moment_child_tells_what_waited(void);
+
 /// How another thread comes to be in a call of an observer.
 typedef enum moment_call {
   MOMENT_OF_CHANGE,      ///< it sets the property
