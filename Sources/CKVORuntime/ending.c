@@ -122,6 +122,12 @@ static bool reaches_further_locked(const kvo_registration *registration) {
   return table && table->linked && derivation_of_locked(registration);
 }
 
+bool kvo_registration_take_out_locked(kvo_registration *registration, kvo_retired **retired) {
+  if (reaches_further_locked(registration)) return false;
+  end_locked(registration, retired);
+  return true;
+}
+
 bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));

@@ -61,7 +61,18 @@ static void *counted(void *memory) {
 
 void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
 
-void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : calloc(1, size)); }
+// glibc's calloc takes nothing of what its thread has just freed, which malloc does; of much memory it knows
+// what is zero anyway.
+enum { LITTLE = 1024 };
+
+static void *zeroed(size_t size) {
+  if (size > LITTLE) return calloc(1, size);
+  void *memory = malloc(size);
+  __asm__("" : "+r"(memory)); // or the compiler makes it a calloc
+  return memory ? memset(memory, 0, size) : NULL;
+}
+
+void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : zeroed(size)); }
 
 void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
   return is_out() ? NULL : allocate(size, code);

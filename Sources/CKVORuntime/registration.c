@@ -15,9 +15,12 @@
 #include "kvo_memory.h"
 #include "kvo_path_coding.h"
 
+#include <string.h>
+
 typedef struct request {
   kvo_object *object;
   kvo_object *observer; // or NULL for a callback
+  const kvo_class *observers_class;
   const char *key_path;
   const kvo_key_path *path;
   uint32_t first; // the component that is the first key
@@ -25,6 +28,8 @@ typedef struct request {
   kvo_callback callback;
   void *context;
   void (*ended)(void *context);
+  const void *words; // of a binding: they lie behind the registration, and are its context
+  size_t words_size;
 } request;
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error *error) {
@@ -34,18 +39,20 @@ static kvo_status out_of_memory(const kvo_class *cls, const char *key, kvo_error
 
 // MARK: Making
 
-static void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
-    const kvo_accessors *accessors, bool with_handle) {
+// `end` is where what belongs to the registration ends.
+KVO_INLINE void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle, void *end) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
       .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
-      .context = request->context,
+      .context =
+          request->words ? memcpy(end, request->words, request->words_size) : request->context,
       .reading = kvo_reading_of(accessors),
       .thread = thread->number,
       .object = request->object};
   if (request->observer) {
     made->options |= KVO_BY_OBSERVER;
     made->observer = request->observer;
-    made->operations = kvo_class_of(request->observer)->operations_number;
+    made->operations = request->observers_class->operations_number;
   } else {
     made->callback = request->callback;
     made->ended = request->ended;
@@ -54,9 +61,10 @@ static void fill_in(kvo_registration *made, const request *request, kvo_thread *
 
 static __attribute__((noinline)) kvo_registration *make_counted(const request *request,
     kvo_thread *thread, const kvo_accessors *accessors, bool with_handle) {
-  kvo_registration *made = kvo_alloc_zeroed(sizeof *made + sizeof(kvo_counts));
+  size_t size = sizeof(kvo_registration) + sizeof(kvo_counts);
+  kvo_registration *made = kvo_alloc_zeroed(size + request->words_size);
   if (!made) return NULL;
-  fill_in(made, request, thread, accessors, with_handle);
+  fill_in(made, request, thread, accessors, with_handle, (char *)made + size);
   made->has_counts = true;
   return made;
 }
@@ -65,17 +73,17 @@ static kvo_registration *make_plain(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
   bool is_counted = request->options & KVO_DISTINCT || kvo_log_flags & KVO_COUNT_HITS;
   if (KVO_UNLIKELY(is_counted)) return make_counted(request, thread, accessors, with_handle);
-  kvo_registration *made = kvo_alloc(sizeof *made);
-  if (made) fill_in(made, request, thread, accessors, with_handle);
+  kvo_registration *made = kvo_alloc(sizeof *made + request->words_size);
+  if (made) fill_in(made, request, thread, accessors, with_handle, made + 1);
   return made;
 }
 
 static kvo_registration *make_linked(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
   kvo_chain *chain = kvo_chain_make(request->object, request->path, accessors, NULL);
-  kvo_link *link = chain ? kvo_alloc_zeroed(sizeof *link) : NULL;
+  kvo_link *link = chain ? kvo_alloc_zeroed(sizeof *link + request->words_size) : NULL;
   if (link) {
-    fill_in(&link->entry, request, thread, accessors, with_handle);
+    fill_in(&link->entry, request, thread, accessors, with_handle, link + 1);
     link->entry.options |= KVO_LINKED;
     link->entry.has_counts = true;
     kvo_link_init(link, chain, request->first);
@@ -278,9 +286,16 @@ static kvo_status add_ready(const request *request, const kvo_class *cls,
   return KVO_OK;
 }
 
+static bool is_quiet(kvo_options options) {
+  return KVO_LIKELY(!(options & KVO_INITIAL) && !kvo_log_flags && kvo_this_thread);
+}
+
 static const kvo_accessors *find_ready(const request *request, const kvo_class *cls) {
-  bool is_quiet = !(request->options & KVO_INITIAL) && !kvo_log_flags && kvo_this_thread;
-  return KVO_LIKELY(is_quiet) ? kvo_class_ready_accessors(cls, request->key_path) : NULL;
+  return is_quiet(request->options) ? kvo_class_ready_accessors(cls, request->key_path) : NULL;
+}
+
+bool kvo_key_is_ready(const kvo_object *object, const char *name) {
+  return is_quiet(0) && !kvo_wants_hints() && kvo_class_ready_accessors(kvo_class_of(object), name);
 }
 
 static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
@@ -308,6 +323,36 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
   return add(&request, handle, error);
 }
 
+kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*ended)(void *words), kvo_handle **handle, kvo_error *error) {
+  request request = {.object = object,
+      .key_path = key_path,
+      .options = options,
+      .callback = callback,
+      .ended = ended,
+      .words = words,
+      .words_size = size};
+  *handle = NULL;
+  return add(&request, handle, error);
+}
+
+bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*ended)(void *words), kvo_handle **handle) {
+  // A binding may have something to say of the key.
+  bool is_silent = is_quiet(options) && !kvo_wants_hints();
+  const kvo_accessors *ready = is_silent ? kvo_token_accessors(token, type) : NULL;
+  if (KVO_UNLIKELY(!ready)) return false;
+  const request request = {.object = object,
+      .options = options,
+      .callback = callback,
+      .ended = ended,
+      .words = words,
+      .words_size = size};
+  return add_ready(&request, ready, handle, NULL) == KVO_OK;
+}
+
 static bool can_observe(const kvo_class *cls) {
   return cls->operations->observe || kvo_class_find_method(cls, kvo_hooks()->observe);
 }
@@ -321,6 +366,7 @@ kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char
         kvo_hooks()->observe);
   request request = {.object = object,
       .observer = observer,
+      .observers_class = cls,
       .key_path = key_path,
       .options = options,
       .context = context};

@@ -12,6 +12,7 @@
 #include "kvo_intern.h"
 #include "kvo_key_path.h"
 #include "kvo_lock.h"
+#include "kvo_log.h"
 #include "kvo_memory.h"
 #include "kvo_registration.h"
 
@@ -134,22 +135,31 @@ static uintptr_t first_id(const kvo_class *cls, const kvo_key_path *path) {
 
 // MARK: Removing
 
-static kvo_registration *find_and_hold(kvo_object *object, uintptr_t id, const match *wanted) {
-  KVO_LOCKED_OBJECTS(object, NULL);
-  kvo_registration *found = find_locked(object, id, wanted);
-  if (found) kvo_registration_hold(found);
-  return found;
+typedef enum { NONE_MATCHES, HAS_ENDED, IS_HELD } outcome;
+
+// Ends the one that is meant. Where more would end than that, or where its end is to be told, it is held.
+static outcome end_or_hold(kvo_object *object, uintptr_t id, const match *wanted,
+    kvo_registration **found, kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, wanted->observer);
+  *found = find_locked(object, id, wanted);
+  if (!*found) return NONE_MATCHES;
+  if (!kvo_log_flags && kvo_registration_take_out_locked(*found, retired)) return HAS_ENDED;
+  kvo_registration_hold(*found);
+  return IS_HELD;
 }
 
 // Another thread may end what was found before this one does: then there may be one more.
 static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) {
   kvo_registration *found;
-  while ((found = find_and_hold(object, id, wanted))) {
-    bool ended = kvo_registration_end(found);
+  kvo_retired *retired = NULL;
+  outcome outcome;
+  while ((outcome = end_or_hold(object, id, wanted, &found, &retired)) == IS_HELD) {
+    bool has_ended = kvo_registration_end(found);
     kvo_registration_let_go(found);
-    if (ended) return true;
+    if (has_ended) return true;
   }
-  return false;
+  kvo_retire(retired);
+  return outcome == HAS_ENDED;
 }
 
 // A path of several components that is registered is kept or held, and known by its text's one
@@ -162,9 +172,18 @@ static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_pa
   return id && end_matching(object, id, wanted);
 }
 
+// By a key that is ready, which is no path.
+static bool end_ready(kvo_object *object, const kvo_class *cls, const char *key, match *wanted) {
+  const kvo_accessors *ready = kvo_class_ready_accessors(cls, key);
+  if (!ready) return false;
+  wanted->key = ready->key;
+  return end_matching(object, ready->id, wanted);
+}
+
 static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
+  if (KVO_LIKELY(end_ready(object, cls, key_path, wanted))) return KVO_OK;
   const kvo_key_path *path = strchr(key_path, '.') ? kvo_key_path_find(key_path) : NULL;
   bool has_ended = end_along(object, cls, path, key_path, wanted);
   if (path) kvo_key_path_let_go(path);

@@ -82,7 +82,7 @@ enum Binding {
 // MARK: The functions that the core calls
 
 private let classOfUnobserved: @convention(c) (UnsafePointer<kvo_object>) -> OpaquePointer = {
-  KVOClass.of(ObjectHeader.type(of: $0)).cClass
+  KVOClass.cClass(of: $0)
 }
 
 private let describe:

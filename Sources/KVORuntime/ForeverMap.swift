@@ -22,11 +22,14 @@ final class ForeverMap<Value: AnyObject & Sendable>: Sendable {
   var size: Int { count.withLock { $0 } }
 
   /// The object at an address. O(1), any thread.
-  subscript(address: UnsafeRawPointer) -> Value? {
+  subscript(address: UnsafeRawPointer) -> Value? { unretained(at: address)?.takeUnretainedValue() }
+
+  /// The same without a reference of the caller's, which none needs: it lives for ever.
+  func unretained(at address: UnsafeRawPointer) -> Unmanaged<Value>? {
     guard let table = table.load(ordering: .acquiring) else { return nil }
-    // Tables live for ever, and so do the objects in them: no reference is needed to use them.
+    // So do tables.
     return Unmanaged<Table>.fromOpaque(table)._withUnsafeGuaranteedRef { table in
-      table.find(address).map { Unmanaged<Value>.fromOpaque($0).takeUnretainedValue() }
+      table.find(address).map { Unmanaged<Value>.fromOpaque($0) }
     }
   }
 

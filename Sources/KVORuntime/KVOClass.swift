@@ -76,7 +76,8 @@ final class KVOClass: @unchecked Sendable {
 // MARK: Finding and preparing classes
 
 extension KVOClass {
-  private static let known = ForeverMap<KVOClass>()
+  // A reference would be counted at each look.
+  private static let known = Unmanaged.passRetained(ForeverMap<KVOClass>())
   private static let byName = Locked<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
   // Guarded by `lock`.
@@ -85,6 +86,15 @@ extension KVOClass {
   /// The class of an object. O(1) after the class's first use. Any thread.
   static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
 
+  /// The class of the object of a header, as the C core knows it.
+  static func cClass(of header: UnsafePointer<kvo_object>) -> OpaquePointer {
+    let metadata = ObjectHeader.metadata(of: header)
+    guard let used = known._withUnsafeGuaranteedRef({ $0.unretained(at: metadata) }) else {
+      return of(ObjectHeader.type(of: header)).cClass
+    }
+    return used._withUnsafeGuaranteedRef { $0.cClass }
+  }
+
   /// The classes of Swift's of that name that have been used.
   static func used(named name: String) -> [KVOClass] { byName.withLock { $0[name] ?? [] } }
 
@@ -92,19 +102,25 @@ extension KVOClass {
   static func of(_ type: KVOObject.Type) -> KVOClass {
     // A class's metadata has one address, for ever.
     let address = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
-    return known[address] ?? prepare(type, at: address)
+    return found(at: address) ?? prepare(type, at: address)
+  }
+
+  private static func found(at address: UnsafeRawPointer) -> KVOClass? {
+    known._withUnsafeGuaranteedRef { $0[address] }
   }
 
   // A class that is asked for while its own `registerKeys` runs is the unfinished one.
   private static func prepare(_ type: KVOObject.Type, at address: UnsafeRawPointer) -> KVOClass {
     lock.withLock {
-      if let prepared = known[address] ?? inPreparation[ObjectIdentifier(type)] { return prepared }
+      if let prepared = found(at: address) ?? inPreparation[ObjectIdentifier(type)] {
+        return prepared
+      }
       let made = KVOClass(type)
       inPreparation[ObjectIdentifier(type)] = made
       made.prepare()
       inPreparation[ObjectIdentifier(type)] = nil
       byName.withLock { $0[made.name, default: []].append(made) }
-      return known.insert(made, at: address)
+      return known._withUnsafeGuaranteedRef { $0.insert(made, at: address) }
     }
   }
 

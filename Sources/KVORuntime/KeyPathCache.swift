@@ -50,6 +50,9 @@ extension KeyPathCache.Contents {
     byAddress[address(of: keyPath)] ?? find(keyPath)
   }
 
+  /// Whether the key path object lives for ever.
+  func holds(_ keyPath: AnyKeyPath) -> Bool { byAddress[address(of: keyPath)] != nil }
+
   /// Keeps a name for a key path that has none yet; the first of several threads makes it.
   /// - Parameter make: called under the lock.
   func name(for keyPath: AnyKeyPath, _ make: () -> KeyName) -> KeyName {

@@ -89,11 +89,7 @@ extension KeyValueObserving where Self: KVOObject {
     key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
-    register(key.interned, Value.self, options) { object, change in
-      KeyValueObservedChange.lend(change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
-      }
-    }
+    register(key.interned, options, .typed(changeHandler))
   }
 
   /// Calls a handler on each change of any of several keys that were found before, with the place of the
@@ -129,11 +125,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
-    register(key.interned, Value.self, options) { object, change in
-      KeyValueObservedChange.lend(change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
-      }
-    }
+    register(key.interned, options, .typed(changeHandler))
   }
 
   /// Calls a handler on each change of any of several keys that were found before, on the thread of the
@@ -151,19 +143,33 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   }
 }
 
+extension KeyValueObserving where Self: KVOObject {
+  @inlinable @inline(__always)
+  func register<Value>(
+    _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
+    _ handler: Handler<Self, Value>
+  ) -> KeyValueObservation {
+    withUnsafeTemporaryAllocation(
+      of: Handler<Self, Value>.self, capacity: 1
+    ) {
+      let words = $0.baseAddress!
+      words.initialize(to: handler)
+      return register(key, Value.self, options, words: UnsafeRawPointer(words))
+    }
+  }
+}
+
 // MARK: Without types of objects
 
 extension KVOObject {
   @usableFromInline
   func register<Value>(
     _ key: UnsafePointer<CChar>, _ type: Value.Type, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
+    words handler: UnsafeRawPointer
   ) -> KeyValueObservation {
     prepareToObserve(key, type)
     let token = KeyValueObservation()
-    if let error = Handler.register(with: self, key, options, token, deliver) {
-      KVODiagnostics.stop(error.text)
-    }
+    if let error = register(key, options, token, handler) { KVODiagnostics.stop(error.text) }
     return token
   }
 

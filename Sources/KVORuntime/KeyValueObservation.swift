@@ -14,6 +14,7 @@ public final class KeyValueObservation: @unchecked Sendable {
   // Written by the C core, through its address, before it makes the initial call.
   private var handle: OpaquePointer?
 
+  @usableFromInline
   init() {}
 
   deinit {

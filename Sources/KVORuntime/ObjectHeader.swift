@@ -9,7 +9,7 @@ internal import CSwiftRuntime
 /// reads or writes them through the stored property.
 enum ObjectHeader {
   /// From the object's address to the header's.
-  static let offset = 16
+  static var offset: Int { Int(KVO_SWIFT_HEADER_OFFSET) }
 
   /// The object's address. Not a reference: the object may be at its end.
   static func object(of header: UnsafeMutablePointer<kvo_object>) -> UnsafeMutableRawPointer {
@@ -19,8 +19,12 @@ enum ObjectHeader {
   /// The class of an object, of a dead one, too, whose memory is still held.
   static func type(of header: UnsafePointer<kvo_object>) -> KVOObject.Type {
     // An object's first word is its class's metadata, which is what a metatype is.
-    let metadata = (UnsafeRawPointer(header) - offset).load(as: UnsafeRawPointer.self)
-    return unsafeBitCast(metadata, to: KVOObject.Type.self)
+    unsafeBitCast(metadata(of: header), to: KVOObject.Type.self)
+  }
+
+  /// The address of that class's metadata.
+  static func metadata(of header: UnsafePointer<kvo_object>) -> UnsafeRawPointer {
+    (UnsafeRawPointer(header) - offset).load(as: UnsafeRawPointer.self)
   }
 
   /// Whether an address lies in the object with that header.

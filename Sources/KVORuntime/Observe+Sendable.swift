@@ -9,11 +9,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
-    register(keyPath, options) { object, change in
-      KeyValueObservedChange.lend(change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
-      }
-    }
+    register(keyPath, options, .typed(changeHandler))
   }
 
   /// Calls a handler that is given its own token, on the thread of the change.
@@ -23,11 +19,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     withToken handler:
       @escaping @Sendable (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
-    registerWithToken(keyPath, options) { object, change, token in
-      KeyValueObservedChange.lend(change) {
-        handler(unsafeDowncast(object, to: Self.self), $0, token)
-      }
-    }
+    registerWithToken(keyPath, options, handler)
   }
 
   /// Calls a handler on each change of a key that is named by a string, on the thread of the
@@ -38,10 +30,6 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     keyPath: String, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Any>) -> Void
   ) throws -> KeyValueObservation {
-    try register(key: keyPath, options) { object, change in
-      KeyValueObservedChange.lend(boxing: change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
-      }
-    }
+    try register(key: keyPath, options, .boxing(changeHandler))
   }
 }

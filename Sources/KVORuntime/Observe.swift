@@ -30,12 +30,7 @@ extension KeyValueObserving where Self: KVOObject {
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
-    // In the caller's module, so that its compiler makes the change of a `Value` that it knows.
-    register(keyPath, options) { object, change in
-      KeyValueObservedChange.lend(change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
-      }
-    }
+    register(keyPath, options, .typed(changeHandler))
   }
 
   /// Calls a method of an object on each change, as long as the object lives. It is not kept alive.
@@ -63,11 +58,7 @@ extension KeyValueObserving where Self: KVOObject {
     withToken handler:
       @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
-    registerWithToken(keyPath, options) { object, change, token in
-      KeyValueObservedChange.lend(change) {
-        handler(unsafeDowncast(object, to: Self.self), $0, token)
-      }
-    }
+    registerWithToken(keyPath, options, handler)
   }
 
   /// Calls a handler on each change of a key that is named by a string. Nil values come as
@@ -78,57 +69,118 @@ extension KeyValueObserving where Self: KVOObject {
     keyPath: String, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, KeyValueObservedChange<Any>) -> Void
   ) throws -> KeyValueObservation {
-    try register(key: keyPath, options) { object, change in
-      KeyValueObservedChange.lend(boxing: change) {
-        changeHandler(unsafeDowncast(object, to: Self.self), $0)
+    try register(key: keyPath, options, .boxing(changeHandler))
+  }
+}
+
+// MARK: Registering
+
+extension Handler {
+  // In the caller's module, so that its compiler makes the change of a `Value` that it knows.
+  @inlinable @inline(__always)
+  static func typed(_ function: @escaping Function) -> Handler {
+    Handler(function) { object, change, function in
+      KeyValueObservedChange.lend(change) {
+        function(unsafeDowncast(object, to: Object.self), $0)
       }
     }
   }
 }
 
-// MARK: Without types
-
-extension KVOObject {
-  @usableFromInline
-  func register(
+extension KeyValueObserving where Self: KVOObject {
+  @inlinable @inline(__always)
+  func register<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
+    _ handler: Handler<Self, Value>
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(observedKey(of: keyPath), options, token, deliver)
+    register(keyPath, options, token, handler)
     return token
   }
 
   // Weak: the token must be able to end while its handler waits for the next change.
-  @usableFromInline
-  func registerWithToken(
+  @inlinable @inline(__always)
+  func registerWithToken<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, OpaquePointer, KeyValueObservation) -> Void
+    _ handler: @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(observedKey(of: keyPath), options, token) { [weak token] object, change in
-      if let token { deliver(object, change, token) }
-    }
+    register(
+      keyPath, options, token,
+      .typed { [weak token] (object: Self, change: KeyValueObservedChange<Value>) in
+        if let token { handler(object, change, token) }
+      })
     return token
   }
 
-  // The key is there and single: what can fail is memory. What is lent is held by the handler.
-  private func register(
-    _ key: ObservedKey, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
-    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
+  // The handler moves into the registration: a copy of its words goes there, and is not let go of here.
+  @inlinable @inline(__always)
+  func register<Value>(
+    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
+    _ handler: Handler<Self, Value>
   ) {
-    // Not by `map`: a closure that goes through a generic function is wrapped, and each call of it costs more.
-    var handler = deliver
-    if let lent = key.lent {
-      handler = { object, change in withExtendedLifetime(lent) { deliver(object, change) } }
+    withUnsafeTemporaryAllocation(
+      of: Handler<Self, Value>.self, capacity: 1
+    ) {
+      // A buffer of one has an address.
+      let words = $0.baseAddress!
+      words.initialize(to: handler)
+      register(keyPath, options, token, words: UnsafeRawPointer(words))
     }
-    let interned = key.name.interned
-    if Hint.areWanted {
-      hintAtGetter(of: key.name.string)
-      handler = TokenWatch.watching(handler, of: self, key.name.string, token)
-    }
-    if let error = Handler.register(with: self, interned, options, token, handler) {
-      KVODiagnostics.stop(error.text)
+  }
+}
+
+extension KVOObject {
+  @usableFromInline
+  func register(
+    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
+    words handler: UnsafeRawPointer
+  ) {
+    if registerAgain(keyPath, options, token, handler) { return }
+    registerFirst(keyPath, options, token, handler)
+  }
+
+  // The key is there and single: what can fail is memory.
+  @inline(never)
+  private func registerFirst(
+    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
+    _ handler: UnsafeRawPointer
+  ) {
+    let changes = kvo_class_changes(boundHeader)
+    let key = observedKey(of: keyPath)
+    let error =
+      if let note = whatHolds(key, token) {
+        wrapping(handler, note) { register(key.name.interned, options, token, $0) }
+      } else { register(key.name.interned, options, token, handler) }
+    if let error { KVODiagnostics.stop(error.text) }
+    guard key.lent == nil else { return }
+    remember(keyPath, as: key.name, after: changes)
+  }
+
+  // Its address is its own for ever, if the cache holds it.
+  private func remember(_ keyPath: AnyKeyPath, as name: KeyName, after changes: UInt32) {
+    guard KVOClass.of(self).keyPaths.contents.holds(keyPath) else { return }
+    kvo_remember_token(
+      header, ObjectHeader.metadata(of: header), Unmanaged.passUnretained(keyPath).toOpaque(),
+      name.interned, changes)
+  }
+
+  // What is to live as long as the handler: what is lent, and where hints are wanted who sees to the token.
+  private func whatHolds(_ key: ObservedKey, _ token: KeyValueObservation) -> (() -> Void)? {
+    let lent = key.lent
+    guard Hint.areWanted else { return lent.map { lent in { withExtendedLifetime(lent) {} } } }
+    hintAtGetter(of: key.name.string)
+    let watch = TokenWatch(self, key.name.string, token)
+    return { withExtendedLifetime(lent) { watch.noteCall() } }
+  }
+
+  private func wrapping<R>(
+    _ handler: UnsafeRawPointer, _ note: @escaping () -> Void, _ body: (UnsafeRawPointer) -> R
+  ) -> R {
+    withUnsafeTemporaryAllocation(of: WrappingHandler.self, capacity: 1) {
+      let words = $0.baseAddress!
+      words.initialize(to: WrappingHandler(handler, note))
+      return body(UnsafeRawPointer(words))
     }
   }
 }

@@ -1,26 +1,57 @@
 internal import CKVORuntime
 
-// Registration and removal by string, for the open methods of KVOObject and `observe(keyPath:)`.
+// Registration and removal by string, for the open methods of KVOObject and `observe(keyPath:)`. Closures
+// are given addresses, since a captured reference would be counted; the callers hold the objects.
+
+extension Handler where Object == KVOObject, Value == Any {
+  /// Of values of whatever type.
+  static func boxing<Class>(
+    _ function: @escaping (Class, KeyValueObservedChange<Any>) -> Void
+  ) -> Handler where Class: KVOObject {
+    Handler(HandlerFunction(call: function).ofAnyObject) { object, change, function in
+      KeyValueObservedChange.lend(boxing: change) { function(object, $0) }
+    }
+  }
+}
+
 extension KVOObject {
   func register(
-    key: String, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void
+    key: String, _ options: KeyValueObservingOptions, _ handler: Handler<KVOObject, Any>
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
     let areHintsWanted = Hint.areWanted
-    let handler = areHintsWanted ? TokenWatch.watching(deliver, of: self, key, token) : deliver
-    try register(key, areHintsWanted) { cKey in
-      Handler.register(with: self, cKey, options, token, handler)
+    let handler = areHintsWanted ? watched(handler, key, token) : handler
+    try withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
+      let words = $0.baseAddress!
+      words.initialize(to: handler)
+      let (header, handle) = (header, token.handleAddress)
+      do {
+        try register(key, areHintsWanted) { Handler.register(header, $0, options, handle, words) }
+      } catch {
+        words.deinitialize(count: 1)
+        throw error
+      }
     }
     return token
+  }
+
+  private func watched(
+    _ handler: Handler<KVOObject, Any>, _ key: String, _ token: KeyValueObservation
+  ) -> Handler<KVOObject, Any> {
+    let watch = TokenWatch(self, key, token)
+    return Handler(handler.function) { object, change, function in
+      watch.noteCall()
+      handler.deliver(object, change, function)
+    }
   }
 
   func register(
     _ observer: KVOObject, _ keyPath: String, _ options: KeyValueObservingOptions,
     _ context: UnsafeMutableRawPointer?
   ) throws {
+    let (header, observing) = (header, observer.header)
     try register(keyPath, Hint.areWanted) { cKey in
-      failure { kvo_add_observer(header, observer.header, cKey, options.cOptions, context, $0) }
+      failure { kvo_add_observer(header, observing, cKey, options.cOptions, context, $0) }
     }
   }
 
@@ -28,11 +59,12 @@ extension KVOObject {
   func unregister(
     _ observer: KVOObject, _ keyPath: String, matching context: UnsafeMutableRawPointer??
   ) throws {
+    let (header, observing) = (boundHeader, observer.header)
     let status = keyPath.withKey { keyPath in
       switch context {
-      case .none: kvo_remove_observer(boundHeader, observer.header, keyPath, nil)
+      case .none: kvo_remove_observer(header, observing, keyPath, nil)
       case .some(let context):
-        kvo_remove_observer_with_context(boundHeader, observer.header, keyPath, context, nil)
+        kvo_remove_observer_with_context(header, observing, keyPath, context, nil)
       }
     }
     guard status != .KVO_OK else { return }
@@ -43,7 +75,20 @@ extension KVOObject {
 
   // The class is asked first, since the C core knows a key once it has been used. What the class
   // doesn't have, the object may still answer: the core asks it.
+  @inline(__always)
   private func register(
+    _ key: String, _ areHintsWanted: Bool, _ body: (UnsafePointer<CChar>) -> CoreError?
+  ) throws {
+    let header = boundHeader
+    // One error that is nil: the key is ready, and observed.
+    let error: CoreError?? =
+      key.withKey { kvo_key_is_ready(header, $0) ? .some(body($0)) : nil } ?? nil
+    guard let error else { return try registerFirst(key, areHintsWanted, body) }
+    if let error { throw KeyValueError(error, key: key, className: KVOClass.of(self).name) }
+  }
+
+  @inline(never)
+  private func registerFirst(
     _ key: String, _ areHintsWanted: Bool, _ body: (UnsafePointer<CChar>) -> CoreError?
   ) throws {
     let known = KVOClass.of(self)

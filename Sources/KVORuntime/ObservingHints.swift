@@ -48,7 +48,7 @@ final class TokenWatch {
   // Whoever keeps a token keeps it longer.
   private static let moment: UInt64 = 10
 
-  private init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
+  init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
     self.object = object
     self.token = token
     known = KVOClass.of(object)
@@ -56,17 +56,8 @@ final class TokenWatch {
     start = kvo_milliseconds()
   }
 
-  /// A handler that does the same, and is watched.
-  static func watching(
-    _ deliver: @escaping (KVOObject, OpaquePointer) -> Void, of object: KVOObject, _ key: String,
-    _ token: KeyValueObservation
-  ) -> (KVOObject, OpaquePointer) -> Void {
-    let watch = TokenWatch(object, key, token)
-    return { object, change in
-      watch.isCalled.withLock { $0 = true }
-      deliver(object, change)
-    }
-  }
+  /// The handler has been called.
+  func noteCall() { isCalled.withLock { $0 = true } }
 
   // A token that is there was invalidated, and one whose object dies ends with that.
   deinit {

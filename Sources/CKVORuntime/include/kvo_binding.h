@@ -166,6 +166,37 @@ KVO_INLINE const void *KVO_NULLABLE kvo_binding_bytes(const kvo_value *KVO_NULLA
   return KVO_LIKELY(is_inline) ? (const void *)value->payload.words : kvo_value_bytes(value);
 }
 
+/// `kvo_add_callback` with words of the binding's own in place of a context: a copy of them lies in the
+/// registration, and its address, at which a pointer may lie, is what the callback and `ended` are handed.
+/// Statuses, and what `ended` may do, as there; where it fails, the words are still the caller's. Any thread.
+/// - size: of the words, in bytes.
+kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle,
+    kvo_error *KVO_NULLABLE error);
+
+/// Whether a key of the object's class has been observed before, and the class has not changed since, so that the
+/// binding has nothing left to find out, nor to say of it: nothing is logged, nobody wants hints. False for a key path, and
+/// for what is no key. O(n) in the length of the name. Any thread.
+bool kvo_key_is_ready(const kvo_object *object, const char *name);
+
+/// How often the object's class has changed, for `kvo_remember_token`. Any thread.
+uint32_t kvo_class_changes(const kvo_object *object);
+/// Which key a token names for the objects of a type: both are addresses that stand for nothing else as long as
+/// the process lives. For a binding that would else look the key up in tables of its own each time that it is
+/// observed. Remembered until the class changes, and only where the key has been observed, so that nothing is left
+/// to find out. Any thread; takes the class lock.
+/// - object: one of the type.
+/// - changes: what `kvo_class_changes` answered before the binding looked the key up.
+void kvo_remember_token(const kvo_object *object, const void *type, const void *token,
+    const char *interned_key, uint32_t changes);
+/// `kvo_add_callback_with_words` of the key that a token names for the type of the object. False, with nothing
+/// done, unless that is known, no initial call is asked for, nothing is logged, and there is memory: then
+/// `kvo_add_callback_with_words` is to be called. O(1).
+bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
+
 /// An open automatic change. Not to be looked into.
 typedef struct kvo_frame kvo_frame;
 

@@ -89,6 +89,10 @@ uintptr_t kvo_class_key_id(const kvo_class *cls, const char *KVO_NULLABLE intern
 /// no lock.
 const kvo_accessors *KVO_NULLABLE kvo_class_ready_accessors(const kvo_class *cls, const char *name);
 
+/// Those that a binding's token names for objects of a type, where that is known and the key is ready; else NULL.
+/// O(1), no lock. token.c's.
+const kvo_accessors *KVO_NULLABLE kvo_token_accessors(const void *token, const void *type);
+
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors);
 /// The same accessors, or the newer ones if the class has changed since.
 KVO_INLINE const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {

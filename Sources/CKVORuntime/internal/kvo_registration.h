@@ -56,6 +56,11 @@ typedef struct kvo_aftermath {
 bool kvo_registration_take_out(kvo_registration *registration,
     kvo_aftermath *KVO_NULLABLE aftermath, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
+/// The same of one that is live, with the locks of its object and its observer held. False, with nothing done,
+/// if it needs the graph lock.
+bool kvo_registration_take_out_locked(kvo_registration *registration,
+    kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
 /// One more reference to its memory, and one less.
 void kvo_registration_hold(kvo_registration *registration);
 void kvo_registration_let_go(kvo_registration *registration);

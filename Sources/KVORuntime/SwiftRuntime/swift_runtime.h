@@ -35,6 +35,46 @@ static inline bool kvo_swift_try_retain(void *object) { return swift_tryRetain(o
 static inline void kvo_swift_unowned_retain(void *object) { (void)swift_unownedRetain(object); }
 static inline void kvo_swift_unowned_release(void *object) { swift_unownedRelease(object); }
 
+// MARK: Closures
+
+void swift_release(void *_Nullable object);
+
+/// A closure as it lies in memory.
+typedef struct kvo_swift_closure {
+  const void *function;
+  void *_Nullable context;
+} kvo_swift_closure;
+
+/// Two closures: one that takes a registration's object, its change, and the other, which it calls.
+typedef struct kvo_swift_handler {
+  kvo_swift_closure deliver, handler;
+} kvo_swift_handler;
+
+/// Calls the first. Both are borrowed for the call, where Swift, which can't know that nobody writes over them
+/// meanwhile, would retain and release what it finds in memory.
+__attribute__((always_inline)) static inline void
+kvo_swift_call_handler(const kvo_swift_handler *closures, void *object, const void *change) {
+  typedef __attribute__((swiftcall)) void deliver(void *object, const void *change,
+      const void *handler, void *_Nullable handlers,
+      __attribute__((swift_context)) void *_Nullable context);
+  ((deliver *)closures->deliver.function)(object, change, closures->handler.function,
+      closures->handler.context, closures->deliver.context);
+}
+/// How far behind the object's address its header lies, which the core knows it by.
+enum { KVO_SWIFT_HEADER_OFFSET = 16 };
+/// The same as a callback of the core's.
+static inline void kvo_swift_callback(void *_Nullable handler, void *header, const char *key_path,
+    const void *change) {
+  (void)key_path;
+  kvo_swift_call_handler((const kvo_swift_handler *)handler,
+      (char *)header - KVO_SWIFT_HEADER_OFFSET, change);
+}
+/// Lets go of both.
+static inline void kvo_swift_release_handler(const kvo_swift_handler *closures) {
+  swift_release(closures->deliver.context);
+  swift_release(closures->handler.context);
+}
+
 // MARK: Exclusivity
 
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *_Nullable pc);
