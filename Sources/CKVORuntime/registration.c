@@ -350,7 +350,7 @@ bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void 
       .ended = ended,
       .words = words,
       .words_size = size};
-  return add_ready(&request, ready, handle, NULL) == KVO_OK;
+  return add_ready(&request, ready->cls, ready, handle, NULL) == KVO_OK;
 }
 
 static bool can_observe(const kvo_class *cls) {

@@ -47,7 +47,7 @@ static void add_locked(const void *token, const void *type, const kvo_accessors 
 void kvo_remember_token(const kvo_object *object, const void *type, const void *token,
     const char *key, uint32_t changes) {
   const kvo_accessors *known = kvo_class_known_accessors(kvo_class_of(object), key);
-  bool is_ready = known && __atomic_load_n(&known->ready, __ATOMIC_ACQUIRE);
+  bool is_ready = known && __atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE);
   if (!is_ready || known->generation != changes) return;
   KVO_LOCKED(&kvo_class_lock);
   named_key *named = (named_key *)(uintptr_t)find(token, type);
