@@ -97,7 +97,7 @@ static bool is_own_locked(const kvo_registration *registration) {
   return kvo_object_is_own(registration->object) && (!observer || kvo_object_is_own(observer));
 }
 
-static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
+KVO_INLINE kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
   kvo_object *object = registration->object;
   kvo_table *table = kvo_table_of(object);
   kvo_aftermath aftermath = {0};
@@ -116,7 +116,7 @@ static kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **re
 }
 
 // Whether more would end than the entry: then the graph lock is needed.
-static bool reaches_further_locked(const kvo_registration *registration) {
+KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
   if (registration->options & KVO_LINKED) return true;
   const kvo_table *table = kvo_table_of(registration->object);
   return table && table->linked && derivation_of_locked(registration);
@@ -132,9 +132,8 @@ bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *af
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
   if (registration->state != KVO_LIVE) return true;
-  if (!aftermath && reaches_further_locked(registration)) return false;
-  kvo_aftermath left = end_locked(registration, retired);
-  if (aftermath) *aftermath = left;
+  if (!aftermath) return kvo_registration_take_out_locked(registration, retired);
+  *aftermath = end_locked(registration, retired);
   return true;
 }
 

@@ -69,7 +69,7 @@ static __attribute__((noinline)) kvo_registration *make_counted(const request *r
   return made;
 }
 
-static kvo_registration *make_plain(const request *request, kvo_thread *thread,
+KVO_INLINE kvo_registration *make_plain(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
   bool is_counted = request->options & KVO_DISTINCT || kvo_log_flags & KVO_COUNT_HITS;
   if (KVO_UNLIKELY(is_counted)) return make_counted(request, thread, accessors, with_handle);
@@ -269,7 +269,7 @@ static __attribute__((noinline)) kvo_status add_passing(request *request, const 
 }
 
 // A key of which all is known, told of nothing before it changes: no code of the user's runs here.
-static kvo_status add_ready(const request *request, const kvo_class *cls,
+KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
     const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
   kvo_stand stand = {.object = request->object, .accessors = accessors, .dynamic = cls->dynamic};
   kvo_retired *retired = NULL;

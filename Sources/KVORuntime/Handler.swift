@@ -78,6 +78,7 @@ extension KVOObject {
 
 /// A handler that calls another one, after a function that holds what is to live as long.
 struct WrappingHandler {
+  // In memory they are what a `Handler` is, which C knows.
   private let deliver: (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
   private let function: UnsafeRawPointer? = nil
   private let context: UnsafeRawPointer? = nil

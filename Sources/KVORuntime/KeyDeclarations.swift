@@ -51,7 +51,8 @@ public struct KeyDeclarations<Root: KVOObject> {
     if !keyPaths.isEmpty { dependency(key, on: keyPaths) }
   }
 
-  /// A stored property under a key and a key path. A plain one notifies by key-value coding and by
+  /// A stored property under its own name and a key path; under another name it is to be `computed`, since
+  /// assigning to it tells the property's own key. A plain one notifies by key-value coding and by
   /// hand. An `@Observed` one, which needs no declaration, is read and set by its key through its own
   /// getter and setter then, so that its `didSet` is called, and what a subclass has made of it.
   public mutating func stored<Value>(

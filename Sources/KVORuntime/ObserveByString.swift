@@ -20,7 +20,8 @@ extension KVOObject {
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
     let areHintsWanted = Hint.areWanted
-    let handler = areHintsWanted ? watched(handler, key, token) : handler
+    let watch = areHintsWanted ? TokenWatch(self, key, token) : nil
+    let handler = watch.map { watched(handler, $0) } ?? handler
     try withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
       let words = $0.baseAddress!
       words.initialize(to: handler)
@@ -28,6 +29,7 @@ extension KVOObject {
       do {
         try register(key, areHintsWanted) { Handler.register(header, $0, options, handle, words) }
       } catch {
+        watch?.noteCall()  // the error says enough
         words.deinitialize(count: 1)
         throw error
       }
@@ -36,10 +38,9 @@ extension KVOObject {
   }
 
   private func watched(
-    _ handler: Handler<KVOObject, Any>, _ key: String, _ token: KeyValueObservation
+    _ handler: Handler<KVOObject, Any>, _ watch: TokenWatch
   ) -> Handler<KVOObject, Any> {
-    let watch = TokenWatch(self, key, token)
-    return Handler(handler.function) { object, change, function in
+    Handler(handler.function) { object, change, function in
       watch.noteCall()
       handler.deliver(object, change, function)
     }

@@ -67,8 +67,8 @@ final class TokenWatch {
     let subject = known.trackedKeyPath(ofKey: key)?.text ?? "\(quoted(key)) of \(known.name)"
     Hint.tell(
       """
-      An observation of \(subject) ended in the moment in which it was made: the token that observe \
-      returns was let go of, and the handler is never called. Keep the token, in a property.
+      An observation of \(subject) ended in the moment in which it was made, before its handler was \
+      called. If the token that observe returns was let go of there, keep it, in a property.
       """)
   }
 }

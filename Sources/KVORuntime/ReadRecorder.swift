@@ -344,8 +344,12 @@ extension AnyKeyPath {
     return _openExistential(type(of: other).rootType, do: reroot)
   }
 
-  /// The same key path of a subclass of its root class.
+  /// The same key path of a subclass of its root class; itself where its arguments are behind another
+  /// component: the standard library would make of that what can't be hashed.
   func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
+    if var components = KeyPathComponents(self), components.next() != nil, !components.isAtEnd {
+      return self
+    }
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
     // By way of an address, for the reason above.
     let metadata = unsafeBitCast(subclass as AnyClass, to: UnsafeRawPointer.self)

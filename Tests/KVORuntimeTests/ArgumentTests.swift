@@ -117,6 +117,30 @@ import Testing
       ])
   }
 
+  private class Sender: KVOObject {
+    @Observed var lines = ["x", "y"]
+    @Observed var sender: Sender?
+  }
+  private final class LateSender: Sender {}
+
+  @Test(
+    "F6: a key path with an argument behind other components is observed of a subclass's object")
+  func behindComponents() {
+    let sender = LateSender()
+    let log = Recorder()
+    for index in 0..<2 {
+      log.observe(sender as Sender, \Sender.lines[index], [.new], as: "own \(index)")
+      log.observe(sender as Sender, \Sender.sender?.lines[index], [.new], as: "next \(index)")
+    }
+    sender.lines = ["a", "b"]
+    #expect(log.take().sorted() == ["own 0 new a", "own 1 new b"])
+    let next = LateSender()
+    sender.sender = next
+    _ = log.take()
+    next.lines[1] = "c"
+    #expect(log.take().contains { $0.hasPrefix("next 1 new") && $0.contains("c") })
+  }
+
   private final class Safe: KVOObject, @unchecked Sendable {
     @Observed var list = Array(0..<8)
   }

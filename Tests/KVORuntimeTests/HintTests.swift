@@ -234,8 +234,8 @@ import Testing
       Set(told)
         == Set(
           names.map {
-            "An observation of \($0) ended in the moment in which it was made: the token that observe "
-              + "returns was let go of, and the handler is never called. Keep the token, in a property."
+            "An observation of \($0) ended in the moment in which it was made, before its handler was "
+              + "called. If the token that observe returns was let go of there, keep it, in a property."
           }))
   }
 
