@@ -5,10 +5,12 @@ import Testing
 
 /// What a binding has the runtime keep, so that observing once more needs no looking up.
 @Suite struct TokenTests {
-  // In processes of their own: other tests change classes, and give hints.
+  // In processes of their own: other tests change classes, and give hints. Where the long way is forced
+  // everything is looked up.
   @Test("C12: a token names a key for objects of one type, until their class changes")
   func names() async {
     await #expect(processExitsWith: .success) {
+      kvo_set_long_way_forced(false)
       let object = make(account.self).object
       let (type, other) = (UnsafeRawPointer(address(1)!), UnsafeRawPointer(address(2)!))
       let before = kvo_class_changes(object)
@@ -31,6 +33,7 @@ import Testing
   @Test("J2: while hints are wanted a binding is left to say something of a key that is ready")
   func hints() async {
     await #expect(processExitsWith: .success) {
+      kvo_set_long_way_forced(false)
       let object = make(account.self).object
       let type = UnsafeRawPointer(address(1)!)
       observeOnce(object)
