@@ -115,13 +115,7 @@ private final class GivenHandler: Sendable {
 /// What the core calls. Functions of C, so that nothing lies between the core and the handler.
 private enum HandlerCalls {
   // The core keeps the handler while it is called, and the setter's caller the object.
-  static var call: kvo_callback {
-    typealias Callback =
-      @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer, UnsafePointer<CChar>, UnsafeRawPointer
-      ) -> Void
-    return unsafeBitCast(kvo_swift_callback as Callback, to: kvo_callback.self)
-  }
+  static var call: kvo_callback { kvo_swift_callback }
 
   static var end: @convention(c) (UnsafeMutableRawPointer) -> Void {
     { kvo_swift_release_handler($0.assumingMemoryBound(to: kvo_swift_handler.self)) }

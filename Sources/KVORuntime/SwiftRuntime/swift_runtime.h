@@ -62,9 +62,11 @@ kvo_swift_call_handler(const kvo_swift_handler *closures, void *object, const vo
 }
 /// How far behind the object's address its header lies, which the core knows it by.
 enum { KVO_SWIFT_HEADER_OFFSET = 16 };
-/// The same as a callback of the core's.
-static inline void kvo_swift_callback(void *_Nullable handler, void *header, const char *key_path,
-    const void *change) {
+struct kvo_object;
+struct kvo_change;
+/// The same as a callback of the core's, of just its type.
+static inline void kvo_swift_callback(void *_Nullable handler, struct kvo_object *header,
+    const char *key_path, const struct kvo_change *change) {
   (void)key_path;
   kvo_swift_call_handler((const kvo_swift_handler *)handler,
       (char *)header - KVO_SWIFT_HEADER_OFFSET, change);
