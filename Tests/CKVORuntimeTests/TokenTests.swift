@@ -12,6 +12,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       kvo_set_long_way_forced(false)
       let object = make(account.self).object
+      defer { kvo_object_release(object) }
       let (type, other) = (UnsafeRawPointer(address(1)!), UnsafeRawPointer(address(2)!))
       let before = kvo_class_changes(object)
       remember(object, type, after: before)
@@ -35,6 +36,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       kvo_set_long_way_forced(false)
       let object = make(account.self).object
+      defer { kvo_object_release(object) }
       let type = UnsafeRawPointer(address(1)!)
       observeOnce(object)
       remember(object, type, after: kvo_class_changes(object))
@@ -50,8 +52,8 @@ import Testing
   @Test("F1: what a derived key depends on is let go when its last observer removes itself")
   func derived() async {
     await #expect(processExitsWith: .success) {
-      let object = make(account.self).object
-      let observer = make(watcher.self).object
+      let (object, observer) = (make(account.self).object, make(watcher.self).object)
+      defer { for made in [object, observer] { kvo_object_release(made) } }
       kvo_class_add_dependency(kvo_class_of(object), "interestRate", "balance", nil)
       for _ in 0..<2 {
         kvo_add_observer(object, observer, "interestRate", [], nil, nil)

@@ -150,3 +150,11 @@ fixture_run fixture_run_program(const char *program, const char *variable, const
   if (WIFSIGNALED(status)) run.signal = WTERMSIG(status);
   return run;
 }
+
+bool fixture_has_address_sanitizer(void) {
+#if defined(__has_feature) && __has_feature(address_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+}

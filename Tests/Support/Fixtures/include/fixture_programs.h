@@ -22,6 +22,9 @@ typedef struct fixture_run {
 ///   "observe-refused": observes it where no closures can be made, and writes what comes of that.
 fixture_run fixture_run_program(const char *program, const char *variable, const char *value);
 
+/// Whether the tests were built with the address sanitizer, which reports the end of a stack itself.
+bool fixture_has_address_sanitizer(void);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
