@@ -38,9 +38,9 @@ let package = Package(
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
       // KVO_EXCEPTIONS: with what is written in C++.
-      cSettings: [.headerSearchPath("internal"), .define("KVO_EXCEPTIONS")] + debugMemory
+      cSettings: [.headerSearchPath("."), .define("KVO_EXCEPTIONS")] + debugMemory
         + strictC,
-      cxxSettings: [.headerSearchPath("internal")] + strictCXX,
+      cxxSettings: [.headerSearchPath(".")] + strictCXX,
       linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
     .target(
@@ -61,7 +61,9 @@ let package = Package(
     // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
-      cSettings: debugMemory + strictC, cxxSettings: strictCXX),
+      // records.c looks at threads' records.
+      cSettings: [.headerSearchPath("../../../Sources/CKVORuntime")] + debugMemory + strictC,
+      cxxSettings: strictCXX),
     .target(
       name: "SignatureFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Signatures",
       cSettings: strictC),

@@ -4,10 +4,10 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-c_sources=(Sources/CKVORuntime/*.c)
+c_sources=(Sources/CKVORuntime/*/*.c)
 c_headers=(Sources/CKVORuntime/include/*.h)
 # As in Package.swift.
-c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime/internal)
+c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime)
 
 # Sets link_flags to what links libffi, by the toolchain's own linker.
 read_link_flags() {
@@ -20,7 +20,7 @@ read_link_flags() {
 compile_cplusplus() {
   cplusplus_objects=()
   local source
-  for source in Sources/CKVORuntime/*.cpp; do
+  for source in Sources/CKVORuntime/*/*.cpp; do
     cplusplus_objects+=("$1/$(basename "$source").o")
     clang++ -c -O2 -std=c++17 "${@:2}" "${c_flags[@]:1}" "$source" -o "${cplusplus_objects[-1]}"
   done

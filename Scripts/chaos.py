@@ -3,8 +3,8 @@
 Usage: chaos.py BUILD_FOLDER SCRATCH_FOLDER SECONDS SEED [MUTANT]
 
 BUILD_FOLDER has the tests, built. The C sources are compiled apart with Tests/Chaos/chaos.h ahead of
-each, and linked with what the tests are linked with otherwise: memory is poisoned, and guards are late.
-Half of the time goes to setters in the lane that they choose and changes that may go the short way, half
+each, and linked with what the tests are linked with otherwise: memory is poisoned, and hazard pointers are seen late.
+Half of the time goes to setters by the interposers that are chosen for them and changes that may go the short way, half
 to closures and the long way. With the name of a
 mutant of Tests/Mutants, of the C runtime, that must be noticed.
 """

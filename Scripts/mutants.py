@@ -6,13 +6,13 @@ BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what
 of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
 
     What is broken, in a line or more.
-    --- Sources/CKVORuntime/change.c
+    --- change.c
     @@ static void deliver_to_list(
     - for (uint32_t i = 0; i < count; i++) {
     + for (uint32_t i = count; i-- > 0;) {
 
-The lines after `-`, which follow each other in the file, give way to those after `+`. Indentation
-does not matter. They must be there exactly once: in the file, or if there is a line `@@`, between
+A source or header of the library has its name alone, wherever it lies. The lines after `-`, which follow each
+other in the file, give way to those after `+`. Indentation does not matter. They must be there exactly once: in the file, or if there is a line `@@`, between
 the one line that begins with its text and the next that begins with a closing brace. Where what is
 broken shows only if another thread comes between two instructions, a line `** delays` has the file
 compiled with delays at its atomic operations and locks (Tests/Chaos), many of them. Where what is broken
@@ -81,7 +81,9 @@ class Mutant:
         for line in path.read_text().splitlines():
             mark, _, text = line.partition(" ")
             if mark == "---":
-                file = pathlib.Path(text.strip())
+                file = relink.find(text.strip())
+                if not file:
+                    raise Wrong(f"there is no source {text.strip()!r}, or several")
             elif file and line.strip() == "** delays":
                 delays = True
             elif file and line.strip() == "** hangs":

@@ -29,14 +29,20 @@ def run(command, **options):
 
 
 def sources(library=LIBRARY):
-    return [*sorted(library.glob("*.c")), *sorted(library.glob("*.cpp"))]
+    return [*sorted(library.rglob("*.c")), *sorted(library.rglob("*.cpp"))]
+
+
+def find(name):
+    """The source or header of either library that is called so, if there is just one."""
+    found = [path for library in (LIBRARY, OVERLAY) for path in library.rglob(name)]
+    return found[0] if len(found) == 1 else None
 
 
 def compile_source(source, into, *options, library=LIBRARY):
     """The object of one source file, made with the headers of that library."""
     target = into / (source.name + ".o")
     language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
-    includes = [f"-I{library}/include", f"-I{library}/internal"]
+    includes = [f"-I{library}/include", f"-I{library}"]
     run([*language, *FLAGS, *includes, *options, str(source), "-o", str(target)])
     return target
 
@@ -49,7 +55,7 @@ def compile_swift_source(source, into, build, overlay):
     """The object of one source file of the overlay, whose others lie beside it: they may rely on
     no more than what they relied on when the package manager compiled them."""
     target = into / (source.name + ".o")
-    others = [str(path) for path in sorted(overlay.glob("*.swift")) if path != source]
+    others = [str(path) for path in sorted(overlay.rglob("*.swift")) if path != source]
     maps = [build.folder / "CKVORuntime.build/module.modulemap"]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
     maps += [overlay / "SwiftRuntime/module.modulemap"]
@@ -91,5 +97,5 @@ class Build:
     @staticmethod
     def chosen(path, objects):
         path = pathlib.Path(path)
-        is_library = path.parent.name in ("CKVORuntime.build", "KVORuntime.build")
+        is_library = not {"CKVORuntime.build", "KVORuntime.build"}.isdisjoint(path.parts)
         return objects.get(path.name.removesuffix(".o"), path) if is_library else path

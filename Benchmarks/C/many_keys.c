@@ -51,10 +51,10 @@ static void many_keys_finish(void *opaque, uint64_t iterations) {
   free(state);
 }
 
-/// One class for each count and lane, so that tables by class are as large as the object is.
-static const bench_keyed_class *class_of(bench_lane lane, size_t count) {
+/// One class for each count and way, so that tables by class are as large as the object is.
+static const bench_keyed_class *class_of(bench_way way, size_t count) {
   char name[32];
-  snprintf(name, sizeof name, "Benchmark%sKeys%zu", lane == BENCH_TYPED ? "Typed" : "Closure",
+  snprintf(name, sizeof name, "Benchmark%sKeys%zu", way == BENCH_TYPED ? "Typed" : "Closure",
       count);
   return bench_keyed_class_make(name, count);
 }
@@ -70,11 +70,11 @@ static many_keys_state *state_create(kvo_object *object, size_t count) {
   return state;
 }
 
-bench_workload bench_many_keys(bench_lane lane, size_t count) {
-  const bench_keyed_class *keyed = class_of(lane, count);
+bench_workload bench_many_keys(bench_way way, size_t count) {
+  const bench_keyed_class *keyed = class_of(way, count);
   many_keys_state *state = state_create(bench_keyed_object_create(keyed), count);
   bench_shuffle(state->order, count);
-  bool forced = kvo_set_closures_forced(lane == BENCH_CLOSURE);
+  bool forced = kvo_set_closures_forced(way == BENCH_CLOSURE);
   for (size_t i = 0; i < count; i++) {
     state->setters[i] = keyed->keys[state->order[i]].setter;
     state->handles[i] = bench_observe(state->object, keyed->keys[i].name, 0, &state->deliveries[i]);

@@ -29,9 +29,9 @@ static setter_state *state_create(const kvo_class *cls, size_t observers, const 
   return state;
 }
 
-/// Interposers are made at the first observation in a class, so each lane has a class of its own.
-static setter_state *state_create_in_lane(bench_lane lane, size_t observers, kvo_options options) {
-  bool by_closure = lane == BENCH_CLOSURE;
+/// Interposers are made at the first observation in a class, so each way has a class of its own.
+static setter_state *state_create_by_way(bench_way way, size_t observers, kvo_options options) {
+  bool by_closure = way == BENCH_CLOSURE;
   const kvo_class *cls =
       bench_account_subclass(by_closure ? "BenchmarkClosureAccount" : "BenchmarkTypedAccount");
   bool forced = kvo_set_closures_forced(by_closure);
@@ -79,12 +79,12 @@ bench_workload bench_set_unobserved(void) {
   return (bench_workload){state_create(account_class(), 0, "balance", 0), set_run, quiet_finish};
 }
 
-bench_workload bench_set_observed(bench_lane lane, size_t observers) {
-  return (bench_workload){state_create_in_lane(lane, observers, 0), set_run, observed_finish};
+bench_workload bench_set_observed(bench_way way, size_t observers) {
+  return (bench_workload){state_create_by_way(way, observers, 0), set_run, observed_finish};
 }
 
-bench_workload bench_set_observed_old_new(bench_lane lane) {
-  setter_state *state = state_create_in_lane(lane, 1, KVO_OLD | KVO_NEW);
+bench_workload bench_set_observed_old_new(bench_way way) {
+  setter_state *state = state_create_by_way(way, 1, KVO_OLD | KVO_NEW);
   return (bench_workload){state, set_run, observed_finish};
 }
 

@@ -12,9 +12,9 @@ extension Workload {
 
 extension Case {
   fileprivate static func c(
-    _ name: String, _ lane: Lane, isExtra: Bool = false, _ make: @escaping () -> bench_workload
+    _ name: String, _ way: Way, isExtra: Bool = false, _ make: @escaping () -> bench_workload
   ) -> Case {
-    time(name, lane, isExtra: isExtra) { Workload(make()) }
+    time(name, way, isExtra: isExtra) { Workload(make()) }
   }
 }
 

@@ -1,7 +1,7 @@
 /// What the benchmark measures: cases, in families that are measured side by side.
 
 /// How a change gets from the setter to its observers; part of each row of the table.
-enum Lane: String {
+enum Way: String {
   /// By a function in the dispatch table that was compiled for the setter's type.
   case typed
   /// By a libffi closure in the dispatch table.
@@ -46,21 +46,21 @@ struct Case {
   }
 
   let name: String
-  let lane: Lane
+  let way: Way
   /// Only measured with `--all`.
   var isExtra = false
   let measure: Measure
 
   static func time(
-    _ name: String, _ lane: Lane, isExtra: Bool = false, _ workload: @escaping () throws -> Workload
+    _ name: String, _ way: Way, isExtra: Bool = false, _ workload: @escaping () throws -> Workload
   ) -> Case {
-    Case(name: name, lane: lane, isExtra: isExtra, measure: .time(workload))
+    Case(name: name, way: way, isExtra: isExtra, measure: .time(workload))
   }
 
   static func bytes(
-    _ name: String, _ lane: Lane, isExtra: Bool = false, _ count: @escaping () throws -> Double
+    _ name: String, _ way: Way, isExtra: Bool = false, _ count: @escaping () throws -> Double
   ) -> Case {
-    Case(name: name, lane: lane, isExtra: isExtra, measure: .bytes(count))
+    Case(name: name, way: way, isExtra: isExtra, measure: .bytes(count))
   }
 }
 

@@ -31,9 +31,9 @@ private let limits = [
 
 /// One row for each figure.
 func table(of figures: [Figure]) -> String {
-  let header = ["case", "lane", "unit", "median", "min", "max", "repetitions"]
+  let header = ["case", "way", "unit", "median", "min", "max", "repetitions"]
   let rows = figures.map { figure in
-    [figure.measured.name, figure.measured.lane.rawValue, figure.measured.measure.unit]
+    [figure.measured.name, figure.measured.way.rawValue, figure.measured.measure.unit]
       + [figure.median, figure.min, figure.max].map { $0.fixed(2) }
       + [String(figure.repetitions)]
   }

@@ -93,18 +93,18 @@ static void count_observed(const char *what, const kvo_class *cls, const char *k
   kvo_object_release(&self->object);
 }
 
-static void count_lane(const char *lane, bool closures) {
+static void count_way(const char *way, bool closures) {
   static const struct {
     const char *asking;
     kvo_options options;
   } all[] = {{"", 0}, {", new", KVO_NEW}, {", old and new", KVO_OLD | KVO_NEW},
       {", prior", KVO_OLD | KVO_NEW | KVO_PRIOR}, {", distinct", KVO_OLD | KVO_NEW | KVO_DISTINCT}};
   char name[96];
-  snprintf(name, sizeof name, "Node%s", lane);
+  snprintf(name, sizeof name, "Node%s", way);
   const kvo_class *cls = node_subclass(name);
   kvo_set_closures_forced(closures);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    snprintf(name, sizeof name, "set, %s lane%s", lane, all[i].asking);
+    snprintf(name, sizeof name, "set, %s%s", way, all[i].asking);
     count_observed(name, cls, "value", all[i].options, set_value,
         all[i].options & KVO_PRIOR ? 2 : 1);
   }
@@ -118,15 +118,15 @@ static void count_sets(void) {
   count_work("get by key", 1, TIMES, get_by_key, self);
   kvo_object_release(&self->object);
   count_observed("set, another key of the object observed", node_class(), "value", 0, set_other, 0);
-  count_lane("typed", false);
-  count_lane("closure", true);
+  count_way("typed", false);
+  count_way("by closure", true);
   count_observed("set of a struct", node_class(), "place", 0, set_place, 1);
   count_observed("set of a struct, old and new", node_class(), "place", KVO_OLD | KVO_NEW,
       set_place, 1);
   count_observed("set by key", node_class(), "value", 0, set_by_key, 1);
   kvo_set_long_way_forced(true);
   count_observed("set, the long way", node_class(), "value", 0, set_value, 1);
-  count_observed(PLANTED "set, typed lane", node_class(), "value", 0, set_value, 1);
+  count_observed(PLANTED "set, typed", node_class(), "value", 0, set_value, 1);
   kvo_set_long_way_forced(false);
 }
 
@@ -142,7 +142,7 @@ static void count_by_hand(void) {
   count_observed("bracket by name", node_class(), "value", 0, bracket_by_name, 1);
   count_observed("bracket by id, another key of the object observed", node_class(), "a", 0,
       bracket_by_id, 0);
-  count_observed("uniform lane, by key", node_class(), "value", 0, change_uniformly, 1);
+  count_observed("bracket, by key", node_class(), "value", 0, change_uniformly, 1);
 }
 
 // MARK: Beside others

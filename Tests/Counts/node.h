@@ -43,7 +43,7 @@ typedef struct node {
 KVO_CLASS_INTERFACE(node, NODE_PROPERTIES)
 
 /// A subclass, made at the first call for its name: interposers are made at the first observation in a
-/// class, so each lane has one.
+/// class, so each way has one.
 const kvo_class *node_subclass(const char *name);
 node *node_make(const kvo_class *cls);
 node **nodes_make(size_t count);

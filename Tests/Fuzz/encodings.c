@@ -3,8 +3,8 @@
 // does.
 #include "fuzz.h"
 
-#include "kvo_call.h"
-#include "kvo_encoding.h"
+#include "types/kvo_call.h"
+#include "types/kvo_encoding.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -157,7 +157,7 @@ static void begin(run *run) {
   run->is_told = false;
 }
 
-// Whoever observes the path has been told if it leads to something else.
+// The path's observer has been told if the path leads to something else.
 static void end_change(const run *run) {
   model_value after = read_model(run);
   if (!run->is_observed || is_short(run) || is_silent(run->path)) return;

@@ -190,8 +190,10 @@ static void end_all(void) {
     FUZZ_REQUIRE(ops.records[i].ended == (ops.records[i].handle ? 1 : 0));
     if (!fuzz_ledger.entries[i].observer) fuzz_ledger.entries[i].is_live = false;
   }
-  for (size_t i = 0; i < OPS_NODES; i++)
-    if (ops.nodes[i]) ops_remove_all(ops.nodes[i]);
+  // Also of those that have been replaced and that others still hold: where memory was out, their paths
+  // may lead where they led before.
+  for (size_t i = 0; i < fuzz_ledger.count; i++)
+    if (fuzz_ledger.entries[i].is_live) ops_remove_all(fuzz_ledger.entries[i].object);
   for (size_t i = 0; i < OPS_NODES; i++)
     if (ops.nodes[i]) check_unobserved(ops_object(ops.nodes[i]));
   for (size_t i = 0; i < OPS_NODES; i++)

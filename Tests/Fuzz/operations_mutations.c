@@ -14,6 +14,12 @@ static ledger_change mutation(graph_node *node, const char *key, kvo_change_kind
   return change;
 }
 
+// Longer ones the model does not follow. Those within an observer's call may add to one as well.
+static bool is_long(graph_node *node, const char *key) {
+  model_value list = model_read(node, key);
+  return list.kind == MODEL_UNKNOWN || list.count > MODEL_ROOM - 2 * OPS_NODES;
+}
+
 void ops_remove_item(graph_node *node, size_t index) {
   ledger_change change = mutation(node, "items", KVO_REMOVAL, index);
   ops_begin(&change);
@@ -23,7 +29,7 @@ void ops_remove_item(graph_node *node, size_t index) {
 
 void ops_change_items(graph_node *node, graph_node *item) {
   size_t index = ops_below(node->items.count + 1), which = ops_below(3);
-  if (which && index == node->items.count) return;
+  if (which ? index == node->items.count : is_long(node, "items")) return;
   if (which == 1) return ops_remove_item(node, index);
   ledger_change change = mutation(node, "items", which ? KVO_REPLACEMENT : KVO_INSERTION, index);
   ops_begin(&change);
@@ -133,11 +139,11 @@ void ops_change_by_proxy(graph_node *node, graph_node *element) {
   kvo_status status = which == 1 ? kvo_mutable_set(ops_object(node), key, &proxy, &error)
                                  : kvo_mutable_array(ops_object(node), key, &proxy, &error);
   ops_check(status, KVO_NO_MEMORY, &error);
-  if (!status) {
+  if (!status && !is_long(node, key)) {
     if (others && which == 1) change_set(node, proxy, element, others);
     else if (others) change_array(node, proxy, key, &value, others);
-    kvo_object_release(ops_object(proxy));
   }
+  if (!status) kvo_object_release(ops_object(proxy));
   kvo_value_destroy(&value);
   kvo_object_release(ops_object(others));
 }

@@ -36,19 +36,35 @@ static size_t last_pair(const graph_node *node, const char *key) {
   return i;
 }
 
-void ops_open_pair(graph_node *node) {
-  if (ops.pair_count == OPS_PAIRS) return;
-  ledger_change *change = malloc(sizeof *change);
-  FUZZ_REQUIRE(change);
-  *change = ops_setting(node, ops_key());
-  ops.pairs[ops.pair_count++] = (ops_pair){node, change, true};
-  will(node, change);
-  // Others may have been opened and closed meanwhile, behind it.
-  ops.pairs[index_of(change)].is_opening = false;
+// In a prior call of a setter that tells by hand its own will is open: a did would be of that, and one
+// that is opened and left open would be ended by the setter's did.
+static bool is_being_set_by_hand(const graph_node *node, const char *key) {
+  const ledger_change *change = fuzz_ledger.top;
+  while (change && (!change->is_by_hand || change->has_begun_finals || change->node != node ||
+                       strcmp(change->key, key)))
+    change = change->outer;
+  return change;
 }
 
-// Any of the open ones: pairs may cross. Of those of one key the last opened is meant.
-void ops_close_pair(size_t index) {
+// Gives its index.
+static size_t open_pair(graph_node *node, const char *key) {
+  ledger_change *change = malloc(sizeof *change);
+  FUZZ_REQUIRE(change);
+  *change = ops_setting(node, key);
+  ops.pairs[ops.pair_count++] = (ops_pair){node, change, true};
+  will(node, change);
+  size_t index = index_of(change); // others before it may have been closed meanwhile
+  ops.pairs[index].is_opening = false;
+  return index;
+}
+
+void ops_open_pair(graph_node *node) {
+  if (ops.pair_count == OPS_PAIRS) return;
+  const char *key = ops_key();
+  if (!is_being_set_by_hand(node, key)) open_pair(node, key);
+}
+
+static void close_pair(size_t index) {
   ops_pair pair = ops.pairs[index];
   index = last_pair(pair.node, pair.change->key);
   if (ops.pairs[index].is_opening) return;
@@ -59,18 +75,14 @@ void ops_close_pair(size_t index) {
   kvo_object_release(ops_object(pair.node));
 }
 
-void ops_bracket(graph_node *node) {
-  size_t count = ops.pair_count;
-  ops_open_pair(node);
-  if (ops.pair_count > count) ops_close_pair(ops.pair_count - 1);
+// Any of the open ones: pairs may cross. Of those of one key the last opened is meant.
+void ops_close_pair(size_t index) {
+  const ops_pair *pair = &ops.pairs[index];
+  if (!is_being_set_by_hand(pair->node, pair->change->key)) close_pair(index);
 }
 
-// In a prior call of a setter that tells by hand, a did would be that of the setter's will.
-static bool is_being_set_by_hand(const graph_node *node, const char *key) {
-  const ledger_change *change = fuzz_ledger.top;
-  while (change && (change->node != node || change->is_automatic || strcmp(change->key, key)))
-    change = change->outer;
-  return change;
+void ops_bracket(graph_node *node) {
+  if (ops.pair_count < OPS_PAIRS) close_pair(open_pair(node, ops_key()));
 }
 
 void ops_close_without_will(graph_node *node) {

@@ -2,21 +2,21 @@
 //
 // An observer follows a path to a value of one of two objects. A thread makes changes of either value, of the
 // link, and of the value as a derived key of its own, in which changes of what it is derived from are
-// told to nobody. They begin and end in any order, also while he is told and before he is called, since others
-// are called first; each may store while it is open. A change counts itself at will and notes the count, how
-// often telling him had begun and ended, and how often he had been passed over. At did it keeps quiet if
-// old equals new and all but the last are as they were; then it takes its count back. If he does not stand
-// there any more he is told likewise if he has been passed over since, else the change counts once more,
+// told to nobody. They begin and end in any order, also while the observer is told and before it is called, since
+// others are called first; each may store while it is open. A change counts itself at will and notes the count, how
+// often telling had begun and ended, and how often the observer had been passed over. At did it keeps quiet if
+// old equals new and all but the last are as they were; then it takes its count back. If the observer is not linked
+// there any more it is told likewise if it has been passed over since, else the change counts once more,
 // so that those around it are told.
 //
-// When no change is open and nothing is being told, he has read the value that is there. Left out is
-// what nobody is told who observes all changes: one that begins where he does not stand, and ends where
-// he does.
+// When no change is open and nothing is being told, the observer has read the value that is there. Left out is
+// what not even an observer of all changes is told: a change that begins where it is not linked, and ends where
+// it is.
 //
 // holds:  as it is
-// violated: -DBEGUN=0  the count of changes: he who ends first keeps quiet about what the other has found
+// violated: -DBEGUN=0  the count of changes: the one that ends first keeps quiet about what the other has found
 // violated: -DENDED=0  that of tellings that have ended: one may end in a change that has begun in it
-// violated: -DCALLED=0  that he counts once more when he is called, if others were called before
+// violated: -DCALLED=0  that it counts once more when it is called, if others were called before
 // violated: -DLOST=0  that those are told who stand elsewhere now
 // violated: -DLOST=2  that a change that has told nobody counts once more
 #ifndef BEGUN
@@ -46,7 +46,7 @@ byte open_count;
 bool is_derived_open;
 
 byte values[2];
-byte link_to, stands_at; // he follows the link when its change ends
+byte link_to, stands_at; // the observer follows the link when its change ends
 byte known;
 
 byte begun, tellings, ended, passed;
@@ -140,7 +140,7 @@ inline call() {
   has_read[telling - 1] = true
 }
 
-// He may have read once more.
+// The observer may have read once more.
 inline return_from_call() {
   telling--;
   has_read[telling] = false;
@@ -151,7 +151,7 @@ inline return_from_call() {
   fi
 }
 
-// Whether one is open of that object that does not concern him.
+// Whether a change of that object is open that does not concern the observer.
 #define is_alien(c, k) (changes[c].is_open && !changes[c].is_noted && changes[c].kind == k)
 #define is_of(c, k) (changes[c].is_open && changes[c].kind == k)
 #define has_alien(k) (is_alien(0, k) || is_alien(1, k) || is_alien(2, k))

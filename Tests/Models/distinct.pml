@@ -3,14 +3,14 @@
 // Three threads set one property, each once; a setter may store something in passing first. The
 // first thread may have begun when no other had a record: it does without locked instructions. A
 // change whose old equals its new is not told, but a value that the observer has been told, or has
-// read by himself while he was called, must not stay the last one. So a change claims the observer
-// at its will, unless its thread has claimed him last anyhow, and notes how often telling him had
-// ended, before it reads old. At its did telling him begins before new is read, and ends when he
-// has returned. The change keeps quiet only if nobody else has claimed him until it has read new,
+// read by itself while it was called, must not stay the last one. So a change claims the observer
+// at its will, unless its thread has claimed it last anyhow, and notes how often telling it had
+// ended, before it reads old. At its did telling it begins before new is read, and ends when it
+// has returned. The change keeps quiet only if no other thread has claimed it until it has read new,
 // and no more had begun then than had ended at its will; then it takes its beginning back.
 //
-// In the end the call that read last has told the value that is there, and the observer who reads
-// the property whenever he is called has read it.
+// In the end the call that read last has told the value that is there, and an observer that reads
+// the property whenever it is called has read it.
 //
 // holds: -DALONE=1  the first thread has begun alone
 // holds: -DALONE=0  all have locked instructions
@@ -45,7 +45,7 @@
 mtype = { VALUE, BEGUN, ENDED };
 byte value = 1;
 byte told = 1, told_as; // by the call that read last, which was that one
-byte seen = 1;              // by the observer, who reads when he is called
+byte seen = 1;              // by the observer, which reads when it is called
 byte reads = 0;
 byte claimed; // by that thread, from 1
 byte begun[2], ended[2];

@@ -7,9 +7,9 @@
 //       (kvo_thread_start in thread.c, kvo_frame_push and kvo_frame_pop in kvo_thread.h)
 //   D   changes the object on record 1, which stands behind record 0 in the list
 //   R   unlinks what they read, looks through the list and frees it, or leaves it to wait for a frame
-//       (reclaim_or_wait, must_wait_locked, frame_guarding, kvo_reclaim_waiting in reclaim.c)
+//       (reclaim_or_wait, must_wait_locked, frame_protecting, kvo_reclaim_waiting in reclaim.c)
 //
-// What a thread stores plainly (the top, the guard) passes through its store buffer. R's heavy fence
+// What a thread stores plainly (the top, the hazard pointer) passes through its store buffer. R's heavy fence
 // empties those of threads that have a record; a locked operation empties one's own. No serial: each
 // frame counts, also one that began later, so that nothing is freed by luck. Without buffers the
 // list is all that is looked at; blocks of a stack are taken out and put in again as records are.
@@ -24,7 +24,7 @@
 // violated: -DLOOK=0 -DTHIRD=0 -DBESIDE=0  the second look at a frame that was marked
 // violated: -DSTAYS=0 -DTHIRD=0 -DBESIDE=0  that a record stays in the list while a frame is left in it
 // violated: -DKEEPS=0 -DBUFFERED=0  that a record that is taken out of the list keeps the next one
-// violated: -DTOP=0 -DTHIRD=0 -DBESIDE=0  that the top is raised before the guard is published
+// violated: -DTOP=0 -DTHIRD=0 -DBESIDE=0  that the top is raised before the hazard pointer is published
 // violated: -DTELL=0 -DTHIRD=0 -DBESIDE=0  that who ends a frame looks whether its owner lives afterwards
 #ifndef FENCE
 #define FENCE 1
@@ -56,12 +56,12 @@
 #endif
 
 #define NONE 2 // no record
-#define G 0    // a store of a guard
+#define G 0    // a store of a hazard pointer
 #define H 1    // a store of a top
 
 // Memory. One object, and one piece that is read of it.
 bool linked_piece = true, freed = false, waiting = false;
-bool guard[2], top[2], owes[2];
+bool hazard[2], top[2], awaited[2];
 bool occupied[2]; // frame.state; release, and only ever read by who has a fence between
 
 // Records.
@@ -79,12 +79,12 @@ inline unlock(l) { l = false }
 #if BUFFERED
 inline store(b, kind, r, v) { buffer[b]!kind, r, v }
 #else
-inline store(b, kind, r, v) { d_step { if :: kind == G -> guard[r] = v :: else -> top[r] = v fi } }
+inline store(b, kind, r, v) { d_step { if :: kind == G -> hazard[r] = v :: else -> top[r] = v fi } }
 #endif
 inline commit(b) {
   atomic {
     buffer[b]?k, i, v;
-    if :: k == G -> guard[i] = v :: else -> top[i] = v fi;
+    if :: k == G -> hazard[i] = v :: else -> top[i] = v fi;
     k = 0; i = 0; v = 0
   }
 }
@@ -126,7 +126,7 @@ inline push(r) {
 #endif
 }
 
-// Whether a frame guards the object: `found` is its record. Walks the list, reading as it is.
+// Whether a frame protects the object: `found` is its record. Walks the list, reading as it is.
 inline look() {
   at = head;
   found = NONE;
@@ -134,7 +134,7 @@ inline look() {
   :: at == NONE || found != NONE -> break
   :: else ->
      seen = top[at];
-     if :: seen && guard[at] -> found = at :: else -> skip fi;
+     if :: seen && hazard[at] -> found = at :: else -> skip fi;
      if :: found == NONE -> at = next[at] :: else -> skip fi
   od;
   at = NONE; seen = false
@@ -145,7 +145,7 @@ inline must_wait() {
   do
   :: look();
      if :: found == NONE -> waits = false; break :: else -> skip fi;
-     d_step { marked = owes[found]; owes[found] = true };
+     d_step { marked = awaited[found]; awaited[found] = true };
      if :: marked -> waits = true; break :: else -> skip fi;
 #if LOOK
      heavy_fence()
@@ -158,7 +158,7 @@ inline must_wait() {
 
 inline free_piece() { atomic { assert(!freed); freed = true } }
 
-inline pay(b) {
+inline reclaim_waiters(b) {
   lock(limbo);
   own_fence(b);
   heavy_fence();
@@ -177,9 +177,9 @@ inline pop(r) {
   store(r, G, r, false);
   occupied[r] = false;
   store(r, H, r, false);
-  owed = owes[r];
-  if :: owed -> own_fence(r); owes[r] = false; pay(r) :: else -> skip fi;
-  owed = false
+  was_awaited = awaited[r];
+  if :: was_awaited -> own_fence(r); awaited[r] = false; reclaim_waiters(r) :: else -> skip fi;
+  was_awaited = false
 }
 
 // Thread lock held.
@@ -209,7 +209,7 @@ proctype T1() {
 
 proctype T2() {
   byte at = NONE, found = NONE;
-  bool seen, marked, waits, owed, lives;
+  bool seen, marked, waits, was_awaited, lives;
   bit k, i;
   bool v;
   handed?k;
@@ -221,21 +221,21 @@ proctype T2() {
 #if FENCE
   own_fence(2);
 #endif
-  owed = owes[0];
-  if :: owed -> own_fence(2); owes[0] = false :: else -> skip fi;
+  was_awaited = awaited[0];
+  if :: was_awaited -> own_fence(2); awaited[0] = false :: else -> skip fi;
   own_fence(2); // the state's: what it is stored with is read behind it
   occupied[0] = false;
 #if TELL
   lives = in_use[0];
 #endif
   if :: lives -> skip :: else -> lock(thread_lock); let_go(); unlock(thread_lock) fi;
-  if :: owed -> pay(2) :: else -> skip fi;
+  if :: was_awaited -> reclaim_waiters(2) :: else -> skip fi;
   done++
 }
 
 proctype T3() {
   byte at = NONE, found = NONE;
-  bool seen, marked, waits, owed, has;
+  bool seen, marked, waits, was_awaited, has;
   bit k, i;
   bool v;
   lock(thread_lock);
@@ -250,7 +250,7 @@ proctype T3() {
 
 proctype D() {
   byte at = NONE, found = NONE;
-  bool seen, marked, waits, owed;
+  bool seen, marked, waits, was_awaited;
   bit k, i;
   bool v;
   push(1);

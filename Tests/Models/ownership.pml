@@ -1,10 +1,10 @@
 // Whose an object's observations are: ordering 17 of Documentation/Memory.md (kvo_table.h, kvo_retire).
 //
 // Two threads do the same: register at one of two keys of an object and are called with its value,
-// remove, change, or tell what they have found under the lock, as changes along paths do. Whoever hangs
+// remove, change, or tell what they have found under the lock, as changes along paths do. The thread that hangs
 // the first one there owns the object, and frees what it takes off without looking for readers elsewhere,
-// until another thread shares it. The store of a guard waits in its processor's buffer until it comes into
-// memory, or the kernel fences the thread. Whoever reads what has been freed, or is called when it has
+// until another thread shares it. The store of a hazard pointer waits in its processor's buffer until it comes into
+// memory, or the kernel fences the thread. A thread that reads what has been freed, or is called when it has
 // been, ends the model.
 //
 // holds:  as it is
@@ -13,7 +13,7 @@
 // violated: -DINITIAL=0  that who registers shares first
 // violated: -DFOUND=0  that who finds observers under the lock shares first
 // violated: -DTAKES=1  that only who finds nothing there becomes the owner
-// violated: -DLOOKS=0  that what is shared is freed when no guard is left
+// violated: -DLOOKS=0  that what is shared is freed when no hazard pointer is left
 // violated: -DFENCE=0  that the kernel fences before that
 // violated: -DAGAIN=0  that a change that has shared reads again what hangs there
 #ifndef STEPS
@@ -56,18 +56,18 @@ bool lock;
 bool live[PIECES], freed[PIECES];
 byte made;
 
-bool guard[2];             // as memory has them
+bool hazard[2];             // as memory has them
 bool stored[2], waits[2];  // what a thread has stored last, and whether memory has it not yet
 
 inline take() { atomic { !lock -> lock = true } }
 inline give_back() { lock = false }
 
-inline store_guard(value) {
+inline store_hazard(value) {
   atomic { stored[me] = value; waits[me] = true }
 }
 inline arrive(t) {
   if
-  :: waits[t] -> guard[t] = stored[t]; waits[t] = false
+  :: waits[t] -> hazard[t] = stored[t]; waits[t] = false
   :: else
   fi
 }
@@ -88,7 +88,7 @@ inline call(piece) {
 }
 
 inline register() {
-  store_guard(true);
+  store_hazard(true);
   take();
   if
   :: INITIAL -> share()
@@ -114,7 +114,7 @@ inline register() {
   :: piece && live[piece] -> call(piece)
   :: else
   fi;
-  store_guard(false)
+  store_hazard(false)
 }
 
 inline remove(key) {
@@ -138,7 +138,7 @@ inline remove(key) {
     :: FENCE -> atomic { arrive(0); arrive(1) }
     :: else
     fi;
-    !guard[1 - me]
+    !hazard[1 - me]
   :: else
   fi;
   if
@@ -149,7 +149,7 @@ inline remove(key) {
 
 // Reads the word at once, then what it leads to.
 inline change(key) {
-  store_guard(true);
+  store_hazard(true);
   atomic { is_own = owner == me || owner == NOBODY; piece = hangs[key] }
   if
   :: !is_own && SHARES ->
@@ -171,10 +171,10 @@ inline change(key) {
     fi
   :: else
   fi;
-  store_guard(false)
+  store_hazard(false)
 }
 
-// What is found is held, so that its memory stays, and asked whether it is live under the guard.
+// What is found is held, so that its memory stays, and asked whether it is live under the hazard pointer.
 inline tell(key) {
   take();
   if
@@ -183,12 +183,12 @@ inline tell(key) {
   fi;
   piece = hangs[key];
   give_back();
-  store_guard(true);
+  store_hazard(true);
   if
   :: piece && live[piece] -> call(piece)
   :: else
   fi;
-  store_guard(false)
+  store_hazard(false)
 }
 
 proctype thread(byte me) {

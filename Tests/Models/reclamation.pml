@@ -12,14 +12,14 @@
 // holds: -DFENCES=3 -DRETIRED=1  the kernel comes to refuse the call
 // violated: -DFENCES=0  the fences
 // violated: -DUNLINKED=0  the remover's fence behind the unlinking
-// violated: -DFENCES=1 -DPUBLISHED=0  the deliverer's fence behind its guard
-// violated: -DFENCES=1 -DEND=0  the deliverer's fence behind the end of its guard
+// violated: -DFENCES=1 -DPUBLISHED=0  the deliverer's fence behind its hazard pointer
+// violated: -DFENCES=1 -DEND=0  the deliverer's fence behind the end of its hazard pointer
 // violated: -DFENCES=3 -DPAUSE=0  the pause of who is refused the call first
 // violated: -DLOOK=0  the second look at a frame that was marked
 // violated: -DLOOK=1  the fence before the second look
 // violated: -DNUMBER=1  that a deliverer reads the number before the table
 // violated: -DNUMBER=2  that a remover raises the number behind the unlinking
-// violated: -DLOCKED=0  that who pays waits for who has marked
+// violated: -DLOCKED=0  that who reclaims waits for who has marked
 #ifndef DELIVERERS
 #define DELIVERERS 2
 #endif
@@ -61,12 +61,12 @@ bool freed[PIECES], waits[PIECES];
 byte since[PIECES];
 byte serial;    // kvo_serial
 bool limbo;     // the lock
-byte guard[2], number[2], owes[2]; // of the frames, as memory has them
+byte hazard[2], number[2], awaited[2]; // of the frames, as memory has them
 byte ended;
 
 // MARK: Stores that wait
 
-mtype = { GUARD, SERIAL };
+mtype = { HAZARD, SERIAL };
 chan buffer[2] = [4] of { mtype, byte };
 bool kernel_fences = true, fences_are_asymmetric = true;
 byte late[2]; // of what waits, how much was there when the call was refused
@@ -74,7 +74,7 @@ byte late[2]; // of what waits, how much was there when the call was refused
 inline arrive(d) {
   buffer[d]?what,stored;
   if
-  :: what == GUARD -> guard[d] = stored
+  :: what == HAZARD -> hazard[d] = stored
   :: else -> number[d] = stored
   fi;
   if
@@ -85,11 +85,11 @@ inline arrive(d) {
 }
 
 proctype Buffer(byte d) {
-  mtype what = GUARD;
+  mtype what = HAZARD;
   byte stored;
 end:
   do
-  :: atomic { nempty(buffer[d]) -> arrive(d); what = GUARD }
+  :: atomic { nempty(buffer[d]) -> arrive(d); what = HAZARD }
   od
 }
 
@@ -101,7 +101,7 @@ inline arrive_all() {
   :: empty(buffer[0]) && nempty(buffer[1]) -> arrive(1)
   :: empty(buffer[0]) && empty(buffer[1]) -> break
   od;
-  what = GUARD
+  what = HAZARD
 }
 
 inline heavy_fence() {
@@ -145,17 +145,17 @@ inline release(piece) {
   atomic { assert(!freed[piece]); freed[piece] = true }
 }
 
-// Sets `frame` to one that guards the piece's object and was there already. Guards first, numbers
+// Sets `frame` to one that protects the piece's object and was there already. hazard pointers first, numbers
 // behind them.
 inline find_frame(piece) {
   frame = 0;
   do
-  :: frame < NOBODY && guard[frame] == OBJECT_OF(piece) ->
+  :: frame < NOBODY && hazard[frame] == OBJECT_OF(piece) ->
      if
      :: number[frame] < since[piece] -> break
      :: else -> frame++
      fi
-  :: frame < NOBODY && guard[frame] != OBJECT_OF(piece) -> frame++
+  :: frame < NOBODY && hazard[frame] != OBJECT_OF(piece) -> frame++
   :: frame == NOBODY -> break
   od
 }
@@ -168,7 +168,7 @@ inline mark_frame(piece) {
      :: frame == NOBODY -> break
      :: else
      fi;
-     atomic { is_marked = owes[frame] == OBJECT_OF(piece); owes[frame] = OBJECT_OF(piece) };
+     atomic { is_marked = awaited[frame] == OBJECT_OF(piece); awaited[frame] = OBJECT_OF(piece) };
      if
      :: is_marked -> break
      :: else
@@ -214,9 +214,9 @@ inline retire(piece) {
 }
 
 // What waits for the object is taken out, and freed or put back.
-inline pay(d, object) {
+inline reclaim_waiters(d, object) {
   fence_of(d);
-  owes[d] = 0;
+  awaited[d] = 0;
   lock();
   heavy_fence();
   piece = 1;
@@ -235,11 +235,11 @@ inline pay(d, object) {
 // MARK: Who meets
 
 proctype Deliverer(byte d, first, second) {
-  byte object = first, seen, count, owed, piece, frame, stored;
+  byte object = first, seen, count, was_awaited, piece, frame, stored;
   bool is_marked;
-  mtype what = GUARD;
+  mtype what = HAZARD;
   do
-  :: buffer[d]!GUARD,object;
+  :: buffer[d]!HAZARD,object;
 #if PUBLISHED
      light_fence(d);
 #endif
@@ -253,13 +253,13 @@ proctype Deliverer(byte d, first, second) {
      seen = list[object];
 #endif
      assert(!freed[seen]); // anything may have happened meanwhile
-     atomic { buffer[d]!GUARD,0; seen = 0; count = 0 };
+     atomic { buffer[d]!HAZARD,0; seen = 0; count = 0 };
 #if END
      light_fence(d);
 #endif
-     owed = owes[d];
+     was_awaited = awaited[d];
      if
-     :: owed -> pay(d, owed); owed = 0
+     :: was_awaited -> reclaim_waiters(d, was_awaited); was_awaited = 0
      :: else
      fi;
      if
@@ -281,7 +281,7 @@ inline unlink(piece, by) {
 proctype Remover() {
   byte frame, stored;
   bool is_marked;
-  mtype what = GUARD;
+  mtype what = HAZARD;
 #if RETIRED > 1
   unlink(3, 0);
   retire(3);

@@ -6,7 +6,7 @@
 // is let read what is freed ends the model.
 //
 // holds:  as it is
-// violated: -DMARK=0  the fence between marking a record and the first guard
+// violated: -DMARK=0  the fence between marking a record and the first hazard pointer
 // violated: -DCOUNT=0  that threads are counted behind the unlinking
 // violated: -DFENCE=0  the fence of those that were counted
 #ifndef MARK
@@ -19,10 +19,10 @@
 #define FENCE 1
 #endif
 
-mtype = { IN_USE, GUARD };
+mtype = { IN_USE, HAZARD };
 bool list = true; // whether the table leads to it still
 bool freed, is_taken;
-bool in_use, guard;
+bool in_use, hazard;
 chan buffer = [4] of { mtype, bool }; // stores that wait, of whose record it is
 byte ended;
 
@@ -30,17 +30,17 @@ inline arrive() {
   buffer?what,stored;
   if
   :: what == IN_USE -> in_use = stored
-  :: else -> guard = stored
+  :: else -> hazard = stored
   fi;
   stored = false
 }
 
 proctype Buffer() {
-  mtype what = GUARD;
+  mtype what = HAZARD;
   bool stored;
 end:
   do
-  :: atomic { nempty(buffer) -> arrive(); what = GUARD }
+  :: atomic { nempty(buffer) -> arrive(); what = HAZARD }
   od
 }
 
@@ -64,17 +64,17 @@ inline give_record_back() {
 proctype Deliverer() {
   bool seen;
   take_record();
-  buffer!GUARD,true;
+  buffer!HAZARD,true;
   seen = list;
   assert(!seen || !freed);
-  buffer!GUARD,false;
+  buffer!HAZARD,false;
   give_record_back();
   ended++
 }
 
 proctype Remover() {
   bool stored, others;
-  mtype what = GUARD;
+  mtype what = HAZARD;
 #if COUNT
   list = false;
   others = in_use;
@@ -90,13 +90,13 @@ proctype Remover() {
        :: nempty(buffer) -> arrive()
        :: empty(buffer) -> break
        od;
-       what = GUARD
+       what = HAZARD
      }
   :: else
   fi;
 #endif
   if
-  :: guard // it waits, and whoever ends the guard frees it: reclamation.pml
+  :: hazard // it waits, and whoever ends the hazard pointer frees it: reclamation.pml
   :: else -> freed = true
   fi;
   ended++

@@ -1,8 +1,8 @@
 // Tracked reads: what several threads leave of one derivation stands at all that its getter read
 // last, and has been read since it came to stand there.
 //
-// Modelled are kvo_wiring_track with begin and install of tracking.c, and track, go_on, is_settled,
-// place_first and note_placed of wiring.c. The getter reads a choice, then the flag of what is
+// Modelled are kvo_attachment_track with begin and install of tracking.c, and track, go_on, is_settled,
+// place_first and note_placed of attachment.c. The getter reads a choice, then the flag of what is
 // chosen, then one of two values by that flag. Chains 0 and 1 stand at the flags, 2 and 3 at the
 // values; at the choice there always stands one. Two threads set the choice, a third sets a flag
 // where perhaps nobody stands yet: then nobody is told. Each step under the graph lock is atomic.

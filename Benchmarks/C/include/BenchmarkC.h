@@ -26,10 +26,10 @@ bench_workload bench_floor_ffi_closure(void);
 /// A setter of an object that nobody observes, through the inline caller.
 bench_workload bench_set_unobserved(void);
 /// How setters are interposed.
-typedef enum bench_lane { BENCH_TYPED, BENCH_CLOSURE } bench_lane;
+typedef enum bench_way { BENCH_TYPED, BENCH_CLOSURE } bench_way;
 /// A setter with so many callbacks, which ask for no values, or for old and new.
-bench_workload bench_set_observed(bench_lane lane, size_t observers);
-bench_workload bench_set_observed_old_new(bench_lane lane);
+bench_workload bench_set_observed(bench_way way, size_t observers);
+bench_workload bench_set_observed_old_new(bench_way way);
 /// The same, one callback, while another thread sets an observed object of its own.
 bench_workload bench_set_own(void);
 /// The setter of a key that nobody observes, on an object of which another key is observed: in a
@@ -62,7 +62,7 @@ void bench_company_end(bench_company *_Nonnull company);
 void bench_company_finish(bench_company *_Nonnull company);
 
 /// So many keys of one object with one callback each, set in a fixed shuffled order.
-bench_workload bench_many_keys(bench_lane lane, size_t count);
+bench_workload bench_many_keys(bench_way way, size_t count);
 
 /// Bytes for each of so many observations: of as many keys of one object, whose class has had them
 /// observed before, or has not; or of one key of as many objects, of each of which that is the only one.

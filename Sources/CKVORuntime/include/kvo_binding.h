@@ -1,5 +1,5 @@
 /// For language bindings: objects with other memory management, properties stored by the
-/// language, changes bracketed at the call site (the uniform lane), recording of reads.
+/// language, changes bracketed at the call site, recording of reads.
 ///
 /// A binding's object carries a `kvo_object` header at a fixed offset of its own choosing; the
 /// runtime only ever sees a pointer to that header. Its isa is NULL, or a dynamic subclass while
@@ -65,6 +65,17 @@ void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_ke
 /// as the process lives. NULL: by none.
 void kvo_reads_add_known(kvo_reads *reads, kvo_object *object, const char *interned_key,
     const void *KVO_NULLABLE token);
+/// The same of a stored property that may be one of a key path's, `place` being where it is stored: for
+/// `kvo_reads_are_path`.
+void kvo_reads_add_step(kvo_reads *reads, kvo_object *object, const char *interned_key,
+    const void *KVO_NULLABLE token, const void *place);
+/// How many properties have been read so far, one that was read twice running counted once.
+size_t kvo_reads_count(const kvo_reads *reads);
+/// Says, when all has been read, that the key is a path of so many stored properties: if as many have been read, all of
+/// them steps, the key's value depends on nothing else, and each but the last is a reference, of a pointer's size, to
+/// an object whose header lies `offset` bytes behind its address; of that object the next one was read. So a
+/// change of the last property needs no reading as long as the references are what they were.
+void kvo_reads_are_path(kvo_reads *reads, size_t count, ptrdiff_t offset);
 /// Whether this is the property that was read next when the key was last read: then it has been told.
 /// Else it is to be told by `kvo_reads_add_known`. O(1); on the thread that tracks.
 bool kvo_reads_follow(kvo_reads *reads, const kvo_object *object, const void *token);
@@ -155,6 +166,10 @@ typedef struct kvo_change_parts {
 KVO_INLINE const kvo_change_parts *kvo_binding_change_parts(const kvo_change *change) {
   return (const kvo_change_parts *)(const void *)change;
 }
+/// As `kvo_change_get_key_index`. O(1).
+KVO_INLINE uint32_t kvo_binding_key_index(const kvo_change *change) {
+  return *(const uint32_t *)(const void *)(kvo_binding_change_parts(change) + 1);
+}
 /// Whether it is a setting: so mostly, and then it has no indexes. O(1).
 KVO_INLINE bool kvo_binding_is_setting(const kvo_change *change) {
   return kvo_binding_change_parts(change)->kind == KVO_SETTING;
@@ -209,14 +224,14 @@ typedef struct kvo_frame kvo_frame;
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
 /// Closes the change and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);
-/// The same of a change that `kvo_uniform_will_key` has opened, by whoever has the key at hand: with very
+/// The same of a change that `kvo_uniform_will_key` has opened, for a caller that has the key at hand: with very
 /// many keys it is not looked for in memory then.
 void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key);
 /// Closes a change that came to nothing: no final calls are made.
 void kvo_uniform_cancel(kvo_frame *frame);
 /// For a property that was set while nobody observed the object, so that no change was opened, if the
 /// object is observed by now (`kvo_binding_is_observed`, asked after the value has been stored): tells
-/// those who were registered on another thread meanwhile. The caller holds the object.
+/// observers that were registered on another thread meanwhile. The caller holds the object.
 void kvo_uniform_look(void *header, const void *storage);
 /// The same by interned key.
 void kvo_uniform_look_key(void *header, const char *interned_key);
@@ -239,7 +254,7 @@ kvo_frame *KVO_NULLABLE kvo_bracket_will(void *header, const char *interned_key,
 kvo_frame *KVO_NULLABLE kvo_bracket_will_named(void *header, const char *key);
 /// Closes the change and calls the observers.
 void kvo_bracket_did(kvo_frame *frame);
-/// After a body that was run without a change: tells those who were registered on another thread meanwhile.
+/// After a body that was run without a change: tells observers that another thread has registered meanwhile.
 /// The caller holds the object.
 void kvo_bracket_look(void *header, const char *key);
 /// For a class of which the binding announces changes by hand in the class's own way, by methods that the
@@ -320,8 +335,8 @@ typedef struct kvo_binding_lock {
   struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link;
 } kvo_binding_lock;
 
-/// - is_outer: may be taken again by its holder, who may call the runtime meanwhile and take others
-///   that are not outer. While one of those is held neither the runtime is called nor another taken.
+/// - is_outer: may be taken again by the thread that holds it, which may call the runtime meanwhile and take
+///   others that are not outer. While one of those is held neither the runtime is called nor another taken.
 ///   Outer ones must not be nested.
 /// The lock must not move. An outer one is made and destroyed while no lock is held, another also
 /// under an outer one.

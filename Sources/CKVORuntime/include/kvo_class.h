@@ -116,14 +116,14 @@ extern uint64_t kvo_first_observations;
 /// What `kvo_setter_returned` does if that has happened while the setter ran.
 void kvo_setter_ran_bare(kvo_object *self, const kvo_method *method, kvo_imp imp, uint64_t begun);
 
-/// For whoever calls what changes a property by `kvo_method_lookup`, as the functions do that the
+/// For callers that change a property by `kvo_method_lookup`, as the functions do that the
 /// macros make: to be asked before the look-up, and given to `kvo_setter_returned` after the call. A
 /// setter that begins while nobody observes the property is not interposed, and what it stores would
-/// be told to nobody who registers on another thread before it returns. One load. Any thread.
+/// be told to no observer that another thread registers before it returns. One load. Any thread.
 KVO_INLINE uint64_t kvo_setter_begins(void) {
   return __atomic_load_n(&kvo_first_observations, __ATOMIC_ACQUIRE);
 }
-/// After the call: tells those who have come too late to be told by it, of a setting. Mostly one load;
+/// After the call: tells observers that came too late to be told by it, of a setting. Mostly one load;
 /// else it may call observers. The object may have died in the setter.
 /// - imp: what `kvo_method_lookup` gave and was called.
 KVO_INLINE void kvo_setter_returned(kvo_object *self, const kvo_method *method, kvo_imp imp,

@@ -53,7 +53,7 @@ void kvo_set_unhandled_notification_handler(void (*KVO_NULLABLE handler)(const c
 void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
     kvo_object *observer);
 
-/// Forces the closure lane: setters that come to be interposed from now on, when a key of their
+/// Forces closures: setters that come to be interposed from now on, when a key of their
 /// class is observed for the first time, are interposed by libffi closures, also where a function
 /// compiled for their argument's type would do it several times faster. What observers are told is
 /// the same. Returns what was set before. Any thread.

@@ -24,7 +24,7 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_LAYOUT_MISMATCH,     ///< `sizeof` or `_Alignof` differ from what the encoding says.
   KVO_DUPLICATE,           ///< The class has that method, ivar or name already.
   KVO_INVALID_ARGUMENT, ///< A call against its documentation, say a method added to an unknown class.
-  KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory; other lanes still work.
+  KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory; what needs no closure still works.
   KVO_NO_MEMORY,
   KVO_REFUSED, ///< The program's own code said no, with an error of its own; the message says more.
 } kvo_status;

@@ -45,7 +45,7 @@ kvo_object *kvo_object_retain(kvo_object *object);
 /// that the object made or that others made with it, and frees it. NULL is ignored. Any thread.
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
 
-/// To be called by a binding, or by whoever frees such objects without `kvo_object_release`,
+/// To be called by a binding, or by code that frees such objects without `kvo_object_release`,
 /// before the object's memory goes: ends all registrations with it and by it. No call of one of
 /// its observers begins afterwards. A binding's `try_retain` refuses the object by then, and
 /// nothing is registered with it, or by it, any more. Any thread, once per object.

@@ -23,7 +23,7 @@
 /// Memory. A registration that memory is out for is not made; ending one, and death, need none. A
 /// change that can't be told for want of memory is made all the same, and reported as misuse, by
 /// class and key. Its observers are told what could be read, and never what is not so: part of a
-/// to-many key as a setting, a change without its old value, or, who asked for a new one that can't
+/// to-many key as a setting, a change without its old value, or, where it asked for a new one that can't
 /// be read, nothing. Where a path could not be followed, it is when the link changes next.
 #ifndef KVO_OBSERVING_H
 #define KVO_OBSERVING_H
@@ -72,8 +72,8 @@ bool kvo_change_is_prior(const kvo_change *change);
 /// The value before and after. NULL, which no reader of a value takes, if this observer did not ask for it
 /// (`KVO_OLD`, `KVO_NEW`); old also in an initial call and where an insertion is told, new also in a prior
 /// call and where a removal is told: check the pointer where any of these may come. A nil property gives a
-/// nil value, not NULL. Who registered on another thread while the change was under way finds as old what
-/// is new. Owned by the change.
+/// nil value, not NULL. An observer registered on another thread while the change was under way finds as old
+/// what is new. Owned by the change.
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
@@ -83,6 +83,8 @@ const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// what went (old), absent where nothing can have come or gone. For an ordered property they are
 /// arrays in the order of the indexes, for an unordered one sets.
 const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *change);
+/// In a callback of `kvo_add_callback_for_keys`, which of its keys changed, from 0. Not for others.
+uint32_t kvo_change_get_key_index(const kvo_change *change);
 
 /// Called with the object that was registered with and the key path as registered. A key lives for
 /// ever, a path of several components as long as the registration; the object is borrowed. The function
@@ -119,7 +121,8 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 /// An initial call that was made before memory ran out at a later key stays made. One that throws
 /// ends all of them; the handle is to be given back all the same.
 /// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
-/// - context: of the first key; the i-th key's callback is handed `context + i * stride`.
+/// - context: of the first key; the i-th key's callback is handed `context + i * stride`. With a stride of 0
+///   it tells the keys apart by `kvo_change_get_key_index`, or by their names.
 /// - ended: called exactly once, with `context`, when all of them have ended.
 /// Statuses as `kvo_add_callback`, KVO_INVALID_ARGUMENT for no keys. O(count). Any thread.
 kvo_status kvo_add_callback_for_keys(kvo_object *object,

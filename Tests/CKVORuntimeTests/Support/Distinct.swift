@@ -52,7 +52,7 @@ func onAnotherThread(_ body: @escaping () -> Void) {
   onThreads(1) { _ in shared.value() }
 }
 
-/// An observer's first call, and what another thread does meanwhile before he reads.
+/// An observer's first call, and what another thread does meanwhile before the observer reads.
 final class Passage {
   /// Later calls just read.
   var isOver = false
@@ -89,7 +89,7 @@ final class Passage {
   }
 }
 
-/// An observer of `value` and `other`, who reads both whenever he is told of either.
+/// An observer of `value` and `other`, which reads both whenever it is told of either.
 final class Sight {
   let object: Disturbed
   let passage = Passage()

@@ -1,7 +1,7 @@
 #include "fuzz.h"
 
+#include "base/kvo_memory.h"
 #include "fixture_graph.h"
-#include "kvo_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -105,14 +105,15 @@ static void read_all(const ledger_change *change, model_value *values) {
 void ledger_begin(ledger_change *change) {
   ledger_change *joined = joined_by(change);
   if (joined && model_leads_on(change->key)) joined->is_stale = true;
+  change->is_stale = is_stale(); // a pair may outlive the change in whose prior call it was opened
   if (joined) joined->kind = 0;
-  change->audience = joined || change->is_silent ? 0 : reached(change->node, change->key);
+  change->recipients = joined || change->is_silent ? 0 : reached(change->node, change->key);
   change->is_automatic = change->is_automatic && !joined;
   change->known = fuzz_ledger.count;
   change->before = model_read(change->node, change->key);
   read_all(change, change->old);
   for (size_t i = 0; i < change->known; i++) {
-    if (change->audience & bit(&fuzz_ledger.entries[i])) ++*begun_of(&fuzz_ledger.entries[i]);
+    if (change->recipients & bit(&fuzz_ledger.entries[i])) ++*begun_of(&fuzz_ledger.entries[i]);
     change->finals[i] = *finals_of(&fuzz_ledger.entries[i]);
     change->returns[i] = *returns_of(&fuzz_ledger.entries[i]);
   }
@@ -135,7 +136,7 @@ static void read_mutation(ledger_change *change) {
   if (after.kind == MODEL_SET) {
     change->came = model_filter(&after, &change->before, false);
     change->goes = model_filter(&change->before, &after, false);
-  } else if (after.kind == MODEL_ARRAY) {
+  } else if (after.kind == MODEL_ARRAY && change->index < after.count) {
     change->came = (model_value){.kind = MODEL_ARRAY, .count = 1};
     change->came.nodes[0] = after.nodes[change->index];
   }
@@ -148,13 +149,13 @@ static void begin_finals(ledger_change *change) {
   read_all(change, change->new);
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
-    bool is_lost = change->audience & bit(entry) && !(still & bit(entry));
+    bool is_lost = change->recipients & bit(entry) && !(still & bit(entry));
     if (is_lost && entry->options & KVO_DISTINCT) change->lost |= bit(entry);
     bool is_same = change->finals[i] == *finals_of(entry) &&
                    change->returns[i] == *returns_of(entry) && change->begun[i] == *begun_of(entry);
     if (is_lost || !is_same) change->overtaken |= bit(entry);
   }
-  change->audience &= still;
+  change->recipients &= still;
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
@@ -179,9 +180,29 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
 static void take_back(const ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
-    bool is_passed = change->audience & bit(entry) && !(change->told[false] & bit(entry));
+    bool is_passed = change->recipients & bit(entry) && !(change->told[false] & bit(entry));
     if (is_passed && entry->options & KVO_DISTINCT) --*begun_of(entry);
   }
+}
+
+// An observer's calls do not tell which of its registrations they are of.
+static bool are_alike(const ledger_entry *one, const ledger_entry *other) {
+  return one->observer && one->object == other->object && one->observer == other->observer &&
+         one->context == other->context && !strcmp(one->path, other->path);
+}
+
+// Whether one is alike that has been told and that distinct might have left out: as many as there are
+// that had to be told and were not.
+static bool is_stood_for(const ledger_change *change, const ledger_entry *entry) {
+  size_t missing = 0, spare = 0;
+  for (size_t i = 0; i < change->known; i++) {
+    const ledger_entry *other = &fuzz_ledger.entries[i];
+    if (!are_alike(entry, other) || !other->is_live || !(change->recipients & bit(other))) continue;
+    bool is_told = change->told[false] & bit(other), may_miss = is_left_out(change, other, true);
+    spare += is_told && may_miss;
+    missing += !is_told && !may_miss;
+  }
+  return missing <= spare;
 }
 
 void ledger_finish(ledger_change *change) {
@@ -190,8 +211,9 @@ void ledger_finish(ledger_change *change) {
   if (change->may_be_untold || is_unsure()) return;
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
-    if (!entry->is_live || !(change->audience & bit(entry))) continue;
-    FUZZ_REQUIRE(change->told[false] & bit(entry) || is_left_out(change, entry, true));
+    if (!entry->is_live || !(change->recipients & bit(entry))) continue;
+    FUZZ_REQUIRE(change->told[false] & bit(entry) || is_left_out(change, entry, true) ||
+                 is_stood_for(change, entry));
     FUZZ_REQUIRE(change->told[true] & bit(entry) || !(entry->options & KVO_PRIOR));
   }
 }
@@ -260,7 +282,7 @@ static void check_change(ledger_change *change, const ledger_entry *entry, const
   change->is_open = is_prior;
   bool is_lost = change->lost & bit(entry); // whether it had to be told is not asked
   if (!is_unsure()) {
-    FUZZ_REQUIRE((change->audience | change->lost) & bit(entry));
+    FUZZ_REQUIRE((change->recipients | change->lost) & bit(entry));
     if (!is_lost) check_order(change, entry, is_prior);
     FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
   }
@@ -305,7 +327,39 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   if (is_prior) return !is_unsure() || asks_for(entry, told);
   if (!change->has_begun_finals) begin_finals(change);
   if (is_unsure()) return asks_for(entry, told);
-  return (change->audience | change->lost) & bit(entry) && !is_left_out(change, entry, false);
+  return (change->recipients | change->lost) & bit(entry) && !is_left_out(change, entry, false);
+}
+
+// Whether one of the same path that was registered later has been told of the change.
+static bool is_passed(const ledger_entry *entry, bool is_prior) {
+  for (size_t i = (size_t)(entry - fuzz_ledger.entries) + 1; i < fuzz_ledger.count; i++) {
+    const ledger_entry *later = &fuzz_ledger.entries[i];
+    if (fuzz_ledger.top->told[is_prior] & bit(later) && later->object == entry->object &&
+        !strcmp(later->path, entry->path))
+      return true;
+  }
+  return false;
+}
+
+// The values are those that the observer asks for; a mutation need not have them.
+static bool has_just_what(const ledger_entry *entry, const kvo_change *told) {
+  if (kvo_change_get_kind(told) != KVO_SETTING) return asks_for(entry, told);
+  bool asks_new = entry->options & KVO_NEW && !kvo_change_is_prior(told);
+  return !kvo_change_get_old(told) == !(entry->options & KVO_OLD) &&
+         !kvo_change_get_new(told) == !asks_new;
+}
+
+// One that distinct may leave out or not is taken to be left out once a later one has been told, or
+// where the call has other values than it asks for: of observers alike the call is for one whose turn
+// it is then.
+static ledger_entry *whose_turn(ledger_set alike, const kvo_change *told) {
+  ledger_entry *next[2][2] = {{NULL}};
+  for (size_t i = fuzz_ledger.count; i-- > 0;) {
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (!(alike & bit(entry)) || !is_next(entry, told)) continue;
+    next[is_passed(entry, kvo_change_is_prior(told))][has_just_what(entry, told)] = entry;
+  }
+  return next[0][1] ? next[0][1] : next[0][0] ? next[0][0] : next[1][1] ? next[1][1] : next[1][0];
 }
 
 ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,
@@ -320,12 +374,12 @@ ledger_entry *ledger_observed(const graph_node *observer, const graph_node *obje
     alike |= bit(entry);
     if (is_initial(entry)) found = entry;
   }
-  for (size_t i = 0; i < fuzz_ledger.count && !found; i++) {
-    ledger_entry *entry = &fuzz_ledger.entries[i];
-    if (alike & bit(entry) && is_next(entry, change)) found = entry;
-  }
+  if (!found) found = whose_turn(alike, change);
   FUZZ_REQUIRE(found);
   ledger_called(found, change);
+  for (size_t i = 0; i < fuzz_ledger.count; i++) // it may have been of each of them
+    if (&fuzz_ledger.entries[i] != found && alike & bit(&fuzz_ledger.entries[i]))
+      ++*finals_of(&fuzz_ledger.entries[i]);
   return found;
 }
 

@@ -33,6 +33,7 @@ typedef struct ledger_change {
   graph_node *node;
   const char *key;
   bool is_automatic;        ///< what happens to the key within joins it
+  bool is_by_hand;          ///< it is a setter's, which calls will and did itself
   bool is_silent;           ///< nobody is told
   bool may_be_untold;       ///< it turned out to be no change
   kvo_change_kind kind;     ///< of those who observe the key itself; 0 if that is not known
@@ -40,9 +41,9 @@ typedef struct ledger_change {
   model_value goes;         ///< what a mutation is going to take away, and then has
   model_value before, came; ///< the key's value before, and what came
 
-  ledger_set audience; ///< whom it reached when it began; later, those whom it still reaches
-  ledger_set lost;     ///< those whom it does not, who may be told all the same
-  ledger_set told[2];  ///< by finals, by priors
+  ledger_set recipients; ///< whom it reached when it began; later, those whom it still reaches
+  ledger_set lost;       ///< those whom it does not, who may be told all the same
+  ledger_set told[2];    ///< by finals, by priors
   bool has_begun_finals;
   bool is_open;  ///< a prior call is under way
   bool is_stale; ///< what happened within has left paths standing elsewhere than storage says

@@ -163,7 +163,7 @@ static graph_node *make_node(void) {
   return (graph_node *)made;
 }
 
-// Whoever registers first is this thread.
+// The thread that registers first is this one.
 static kvo_handle *begin_owning(owned *owned) {
   kvo_handle *first = NULL;
   const char *key = owned->call == MOMENT_OF_DERIVED_KEY ? "extra" : "quiet";
@@ -304,6 +304,59 @@ bool moment_many_told_without_memory(void) {
   for (int i = 0; i < MANY; i++) kvo_handle_release(handles[i]);
   kvo_object_release(&object->tracked.object);
   return all_well;
+}
+
+// MARK: Several keys, and no memory
+
+// What a request of several keys takes before its first key.
+enum { ATTEMPTS = 20000, TAKEN_BEFORE_KEYS = 2 };
+
+typedef struct bystanders {
+  gauge *object;
+  kvo_handle *handles[2]; // the only observers of the keys
+  int round;
+} bystanders;
+
+static void add_bystanders(bystanders *others) {
+  static const char *const keys[] = {"first", "second"};
+  for (int i = 0; i < 2; i++)
+    if (kvo_add_callback(&others->object->tracked.object, keys[i], 0, ignore, NULL, NULL,
+            &others->handles[i], NULL))
+      abort();
+}
+
+static void observe_both_without_memory(bystanders *others) {
+  static const char *const keys[] = {"first", "second"};
+  kvo_handle *handle;
+  fixture_fail_allocation(TAKEN_BEFORE_KEYS);
+  kvo_status status = kvo_add_callback_for_keys(&others->object->tracked.object, keys, 2, KVO_NEW,
+      ignore, NULL, 0, NULL, &handle, NULL);
+  fixture_limit_memory(-1);
+  if (status != KVO_NO_MEMORY || handle) abort();
+}
+
+static void come_and_go(void *context, int thread) {
+  bystanders *others = context;
+  for (int round = 1; round <= ATTEMPTS; round++) {
+    if (thread == 0) {
+      add_bystanders(others);
+      fixture_raise(&others->round);
+      observe_both_without_memory(others);
+      fixture_await(&others->round, 2 * round);
+    } else {
+      fixture_await(&others->round, 2 * round - 1);
+      for (int i = 0; i < 2; i++) kvo_handle_release(others->handles[i]);
+      fixture_raise(&others->round);
+    }
+  }
+}
+
+bool moment_several_without_memory(void) {
+  bystanders others = {.object = make_gauge()};
+  fixture_run_threads(2, come_and_go, &others);
+  bool is_observed = kvo_is_observed(&others.object->tracked.object, "first");
+  kvo_object_release(&others.object->tracked.object);
+  return !is_observed;
 }
 
 // MARK: Dumps beside brackets

@@ -4,8 +4,8 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#include "../../../Sources/CKVORuntime/internal/kvo_thread.h"
 #include "fixture_threads.h"
+#include "threads/kvo_thread.h"
 
 static kvo_object *make(void) {
   kvo_object *object = kvo_object_create(gauge_class());

@@ -45,7 +45,7 @@ static void set_span_and_change(world *world) {
   change_all(world);
 }
 
-static void rewire_and_change(world *world) {
+static void relink_and_change(world *world) {
   graph_node_setNext(node(world, 0), node(world, 2));
   world->log[0] = 0;
   change_all(world);
@@ -150,7 +150,7 @@ SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
     // The setter's own want of memory is a report of its own.
     SCENARIO("change", ACT_TELLS_OFTEN, watch_everything, call_set_name, set_name_and_change, NULL),
     CHANGE(watch_everything, call_set_span, set_span_and_change),
-    CHANGE(watch_paths, rewire, rewire_and_change), CHANGE(watch_paths, set_leaf, change_all),
+    CHANGE(watch_paths, relink, relink_and_change), CHANGE(watch_paths, set_leaf, change_all),
     CHANGE(watch_items, insert_item, insert_and_change),
     CHANGE(watch_items, remove_item, insert_and_change),
     CHANGE(watch_items, replace_item, insert_and_change),
@@ -159,6 +159,6 @@ SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
     CHANGE(watch_tags, remove_tag, add_tag_and_change),
     CHANGE(watch_values, change_by_hand, change_all),
     CHANGE(watch_everything, change_name_by_hand, change_all),
-    CHANGE(watch_paths, change_link_by_hand, rewire_and_change),
+    CHANGE(watch_paths, change_link_by_hand, relink_and_change),
     CHANGE(watch_items_with_indexes, remove_by_hand, insert_and_change),
     CHANGE(watch_tags_with_collection, union_by_hand, add_tag_and_change));

@@ -74,7 +74,7 @@ static kvo_status die(world *world) {
   static kvo_status act##_in_child(world *world) { return fork_and(world, act); }
 
 IN_CHILD(set_value)
-IN_CHILD(rewire)
+IN_CHILD(relink)
 IN_CHILD(observe)
 IN_CHILD(end_all)
 IN_CHILD(die)
@@ -88,6 +88,6 @@ static void watch_all(world *world) {
 #define FORK(kind, set_up, act) SCENARIO("fork", kind, set_up, act##_in_child, change_all, NULL)
 
 SCENARIO_TABLE(shortage_forks, FORK(ACT_TELLS, watch_all, set_value),
-    FORK(ACT_TELLS, watch_all, rewire), FORK(ACT_REPORTS, watch_all, observe),
+    FORK(ACT_TELLS, watch_all, relink), FORK(ACT_REPORTS, watch_all, observe),
     FORK(ACT_REPORTS, nothing, observe), FORK(ACT_MUST, watch_all, end_all),
     FORK(ACT_MUST, watch_all, die));

@@ -110,7 +110,7 @@ static inline kvo_status set_value(world *world) {
   return KVO_OK;
 }
 
-static inline kvo_status rewire(world *world) {
+static inline kvo_status relink(world *world) {
   graph_node_setNext(node(world, 0), node(world, 3));
   return KVO_OK;
 }

@@ -120,7 +120,7 @@ static kvo_status get_sum(world *world) {
   static kvo_status act##_on_thread(world *world) { return world_act_on_thread(world, act); }
 
 ON_THREAD(set_value)
-ON_THREAD(rewire)
+ON_THREAD(relink)
 ON_THREAD(insert)
 ON_THREAD(change_by_hand)
 ON_THREAD(observe)
@@ -150,7 +150,7 @@ static void set_and_change(world *world) {
   change_all(world);
 }
 
-static void rewire_and_change(world *world) {
+static void relink_and_change(world *world) {
   graph_node_setNext(node(world, 0), node(world, 2));
   world->log[0] = 0;
   change_all(world);
@@ -173,7 +173,7 @@ static void remove_and_change(world *world) {
 SCENARIO_TABLE_WITH_THREADS(shortage_threads,
     THREAD(ACT_TELLS, watch_value, set_value, set_and_change, NULL),
     THREAD(ACT_TELLS, watch_all, set_value, set_and_change, NULL),
-    THREAD(ACT_TELLS, watch_all, rewire, rewire_and_change, NULL),
+    THREAD(ACT_TELLS, watch_all, relink, relink_and_change, NULL),
     THREAD(ACT_TELLS, watch_all, insert, insert_and_change, NULL),
     THREAD(ACT_TELLS, watch_value, change_by_hand, set_and_change, NULL),
     THREAD(ACT_REPORTS, world_park_threads, observe, set_and_change, "value"),

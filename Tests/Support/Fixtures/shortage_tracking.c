@@ -75,12 +75,12 @@ static kvo_status set_far_level(world *world) {
   return KVO_OK;
 }
 
-static kvo_status rewire_wards(world *world) {
+static kvo_status relink_wards(world *world) {
   ward_set_next(world_ward(world, 0), world_ward(world, 3));
   return KVO_OK;
 }
 
-static kvo_status rewire_further(world *world) {
+static kvo_status relink_further(world *world) {
   ward_set_next(world_ward(world, 1), world_ward(world, 3));
   return KVO_OK;
 }
@@ -117,11 +117,11 @@ SCENARIO_TABLE(shortage_tracking, REGISTRATION(world_make_wards, observe_sum, "s
     REGISTRATION(watch_sum, observe_next_sum, "nextSum"),
     REGISTRATION(watch_tracked, observe_along, ""), CHANGE(watch_sum, set_level, set_levels_anew),
     CHANGE(watch_sum, set_next_level, set_levels_anew),
-    CHANGE(watch_sum, rewire_wards, change_wards_anew),
+    CHANGE(watch_sum, relink_wards, change_wards_anew),
     CHANGE(watch_along, set_next_level, set_levels_anew),
     CHANGE(watch_along, set_far_level, set_levels_anew),
-    CHANGE(watch_along, rewire_wards, set_levels_anew),
-    CHANGE(watch_along, rewire_further, set_levels_anew),
+    CHANGE(watch_along, relink_wards, set_levels_anew),
+    CHANGE(watch_along, relink_further, set_levels_anew),
     CHANGE(watch_tracked, change_by_hand, set_levels_anew),
     REGISTRATION(watch_along, declare, "sum"), CHANGE(watch_tracked, forget, set_levels_anew),
     TRACKING(ACT_MUST, watch_along, release_handles, change_wards, NULL),

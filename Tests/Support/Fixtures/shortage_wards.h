@@ -1,5 +1,5 @@
 /// A binding in miniature whose objects are short of memory: keys of every kind that a binding may
-/// describe, set through the uniform lane.
+/// describe, set through a bracket.
 #ifndef FIXTURE_SHORTAGE_WARDS_H
 #define FIXTURE_SHORTAGE_WARDS_H
 

@@ -300,3 +300,72 @@ int sight_readings_of_restless(void) {
   end_sight(self);
   return calls == 1 && stands ? readings : -1;
 }
+
+// MARK: Keys whose names are no plain ones
+
+typedef struct memo {
+  kvo_object object;
+  long divided, mail;
+  long shown; // what is divided; never stored
+} memo;
+#define MEMO_PROPERTIES(PROPERTY)
+KVO_CLASS_INTERFACE(memo, MEMO_PROPERTIES)
+
+static void track_memo(kvo_object *object, const void *binding, kvo_reads *reads) {
+  (void)binding;
+  kvo_reads_add(reads, object, kvo_key_intern("ada.home"));
+}
+
+static kvo_status get_shown(kvo_object *object, const void *binding, kvo_value *value,
+    kvo_error *error) {
+  (void)binding, (void)error;
+  *value = kvo_value_int(((memo *)object)->divided);
+  return KVO_OK;
+}
+
+static void memo_setup(kvo_class *cls) {
+  kvo_error error = {0};
+  const kvo_type *type = kvo_type_for_encoding("q", &error);
+  const kvo_property_description properties[] = {
+      {.key = "ada.home", .type = type, .offset = offsetof(memo, divided)},
+      {.key = "ada@home", .type = type, .offset = offsetof(memo, mail)},
+      {.key = "shown",
+          .type = type,
+          .offset = offsetof(memo, shown),
+          .get = get_shown,
+          .track = track_memo}};
+  for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
+    require_ok(kvo_class_add_property(cls, &properties[i], &error), &error);
+}
+
+KVO_CLASS_IMPLEMENTATION(memo, "CMemo", kvo_root_class, MEMO_PROPERTIES, memo_setup)
+
+static void count_memo_call(void *context, kvo_object *object, const char *key,
+    const kvo_change *change) {
+  (void)object, (void)key, (void)change;
+  ++*(int *)context;
+}
+
+static void change_memo(kvo_object *object, const char *key) {
+  kvo_will_change(object, key);
+  kvo_did_change(object, key);
+}
+
+int sight_calls_of_divided(bool *is_path) {
+  static const char *const keys[] = {"ada@home", "shown"};
+  kvo_object *object = kvo_object_create(memo_class());
+  int calls = 0;
+  kvo_handle *handle, *none = NULL;
+  kvo_error error = {0};
+  require_ok(kvo_add_callback_for_keys(object, keys, 2, 0, count_memo_call, &calls, 0, NULL,
+                 &handle, &error),
+      &error);
+  change_memo(object, "ada.home");
+  change_memo(object, "ada@home");
+  *is_path = !kvo_key_is_ready(object, "ada.home") &&
+             kvo_add_callback(object, "ada.home", 0, count_memo_call, &calls, NULL, &none, NULL);
+  kvo_handle_release(none);
+  kvo_handle_release(handle);
+  kvo_object_release(object);
+  return calls;
+}

@@ -227,9 +227,9 @@ static void end_contexts(stage *stage) {
   end_object(stage);
 }
 
-// MARK: Rewiring
+// MARK: Relinking
 
-static void begin_rewiring(stage *stage) {
+static void begin_relinking(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) stage->objects[i] = make(weave_class());
 }
 
@@ -247,7 +247,7 @@ static void live_and_die(stage *stage, int thread, worker_state *worker, kvo_obj
   kvo_object_release(mortal);
 }
 
-static void step_rewiring(stage *stage, int thread, worker_state *worker) {
+static void step_relinking(stage *stage, int thread, worker_state *worker) {
   kvo_object *node = stage->objects[worker_random(worker, STRESS_OBJECTS)];
   unsigned next = worker_random(worker, STRESS_OBJECTS + 1);
   kvo_object *target = next < STRESS_OBJECTS ? stage->objects[next] : NULL;
@@ -276,7 +276,7 @@ static void expect_right_wiring(stage *stage) {
   kvo_handle_release(handle);
 }
 
-static void end_rewiring(stage *stage) {
+static void end_relinking(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) weave_set_next(stage->objects[i], NULL);
   expect_right_wiring(stage);
   for (int i = 0; i < STRESS_OBJECTS; i++) {
@@ -315,7 +315,7 @@ const scenario stress_lifetime_scenarios[] = {
     {"changes that end on another thread", begin_two_objects, step_carrying, end_two_objects},
     {"deaths", begin_deaths, step_deaths, end_deaths},
     {"contexts of one observer", begin_contexts, step_contexts, end_contexts},
-    {"rewiring", begin_rewiring, step_rewiring, end_rewiring},
+    {"relinking", begin_relinking, step_relinking, end_relinking},
     {"forks", begin_object, step_forks, end_object},
     {NULL, NULL, NULL, NULL},
 };

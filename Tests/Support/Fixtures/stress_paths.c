@@ -85,7 +85,7 @@ static void step_led(stage *stage, int thread, worker_state *worker) {
 // MARK: Led apart and back
 
 // One thread leads the first link away and back. Whatever the others have done meanwhile, each path
-// stands where it leads when all is quiet: whoever sets the leaf tells it.
+// has its links where it leads when all is quiet: a set of the leaf, by any thread, tells it.
 static void begin_apart(stage *stage) {
   begin_chain(stage);
   for (int i = 0; i < 2; i++) {

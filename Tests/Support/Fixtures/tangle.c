@@ -1,11 +1,11 @@
 // A program is a sequence of steps: a pair or an access begins, one that is open ends, a property is set,
-// or stored into while a change of it is open. What is known of a value is what its observer read when he
+// or stored into while a change of it is open. What is known of a value is what its observer read when it
 // was last called. It is compared whenever nothing is open.
 //
-// Left out is what is told to nobody, however he observes: what is stored in a change that begins where he does
-// not stand yet (D7), or inside the setter of a key that is derived from it (D6), and ends where he does. So
-// no path is led to an object with such a change, none begins at an object that a path is about to come to,
-// and none begins while `sum` is being set.
+// Left out is what is told to nobody, however it is observed: what is stored in a change that begins where the
+// observer's path does not lead yet (D7), or inside the setter of a key that is derived from it (D6), and ends
+// where the path leads. So no path is led to an object with such a change, none begins at an object that a path is
+// about to come to, and none begins while `sum` is being set.
 #include "fixture_tangle.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ package final class NaiveModel: ObservedSystem {
   /// A change under way: who was there when it began, and what was there.
   private struct Change {
     let object: Int, key: Int
-    let audience: [Entry]
+    let recipients: [Entry]
     /// What each of them had been told when the change began.
     let tallies: [Tally]
     let old: Double
@@ -85,15 +85,15 @@ package final class NaiveModel: ObservedSystem {
   }
 
   private func begin(_ object: Int, _ key: Int, isJoined: Bool = false) -> Change {
-    let audience = isJoined ? [] : entries.filter { $0.object == object && $0.key == key }
-    for entry in audience { entry.tally.begun += 1 }
+    let recipients = isJoined ? [] : entries.filter { $0.object == object && $0.key == key }
+    for entry in recipients { entry.tally.begun += 1 }
     return Change(
-      object: object, key: key, audience: audience, tallies: audience.map(\.tally),
+      object: object, key: key, recipients: recipients, tallies: recipients.map(\.tally),
       old: values[object][key], isJoined: isJoined)
   }
 
   private func tellPriors(_ change: Change) {
-    for entry in change.audience where entry.isAlive && entry.options.contains(.KVO_PRIOR) {
+    for entry in change.recipients where entry.isAlive && entry.options.contains(.KVO_PRIOR) {
       tell(entry, prior: true, old: change.old)
     }
   }
@@ -102,7 +102,7 @@ package final class NaiveModel: ObservedSystem {
     let new = values[change.object][change.key]
     // One that asks for distinct changes is passed over if nothing else has come in between.
     var told: [Entry] = []
-    for (entry, tally) in zip(change.audience, change.tallies) {
+    for (entry, tally) in zip(change.recipients, change.tallies) {
       let isEqual = entry.options.contains(.KVO_DISTINCT) && change.old == new
       if isEqual && entry.tally == tally { entry.tally.begun -= 1 } else { told.append(entry) }
     }

@@ -20,7 +20,7 @@ final class Change {
   var told: [Told] = []
   /// What a set holds before it is mutated.
   var before = GraphValue.nil
-  /// What goes and comes, if whoever mutates a set says so beforehand.
+  /// What goes and comes, if the caller that mutates a set says so beforehand.
   var said: (old: GraphValue, new: GraphValue)?
   /// New values that are being told.
   var new: [GraphValue?] = []
@@ -174,7 +174,7 @@ extension ObservationModel {
     let change = Change(node, mutation, joins: joins)
     underWay.append(change)
     guard !joins else { return change }
-    change.told = audience(of: affected(by: node)).map { registration in
+    change.told = recipients(of: affected(by: node)).map { registration in
       registration.tally.begun += 1
       return Told(
         registration: registration, mutation: self.mutation(of: change, for: registration),
@@ -242,20 +242,20 @@ extension ObservationModel {
 
   // MARK: Did
 
-  /// The change is over. Paths are rewired, then those are told who were there when it began, still
+  /// The change is over. Paths are relinked, then those are told who were there when it began, still
   /// are registered, and stand where the change is told of.
   private func finish(_ change: Change) {
     defer { end(change) }
     guard !change.joins else { return }
     let affected = affected(by: change.node)
     let tracked = tracked(by: affected)
-    for node in affected { for place in places(at: node) { rewire(place) } }
+    for node in affected { for place in places(at: node) { relink(place) } }
     for derived in tracked { track(derived) }
     endUnwatched()
-    let audience = audience(of: self.affected(by: change.node))
-    let lost = change.told.filter { told in !audience.contains { $0 === told.registration } }
+    let recipients = recipients(of: self.affected(by: change.node))
+    let lost = change.told.filter { told in !recipients.contains { $0 === told.registration } }
     let finals =
-      audience.compactMap { final(for: $0, change) }
+      recipients.compactMap { final(for: $0, change) }
       + lost.compactMap { final(forLost: $0, change) }
     for (registration, call) in finals {
       registration.tally.called += 1
@@ -290,8 +290,8 @@ extension ObservationModel {
     return (registration, call)
   }
 
-  /// One who does not stand any more where the change is told of. If another change has passed him over
-  /// since, he is told of this one by a setting, as far as he need be.
+  /// An observer whose path does not lead any more to where the change is told. If another change has passed it over
+  /// since, it is told of this one by a setting, as far as it need be.
   private func final(forLost told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
     let registration = told.registration
     guard registration.isLive, registration.options.contains(.distinct) else { return nil }

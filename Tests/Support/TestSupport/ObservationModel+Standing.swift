@@ -90,7 +90,7 @@ extension ObservationModel {
 
   /// Has the path follow the value that the key has now: it leaves what it does not lead to any
   /// more, then goes where it has not been. Where it leads to the same object it stays.
-  func rewire(_ place: Place) {
+  func relink(_ place: Place) {
     guard objects[place.node.object].places.contains(where: { $0 === place }),
       let onward = onward(from: place)
     else { return }
@@ -210,12 +210,12 @@ extension ObservationModel {
   }
 
   /// The registrations that stand at these keys, for each key in their order, each at its first.
-  func audience(of nodes: [Node]) -> [Registration] {
+  func recipients(of nodes: [Node]) -> [Registration] {
     nodes.flatMap {
       standing(at: $0).sorted { $0.number < $1.number }
     }
-    .reduce(into: []) { audience, registration in
-      if !audience.contains(where: { $0 === registration }) { audience.append(registration) }
+    .reduce(into: []) { recipients, registration in
+      if !recipients.contains(where: { $0 === registration }) { recipients.append(registration) }
     }
   }
 }

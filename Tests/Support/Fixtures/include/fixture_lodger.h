@@ -24,7 +24,7 @@ const kvo_class *lodger_class(void);
 /// asked for.
 const kvo_class *lodger_subclass(bool has_own_brackets);
 
-/// Sets the rent through the uniform lane.
+/// Sets the rent through a bracket.
 void lodger_set_rent(lodger *self, double rent);
 void lodger_set_savings(lodger *self, double savings);
 

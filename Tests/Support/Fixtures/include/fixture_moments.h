@@ -39,6 +39,10 @@ moment_ends moment_end_in_carried_call(void);
 /// others do not. Whether each time all are told, or that memory is out.
 bool moment_many_told_without_memory(void);
 
+/// An object is to be observed at several keys, again and again without memory for the first of them, while another
+/// thread ends the only other observers of the keys. Whether nobody observes it in the end.
+bool moment_several_without_memory(void);
+
 /// An object is dumped again and again while another thread nests many brackets of it. How many dumps were
 /// made.
 int moment_dump_beside_brackets(void);

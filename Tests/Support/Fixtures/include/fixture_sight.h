@@ -21,6 +21,10 @@ int sight_readings_of_restless(void);
 /// sets of what is read in the end, when it has been sent back, are not told.
 int sight_missed_after_older_reading(void);
 
+/// A key with an at sign, and one that reads a key with a dot, are observed together; both that are stored are
+/// changed. How many calls come, and whether the key with a dot is still a key path where it is registered by its name.
+int sight_calls_of_divided(bool *is_path);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 

@@ -274,7 +274,7 @@ extension Scenario {
       set a.value 1 => x prior; z prior; x; y old 0 new 7; z; y old 0 new 8
       """),
     Scenario(
-      "D12", "the same with a path that the pair rewires",
+      "D12", "the same with a path that the pair relinks",
       """
       set b.next c
       set d.value 4

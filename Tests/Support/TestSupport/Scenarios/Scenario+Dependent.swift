@@ -175,7 +175,7 @@ extension Scenario {
       set c.value 1 => x old 0 new 1
       """),
     Scenario(
-      "F3", "repeated rewiring leaves no duplicates",
+      "F3", "repeated relinking leaves no duplicates",
       """
       set a.next b
       on x a.heir.value old new

@@ -1,0 +1,181 @@
+"""Whether each room of the C core uses only those below it.
+
+Usage: layers.py OBJECTS_FOLDER
+
+A room is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not
+optimised, so that it tells every function of another file that the source names. Refused are:
+
+* an object that refers to a higher room, but for the few upcalls that base/kvo_upcalls.h declares;
+* a header or source that includes a header of a higher room;
+* files that refer to one another in a ring of more than LARGEST_RING, upcalls left out;
+* a folder of more than MOST_FILES, of Swift sources as well, and one that is no room.
+
+Violations that are planted must be refused as well, or this check is blind.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+CORE = pathlib.Path("Sources/CKVORuntime")
+OVERLAY = pathlib.Path("Sources/KVORuntime")
+UPCALLS = CORE / "base/kvo_upcalls.h"
+# From below to above. What each is for says Documentation/Internals.md.
+ROOMS = (
+    "base objects types classes values threads coding tables graph attaching delivery observing interposing setting"
+).split()
+LEVEL = {room: level for level, room in enumerate(["include", *ROOMS])}
+LARGEST_RING = 4
+MOST_FILES = 16
+INCLUDE = re.compile(r'^#include "(\w+)/(\w+\.h)"', re.MULTILINE)
+DECLARED = re.compile(r"\b(kvo_\w+)\(")
+
+Reference = collections.namedtuple("Reference", "source symbol target")
+
+
+def sources():
+    return sorted([*CORE.glob("*/*.c"), *CORE.glob("*/*.cpp")])
+
+
+def headers():
+    return sorted(CORE.glob("*/*.h"))
+
+
+def names(object_file, option):
+    command = ["llvm-nm", "--extern-only", "--format=just-symbols", option, str(object_file)]
+    return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+
+def references(objects):
+    """All that lead from one file to another."""
+    defined = {}
+    for path, object_file in objects.items():
+        defined |= {symbol: path for symbol in names(object_file, "--defined-only")}
+    return [
+        Reference(path, symbol, defined[symbol])
+        for path, object_file in objects.items()
+        for symbol in sorted(names(object_file, "--undefined-only") & defined.keys())
+        if defined[symbol] != path
+    ]
+
+
+def upcalls():
+    text = re.sub(r"//.*", "", UPCALLS.read_text())
+    return set(DECLARED.findall(text))
+
+
+def room(path):
+    return path.parent.name
+
+
+def refer_upward(found, allowed):
+    for reference in found:
+        if reference.symbol in allowed:
+            continue
+        if LEVEL[room(reference.target)] > LEVEL[room(reference.source)]:
+            yield (
+                f"{reference.source} refers to {reference.symbol} of {reference.target}: "
+                f"{room(reference.target)} is above {room(reference.source)}"
+            )
+
+
+def include_upward(texts):
+    for path, text in texts:
+        for folder, header in INCLUDE.findall(text):
+            if folder not in LEVEL:
+                yield f"{path} includes {folder}/{header}, which is in no room"
+            elif LEVEL[folder] > LEVEL[room(path)]:
+                yield f"{path} includes {folder}/{header}: {folder} is above {room(path)}"
+
+
+def rings(found, allowed):
+    """The sets of files of which each leads to all others, by Tarjan's search."""
+    uses = collections.defaultdict(set)
+    for reference in found:
+        if reference.symbol not in allowed:
+            uses[reference.source].add(reference.target)
+    number, low, stack, result = {}, {}, [], []
+
+    def visit(path):
+        number[path] = low[path] = len(number)
+        stack.append(path)
+        for used in sorted(uses[path]):
+            if used not in number:
+                visit(used)
+            if used in stack:
+                low[path] = min(low[path], low[used])
+        if low[path] == number[path]:
+            start = stack.index(path)
+            result.append(stack[start:])
+            del stack[start:]
+
+    for path in sorted(uses):
+        if path not in number:
+            visit(path)
+    return result
+
+
+def large_rings(found, allowed):
+    for ring in rings(found, allowed):
+        if len(ring) > LARGEST_RING:
+            yield f"{len(ring)} files refer to one another: {' '.join(sorted(p.name for p in ring))}"
+
+
+def folders():
+    for folder in [CORE, *CORE.iterdir()]:
+        if folder.is_dir() and folder != CORE and folder.name not in LEVEL:
+            yield f"{folder} is no room: give it a place in Scripts/layers.py"
+    for folder in [*CORE.rglob("*"), OVERLAY, *OVERLAY.rglob("*")]:
+        if folder.is_dir():
+            files = [path for path in folder.iterdir() if path.is_file()]
+            if len(files) > MOST_FILES:
+                yield f"{folder} has {len(files)} files, more than {MOST_FILES}: split it"
+
+
+def unused_upcalls(found, allowed):
+    upward = {r.symbol for r in found if LEVEL[room(r.target)] > LEVEL[room(r.source)]}
+    for symbol in sorted(allowed - upward):
+        yield f"{symbol} is declared as an upcall, but nothing below calls it"
+
+
+def planted(found):
+    """What must be refused: kinds of findings, and where each would come from."""
+    low, high = CORE / ROOMS[0] / "planted.c", CORE / ROOMS[-1] / "planted.c"
+    yield "a reference upward", refer_upward([Reference(low, "kvo_planted", high)], set())
+    yield "a header from above", include_upward([(low, f'#include "{ROOMS[-1]}/kvo_planted.h"\n')])
+    ring = [CORE / ROOMS[0] / f"planted{i}.c" for i in range(LARGEST_RING + 1)]
+    turn = [Reference(a, "kvo_planted", b) for a, b in zip(ring, ring[1:] + ring[:1])]
+    yield "a ring", large_rings(found + turn, set())
+    yield "an upcall that is none", unused_upcalls([], {"kvo_planted"})
+
+
+def main(folder):
+    objects = {path: pathlib.Path(folder) / f"{path.name}.o" for path in sources()}
+    found, allowed = references(objects), upcalls()
+    texts = [(path, path.read_text()) for path in sources() + headers()]
+    wrong = [
+        *refer_upward(found, allowed),
+        *include_upward(texts),
+        *large_rings(found, allowed),
+        *unused_upcalls(found, allowed),
+        *folders(),
+    ]
+    for what, refused in planted(found):
+        if not any("planted" in line for line in refused):
+            wrong.append(f"this check is blind: it does not refuse {what}")
+    if not any(reference.symbol == "kvo_change_open" for reference in found):
+        wrong.append("this check is blind: it does not see that interposers open changes")
+    for line in wrong:
+        print(f"wrong: {line}")
+    largest = max(len(ring) for ring in rings(found, allowed))
+    print(
+        f"{len(objects)} sources in {len(ROOMS)} rooms, {len(found)} references, "
+        f"{len(allowed)} upcalls, the largest ring has {largest} files"
+    )
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

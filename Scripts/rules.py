@@ -1,0 +1,132 @@
+"""From each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
+
+Usage: rules.py [--write]
+
+Prints what is wrong with Documentation/Rules.md: that it is not what this makes, or that a rule has no source.
+`--write` makes it. A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
+(`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+RULES = pathlib.Path("Documentation/Behaviour.md")
+INDEX = pathlib.Path("Documentation/Rules.md")
+LIBRARIES = [pathlib.Path("Sources/CKVORuntime"), pathlib.Path("Sources/KVORuntime")]
+TESTS = [pathlib.Path("Tests/CKVORuntimeTests"), pathlib.Path("Tests/KVORuntimeTests")]
+MUTANTS = pathlib.Path("Tests/Mutants")
+
+WORD = re.compile(r"(?<![\w#])[A-J][0-9]{1,2}\b")
+COMMENT = re.compile(r"//[^\n]*")
+TEST_NAME = re.compile(r'@Test\(\s*"([^"]*)"')
+CHAPTER = re.compile(r"^## ([A-J])\. (.*)$")
+RULE = re.compile(r"^([0-9]+)\. ")
+
+HEAD = """# Rules and files
+
+Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests stand, and how many mutants
+break it (`Tests/Mutants`, `Tests/Mutants/Swift`); below, the rules of each source. Made by
+`python3 Scripts/rules.py --write`; `Scripts/check rules` sees that it is up to date.
+"""
+
+
+def chapters():
+    """The rules by their chapters, in order: (letter, title, rules)."""
+    result = []
+    for line in RULES.read_text().splitlines():
+        if chapter := CHAPTER.match(line):
+            result.append((chapter[1], chapter[2], []))
+        elif result and (rule := RULE.match(line)):
+            result[-1][2].append(result[-1][0] + rule[1])
+    return result
+
+
+def sources():
+    return [
+        path
+        for library in LIBRARIES
+        for path in sorted(library.rglob("*"))
+        if path.suffix in (".c", ".cpp", ".h", ".swift") and "include" not in path.parts
+    ]
+
+
+def mutants():
+    """(rule, name of the source) of each."""
+    for path in sorted(MUTANTS.rglob("*.mutant")):
+        for line in path.read_text().splitlines():
+            if line.startswith("--- "):
+                yield path.stem.partition("-")[0], line[4:].strip()
+
+
+def collect():
+    keepers, tests, broken = (collections.defaultdict(set) for _ in range(3))
+    for path in sources():
+        for comment in COMMENT.findall(path.read_text()):
+            for rule in WORD.findall(comment):
+                keepers[rule].add(path.name)
+    for number, (rule, name) in enumerate(mutants()):
+        keepers[rule].add(name)
+        broken[rule].add(number)
+    for folder in TESTS:
+        for path in sorted(folder.rglob("*.swift")):
+            for name in TEST_NAME.findall(path.read_text()):
+                for rule in WORD.findall(name):
+                    tests[rule].add(f"{'C' if folder == TESTS[0] else 'Swift'} {path.stem}")
+    return keepers, tests, broken
+
+
+def listed(names):
+    return ", ".join(f"`{name}`" for name in sorted(names, key=str.lower))
+
+
+def tests_listed(names):
+    """C's and Swift's, each without saying so every time."""
+    parts = []
+    for language in ("C", "Swift"):
+        own = [name.partition(" ")[2] for name in names if name.startswith(language + " ")]
+        if own:
+            parts.append(f"{language}: {listed(own)}")
+    return "; ".join(parts)
+
+
+def index():
+    keepers, tests, broken = collect()
+    lines = [HEAD]
+    for letter, title, rules in chapters():
+        lines += [f"## {letter}. {title}\n", "| rule | kept by | tested in | mutants |", "|---|---|---|---|"]
+        lines += [
+            f"| {rule} | {listed(keepers[rule])} | {tests_listed(tests[rule])} | {len(broken[rule])} |"
+            for rule in rules
+        ]
+        lines.append("")
+    known = {rule for _, _, rules in chapters() for rule in rules}
+    by_source = collections.defaultdict(set)
+    for rule, names in keepers.items():
+        for name in names if rule in known else ():
+            by_source[name].add(rule)
+    lines += ["## By source\n", "| source | rules |", "|---|---|"]
+    for path in sources():
+        if path.name in by_source:
+            rules = sorted(by_source[path.name], key=lambda rule: (rule[0], int(rule[1:])))
+            folder = "/".join(path.parts[1:-1])
+            lines.append(f"| `{folder}/{path.name}` | {', '.join(rules)} |")
+    return "\n".join(lines) + "\n", keepers, known
+
+
+def main(arguments):
+    text, keepers, known = index()
+    if arguments == ["--write"]:
+        INDEX.write_text(text)
+        return 0
+    wrong = [f"{rule}: no source keeps it, as far as comments and mutants tell" for rule in sorted(known) if not keepers[rule]]
+    if not INDEX.exists() or INDEX.read_text() != text:
+        wrong.append(f"{INDEX} is not up to date: python3 Scripts/rules.py --write")
+    for line in wrong:
+        print(f"wrong: {line}")
+    return len(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,87 @@
+// What is declared of a class's derived keys while the program runs, and that observed objects follow it (F1).
+//
+// Declarations are kept with the class, by key, in a list that only grows at its head (kvo_class.dependencies). Each
+// raises the class's generation, so that the class is asked again; objects that are observed meanwhile are looked
+// through then (derivation_making.c).
+#include "attaching/kvo_dependencies.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "graph/kvo_graph.h"
+#include "kvo_binding.h"
+#include "kvo_observing.h"
+
+#include <string.h>
+
+static kvo_declaration *find(const kvo_declaration *one, const char *key_path) {
+  while (one && one->key_path != key_path) one = one->next;
+  return (kvo_declaration *)(uintptr_t)one;
+}
+
+static kvo_declaration *add_locked(kvo_class *cls, const char *key, const char *key_path) {
+  kvo_declaration *made = kvo_alloc(sizeof *made);
+  if (!made) return NULL;
+  *made = (kvo_declaration){.next = kvo_map_get(&cls->dependencies, key), .key_path = key_path};
+  if (kvo_map_set_locked(&cls->dependencies, key, made)) return made;
+  kvo_free(made);
+  return NULL;
+}
+
+// NULL if memory is out. Declaring the same again changes nothing.
+static kvo_declaration *declare(kvo_class *cls, const char *key, const char *key_path,
+    bool *is_new) {
+  KVO_LOCKED(&kvo_class_lock);
+  kvo_declaration *one = find(kvo_map_get(&cls->dependencies, key), key_path);
+  *is_new = !one || !kvo_declaration_holds(one);
+  if (!one) one = add_locked(cls, key, key_path);
+  if (!one || !*is_new) return one;
+  __atomic_store_n(&one->is_taken_back, false, __ATOMIC_RELEASE);
+  kvo_class_touch_locked(cls);
+  return one;
+}
+
+static void take_back(kvo_class *cls, kvo_declaration *one) {
+  KVO_LOCKED(&kvo_class_lock);
+  __atomic_store_n(&one->is_taken_back, true, __ATOMIC_RELEASE);
+  kvo_class_touch_locked(cls);
+}
+
+kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
+    kvo_error *error) {
+  kvo_error cause = {0};
+  const kvo_key_path *path = kvo_key_path_parse(key_path, cls, &cause);
+  if (!path) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  const char *interned = kvo_key_intern(key);
+  bool is_new = false;
+  kvo_declaration *one = interned ? declare(cls, interned, path->text, &is_new) : NULL;
+  if (one && (!is_new || kvo_derivations_extend(cls))) return KVO_OK;
+  if (one) take_back(cls, one);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
+      "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
+}
+
+void kvo_class_forget_dependencies(kvo_class *cls) {
+  {
+    KVO_LOCKED(&kvo_class_lock);
+    kvo_class_touch_locked(cls);
+  }
+  kvo_derivations_refresh(cls);
+}
+
+static bool names_dependencies(const char *selector) {
+  static const char prefix[] = "keyPathsForValuesAffecting";
+  return !strncmp(selector, prefix, sizeof prefix - 1);
+}
+
+kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_error *error) {
+  const char *interned;
+  kvo_status status = kvo_class_method_add(cls, selector, imp, &interned, error);
+  if (!status && names_dependencies(interned)) kvo_derivations_refresh(cls);
+  return status;
+}

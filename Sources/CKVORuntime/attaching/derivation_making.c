@@ -1,0 +1,286 @@
+// Making derivations of observed keys, and new ones where the class says something else of them (F1).
+//
+// A class that is asked may have changed by the time that its answer takes effect: it is asked again until its
+// accessors stay the same. Where a declaration is added, all of the class's observed objects get their new
+// derivations, or none.
+#include "attaching/kvo_dependencies.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "graph/kvo_graph.h"
+#include "graph/kvo_route.h"
+
+#include <string.h>
+
+static bool make_chains(kvo_derivation *derivation, const kvo_dependencies *dependencies) {
+  derivation->chains = kvo_alloc(dependencies->count * sizeof *derivation->chains + 1);
+  if (!derivation->chains) return false;
+  for (; derivation->count < dependencies->count; derivation->count++) {
+    kvo_chain *chain = kvo_chain_make(derivation->object, dependencies->paths[derivation->count],
+        derivation->accessors, derivation);
+    if (!chain) return false;
+    derivation->chains[derivation->count] = chain;
+  }
+  return true;
+}
+
+// A class that says what affects the key is believed.
+static bool is_tracked(const kvo_accessors *accessors, const kvo_dependencies *dependencies) {
+  return !dependencies->count && accessors->is_bound && accessors->property->track;
+}
+
+static kvo_derivation *make(kvo_object *object, const kvo_accessors *accessors,
+    const kvo_dependencies *dependencies) {
+  kvo_derivation *made = kvo_alloc_zeroed(sizeof *made);
+  if (!made) return NULL;
+  made->references = 1;
+  made->object = object;
+  made->operations = kvo_class_of(object)->operations;
+  made->operations->unowned_retain(object);
+  made->accessors = accessors;
+  made->dependencies = dependencies;
+  made->is_tracked = is_tracked(accessors, dependencies);
+  if (make_chains(made, dependencies)) return made;
+  kvo_derivation_release(made);
+  return NULL;
+}
+
+bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
+    kvo_derivation **made) {
+  const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors, object);
+  bool is_derived = dependencies->count || is_tracked(accessors, dependencies);
+  *made = is_derived ? make(object, accessors, dependencies) : NULL;
+  return *made || !is_derived;
+}
+
+// MARK: Refreshing
+
+// Objects that are held, gathered under their locks.
+typedef struct {
+  const kvo_class *cls;
+  kvo_object **objects;
+  size_t count, capacity;
+} gathering;
+
+static bool make_room(gathering *gathered) {
+  if (gathered->count < gathered->capacity) return true;
+  kvo_object **objects = kvo_grow(gathered->objects, gathered->count, gathered->count + 16,
+      sizeof *objects, &gathered->capacity);
+  if (objects) gathered->objects = objects;
+  return objects;
+}
+
+static void gather(void *context, kvo_object *object) {
+  gathering *gathered = context;
+  if (!make_room(gathered)) return;
+  const kvo_class *cls = kvo_class_of(object);
+  if (!kvo_class_is_subclass_of(cls, gathered->cls)) return;
+  if (cls->operations->try_retain(object)) gathered->objects[gathered->count++] = object;
+}
+
+// Ends one that is in no cell, attached or not, and the reference to it.
+static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
+  made->ended = true;
+  for (uint32_t i = 0; i < made->count; i++) made->chains[i]->ended = true;
+  kvo_derivation_end_locked(made, retired);
+}
+
+// The list of an observed key, at which a derivation hangs or is to hang.
+static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors, bool is_needed,
+    kvo_retired **retired) {
+  kvo_observers observers = kvo_object_observers_locked(object, accessors->id);
+  if (kvo_observers_is_list(observers)) return kvo_observers_list(observers);
+  if (!observers || !is_needed) return NULL;
+  kvo_table *table = kvo_table_reserve_locked(object, 1, retired);
+  return table ? kvo_table_list_locked(table, accessors->id, retired) : NULL;
+}
+
+// The derivation that was there.
+static kvo_derivation *exchange_locked(kvo_table *table, kvo_list *list, kvo_derivation *made) {
+  kvo_derivation *old = list->derivation;
+  list->derivation = NULL;
+  if (old) kvo_derivation_remove_locked(table, old);
+  if (made) kvo_derivation_install_locked(made, table, list);
+  if (made && old) made->serial = old->serial; // its place among those of its name
+  return old;
+}
+
+// Puts a derivation, or none, in the place of the one that is there. False where nobody observes
+// the key any more, or memory is out: then it has ended.
+static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo_derivation *made) {
+  kvo_derivation *old = NULL;
+  kvo_retired *retired = NULL;
+  pthread_mutex_lock(&kvo_graph_lock);
+  kvo_list *list;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    list = list_locked(object, accessors, made != NULL, &retired);
+    if (list) old = exchange_locked(kvo_table_of(object), list, made);
+  }
+  if (!list && made) discard_locked(made, &retired);
+  if (old) kvo_derivation_end_locked(old, &retired);
+  pthread_mutex_unlock(&kvo_graph_lock);
+  kvo_retire(retired);
+  return list;
+}
+
+static void install(kvo_object *object, const kvo_accessors *accessors) {
+  kvo_derivation *made;
+  if (!kvo_derivation_make(object, accessors, &made)) return;
+  if (put_in_place(object, accessors, made)) kvo_attach(NULL, made);
+}
+
+// Of two threads that do this, the one that asked the class earlier may come last: it finds that the
+// class has changed since, and does it again.
+static void replace(kvo_object *object, const kvo_accessors *accessors) {
+  for (;;) {
+    install(object, accessors);
+    const kvo_accessors *current = kvo_accessors_current(accessors);
+    if (current == accessors) return;
+    accessors = current;
+  }
+}
+
+typedef struct {
+  const kvo_accessors *accessors;
+  const kvo_dependencies *dependencies; // of its derivation, or NULL
+} observed_key;
+
+static observed_key observed_by(kvo_observers observers) {
+  const kvo_derivation *derivation = kvo_observers_derivation(observers);
+  return (observed_key){
+      kvo_observers_accessors(observers), derivation ? derivation->dependencies : NULL};
+}
+
+// The object's observed keys, to be freed. Attaching one of them may replace the table.
+static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_hanging hanging = kvo_object_hanging(object);
+  const kvo_table *table = kvo_hanging_table(hanging);
+  observed_key *keys = kvo_alloc((table ? table->mask + 1 : 1) * sizeof *keys);
+  *count = 0;
+  if (keys && kvo_hanging_is_only(hanging))
+    keys[(*count)++] = observed_by(kvo_hanging_observers_of_only(hanging));
+  for (uint32_t i = 0; keys && table && i <= table->mask; i++)
+    if (table->cells[i].observers) keys[(*count)++] = observed_by(table->cells[i].observers);
+  return keys;
+}
+
+static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies *current) {
+  if (!known) return !current->count;
+  return known->count == current->count &&
+         !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
+}
+
+// Hands over each observed key that is derived from something else than its derivation says.
+static void visit_outdated(kvo_object *object,
+    void (*visit)(void *context, kvo_object *object, const kvo_accessors *accessors),
+    void *context) {
+  size_t count;
+  observed_key *keys = copy_observed_keys(object, &count);
+  for (size_t i = 0; i < count; i++) {
+    const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
+    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
+    if (!is_up_to_date(keys[i].dependencies, dependencies)) visit(context, object, current);
+  }
+  kvo_free(keys);
+}
+
+static void replace_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+  (void)context;
+  replace(object, accessors);
+}
+
+static void refresh(kvo_object *object) { visit_outdated(object, replace_visited, NULL); }
+
+void kvo_object_refresh_derivations(kvo_object *object) {
+  uint64_t shortages = kvo_shortages;
+  refresh(object);
+  if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object)->name);
+}
+
+static void end_gathering(gathering *gathered) {
+  for (size_t i = 0; i < gathered->count; i++) kvo_object_release(gathered->objects[i]);
+  kvo_free(gathered->objects);
+}
+
+void kvo_derivations_refresh(const kvo_class *cls) {
+  gathering gathered = {.cls = cls};
+  uint64_t shortages = kvo_shortages;
+  kvo_observed_visit(gather, &gathered);
+  for (size_t i = 0; i < gathered.count; i++) refresh(gathered.objects[i]);
+  if (kvo_shortages != shortages) kvo_report_underived(cls->name);
+  end_gathering(&gathered);
+}
+
+// MARK: All or nothing
+
+// Derivations that are attached before the first comes into its cell. Until then a key may have two,
+// which tell its observers once.
+typedef struct {
+  kvo_object *object; // held by the gathering
+  const kvo_accessors *accessors;
+  kvo_derivation *made;
+} replacement;
+
+typedef struct {
+  replacement *items;
+  size_t count, capacity;
+} replacements;
+
+static bool make_room_for_one(replacements *all) {
+  if (all->count < all->capacity) return true;
+  replacement *items =
+      kvo_grow(all->items, all->count, all->count + 16, sizeof *items, &all->capacity);
+  if (items) all->items = items;
+  return items;
+}
+
+// Makes the key's list, so that a derivation can hang there whatever memory there is then.
+static void prepare_list(kvo_object *object, const kvo_accessors *accessors) {
+  kvo_retired *retired = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    list_locked(object, accessors, true, &retired);
+  }
+  kvo_retire(retired);
+}
+
+static void prepare_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+  replacements *all = context;
+  kvo_derivation *made;
+  if (!make_room_for_one(all) || !kvo_derivation_make(object, accessors, &made) || !made) return;
+  prepare_list(object, accessors);
+  all->items[all->count++] = (replacement){object, accessors, made};
+  kvo_attach(NULL, kvo_derivation_retain(made));
+}
+
+static void take_effect(const replacement *one) {
+  if (put_in_place(one->object, one->accessors, one->made)) kvo_derivation_release(one->made);
+  if (kvo_accessors_current(one->accessors) != one->accessors)
+    kvo_object_refresh_derivations(one->object);
+}
+
+static void undo(const replacement *one) {
+  kvo_retired *retired = NULL;
+  {
+    KVO_LOCKED(&kvo_graph_lock);
+    discard_locked(one->made, &retired);
+  }
+  kvo_retire(retired);
+}
+
+bool kvo_derivations_extend(const kvo_class *cls) {
+  gathering gathered = {.cls = cls};
+  replacements all = {0};
+  uint64_t shortages = kvo_shortages;
+  kvo_observed_visit(gather, &gathered);
+  for (size_t i = 0; i < gathered.count; i++)
+    visit_outdated(gathered.objects[i], prepare_visited, &all);
+  bool is_whole = kvo_shortages == shortages;
+  for (size_t i = 0; i < all.count; i++) (is_whole ? take_effect : undo)(&all.items[i]);
+  kvo_free(all.items);
+  end_gathering(&gathered);
+  return is_whole;
+}

@@ -1,0 +1,202 @@
+// Following a link: reading where it leads, and moving the links further along (C6, G2).
+//
+// A link leads to the object that its key answers, or, with an operator behind it, to each element
+// of the collection. Reading is the user's code and runs without a lock; what is read is installed
+// under the graph lock afterwards: children at other objects end, and each object without one gets its own
+// (attachment.c). Two threads may follow one link at once: each takes a ticket before it reads. What was read
+// by a later ticket is not replaced by what was read by an earlier one, whose thread then reads once more. A
+// child that stays has been followed, unless another thread is at the path: then it is gone through as well
+// (sharing.c).
+#include "attaching/kvo_attachment.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "threads/kvo_thread.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+
+#include <stdlib.h>
+
+// The objects that a link leads to; what was read holds them.
+typedef struct {
+  kvo_value value;
+  kvo_elements elements;
+  kvo_object **objects; // `&only`, or a list of its own
+  kvo_object *only;
+  size_t count;
+} targets;
+
+static void targets_destroy(targets *found) {
+  if (found->objects != &found->only) {
+    kvo_free(found->objects);
+    kvo_elements_destroy(&found->elements);
+  }
+  kvo_value_destroy(&found->value);
+}
+
+static void add_target(targets *found, kvo_object *object) {
+  if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
+}
+
+// Nested collections are replaced by their elements, appended at the end.
+static void flatten(kvo_elements *elements) {
+  for (size_t i = 0; i < elements->count; i++) {
+    kvo_value inner = elements->values[i];
+    if (!kvo_value_is_collection(&inner, NULL)) continue;
+    elements->values[i] = KVO_VALUE_NIL;
+    kvo_value_elements(&inner, NULL, elements, NULL);
+    kvo_value_destroy(&inner);
+  }
+}
+
+static void find_in_elements(targets *found) {
+  kvo_elements *elements = &found->elements;
+  kvo_value_elements(&found->value, NULL, elements, NULL);
+  flatten(elements);
+  found->objects = kvo_alloc(elements->count * sizeof *found->objects + 1);
+  for (size_t i = 0; found->objects && i < elements->count; i++)
+    add_target(found, kvo_value_get_object(&elements->values[i]));
+}
+
+static void report_collection(const kvo_link *link) {
+  const kvo_key_path *path = link->chain->path;
+  kvo_error error;
+  kvo_key_path_refuse_collection(path, link->depth, link->chain->accessors->cls, &error);
+  kvo_chain_report(link->chain, &error);
+}
+
+static void read_targets(const kvo_link *link, kvo_object *object, targets *found) {
+  const kvo_accessors *accessors = kvo_registration_accessors(&link->entry);
+  kvo_accessors_read_link(kvo_accessors_current(accessors), object, &found->value);
+  kvo_value_unwrap(&found->value);
+  bool is_collection;
+  kvo_object *target = kvo_value_target(&found->value, &is_collection);
+  if (is_collection && link->chain->path->components[link->depth].operates) {
+    find_in_elements(found);
+    return;
+  }
+  if (is_collection) report_collection(link);
+  found->objects = &found->only;
+  if (target) found->objects[found->count++] = target;
+}
+
+// Holds the link's object, if it lives, and takes a ticket.
+static kvo_object *begin_resolution(kvo_attachment *attachment, kvo_link *link, uint64_t *ticket) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (link->entry.state != KVO_LIVE) return NULL;
+  kvo_object *object = link->entry.object;
+  kvo_attachment_enter_locked(attachment);
+  *ticket = ++link->issued;
+  return kvo_class_of(object)->operations->try_retain(object) ? object : NULL;
+}
+
+static int compare_addresses(const void *a, const void *b) {
+  uintptr_t left = *(const uintptr_t *)a, right = *(const uintptr_t *)b;
+  return (left > right) - (left < right);
+}
+
+// Takes an object out of a sorted array; the lowest bits mark those that were taken.
+static bool take(uintptr_t *sorted, size_t count, const kvo_object *object) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if ((sorted[middle] & ~(uintptr_t)1) < (uintptr_t)object) low = middle + 1;
+    else high = middle;
+  }
+  if (low == count || sorted[low] != (uintptr_t)object) return false;
+  sorted[low] |= 1;
+  return true;
+}
+
+static size_t sort_once(uintptr_t *sorted, const targets *found) {
+  for (size_t i = 0; i < found->count; i++) sorted[i] = (uintptr_t)found->objects[i];
+  if (found->count > 1) qsort(sorted, found->count, sizeof *sorted, compare_addresses);
+  size_t count = 0;
+  for (size_t i = 0; i < found->count; i++)
+    if (!count || sorted[count - 1] != sorted[i]) sorted[count++] = sorted[i];
+  return count;
+}
+
+// Ends the children whose objects are not among the targets, and marks the others' as taken.
+static void keep_children_locked(kvo_link *link, uintptr_t *sorted, size_t count,
+    kvo_retired **retired) {
+  for (kvo_link *child = link->children, *next; child; child = next) {
+    next = child->next;
+    if (!take(sorted, count, child->entry.object)) kvo_entry_end_locked(&child->entry, retired);
+  }
+}
+
+static void push_children_locked(kvo_attachment *attachment, kvo_link *link) {
+  for (kvo_link *child = link->children; child; child = child->next) {
+    if (!kvo_attachment_make_room(attachment, 1)) return;
+    kvo_registration_hold(&child->entry);
+    attachment->tasks[attachment->count++] = (kvo_task){.kind = KVO_ENSURE_LINK, .link = child};
+  }
+}
+
+// Of what was read before another thread's reading nothing is used: see `place_child`.
+static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket, uintptr_t *sorted,
+    size_t count, bool thorough) {
+  KVO_LOCKED(&kvo_graph_lock);
+  if (link->entry.state != KVO_LIVE) return false;
+  if (ticket <= link->installed) {
+    kvo_attachment_push_resolution(attachment, link, true);
+    return false;
+  }
+  link->installed = ticket;
+  keep_children_locked(link, sorted, count, &attachment->retired);
+  if (thorough || kvo_link_has_others_locked(link)) push_children_locked(attachment, link);
+  return true;
+}
+
+static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    kvo_object *object) {
+  kvo_registration_hold(&link->entry);
+  attachment->tasks[attachment->count++] = (kvo_task){
+      .kind = KVO_PLACE_LINK, .link = link, .object = kvo_object_retain(object), .ticket = ticket};
+}
+
+// The first target is to be worked off first, so it is pushed last.
+static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    const targets *found, uintptr_t *sorted, size_t count) {
+  if (!kvo_attachment_make_room(attachment, count)) return;
+  size_t start = attachment->count;
+  for (size_t i = 0; i < found->count; i++)
+    if (take(sorted, count, found->objects[i]))
+      push_placement(attachment, link, ticket, found->objects[i]);
+  for (size_t low = start, high = attachment->count; low + 1 < high; low++) {
+    kvo_task swapped = attachment->tasks[low];
+    attachment->tasks[low] = attachment->tasks[--high];
+    attachment->tasks[high] = swapped;
+  }
+}
+
+// While the user's code runs, a frame holds the object: it lets go, should that throw.
+static void read_held(const kvo_link *link, kvo_object *object, targets *found) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_object_release(object);
+    return;
+  }
+  frame->flags |= KVO_FRAME_RETAINED;
+  read_targets(link, object, found);
+  kvo_frame_pop(frame);
+}
+
+enum { FEW_TARGETS = 4 };
+
+void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, bool thorough) {
+  kvo_attachment_settle(attachment); // before the ticket: a later one has seen as much
+  uint64_t ticket;
+  kvo_object *object = begin_resolution(attachment, link, &ticket);
+  if (!object) return;
+  targets found = {.value = KVO_VALUE_NIL};
+  read_held(link, object, &found);
+  uintptr_t few[FEW_TARGETS];
+  uintptr_t *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
+  size_t count = sorted ? sort_once(sorted, &found) : 0;
+  if (sorted && install(attachment, link, ticket, sorted, count, thorough))
+    push_missing(attachment, link, ticket, &found, sorted, count);
+  if (sorted != few) kvo_free(sorted);
+  targets_destroy(&found);
+}

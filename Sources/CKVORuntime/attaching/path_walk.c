@@ -1,0 +1,103 @@
+// Looking along a key path before it is registered, so that none is registered that can't be
+// followed: every key on the way as it is now must be there, collections need an operator, and
+// behind a value that is no object the path can't go on (C6).
+//
+// What is read here is read once more when its link is in place (link_resolution.c): a setter may come between. To
+// place the links first and refuse afterwards would take one reading, but another thread's change might then be told
+// to an observer whose registration fails, and whose caller may free what it was going to be told with.
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "graph/kvo_graph.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+
+static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
+    const char *cause, kvo_error *error) {
+  kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
+      "\"%s\" of %s goes on through \"%s\", which is no %s.", path->text, cls->name,
+      path->components[depth].key, cause);
+  const kvo_component *next = &path->components[depth + 1];
+  kvo_fail_component(error, kvo_operator_is_collective(next->op) ? "@" : "", next->key);
+  return KVO_INVALID_KEY_PATH;
+}
+
+// Whether a value of the type may ever be an object or a collection: what is nil today may be one
+// tomorrow. The type is NULL where a hook answers.
+static bool may_lead_on(const kvo_type *type) {
+  if (!type || type->kind == KVO_KIND_OBJECT) return true;
+  return type->operations && (type->operations->object || type->operations->collection);
+}
+
+static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path *path,
+    uint32_t depth, kvo_error *error) {
+  kvo_elements elements = {0};
+  kvo_status status = KVO_OK;
+  kvo_value_elements(collection, NULL, &elements, NULL); // what can't be read is found later
+  for (size_t i = 0; i < elements.count && !status; i++) {
+    const kvo_value *element = &elements.values[i];
+    kvo_object *object = kvo_value_get_object(element);
+    if (kvo_value_is_collection(element, NULL)) status = walk_elements(element, path, depth, error);
+    else if (object) status = kvo_key_path_walk(object, path, depth, error);
+  }
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+// `*value` is what the component leads to: walks into a collection, refuses what can't be followed, and leaves
+// the object to go on with, if any.
+static kvo_status walk_on(const kvo_class *cls, const kvo_value *value, const kvo_key_path *path,
+    uint32_t depth, kvo_object **target, kvo_error *error) {
+  uint32_t next = path->components[depth].next_key;
+  bool collective = path->components[depth].operates;
+  bool is_collection;
+  *target = kvo_value_target(value, &is_collection);
+  if (is_collection) {
+    if (next == path->count) return KVO_OK;
+    return collective ? walk_elements(value, path, next, error)
+                      : kvo_key_path_refuse_collection(path, depth, cls, error);
+  }
+  if (!*target && kvo_value_is_nil(value)) return KVO_OK;
+  if (collective) return refuse(cls, path, depth, "collection", error);
+  return *target ? KVO_OK : refuse(cls, path, depth, "object", error);
+}
+
+// Reads one component, which is checked: `*target` lives as long as the value does.
+static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t depth,
+    kvo_value *value, kvo_object **target, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors =
+      kvo_observable_accessors(object, path->components[depth].key, error);
+  *value = KVO_VALUE_NIL;
+  if (!accessors) return error->status;
+  bool collective = path->components[depth].operates;
+  bool leads_on = collective || path->components[depth].next_key < path->count;
+  if (!leads_on) return KVO_OK;
+  if (!may_lead_on(accessors->asks_class ? NULL : accessors->type))
+    return refuse(cls, path, depth, collective ? "collection" : "object", error);
+  kvo_accessors_read_link(accessors, object, value);
+  kvo_value_unwrap(value);
+  return walk_on(cls, value, path, depth, target, error);
+}
+
+kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint32_t depth,
+    kvo_error *error) {
+  kvo_error cause = {0};
+  kvo_status status = KVO_OK;
+  uint64_t shortages = kvo_shortages;
+  const char *name = kvo_class_name(kvo_class_of(object));
+  kvo_value held = KVO_VALUE_NIL;
+  while (object && depth < path->count && !status) {
+    kvo_value value;
+    kvo_object *target = NULL;
+    status = step(object, path, depth, &value, &target, &cause);
+    kvo_value_destroy(&held);
+    held = value;
+    object = target;
+    depth = path->components[depth].next_key;
+  }
+  kvo_value_destroy(&held);
+  if (!status && kvo_shortages != shortages)
+    status = kvo_fail_no_memory(&cause, "observe", name, path->text);
+  if (status && error) *error = cause;
+  return status;
+}

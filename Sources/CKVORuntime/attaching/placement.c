@@ -1,0 +1,192 @@
+// Placing a registration at a key of an object (C8).
+//
+// What that takes is found out before any lock is taken, since it calls the user's hooks: the key's accessors,
+// the dynamic subclass with its interposers, the derivation that a derived key is going to need. Then the
+// registration is inserted under the object's lock, which leaves everything as it was if memory is
+// out.
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "classes/kvo_dynamic_class.h"
+#include "graph/kvo_graph.h"
+#include "values/kvo_collection_internal.h"
+
+static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *key) {
+  kvo_value value;
+  kvo_error refusal;
+  const char *selector = kvo_hooks()->value_for_undefined;
+  kvo_status status = kvo_ask_value_hook(cls, selector, object, key, &value, &refusal);
+  kvo_value_destroy(&value);
+  return !status;
+}
+
+// A binding's objects have neither getters nor ivars, as far as its programs know.
+static void undefined(const kvo_class *cls, const char *key, kvo_error *error) {
+  if (cls->is_bound)
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name, key);
+  else
+    kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+        "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
+  kvo_suggest_key(cls, key, error);
+}
+
+// What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
+// `balance` although setBalance: would set it.
+const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
+  if (KVO_LIKELY(accessors && accessors->getter)) return accessors;
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
+  accessors = kvo_class_accessors(cls, key, &cause);
+  if (accessors && accessors->getter) return accessors;
+  bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
+  // A binding may have described the key when it was asked.
+  const kvo_accessors *described =
+      answers && cls->is_bound ? kvo_class_accessors(cls, key, NULL) : NULL;
+  if (described && described->getter) return described;
+  const char *interned = answers ? kvo_key_keep(key, cls->name, error) : NULL;
+  accessors = interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
+  if (interned && !accessors) kvo_fail_no_memory(error, "observe", cls->name, key);
+  else if (answers) return accessors;
+  else if (cause.status == KVO_NO_MEMORY) kvo_fail_no_memory(error, "observe", cls->name, key);
+  else if (!accessors) undefined(cls, key, error);
+  return accessors;
+}
+
+kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, kvo_error *error) {
+  const char *owner = "its owner", *property = "property";
+  kvo_collection_property((kvo_collection *)object, &owner, &property);
+  return kvo_fail(error, KVO_NOT_OBSERVABLE, kvo_class_of(object)->name, key,
+      "\"%s\" of a collection can't be observed: observe the %s of %s that holds it.", key,
+      property, owner);
+}
+
+// A key that only a hook answers is never ready: the hook is asked for each object anew.
+static void note_if_ready(const kvo_placement *placement) {
+  bool *ready = &((kvo_accessors *)(uintptr_t)placement->accessors)->is_ready;
+  if (placement->derivation || !placement->accessors->getter) return;
+  if (!kvo_key_is_plain(placement->accessors->key)) return; // a text that may be another path
+  __atomic_store_n(ready, true, __ATOMIC_RELEASE);
+}
+
+kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placement *placement,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *known = kvo_class_known_accessors(cls, key);
+  *placement = (kvo_placement){.object = object};
+  // Of a key that is ready there is nothing to find out: no code of the user's runs.
+  if (KVO_LIKELY(known && __atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE))) {
+    placement->accessors = known;
+    placement->dynamic = cls->dynamic;
+    return KVO_OK;
+  }
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
+  uint64_t shortages = kvo_shortages;
+  if (cls->is_collection) return kvo_collection_refuse_observing(object, key, error);
+  placement->accessors = kvo_observable_accessors(object, key, &cause);
+  if (placement->accessors)
+    placement->dynamic = kvo_swizzle_class(cls, placement->accessors->key,
+        kvo_accessors_automatic(placement->accessors), &cause);
+  if (!placement->dynamic) {
+    if (error) *error = cause;
+    return cause.status;
+  }
+  if (kvo_derivation_make(object, placement->accessors, &placement->derivation) &&
+      kvo_shortages == shortages) {
+    note_if_ready(placement);
+    return KVO_OK;
+  }
+  kvo_placement_discard(placement);
+  return kvo_fail_no_memory(error, "observe", cls->name, key);
+}
+
+void kvo_placement_discard(kvo_placement *placement) {
+  kvo_derivation_release(placement->derivation);
+  placement->derivation = NULL;
+}
+
+// A thread that declares a dependency raises the class's generation before it looks through the tables: it
+// finds the entry, or this thread finds the generation raised.
+void kvo_placement_settle(kvo_placement *placement) {
+  if (placement->derivation) kvo_placement_discard(placement);
+  if (kvo_accessors_current(placement->accessors) != placement->accessors)
+    kvo_object_refresh_derivations(placement->object);
+}
+
+static void link_to_observer_locked(kvo_registration *registration, kvo_table *observers_table) {
+  kvo_registration_operations(registration)->unowned_retain(registration->observer);
+  registration->next_watched = observers_table->watched;
+  registration->link_watched = &observers_table->watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = &registration->next_watched;
+  observers_table->watched = registration;
+}
+
+// If the key has a derivation already, that stays, and the one that was made in advance is given up.
+static void install_derivation_locked(kvo_table *table, kvo_list *list, kvo_placement *placement) {
+  if (!list->derivation) {
+    kvo_derivation_install_locked(placement->derivation, table, list);
+    return;
+  }
+  kvo_placement_discard(placement);
+  placement->derivation = kvo_derivation_retain(list->derivation);
+}
+
+// A derivation hangs at a list, so a derived key gets one even for a single observer.
+static bool insert_locked(kvo_table *table, kvo_registration *registration,
+    kvo_placement *placement, kvo_retired **retired) {
+  bool is_derived = placement->derivation != NULL;
+  if (!kvo_table_insert_locked(table, registration, is_derived, retired)) return false;
+  if (!is_derived) return true;
+  const kvo_cell *cell = kvo_table_find(table, placement->accessors->id);
+  install_derivation_locked(table, kvo_observers_list(cell->observers), placement);
+  return true;
+}
+
+static bool hang_locked(kvo_registration *registration, kvo_placement *placement,
+    kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  bool is_only = !object->observations && !placement->derivation;
+  if (is_only && kvo_only_hang_locked(object, registration)) return true;
+  kvo_table *table = kvo_table_reserve_locked(object, 1, retired);
+  return table && insert_locked(table, registration, placement, retired);
+}
+
+// An object may observe itself: its table is then reserved twice, which is harmless.
+static bool place_locked(kvo_registration *registration, kvo_placement *placement,
+    kvo_retired **retired) {
+  kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
+  registration->serial = UINT64_MAX;
+  kvo_object_share_locked(object); // the initial call is this thread's
+  if (observer && !kvo_table_reserve_locked(observer, 1, retired)) return false;
+  if (!hang_locked(registration, placement, retired)) return false;
+  __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
+      __ATOMIC_RELEASE);
+  if (observer) link_to_observer_locked(registration, kvo_table_of(observer));
+  if (kvo_isa(object) != placement->dynamic)
+    kvo_swizzle_in_locked(object, placement->dynamic, kvo_process_has_threads());
+  return true;
+}
+
+bool kvo_registration_place(kvo_registration *registration, kvo_placement *placement,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
+  bool is_own = kvo_object_is_own(registration->object);
+  kvo_retired *before = *retired;
+  if (registration->options & KVO_GROUPED && !kvo_group_member_begin_locked(registration))
+    return true;
+  if (place_locked(registration, placement, retired)) {
+    if (is_own && !(registration->options & KVO_BY_OBSERVER)) kvo_retire_mark_own(*retired, before);
+    return true;
+  }
+  if (registration->options & KVO_GROUPED) kvo_registration_set_state(registration, KVO_UNPLACED);
+  kvo_table_trim_locked(registration->object, retired);
+  if (registration->options & KVO_BY_OBSERVER)
+    kvo_table_trim_locked(registration->observer, retired);
+  return false;
+}

@@ -1,0 +1,42 @@
+/// The one seam through which the runtime allocates, so that tests can make it fail.
+#ifndef KVO_MEMORY_H
+#define KVO_MEMORY_H
+
+#include "kvo_base.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// As malloc, calloc, strdup, free. NULL when memory is out.
+void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
+void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
+char *KVO_NULLABLE kvo_alloc_string(const char *string);
+/// As libffi's allocator for closures, which gets executable memory from the system itself: so that
+/// tests can make that fail as well. What it refuses is no shortage.
+void *KVO_NULLABLE kvo_alloc_code(void *KVO_NULLABLE (*KVO_NONNULL allocate)(size_t,
+                                      void *KVO_NULLABLE *KVO_NONNULL),
+    size_t size, void *KVO_NULLABLE *KVO_NONNULL code);
+void kvo_free(const void *KVO_NULLABLE memory);
+/// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least,
+/// and for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
+void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
+    size_t *capacity);
+
+/// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
+enum { KVO_POISON_BYTE = 0xD5 };
+#define KVO_POISON_WORD (~(uintptr_t)0 / UINT8_MAX * KVO_POISON_BYTE)
+
+/// How often memory was out on this thread. A caller that does something of many steps, of which some do
+/// without what they could not have, sees by it whether all was done.
+extern __thread uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
+
+#ifdef KVO_FAILING_MEMORY
+/// How many allocations of this thread succeed before others fail, and how many of those fail until
+/// there is memory again. In debug builds: tests set them.
+extern __thread int64_t kvo_allocations_left, kvo_failures_left;
+#endif
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,99 @@
+// The allocation seam. Nothing else in the runtime calls malloc (`Scripts/check memory` looks), but
+// libffi for its closures, which ask here first.
+//
+// With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
+// while, unless the address sanitizer does that already: code that still reads it stumbles, rather
+// than find what used to be there.
+#include "base/kvo_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef KVO_POISON
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#define ROOM_OF malloc_size
+#else
+#include <malloc.h>
+#define ROOM_OF malloc_usable_size
+#endif
+
+enum { KEPT = 1024 };
+
+// Frees what has been kept longest, in place of this.
+static void *keep(void *memory) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return memory;
+#endif
+#endif
+  static void *kept[KEPT];
+  static uint32_t next;
+  uint32_t place = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KEPT;
+  return __atomic_exchange_n(&kept[place], memory, __ATOMIC_ACQ_REL);
+}
+
+static void *poison(void *memory) {
+  memset(memory, KVO_POISON_BYTE, ROOM_OF(memory));
+  return keep(memory);
+}
+#else
+static void *poison(void *memory) { return memory; }
+#endif
+
+#ifdef KVO_FAILING_MEMORY
+__thread int64_t kvo_allocations_left = INT64_MAX;
+__thread int64_t kvo_failures_left = INT64_MAX;
+
+static bool is_out(void) { return kvo_allocations_left-- <= 0 && kvo_failures_left-- > 0; }
+#else
+static bool is_out(void) { return false; }
+#endif
+
+__thread uint64_t kvo_shortages;
+
+static void *counted(void *memory) {
+  if (KVO_UNLIKELY(!memory)) kvo_shortages++;
+  return memory;
+}
+
+void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
+
+// glibc's calloc takes nothing of what its thread has just freed, which malloc does; of much memory it knows
+// what is zero anyway.
+enum { LITTLE = 1024 };
+
+static void *zeroed(size_t size) {
+  if (size > LITTLE) return calloc(1, size);
+  void *memory = malloc(size);
+  __asm__("" : "+r"(memory)); // or the compiler makes it a calloc
+  return memory ? memset(memory, 0, size) : NULL;
+}
+
+void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : zeroed(size)); }
+
+void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
+  return is_out() ? NULL : allocate(size, code);
+}
+
+char *kvo_alloc_string(const char *string) {
+  size_t size = strlen(string) + 1;
+  char *copy = kvo_alloc(size);
+  return copy ? memcpy(copy, string, size) : NULL;
+}
+
+void *kvo_grow(void *items, size_t count, size_t needed, size_t size, size_t *capacity) {
+  size_t room = *capacity * 2 > needed ? *capacity * 2 : needed;
+  if (room > SIZE_MAX / size) return NULL;
+  void *larger = kvo_alloc(room * size);
+  if (!larger) return NULL;
+  if (count) memcpy(larger, items, count * size);
+  kvo_free(items);
+  *capacity = room;
+  return larger;
+}
+
+void kvo_free(const void *memory) {
+  if (memory) free(poison((void *)(uintptr_t)memory));
+}

@@ -1,0 +1,168 @@
+// What the macros of kvo_property.h call: making a class with its properties, and their setters.
+#include "kvo_property.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "objects/kvo_class_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// MARK: Making
+
+// Key-value coding finds a setter by its name, and so does observing: one of another name would be
+// told to nobody. A misspelled Key in a line of a class ends here.
+static kvo_status check_setter(const kvo_class *cls, const kvo_property_definition *property,
+    kvo_error *error) {
+  static const char *const prefixes[] = {"set", "_set"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (kvo_accessor_name(prefixes[i], property->key, true, ":") ==
+        kvo_key_find(property->setter_selector))
+      return KVO_OK;
+  const char *key = property->key, *name = kvo_class_name(cls);
+  const char first = *key >= 'a' && *key <= 'z' ? (char)(*key - 'a' + 'A') : *key;
+  return kvo_fail(error, KVO_INVALID_ARGUMENT, name, key,
+      "%s of %s: its setter is called %s, and must be called set%c%s: to be found and observed",
+      key, name, property->setter_selector, first, key + 1);
+}
+
+// The getters that do nothing but give a field -> its offset, plus one. Class lock for writing.
+static kvo_map fields;
+
+ptrdiff_t kvo_field_of_getter(kvo_imp getter) {
+  return (ptrdiff_t)(uintptr_t)kvo_map_get(&fields, (const void *)getter) - 1;
+}
+
+static void note_field(const kvo_property_definition *property) {
+  KVO_LOCKED(&kvo_class_lock);
+  // Without memory the getter is called.
+  (void)kvo_map_set_locked(&fields, (const void *)property->getter,
+      (void *)(uintptr_t)(property->ivar_offset + 1));
+}
+
+// Steps of adding a property. Each can fail for want of memory, and is resumed where it stopped.
+enum { GETTER, SETTER, SETTER_NAME, IVAR, PARTS };
+
+static kvo_status add_part(kvo_class *cls, const kvo_property_definition *property, size_t part,
+    kvo_error *error) {
+  const kvo_signature getter = {KVO_FORM_GETTER, property->layout};
+  const kvo_signature setter = {KVO_FORM_SETTER, property->layout};
+  if (part == GETTER && property->ivar_offset >= 0) note_field(property);
+  if (part == GETTER)
+    return kvo_class_add_method(cls, property->getter_selector, property->getter, getter,
+        property->getter_method, error);
+  if (part == SETTER && property->setter)
+    return kvo_class_add_method(cls, property->setter_selector, property->setter, setter,
+        property->setter_method, error);
+  if (part == SETTER_NAME && property->setter) return check_setter(cls, property, error);
+  if (part == IVAR && property->ivar_offset >= 0)
+    return kvo_class_add_ivar(cls, property->key, (size_t)property->ivar_offset, property->layout,
+        error);
+  return KVO_OK;
+}
+
+// Goes on with the part that failed.
+static kvo_status add_parts(kvo_class *cls, const kvo_class_definition *definition,
+    kvo_error *error) {
+  const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
+  size_t end = definition->property_count * PARTS;
+  for (; cls->parts < end; cls->parts++) {
+    const kvo_property_definition *property = &definition->properties[cls->parts / PARTS];
+    kvo_status status = add_part(cls, property, cls->parts % PARTS, error);
+    if (status) return status;
+  }
+  return kvo_class_add_method(cls, kvo_hooks()->destroy_properties,
+      (kvo_imp)definition->destroy_properties, hook, NULL, error);
+}
+
+// The error of the caller that makes a class on this thread; NULL where none can be told that memory is out.
+static _Thread_local kvo_error *told;
+
+// Errors of classes defined inside `setup` are not our caller's.
+static void set_up(kvo_class *cls, const kvo_class_definition *definition) {
+  kvo_error *outer = told;
+  told = NULL;
+  if (definition->setup) definition->setup(cls);
+  told = outer;
+}
+
+static kvo_class *make(const kvo_class **once, const kvo_class_definition *definition,
+    const kvo_class *superclass, kvo_error *error) {
+  kvo_class *cls = kvo_class_unfinished(definition->name, once);
+  if (!cls) cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
+  if (!cls) return NULL;
+  cls->definer = once;
+  if (add_parts(cls, definition, error)) return NULL;
+  set_up(cls, definition);
+  return kvo_class_register(cls, error) ? NULL : cls;
+}
+
+static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
+    const kvo_error *error) {
+  if (told) {
+    *told = *error;
+    return NULL;
+  }
+  fprintf(stderr, "KVO: the class %s can't be made: %s\n", definition->name, error->message);
+  abort();
+}
+
+// One definition at a time: a superclass is asked for before the lock is taken. The lock is
+// recursive, since a `setup` may ask for a class that it is the first to mention.
+const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
+  const kvo_class *superclass = definition->superclass();
+  if (told && !superclass) return superclass; // nobody is handed it: `told` says why
+  kvo_error error;
+  KVO_LOCKED(&kvo_define_lock);
+  const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
+  if (cls) return cls;
+  cls = make(once, definition, superclass, &error);
+  if (!cls) return tell_or_stop(definition, &error);
+  __atomic_store_n(once, cls, __ATOMIC_RELEASE);
+  return cls;
+}
+
+const kvo_class *kvo_class_try_define(const kvo_class **once,
+    const kvo_class_definition *definition) {
+  kvo_error error, *outer = told;
+  told = &error;
+  const kvo_class *cls = kvo_class_define(once, definition);
+  told = outer;
+  return cls;
+}
+
+kvo_status kvo_class_prepare(const kvo_class *(*class_function)(void), kvo_error *error) {
+  kvo_error cause, *outer = told;
+  kvo_error_clear(&cause);
+  told = &cause;
+  class_function();
+  told = outer;
+  if (cause.status && error) *error = cause;
+  return cause.status;
+}
+
+// MARK: Setters
+
+bool kvo_store_copied_string(const char **field, const char *string) {
+  const char *old = *field, *copy = string ? kvo_alloc_string(string) : NULL;
+  if (string && !copy) return false;
+  *field = copy;
+  kvo_free(old);
+  return true;
+}
+
+void kvo_report_unset(const kvo_object *self, const kvo_method *method) {
+  const char *name = kvo_class_name(kvo_class_of(self));
+  kvo_misuse("No memory for what %s of %s was given: the property is as it was.",
+      kvo_method_selector(method), name);
+}
+
+void kvo_store_retained_object(void *field, void *object) {
+  kvo_object **slot = field, *old = *slot;
+  if (object) kvo_object_retain(object);
+  *slot = object;
+  kvo_object_release(old);
+}

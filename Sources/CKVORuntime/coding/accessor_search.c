@@ -1,0 +1,427 @@
+// The searches of key-value coding, and what they found (B1, B2, B4).
+//
+// A class keeps what was found per key (kvo_class.accessors), readable without a lock. Each entry
+// carries the class's generation: a method or ivar that is added later raises it, and the next
+// reader searches again. Keys that are not found are not kept, so asking for arbitrary names costs
+// no memory.
+#include "coding/kvo_accessor_search.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "coding/kvo_collection_accessors.h"
+#include "kvo_coding.h"
+#include "threads/kvo_thread.h"
+#include "types/kvo_type.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(void *) != 8 || sizeof(kvo_accessors) == 104,
+    "there is one for each key of a class: with an allocator's header it has 112 bytes");
+
+static bool is_getter(const kvo_method *method) {
+  return method && method->call && method->call->argument_count == 2 &&
+         method->call->result->kind != KVO_KIND_VOID;
+}
+
+static const kvo_method *find_by_name(const kvo_class *cls, const char *prefix, const char *key,
+    bool capitalise, const char *suffix) {
+  const char *selector = kvo_accessor_name(prefix, key, capitalise, suffix);
+  return selector ? kvo_class_find_method(cls, selector) : NULL;
+}
+
+// get<Key>, <key>, is<Key>, _<key>.
+static const kvo_method *find_getter(const kvo_class *cls, const char *key) {
+  static const struct {
+    const char *prefix;
+    bool capitalise;
+  } forms[] = {{"get", true}, {"", false}, {"is", true}, {"_", false}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const kvo_method *method = find_by_name(cls, forms[i].prefix, key, forms[i].capitalise, "");
+    if (is_getter(method)) return method;
+  }
+  return NULL;
+}
+
+// set<Key>:, _set<Key>:.
+static const kvo_method *find_setter(const kvo_class *cls, const char *key) {
+  static const char *const prefixes[] = {"set", "_set"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    const kvo_method *method = find_by_name(cls, prefixes[i], key, true, ":");
+    if (method && method->key_count) return method;
+  }
+  return NULL;
+}
+
+static const kvo_ivar *find_ivar_named(const kvo_class *cls, const char *name) {
+  for (; name && cls; cls = cls->superclass) {
+    const kvo_ivar *ivar = kvo_map_get(&cls->ivars, name);
+    if (ivar) return ivar;
+  }
+  return NULL;
+}
+
+static bool may_access_ivars(const kvo_class *cls) {
+  kvo_imp hook = kvo_class_find_class_method(cls, kvo_hooks()->access_ivars);
+  return !hook || ((bool (*)(const kvo_class *))hook)(cls);
+}
+
+// _<key>, _is<Key>, <key>, is<Key>.
+static const kvo_ivar *find_ivar(const kvo_class *cls, const char *key) {
+  const char *names[] = {kvo_accessor_name("_", key, false, ""),
+      kvo_accessor_name("_is", key, true, ""), kvo_key_find(key),
+      kvo_accessor_name("is", key, true, "")};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const kvo_ivar *ivar = find_ivar_named(cls, names[i]);
+    if (ivar) return may_access_ivars(cls) ? ivar : NULL;
+  }
+  return NULL;
+}
+
+static const kvo_property_description *find_property(const kvo_class *cls, const char *key) {
+  const char *interned = kvo_key_find(key);
+  for (; interned && cls; cls = cls->superclass) {
+    const kvo_property *property = kvo_map_get(&cls->properties, interned);
+    if (property) return &property->description;
+  }
+  return NULL;
+}
+
+static void take_property(kvo_accessors *found, const kvo_property_description *property) {
+  found->is_bound = true;
+  found->property = property;
+  found->getter = property->get ? KVO_ACCESS_COMPUTED : KVO_ACCESS_STORED;
+  found->setter = property->set                        ? KVO_ACCESS_COMPUTED
+                  : property->get || !property->offset ? KVO_ACCESS_NONE
+                                                       : KVO_ACCESS_STORED;
+  found->offset = property->offset;
+  found->type = found->set_type = property->type;
+  found->automatic = !property->manual;
+}
+
+static bool is_overridden(const kvo_class *cls, const char *selector, kvo_imp imp) {
+  const kvo_method *hook = kvo_class_find_method(cls, selector);
+  return hook && kvo_class_imp(cls, hook) != imp;
+}
+
+static void take_methods(kvo_accessors *found, const kvo_class *cls, const char *key) {
+  if ((found->get_method = find_getter(cls, key))) {
+    found->getter = KVO_ACCESS_METHOD;
+    found->type = found->get_method->call->result;
+  } else if (found->collection && found->collection->kind) {
+    found->getter = KVO_ACCESS_COLLECTION;
+    found->type = kvo_type_of_kind(KVO_KIND_OBJECT);
+  }
+  if ((found->set_method = find_setter(cls, key))) {
+    found->setter = KVO_ACCESS_METHOD;
+    found->set_type = found->set_method->call->arguments[2];
+  }
+}
+
+// An ivar serves for reading, or setting, or both: whichever no method does.
+static void take_ivar(kvo_accessors *found, const kvo_ivar *ivar) {
+  found->offset = ivar->offset;
+  if (!found->getter) {
+    found->getter = KVO_ACCESS_STORED;
+    found->type = ivar->type;
+  }
+  if (!found->setter) {
+    found->setter = KVO_ACCESS_STORED;
+    found->set_type = ivar->type;
+  }
+}
+
+// Finds nothing for a collection: its elements have the keys.
+static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char *key) {
+  const kvo_property_description *property = find_property(cls, key);
+  if (property) take_property(found, property);
+  if (property || cls->is_collection) return KVO_OK;
+  kvo_collection_accessors *collection;
+  kvo_status status = kvo_collection_accessors_find(cls, key, &collection);
+  if (status) return status;
+  found->collection = collection;
+  take_methods(found, cls, key);
+  const kvo_ivar *ivar = found->getter && found->setter ? NULL : find_ivar(cls, key);
+  if (ivar) take_ivar(found, ivar);
+  return KVO_OK;
+}
+
+// A binding's storage, by which a bracket announces the key, also if a function reads it.
+static bool is_bound_storage(const kvo_accessors *found) {
+  return found->is_bound && found->offset;
+}
+
+static const kvo_accessors *no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key,
+      cls->name);
+  return NULL;
+}
+
+static bool is_plain(const kvo_type *type) {
+  bool is_inline = type->size <= sizeof(((kvo_value *)0)->payload) && type->alignment <= 16;
+  return is_inline && !type->copy && !type->destroy;
+}
+
+// What a change may read without calling the getter.
+static void take_field(kvo_accessors *found) {
+  const kvo_class *cls = found->cls;
+  ptrdiff_t field = -1;
+  if (found->getter == KVO_ACCESS_STORED) field = found->offset;
+  if (found->getter == KVO_ACCESS_METHOD)
+    field = kvo_field_of_getter(kvo_class_imp(cls, found->get_method));
+  bool is_asked = found->asks_class && !cls->is_bound; // see kvo_accessors_read
+  if (field < 0 || field > UINT32_MAX || is_asked || !is_plain(found->type)) return;
+  found->field = (uint32_t)field;
+  found->field_kind = (uint8_t)found->type->kind;
+}
+
+static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
+    kvo_error *error) {
+  kvo_class *cls = (kvo_class *)(uintptr_t)plain;
+  kvo_accessors *kept = kvo_alloc(sizeof *kept);
+  found.key = kvo_key_intern(key);
+  found.id = is_bound_storage(&found) ? (uintptr_t)found.offset : (uintptr_t)found.key;
+  found.asks_class = is_overridden(cls, kvo_hooks()->value_for_key, (kvo_imp)kvo_search_value);
+  found.tells_class =
+      is_overridden(cls, kvo_hooks()->set_value_for_key, (kvo_imp)kvo_search_and_set);
+  take_field(&found);
+  bool done = false;
+  if (kept && found.key) {
+    *kept = found;
+    KVO_LOCKED(&kvo_class_lock);
+    kept->previous = kvo_key_set_get(&cls->accessors, found.key);
+    kept->is_interposed = kept->previous && kept->previous->is_interposed;
+    done = kvo_key_set_add_locked(&cls->accessors, kept);
+  }
+  if (done) return kept;
+  kvo_free(found.collection);
+  kvo_free(kept);
+  return no_memory(cls, key, error);
+}
+
+const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
+  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  const char *interned = kvo_key_find(key);
+  const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
+  if (known && (known->getter || known->setter)) return known;
+  kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
+  if (search(&found, cls, key)) return no_memory(cls, key, error);
+  if (found.getter || found.setter) return keep(found, cls, key, error);
+  kvo_free(found.collection);
+  kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
+      "%s has no accessor and no ivar for the key \"%s\".", cls->name, key);
+  return NULL;
+}
+
+const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const char *key) {
+  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  const kvo_accessors *known = kvo_class_known_accessors(cls, key);
+  if (known) return known;
+  kvo_accessors none = {.cls = cls, .generation = generation, .automatic = -1};
+  return keep(none, cls, key, NULL);
+}
+
+static const kvo_accessors **recent_place(const kvo_class *cls, const char *name) {
+  size_t place = (size_t)(((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 32) % KVO_RECENT_KEYS;
+  return &((kvo_class *)(uintptr_t)cls)->recent[place];
+}
+
+// A literal is mostly where it was the last time, and then need not be hashed.
+const kvo_accessors *kvo_class_recent_accessors(const kvo_class *cls, const char *name) {
+  const kvo_accessors *recent = __atomic_load_n(recent_place(cls, name), __ATOMIC_ACQUIRE);
+  bool is_fresh =
+      recent && recent->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  return is_fresh && !strcmp(recent->key, name) ? recent : NULL;
+}
+
+const kvo_accessors *kvo_class_ready_key(const kvo_class *cls, const char *interned,
+    const char *name) {
+  const kvo_accessors *known = kvo_class_known_accessors(cls, interned);
+  if (!known || !__atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE)) return NULL;
+  __atomic_store_n(recent_place(cls, name), known, __ATOMIC_RELEASE);
+  return known;
+}
+
+const kvo_accessors *kvo_class_ready_accessors(const kvo_class *cls, const char *name) {
+  const kvo_accessors *recent = kvo_class_recent_accessors(cls, name);
+  if (KVO_LIKELY(recent != NULL)) return recent;
+  const char *interned = kvo_key_find(name);
+  return interned ? kvo_class_ready_key(cls, interned, name) : NULL;
+}
+
+uintptr_t kvo_class_key_id(const kvo_class *cls, const char *interned) {
+  const kvo_accessors *accessors = interned ? kvo_key_set_get(&cls->accessors, interned) : NULL;
+  return accessors ? accessors->id : 0;
+}
+
+const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) {
+  const kvo_accessors *newer = kvo_class_accessors(accessors->cls, accessors->key, NULL);
+  // A key keeps its identity while it is observed, even if it moved: the table is indexed by it.
+  return newer && newer->id == accessors->id ? newer : accessors;
+}
+
+// MARK: Class methods
+
+// What this thread asks, the innermost first.
+typedef struct asked {
+  const kvo_class_question *question;
+  const kvo_class *cls;
+  const char *key;
+  kvo_imp method;
+  void *answer;
+  const struct asked *outer;
+} asked;
+
+static _Thread_local const asked *innermost;
+
+static void ask_general(void *opaque) {
+  const asked *asked = opaque;
+  asked->question->ask_general(asked->method, asked->cls, asked->key, asked->answer);
+}
+
+static void end_question(void *opaque) { innermost = ((asked *)opaque)->outer; }
+
+static const kvo_class *receiver_of(const char *selector, const kvo_class *cls) {
+  const asked *one = innermost;
+  while (one && one->question->selector != selector) one = one->outer;
+  return one && kvo_class_is_subclass_of(one->cls, cls) ? one->cls : cls;
+}
+
+void kvo_class_ask(const kvo_class_question *question, const kvo_class *cls, const char *key,
+    void *answer) {
+  const kvo_class *receiver = receiver_of(question->selector, cls);
+  kvo_imp method = kvo_class_find_class_method(cls, question->selector);
+  if (!method) {
+    question->ask_by_key(receiver, key, answer);
+    return;
+  }
+  asked asked = {question, receiver, key, method, answer, innermost};
+  innermost = &asked;
+  kvo_unwinding(ask_general, end_question, &asked);
+  end_question(&asked);
+}
+
+static void ask_automatic(kvo_imp method, const kvo_class *cls, const char *key, void *answer) {
+  *(bool *)answer = ((bool (*)(const kvo_class *, const char *))method)(cls, key);
+}
+
+static void ask_automatic_by_key(const kvo_class *cls, const char *key, void *answer) {
+  static const char *const prefixes[] = {
+      "automaticallyNotifiesObserversOf", "automaticallyNotifiesObserversFor"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    kvo_imp method =
+        kvo_class_find_class_method(cls, kvo_accessor_name(prefixes[i], key, true, ""));
+    if (!method) continue;
+    *(bool *)answer = ((bool (*)(const kvo_class *))method)(cls);
+    return;
+  }
+}
+
+bool kvo_class_automatically_notifies(const kvo_class *cls, const char *key) {
+  const kvo_class_question question = {
+      kvo_hooks()->automatically_notifies, ask_automatic, ask_automatic_by_key};
+  bool answer = true;
+  kvo_class_ask(&question, cls, key, &answer);
+  return answer;
+}
+
+bool kvo_accessors_ask_automatic(const kvo_accessors *accessors) {
+  bool automatic = kvo_class_automatically_notifies(accessors->cls, accessors->key);
+  __atomic_store_n((int8_t *)(uintptr_t)&accessors->automatic, automatic, __ATOMIC_RELEASE);
+  return automatic;
+}
+
+// What the getter answers lies on the stack, where a getter that throws leaves nothing behind. Not
+// inlined: room of a size that varies would cost every reader.
+static __attribute__((noinline)) void read_copied(const kvo_accessors *accessors, kvo_imp imp,
+    kvo_object *object, kvo_value *value) {
+  const kvo_method *method = accessors->get_method;
+  void *bytes = __builtin_alloca(accessors->type->size);
+  kvo_call_get(method->call, imp, object, method, bytes);
+  kvo_value_init(value, accessors->type, bytes);
+}
+
+static void read_method(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  const kvo_method *method = accessors->get_method;
+  const kvo_type *type = accessors->type;
+  kvo_imp imp = kvo_method_lookup(object, method);
+  if (KVO_LIKELY(!type->copy && type->size <= KVO_VALUE_INLINE_SIZE)) {
+    value->type = type;
+    kvo_call_get(method->call, imp, object, method, &value->payload);
+    return;
+  }
+  if (KVO_UNLIKELY(type->kind != KVO_KIND_OBJECT)) {
+    read_copied(accessors, imp, object, value);
+    return;
+  }
+  kvo_object *answer;
+  kvo_call_get(method->call, imp, object, method, &answer);
+  if (!answer) return;
+  value->type = type;
+  memcpy(value->payload.words, &answer, sizeof answer);
+  kvo_object_retain(answer);
+}
+
+static void read_collection(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  kvo_collection *proxy =
+      kvo_lazy_collection_create(object, accessors->key, accessors->collection->kind);
+  *value = kvo_value_object((kvo_object *)proxy);
+  kvo_object_release((kvo_object *)proxy);
+}
+
+kvo_status kvo_ask_value_hook(const kvo_class *cls, const char *selector, kvo_object *object,
+    const char *key, kvo_value *value, kvo_error *cause) {
+  typedef kvo_status (*hook)(kvo_object *, const kvo_method *, const char *, kvo_value *,
+      kvo_error *);
+  const kvo_method *method = kvo_class_find_method(cls, selector);
+  *value = KVO_VALUE_NIL;
+  kvo_error_clear(cause);
+  if (!method) return KVO_UNDEFINED_KEY;
+  kvo_status status = ((hook)kvo_class_imp(cls, method))(object, method, key, value, cause);
+  if (status) *value = KVO_VALUE_NIL;
+  return status;
+}
+
+static void ask(const kvo_accessors *accessors, const char *selector, kvo_object *object,
+    kvo_value *value) {
+  kvo_error refusal;
+  kvo_ask_value_hook(accessors->cls, selector, object, accessors->key, value, &refusal);
+}
+
+void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  // A binding's own way of reading is for key-value coding; observers of a key are told what its
+  // getter answers.
+  if (KVO_UNLIKELY(accessors->asks_class) && !accessors->cls->is_bound) {
+    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  } else {
+    kvo_accessors_read_found(accessors, object, value, NULL);
+  }
+}
+
+void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  if (KVO_UNLIKELY(accessors->asks_class)) {
+    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  } else {
+    kvo_accessors_read_found(accessors, object, value, NULL);
+  }
+}
+
+kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
+    kvo_value *value, kvo_error *error) {
+  *value = KVO_VALUE_NIL;
+  switch (accessors->getter) {
+  case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
+  case KVO_ACCESS_STORED:
+    kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
+    break;
+  case KVO_ACCESS_COMPUTED: {
+    const kvo_property_description *property = accessors->property;
+    return property->get(object, property->binding, value, error);
+  }
+  case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
+  case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
+  }
+  return KVO_OK;
+}

@@ -1,0 +1,136 @@
+// The search for collection accessors: by selector and shape (B1, B9).
+//
+// A table lists the selectors of those that read and, in a letter for the result and for each argument, what their
+// methods must look like; a method of another shape is none of them. Those that change the key are listed in
+// accessor_kind.c. All of a key's are searched at once: most keys have none, which shows soon, as nothing was ever
+// named so.
+#include "coding/kvo_collection_accessors.h"
+
+#include "base/kvo_intern.h"
+#include "base/kvo_memory.h"
+#include "classes/kvo_accessor_kind.h"
+
+#include <string.h>
+
+typedef struct {
+  size_t offset; // in kvo_collection_accessors
+  const char *prefix;
+  const char *suffix;
+  const char *shape; // n integer, e element, m member or truth, o object, p pointer, v any simple
+} form;
+
+#define FORM(member, prefix, suffix, shape) \
+  {offsetof(kvo_collection_accessors, member), prefix, suffix, shape}
+
+static const form forms[] = {
+    FORM(read.count, "countOf", "", "n"),
+    FORM(read.object, "objectIn", "AtIndex:", "en"),
+    FORM(read.range, "get", ":range:", "vpnn"),
+    FORM(read.index, "indexIn", "OfObject:", "ne"),
+    FORM(read.enumerator, "enumeratorOf", "", "o"),
+    FORM(read.member, "memberOf", ":", "me"),
+};
+
+static bool is_integer(const kvo_type *type) {
+  return type->kind >= KVO_KIND_INT8 && type->kind <= KVO_KIND_UINT64;
+}
+
+// A result that says whether there is a member: a truth, or the member, which can be nil.
+static bool tells_member(const kvo_type *type) {
+  return type->kind == KVO_KIND_BOOL || is_integer(type) || type->kind == KVO_KIND_OBJECT ||
+         type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_POINTER;
+}
+
+static bool fits(const kvo_type *type, char letter) {
+  switch (letter) {
+  case 'n': return is_integer(type);
+  case 'm': return tells_member(type);
+  case 'o': return type->kind == KVO_KIND_OBJECT;
+  case 'p': return type->kind == KVO_KIND_POINTER;
+  case 'e': return type->kind != KVO_KIND_VOID;
+  default: return type->kind != KVO_KIND_STRUCT;
+  }
+}
+
+static bool has_shape(const kvo_method *method, const char *shape) {
+  const kvo_call *call = method ? method->call : NULL;
+  if (!call || call->argument_count != strlen(shape) + 1 || !fits(call->result, *shape))
+    return false;
+  for (uint32_t i = 2; i < call->argument_count; i++)
+    if (!fits(call->arguments[i], shape[i - 1])) return false;
+  return true;
+}
+
+static const kvo_method *find(const kvo_class *cls, const char *selector, const char *shape) {
+  const kvo_method *method = selector ? kvo_class_find_method(cls, selector) : NULL;
+  return has_shape(method, shape) ? method : NULL;
+}
+
+// Where a method of a kind that changes the key belongs.
+#define PLACE(member) offsetof(kvo_collection_accessors, member)
+static const size_t places[] = {
+    [KVO_ACCESSOR_INSERT] = PLACE(ordered.insert),
+    [KVO_ACCESSOR_INSERT_MANY] = PLACE(ordered.insert_many),
+    [KVO_ACCESSOR_REMOVE] = PLACE(ordered.remove),
+    [KVO_ACCESSOR_REMOVE_MANY] = PLACE(ordered.remove_many),
+    [KVO_ACCESSOR_REPLACE] = PLACE(ordered.replace),
+    [KVO_ACCESSOR_REPLACE_MANY] = PLACE(ordered.replace_many),
+    [KVO_ACCESSOR_ADD] = PLACE(set.add),
+    [KVO_ACCESSOR_ADD_MANY] = PLACE(set.add_many),
+    [KVO_ACCESSOR_DROP] = PLACE(set.remove),
+    [KVO_ACCESSOR_DROP_MANY] = PLACE(set.remove_many),
+    [KVO_ACCESSOR_INTERSECT] = PLACE(set.intersect),
+};
+
+static void search_mutating(kvo_collection_accessors *found, const kvo_class *cls,
+    const char *key) {
+  char name[KVO_SELECTOR_LIMIT];
+  for (size_t i = 0; kvo_accessor_kind_selector(i, key, name, sizeof name); i++) {
+    const char *selector = kvo_key_find(name);
+    const kvo_method *method = selector ? kvo_class_find_method(cls, selector) : NULL;
+    if (!method || method->accessor_kind <= KVO_ACCESSOR_SET) continue;
+    if (fits(method->call->result, 'v'))
+      memcpy((char *)found + places[method->accessor_kind], &method, sizeof method);
+  }
+}
+
+static void search(kvo_collection_accessors *found, const kvo_class *cls, const char *key) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const char *selector = kvo_accessor_name(forms[i].prefix, key, true, forms[i].suffix);
+    const kvo_method *method = find(cls, selector, forms[i].shape);
+    memcpy((char *)found + forms[i].offset, &method, sizeof method);
+  }
+  found->read.objects = find(cls, kvo_accessor_name("", key, false, "AtIndexes:"), "op");
+  search_mutating(found, cls, key);
+}
+
+// As what the key reads: an ordered set, an array, a set, in this order.
+static kvo_collection_kind kind_of(const kvo_collection_accessors *found) {
+  if (!found->read.count) return 0;
+  if (found->read.object || found->read.objects)
+    return found->read.index ? KVO_ORDERED_SET : KVO_ARRAY;
+  return found->read.enumerator && found->read.member ? KVO_SET : 0;
+}
+
+static void conclude(kvo_collection_accessors *found) {
+  found->kind = kind_of(found);
+  found->mutates_ordered = (found->ordered.insert || found->ordered.insert_many) &&
+                           (found->ordered.remove || found->ordered.remove_many);
+  found->mutates_set =
+      (found->set.add || found->set.add_many) && (found->set.remove || found->set.remove_many);
+  found->element_type = found->read.object ? found->read.object->call->result : NULL;
+}
+
+kvo_status kvo_collection_accessors_find(const kvo_class *cls, const char *key,
+    kvo_collection_accessors **found) {
+  kvo_collection_accessors result = {0};
+  *found = NULL;
+  search(&result, cls, key);
+  conclude(&result);
+  if (!result.kind && !result.mutates_ordered && !result.mutates_set) return KVO_OK;
+  result.key = kvo_key_intern(key);
+  *found = result.key ? kvo_alloc(sizeof result) : NULL;
+  if (!*found) return KVO_NO_MEMORY;
+  **found = result;
+  return KVO_OK;
+}

@@ -1,0 +1,151 @@
+// Lazy collections: proxies for a key that a class offers by collection accessors. They keep the
+// owner and the key and nothing else, so an accessor that is added to the class later, or replaced,
+// serves the next read.
+#include "base/kvo_fail.h"
+#include "base/kvo_upcalls.h"
+#include "coding/kvo_accessor_search.h"
+#include "coding/kvo_proxy.h"
+
+static void destroy_proxy(kvo_object *self, const kvo_method *method) {
+  (void)method;
+  kvo_object_release(((kvo_proxy *)(void *)self)->owner);
+}
+
+kvo_collection *kvo_proxy_create(kvo_object *owner, const char *key, kvo_collection_kind kind,
+    const kvo_collection_methods *methods, kvo_error *error) {
+  static const kvo_class *cls;
+  kvo_collection *made = kvo_collection_make(kvo_collection_define(&cls, "KVOCollectionProxy",
+                                                 sizeof(kvo_proxy), destroy_proxy),
+      methods, kind, error);
+  if (!made) return NULL;
+  kvo_proxy_of(made)->owner = kvo_object_retain(owner);
+  kvo_proxy_of(made)->key = key;
+  return made;
+}
+
+kvo_collection *kvo_lazy_collection_create(kvo_object *owner, const char *key,
+    kvo_collection_kind kind) {
+  return kvo_proxy_create(owner, key, kind, &kvo_lazy_methods, NULL);
+}
+
+const kvo_collection_accessors *kvo_proxy_accessors(const kvo_proxy *proxy) {
+  const kvo_class *cls = kvo_class_of(proxy->owner);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, proxy->key);
+  if (!accessors) accessors = kvo_class_accessors(cls, proxy->key, NULL);
+  // Without memory to look for newer ones, the accessors that served so far go on doing so.
+  if (!accessors) accessors = kvo_key_set_get(&cls->accessors, proxy->key);
+  return accessors ? accessors->collection : NULL;
+}
+
+static kvo_object *owner_of(kvo_collection *collection) { return kvo_proxy_of(collection)->owner; }
+
+static const kvo_collection_accessors *accessors_of(kvo_collection *collection) {
+  return kvo_proxy_accessors(kvo_proxy_of(collection));
+}
+
+static size_t count(kvo_collection *collection) {
+  return kvo_collection_accessors_count(accessors_of(collection), owner_of(collection));
+}
+
+static kvo_status fail_index(kvo_collection *collection, size_t index, size_t count,
+    kvo_error *error) {
+  const kvo_proxy *proxy = kvo_proxy_of(collection);
+  return kvo_fail_index(error, kvo_class_name(kvo_class_of(proxy->owner)), proxy->key, index,
+      count);
+}
+
+// Members have no index but the one that they have in the enumeration.
+static kvo_status get_member(kvo_collection *collection, size_t index, kvo_value *element,
+    kvo_error *error) {
+  kvo_elements all = {0};
+  kvo_status status =
+      kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, error);
+  if (index == KVO_LAST_ELEMENT) index = all.count - 1;
+  if (!status && index >= all.count) status = fail_index(collection, index, all.count, error);
+  if (!status) {
+    *element = all.values[index];
+    all.values[index] = KVO_VALUE_NIL;
+  }
+  kvo_elements_destroy(&all);
+  return status;
+}
+
+static kvo_status get(kvo_collection *collection, size_t index, kvo_value *element,
+    kvo_error *error) {
+  const kvo_collection_accessors *accessors = accessors_of(collection);
+  if (accessors->kind == KVO_SET) return get_member(collection, index, element, error);
+  size_t limit = kvo_collection_accessors_count(accessors, owner_of(collection));
+  if (index == KVO_LAST_ELEMENT) index = limit - 1;
+  if (index >= limit) return fail_index(collection, index, limit, error);
+  return kvo_collection_accessors_get(accessors, owner_of(collection), index, element, error);
+}
+
+static size_t scan(kvo_collection *collection, const kvo_value *element) {
+  kvo_elements all = {0};
+  kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, NULL);
+  return kvo_elements_seek(&all, element);
+}
+
+static size_t index_of(kvo_collection *collection, const kvo_value *element) {
+  const kvo_collection_accessors *accessors = accessors_of(collection);
+  if (!accessors->read.index) return scan(collection, element);
+  return kvo_collection_accessors_index(accessors, owner_of(collection), element);
+}
+
+static bool contains(kvo_collection *collection, const kvo_value *element) {
+  const kvo_collection_accessors *accessors = accessors_of(collection);
+  if (!accessors->read.member && !accessors->read.index)
+    return scan(collection, element) != KVO_NOT_FOUND;
+  return kvo_collection_accessors_has(accessors, owner_of(collection), element);
+}
+
+// The indexes below a limit, to be destroyed; NULL if memory is out.
+static kvo_index_set *clipped(const kvo_index_set *indexes, size_t limit) {
+  kvo_index_set *below = kvo_index_set_create();
+  bool done = below != NULL;
+  for (size_t i = 0; done && i < kvo_index_set_range_count(indexes); i++) {
+    kvo_range range = kvo_index_set_range(indexes, i);
+    size_t room = range.location < limit ? limit - range.location : 0;
+    done =
+        kvo_index_set_add_range(below, range.location, range.length < room ? range.length : room);
+  }
+  if (done) return below;
+  kvo_index_set_destroy(below);
+  return NULL;
+}
+
+static kvo_status pick_members(kvo_collection *collection, const kvo_index_set *indexes,
+    kvo_elements *elements, kvo_error *error) {
+  kvo_elements all = {0};
+  kvo_status status =
+      kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, error);
+  for (size_t i = 0; !status && i < all.count; i++)
+    if (kvo_index_set_contains(indexes, i) && kvo_elements_add(elements, &all.values[i]))
+      status = kvo_fail_collection_memory(error);
+  kvo_elements_destroy(&all);
+  return status;
+}
+
+static kvo_status pick(kvo_collection *collection, const kvo_index_set *indexes,
+    kvo_elements *elements, kvo_error *error) {
+  const kvo_collection_accessors *accessors = accessors_of(collection);
+  kvo_object *owner = owner_of(collection);
+  if (!indexes) return kvo_collection_accessors_all(accessors, owner, elements, error);
+  if (accessors->kind == KVO_SET) return pick_members(collection, indexes, elements, error);
+  kvo_index_set *below = clipped(indexes, kvo_collection_accessors_count(accessors, owner));
+  if (!below) return kvo_fail_collection_memory(error);
+  kvo_status status = kvo_collection_accessors_pick(accessors, owner, below, elements, error);
+  kvo_index_set_destroy(below);
+  return status;
+}
+
+const kvo_collection_methods kvo_lazy_methods = {count, get, index_of, contains, pick};
+
+bool kvo_collection_property(const kvo_collection *collection, const char **class_name,
+    const char **key) {
+  if (kvo_collection_is_stored(collection)) return false;
+  const kvo_proxy *proxy = (const kvo_proxy *)(const void *)collection;
+  *class_name = kvo_class_of(proxy->owner)->name;
+  *key = proxy->key;
+  return true;
+}

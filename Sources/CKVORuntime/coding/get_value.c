@@ -1,0 +1,114 @@
+// Key-value coding: reading by key (B1).
+//
+// It begins with a hook that a class may override, `valueForKey:`; the root's, which is here, does
+// the search (accessor_search.c). A collection has no keys of its own: it hands each on to its elements.
+//
+// Objects of a binding have its keys, as far as it has described them. Setting is set_value.c's.
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "coding/kvo_accessor_search.h"
+#include "coding/kvo_get_key_path.h"
+#include "kvo_binding.h"
+#include "kvo_coding.h"
+#include "threads/kvo_read_recorder.h"
+#include "threads/kvo_thread.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+
+#include <string.h>
+
+kvo_status kvo_fail_unreached(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail_no_memory(error, "reach", cls->name, key);
+}
+
+kvo_status kvo_fail_undefined(const kvo_class *cls, const char *key, kvo_error *error) {
+  kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name, key);
+  kvo_suggest_key(cls, key, error);
+  return KVO_UNDEFINED_KEY;
+}
+
+// The error of a hook as it is; one that gives a status alone gets a sentence.
+kvo_status kvo_explain_hook(kvo_status status, const kvo_error *cause, const kvo_class *cls,
+    const char *key, kvo_error *error) {
+  if (!status) return KVO_OK;
+  if (!cause->status && status == KVO_UNDEFINED_KEY) return kvo_fail_undefined(cls, key, error);
+  if (!cause->status)
+    return kvo_fail(error, status, cls->name, key, "%s refused \"%s\" and gave no reason.",
+        cls->name, key);
+  if (error) *error = *cause;
+  return status;
+}
+
+// MARK: Reading
+
+static kvo_status compute(const kvo_accessors *accessors, kvo_object *object, kvo_value *value,
+    kvo_error *error) {
+  const kvo_property_description *property = accessors->property;
+  *value = KVO_VALUE_NIL;
+  if (property->show) return property->show(object, property->binding, value, error);
+  return property->get(object, property->binding, value, error);
+}
+
+kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, kvo_value *value, kvo_error *error) {
+  if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
+  if (KVO_LIKELY(accessors->getter != KVO_ACCESS_COMPUTED)) {
+    uint64_t shortages = kvo_shortages;
+    kvo_accessors_read_found(accessors, object, value, NULL);
+    kvo_value_unwrap(value);
+    if (KVO_LIKELY(value->type || kvo_shortages == shortages)) return KVO_OK;
+    return kvo_fail_unreached(cls, accessors->key, error);
+  }
+  kvo_error cause;
+  kvo_error_clear(&cause);
+  kvo_status status = compute(accessors, object, value, &cause);
+  kvo_value_unwrap(value);
+  return kvo_explain_hook(status, &cause, cls, accessors->key, error);
+}
+
+static kvo_status ask_hook(const kvo_class *cls, const char *selector, kvo_object *object,
+    const char *key, kvo_value *value, kvo_error *error) {
+  kvo_error cause;
+  kvo_status status = kvo_ask_value_hook(cls, selector, object, key, value, &cause);
+  return kvo_explain_hook(status, &cause, cls, key, error);
+}
+
+// A class of C answers with the root's hook at least. `self` is a key of every object.
+static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
+    kvo_value *value, kvo_error *error) {
+  if (strcmp(key, "self"))
+    return ask_hook(cls, kvo_hooks()->value_for_undefined, object, key, value, error);
+  *value = kvo_value_object(object);
+  return KVO_OK;
+}
+
+static bool has_getter(const kvo_accessors *accessors) { return accessors && accessors->getter; }
+
+kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const char *key,
+    kvo_value *value, kvo_error *error) {
+  (void)method;
+  const kvo_class *cls = kvo_class_of(object);
+  *value = KVO_VALUE_NIL;
+  if (cls->is_collection) {
+    const kvo_value collection = kvo_value_borrowing(object);
+    return kvo_value_map(&collection, key, value, error);
+  }
+  uint64_t shortages = kvo_shortages;
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  if (!accessors && kvo_shortages != shortages) return kvo_fail_unreached(cls, key, error);
+  if (!has_getter(accessors)) return value_for_undefined_key(cls, object, key, value, error);
+  return kvo_value_by_accessors(cls, accessors, object, value, error);
+}
+
+kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+  *value = KVO_VALUE_NIL;
+  if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
+    return kvo_value_by_accessors(cls, accessors, object, value, error);
+  const char *selector = kvo_hooks()->value_for_key;
+  return kvo_class_find_method(cls, selector) ? ask_hook(cls, selector, object, key, value, error)
+                                              : kvo_search_value(object, NULL, key, value, error);
+}

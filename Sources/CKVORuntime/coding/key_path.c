@@ -1,0 +1,411 @@
+// Key paths: parsing, keeping and finding them (B5, B6).
+//
+// Texts may come from outside, any number of them. So a path is a piece of memory of its own, and is
+// freed when nothing refers to it any more.
+//
+// | which | lives | found |
+// |---|---|---|
+// | of what classes say, and the first that are read whose keys are known | for ever | `kept`, by the interned text, without a lock |
+// | of a key that is read, whose text would be another path | for ever | `undivided`, likewise |
+// | of registrations | while one holds it | `held`, a table by text, under the path lock |
+// | read | for the time of the call | not |
+// | of a single key whose name is known, read or of a registration | likewise, on the caller's stack | |
+//
+// There is one path for a text among the first two. Should a path that is held come to be kept, it
+// moves. What a single key leads to needs no path.
+#include "coding/kvo_key_path.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_map.h"
+#include "base/kvo_memory.h"
+#include "kvo_class.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static kvo_map kept, undivided;
+static uint32_t kept_count; // of those that were read; atomic
+
+static const struct {
+  const char *name;
+  kvo_operator op;
+} operators[] = {
+    {"count", KVO_OP_COUNT},
+    {"sum", KVO_OP_SUM},
+    {"avg", KVO_OP_AVG},
+    {"min", KVO_OP_MIN},
+    {"max", KVO_OP_MAX},
+    {"unionOfObjects", KVO_OP_UNION_OF_OBJECTS},
+    {"distinctUnionOfObjects", KVO_OP_DISTINCT_UNION_OF_OBJECTS},
+    {"unionOfArrays", KVO_OP_UNION_OF_ARRAYS},
+    {"distinctUnionOfArrays", KVO_OP_DISTINCT_UNION_OF_ARRAYS},
+    {"unionOfSets", KVO_OP_UNION_OF_SETS},
+    {"distinctUnionOfSets", KVO_OP_DISTINCT_UNION_OF_SETS},
+};
+
+// What is being parsed, and for whom.
+typedef struct request {
+  const char *text;
+  const kvo_class *cls;
+  kvo_error *error;
+} request;
+
+enum { LONGEST_KEPT = 256 }; // bytes of a path that is kept to be found faster
+
+// " of Account", or nothing.
+static const char *of(const request *request) { return request->cls ? " of " : ""; }
+
+static const char *owner(const request *request) {
+  return request->cls ? kvo_class_name(request->cls) : "";
+}
+
+static kvo_status no_memory(const request *request) {
+  return kvo_fail(request->error, KVO_NO_MEMORY, owner(request), request->text,
+      "No memory for the key path \"%s\"%s%s.", request->text, of(request), owner(request));
+}
+
+static kvo_status empty(const request *request) {
+  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, owner(request), request->text,
+      *request->text ? "The key path \"%s\"%s%s has an empty component."
+                     : "The key path \"%s\"%s%s is empty.",
+      request->text, of(request), owner(request));
+}
+
+// "@count, @sum", and so on.
+static void list_operators(char *buffer, size_t capacity) {
+  size_t length = 0;
+  for (size_t i = 0; i < sizeof operators / sizeof *operators && length < capacity; i++)
+    length += (size_t)snprintf(buffer + length, capacity - length, "%s@%s", i ? ", " : "",
+        operators[i].name);
+}
+
+static kvo_status unknown(const request *request, const char *component) {
+  char known[192];
+  list_operators(known, sizeof known);
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+      "The key path \"%s\"%s%s has the unknown operator \"%s\". There are %s.", request->text,
+      of(request), owner(request), component, known);
+  kvo_fail_component(request->error, "", component);
+  return KVO_INVALID_OPERATOR;
+}
+
+static kvo_status incomplete(const request *request, const char *name) {
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+      "The operator \"@%s\" in the key path \"%s\"%s%s needs a key path behind it, such as "
+      "\"self\".",
+      name, request->text, of(request), owner(request));
+  kvo_fail_component(request->error, "@", name);
+  return KVO_INVALID_OPERATOR;
+}
+
+// The operator of a name, with the name that lives for ever.
+static kvo_component operator_named(const char *name) {
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    if (!strcmp(operators[i].name, name))
+      return (kvo_component){.key = operators[i].name, .op = operators[i].op};
+  return (kvo_component){.key = name};
+}
+
+static kvo_status read_component(const request *request, const char *text,
+    kvo_component *component) {
+  if (!*text) return empty(request);
+  if (*text == '@') {
+    *component = operator_named(text + 1);
+    return component->op ? KVO_OK : unknown(request, text);
+  }
+  *component = (kvo_component){.key = text, .op = strcmp(text, "self") ? KVO_OP_NONE : KVO_OP_SELF};
+  return KVO_OK;
+}
+
+static size_t count_components(const char *text) {
+  size_t count = 1;
+  while ((text = strchr(text, '.'))) count++, text++;
+  return count;
+}
+
+// Everything is read, so that it is well-formed; what follows `@count` is not kept.
+static kvo_status read_components(const request *request, char *text, kvo_key_path *path) {
+  bool has_ended = false;
+  for (char *next; text; text = next) {
+    if ((next = strchr(text, '.'))) *next++ = 0;
+    kvo_component component;
+    kvo_status status = read_component(request, text, &component);
+    if (status) return status;
+    if (!has_ended) path->components[path->count++] = component;
+    has_ended = has_ended || component.op == KVO_OP_COUNT;
+  }
+  const kvo_component *last = &path->components[path->count - 1];
+  bool is_complete = has_ended || !kvo_operator_is_collective(last->op);
+  return is_complete ? KVO_OK : incomplete(request, last->key);
+}
+
+// MARK: Making
+
+// The path, its text, and the text once more, cut into its components, in one piece.
+static kvo_key_path *make_room(const request *request, size_t length, char **text) {
+  size_t size = sizeof(kvo_key_path) + count_components(request->text) * sizeof(kvo_component);
+  kvo_key_path *path = kvo_alloc_zeroed(size + kvo_name_size(length) + length + 1);
+  if (!path) return NULL;
+  char *name = (char *)path + size;
+  path->references = 1;
+  path->text = kvo_name_init(name, request->text, length);
+  *text = memcpy(name + kvo_name_size(length), request->text, length + 1);
+  return path;
+}
+
+// Keys that are known by their one address are found faster.
+static void use_known_keys(kvo_key_path *path) {
+  for (uint32_t i = 0; i < path->count; i++) {
+    kvo_component *component = &path->components[i];
+    const char *known = component->op == KVO_OP_NONE ? kvo_key_find(component->key) : NULL;
+    if (known) component->key = known;
+  }
+}
+
+static void note_what_follows(kvo_key_path *path) {
+  uint32_t next_key = path->count;
+  bool operates = false;
+  for (uint32_t i = path->count; i-- > 0;) {
+    kvo_component *component = &path->components[i];
+    component->next_key = next_key;
+    component->operates = operates;
+    if (component->op == KVO_OP_NONE) next_key = i;
+    if (component->op != KVO_OP_SELF) operates = kvo_operator_is_collective(component->op);
+  }
+  path->first_key = next_key;
+  path->operates = operates;
+}
+
+static kvo_key_path *make(const request *request) {
+  char *text;
+  kvo_key_path *path = make_room(request, strlen(request->text), &text);
+  if (!path) {
+    no_memory(request);
+    return NULL;
+  }
+  if (!read_components(request, text, path)) {
+    use_known_keys(path);
+    note_what_follows(path);
+    return path;
+  }
+  kvo_free(path);
+  return NULL;
+}
+
+static void destroy(kvo_key_path *path) {
+  kvo_name_end(path->text);
+  kvo_free(path);
+}
+
+// MARK: Held
+
+static kvo_key_path **held; // lists, by hash; path lock
+static uint32_t held_mask, held_count;
+
+static uint32_t hash_of(const char *text) {
+  uint32_t hash = 2166136261u;
+  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+  return hash;
+}
+
+static kvo_key_path **place_locked(const char *text, uint32_t hash) {
+  kvo_key_path **link = &held[hash & held_mask];
+  while (*link && ((*link)->hash != hash || strcmp((*link)->text, text))) link = &(*link)->next;
+  return link;
+}
+
+// Where there is no memory for more lists, they grow longer.
+static bool make_lists_locked(void) {
+  if (held && held_count <= held_mask) return true;
+  uint32_t count = held ? (held_mask + 1) * 2 : 64;
+  kvo_key_path **lists = kvo_alloc_zeroed(count * sizeof *lists);
+  if (!lists) return held;
+  for (uint32_t i = 0; held && i <= held_mask; i++)
+    for (kvo_key_path *next, *path = held[i]; path; path = next) {
+      next = path->next;
+      path->next = lists[path->hash & (count - 1)];
+      lists[path->hash & (count - 1)] = path;
+    }
+  kvo_free(held);
+  held = lists;
+  held_mask = count - 1;
+  return true;
+}
+
+static kvo_key_path *find_held_locked(const char *text, uint32_t hash) {
+  return held ? *place_locked(text, hash) : NULL;
+}
+
+const kvo_key_path *kvo_key_path_kept(const char *text) {
+  const char *interned = kvo_key_find(text);
+  return interned ? kvo_map_get(&kept, interned) : NULL;
+}
+
+static const kvo_key_path *make_single(kvo_single_path *room, const char *interned) {
+  room->path = (kvo_key_path){.text = interned, .is_kept = true, .count = 1};
+  room->path.components[0] = (kvo_component){.key = interned, .next_key = 1};
+  return &room->path;
+}
+
+const kvo_key_path *kvo_key_path_known(const char *text, kvo_single_path *room) {
+  const char *interned = kvo_key_find(text);
+  if (!interned) return NULL;
+  return kvo_key_is_plain(interned) ? make_single(room, interned) : kvo_map_get(&kept, interned);
+}
+
+static void enter_locked(kvo_key_path *path) {
+  kvo_key_path **link = &held[path->hash & held_mask];
+  path->is_held = true;
+  path->next = *link;
+  *link = path;
+  held_count++;
+}
+
+static void take_out_locked(kvo_key_path *path) {
+  *place_locked(path->text, path->hash) = path->next;
+  path->is_held = false;
+  held_count--;
+}
+
+static const kvo_key_path *hold_locked(kvo_key_path *path) {
+  if (path->is_kept) return path;
+  uint32_t hash = path->is_held ? path->hash : hash_of(path->text);
+  const kvo_key_path *forever = path->is_held ? NULL : kvo_key_path_kept(path->text);
+  if (forever) return forever;
+  kvo_key_path *found = path->is_held ? path : find_held_locked(path->text, hash);
+  if (!found && !make_lists_locked()) return NULL;
+  if (!found) {
+    path->hash = hash;
+    enter_locked(found = path);
+  }
+  found->references++;
+  return found;
+}
+
+const kvo_key_path *kvo_key_path_hold_passing(const kvo_key_path *path) {
+  KVO_LOCKED(&kvo_path_lock);
+  return hold_locked((kvo_key_path *)(uintptr_t)path);
+}
+
+const kvo_key_path *kvo_key_path_find(const char *text) {
+  const kvo_key_path *forever = kvo_key_path_kept(text);
+  if (forever) return forever;
+  uint32_t hash = hash_of(text);
+  KVO_LOCKED(&kvo_path_lock);
+  kvo_key_path *found = find_held_locked(text, hash);
+  if (found) found->references++;
+  return found;
+}
+
+static bool let_go_locked(kvo_key_path *path) {
+  if (path->is_kept || --path->references) return false;
+  if (path->is_held) take_out_locked(path);
+  return true;
+}
+
+void kvo_key_path_free(const kvo_key_path *constant) {
+  kvo_key_path *path = (kvo_key_path *)(uintptr_t)constant;
+  bool is_last;
+  {
+    KVO_LOCKED(&kvo_path_lock);
+    is_last = let_go_locked(path);
+  }
+  if (is_last) destroy(path);
+}
+
+// MARK: Kept
+
+// Its keys become interned ones. Those that are held already have other readers, and stay as they
+// are.
+static bool intern_keys(kvo_key_path *path) {
+  for (uint32_t i = 0; i < path->count; i++) {
+    kvo_component *component = &path->components[i];
+    if (component->op != KVO_OP_NONE) continue;
+    const char *interned = kvo_key_intern(component->key);
+    if (!interned) return false;
+    component->key = interned;
+  }
+  return true;
+}
+
+// The path that is kept from now on, or was already; NULL if memory is out.
+static kvo_key_path *keep_locked(kvo_key_path *made, const char *text) {
+  kvo_key_path *known = kvo_map_get(&kept, text);
+  if (known) return known;
+  kvo_key_path *path = find_held_locked(text, hash_of(text));
+  if (!path) path = made;
+  if (!kvo_map_set_locked(&kept, text, path)) return NULL;
+  if (path->is_held) take_out_locked(path);
+  __atomic_store_n(&path->is_kept, true, __ATOMIC_RELEASE);
+  return path;
+}
+
+// The kept path, in place of one that has just been made.
+static const kvo_key_path *keep(kvo_key_path *made) {
+  const char *text = intern_keys(made) ? kvo_key_intern(made->text) : NULL;
+  if (!text) return NULL;
+  kvo_key_path *path;
+  {
+    KVO_LOCKED(&kvo_path_lock);
+    path = keep_locked(made, text);
+  }
+  if (path && path != made) destroy(made);
+  return path;
+}
+
+const kvo_key_path *kvo_key_path_parse(const char *text, const kvo_class *cls, kvo_error *error) {
+  const kvo_key_path *known = kvo_key_path_kept(text);
+  if (KVO_LIKELY(known != NULL)) return known;
+  const request request = {text, cls, error};
+  kvo_key_path *made = make(&request);
+  if (!made) return NULL;
+  const kvo_key_path *path = keep(made);
+  if (path) return path;
+  destroy(made);
+  no_memory(&request);
+  return NULL;
+}
+
+static bool is_divided(const char *text) { return !*text || *text == '@' || strchr(text, '.'); }
+
+static const kvo_key_path *keep_undivided_locked(const char *key) {
+  const kvo_key_path *known = kvo_map_get(&undivided, key);
+  kvo_single_path *made = known ? NULL : kvo_alloc(sizeof *made);
+  if (!made) return known;
+  if (kvo_map_set_locked(&undivided, key, (void *)(uintptr_t)make_single(made, key)))
+    return &made->path;
+  kvo_free(made);
+  return NULL;
+}
+
+const kvo_key_path *kvo_key_path_of_key(const char *key) {
+  if (KVO_LIKELY(!is_divided(key))) return kvo_key_path_parse(key, NULL, NULL);
+  const kvo_key_path *known = kvo_map_get(&undivided, key);
+  if (known) return known;
+  KVO_LOCKED(&kvo_path_lock);
+  return keep_undivided_locked(key);
+}
+
+static bool are_known(const kvo_key_path *path) {
+  for (uint32_t i = 0; i < path->count; i++)
+    if (path->components[i].op == KVO_OP_NONE && !kvo_key_find(path->components[i].key))
+      return false;
+  return true;
+}
+
+static bool is_worth_keeping(const kvo_key_path *path) {
+  return __atomic_load_n(&kept_count, __ATOMIC_RELAXED) < KVO_PATHS_KEPT &&
+         strlen(path->text) <= LONGEST_KEPT && are_known(path);
+}
+
+// Without memory to keep it, it is used as it is.
+const kvo_key_path *kvo_key_path_read(const char *text, const kvo_class *cls, kvo_error *error) {
+  const request request = {text, cls, error};
+  kvo_key_path *made = make(&request);
+  if (!made || !is_worth_keeping(made)) return made;
+  const kvo_key_path *path = keep(made);
+  if (path) __atomic_add_fetch(&kept_count, 1, __ATOMIC_RELAXED);
+  return path ? path : made;
+}

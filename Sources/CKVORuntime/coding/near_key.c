@@ -1,0 +1,109 @@
+// Which key is probably meant by a name that is none: for messages alone.
+//
+// Names that may be keys come from the getters and ivars of the class and its superclasses. The nearest one is
+// searched for as any key is before it is named, so that what is suggested can be read.
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "classes/kvo_accessors.h"
+#include "coding/kvo_accessor_search.h"
+#include "objects/kvo_class_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 64 };
+
+typedef struct {
+  const kvo_class *cls;
+  const char *name;
+  size_t length;
+  size_t most;               // faults that are allowed, then those of the nearest so far
+  char nearest[LONGEST + 1]; // empty: none
+} search;
+
+static char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static size_t least(size_t one, size_t other) { return one < other ? one : other; }
+
+// How many letters left out, added, other ones or exchanged with the next make one word of the other, row by
+// row of the table of their beginnings. Capitals do not count.
+static size_t faults(const char *word, size_t length, const char *other, size_t other_length) {
+  uint8_t rows[3][LONGEST + 3];
+  for (size_t j = 0; j <= other_length; j++) rows[0][j] = (uint8_t)j;
+  for (size_t i = 1; i <= length; i++) {
+    uint8_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+    row[0] = (uint8_t)i;
+    for (size_t j = 1; j <= other_length; j++) {
+      char here = lower(word[i - 1]), there = lower(other[j - 1]);
+      size_t count = least(last[j - 1] + (here != there), least(last[j], row[j - 1]) + 1u);
+      bool are_exchanged =
+          i > 1 && j > 1 && here == lower(other[j - 2]) && there == lower(word[i - 2]);
+      if (are_exchanged) count = least(count, earlier[j - 2] + 1u);
+      row[j] = (uint8_t)count;
+    }
+  }
+  return rows[length % 3][other_length];
+}
+
+static bool is_key(const kvo_class *cls, const char *name) {
+  uint64_t shortages = kvo_shortages;
+  const kvo_accessors *accessors = kvo_class_accessors(cls, name, NULL);
+  kvo_shortages = shortages; // what a message has no memory for is not its caller's
+  return accessors && accessors->getter;
+}
+
+// Of two that are as near, the first by name.
+static void consider(search *search, const char *name) {
+  size_t length = strlen(name);
+  if (!length || length > search->length + 2 || search->length > length + 2) return;
+  if (!strcmp(name, search->name)) return;
+  size_t count = faults(search->name, search->length, name, length);
+  bool is_nearer = count < search->most || !*search->nearest || strcmp(name, search->nearest) < 0;
+  if (count > search->most || !is_nearer || !is_key(search->cls, name)) return;
+  search->most = count;
+  memcpy(search->nearest, name, length + 1);
+}
+
+// What follows a prefix, its first letter in lower case.
+static void consider_behind(search *search, const char *prefix, const char *name) {
+  size_t length = strlen(prefix), rest = strlen(name);
+  if (rest <= length || rest - length > LONGEST || strncmp(name, prefix, length)) return;
+  char key[LONGEST + 1];
+  memcpy(key, name + length, rest - length + 1);
+  *key = lower(*key);
+  if (*key != name[length]) consider(search, key);
+}
+
+static void consider_name(search *search, const char *name) {
+  if (*name == '_') name++;
+  consider(search, name);
+  consider_behind(search, "get", name);
+  consider_behind(search, "is", name);
+  consider_behind(search, "countOf", name);
+}
+
+static void consider_method(void *context, const void *selector, void *value) {
+  const kvo_method *method = value;
+  if (method->call && method->call->argument_count == 2) consider_name(context, selector);
+}
+
+static void consider_ivar(void *context, const void *name, void *ivar) {
+  (void)ivar;
+  consider_name(context, name);
+}
+
+void kvo_suggest_key(const kvo_class *cls, const char *key, kvo_error *error) {
+  size_t length = strlen(key);
+  if (!error || cls->is_bound || length < 3 || length > LONGEST - 2) return;
+  search search = {.cls = cls, .name = key, .length = length, .most = length < 6 ? 1 : 2};
+  for (const kvo_class *at = cls; at; at = at->superclass) {
+    kvo_map_each(&at->methods, consider_method, &search);
+    kvo_map_each(&at->ivars, consider_ivar, &search);
+  }
+  size_t used = strlen(error->message);
+  if (*search.nearest)
+    snprintf(error->message + used, sizeof error->message - used, " Did you mean \"%s\"?",
+        search.nearest);
+}

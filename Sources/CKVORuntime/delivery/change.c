@@ -1,0 +1,385 @@
+// The life of a change: will (old is read, priors are called), the setter, did (new is read, finals
+// are called): D1, D4, D5.
+//
+// An automatic change is a frame on its thread's stack from will to the end of the did. While the
+// frame is open, a further change of the same property on the same thread joins it, that is, opens
+// no frame. It is open while priors are called and closed before finals are, so a set in a final
+// callback is a change of its own.
+//
+// A delivery walks the observers that it finds, first to last. It skips those that have ended, and
+// those that this very thread registered since the change began; those that another thread
+// registered get it. No lock is held, and the object may die in a callback: after a final nothing
+// of it is touched but what the frame's hazard pointer keeps. Where priors are called the object is
+// retained, since its setter still runs.
+//
+// This is the way of setting a key that has only observers of its own. Where key paths or derived keys
+// depend on the key, or where part of a to-many key changes, the steps are propagation.c's, or
+// single_recipient.c's if one recipient alone is reached; where there is one plain observer and nothing else is
+// under way, kvo_short.h makes them in one go.
+#include "delivery/kvo_delivery.h"
+
+#include "attaching/kvo_attachment.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "delivery/kvo_distinct.h"
+#include "delivery/kvo_single_recipient.h"
+#include "kvo_binding.h"
+#include "tables/kvo_group.h"
+#include "values/kvo_collection_internal.h"
+
+// A getter may set something while its reads are recorded. What is read for that change, and what its
+// observers read, are no reads of the getter's.
+KVO_INLINE void *suspend_recording(void) {
+  void *recorder = kvo_recorder;
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(NULL);
+  return recorder;
+}
+
+KVO_INLINE void resume_recording(void *recorder) {
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
+}
+
+// For a registration made after the change began. This thread's own gets the next change. Another thread's gets
+// this one, unless new was not read, since nobody asked for it then: that registration reads for itself, and
+// sees what this change has stored.
+static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
+    bool prior) {
+  if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
+  const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
+  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
+  kvo_change_call_late(frame, registration, old, new);
+}
+
+// As deliver_to and deliver_late, for a seat: it asks for neither prior calls nor distinct changes.
+static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_frame *frame) {
+  kvo_registration *head = kvo_seat_head(seat);
+  bool is_late = kvo_registration_is_late(head, frame);
+  bool is_by_this_thread = kvo_registration_thread(head) == kvo_thread_number();
+  if (kvo_registration_state(head) != KVO_LIVE || (is_late && is_by_this_thread)) return;
+  bool has_old = frame->flags & KVO_FRAME_HAS_OLD, has_new = frame->flags & KVO_FRAME_HAS_NEW;
+  if (!has_new && head->options & (is_late ? KVO_OLD | KVO_NEW : KVO_NEW)) return;
+  if (!has_old && !is_late && head->options & KVO_OLD) return;
+  const kvo_value *old = has_old ? &frame->old_value : &frame->new_value;
+  kvo_keyed_change keyed = {.change = {.kind = KVO_SETTING,
+                                .old_value = head->options & KVO_OLD ? old : NULL,
+                                .new_value = head->options & KVO_NEW ? &frame->new_value : NULL}};
+  kvo_seat_call(seat, kvo_seat_accessors(seat)->key, &keyed);
+}
+
+// False if memory was out for a value that is asked for, which has been reported.
+KVO_INLINE bool fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
+  bool old = options & KVO_OLD, new = options & KVO_NEW && !prior;
+  if (KVO_UNLIKELY(old && !(frame->flags & KVO_FRAME_HAS_OLD))) return false;
+  if (KVO_UNLIKELY(new && !(frame->flags & KVO_FRAME_HAS_NEW))) return false;
+  if (old) change->old_value = &frame->old_value;
+  if (new) change->new_value = &frame->new_value;
+  return true;
+}
+
+KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, bool prior) {
+  bool is_late = kvo_registration_is_late(registration, frame);
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  uint32_t options = registration->options;
+  if (prior && !(options & KVO_PRIOR)) return;
+  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
+  if (KVO_UNLIKELY(is_late)) {
+    deliver_late(registration, frame, prior);
+    return;
+  }
+  kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
+  if (options & (KVO_OLD | KVO_NEW) && !fill_in(&change, frame, options, prior)) return;
+  kvo_change_call(frame, registration, &change);
+}
+
+// Not inlined: the loop would cost the one observer that most keys have.
+static __attribute__((noinline)) void deliver_to_list(kvo_list *list, kvo_frame *frame,
+    bool prior) {
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < count; i++) {
+    kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
+    if (registration) deliver_to(registration, frame, prior);
+  }
+}
+
+KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
+  if (kvo_observers_is_list(observers))
+    deliver_to_list(kvo_observers_list(observers), frame, prior);
+  else if (KVO_UNLIKELY(kvo_observers_is_seat(observers)))
+    deliver_to_seat(kvo_observers_seat(observers), frame);
+  else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
+}
+
+// It is reported once for each change.
+static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
+  if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
+  frame->flags |= KVO_FRAME_REPORTED;
+}
+
+// Several observers are told the long way if one of them asks for distinct changes alone.
+static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
+  if (!kvo_observers_is_list(observers))
+    kvo_distinct_note(&frame->distinction, kvo_observers_registration(observers));
+}
+
+static void read_old(kvo_frame *frame, kvo_observers observers, uint32_t options) {
+  if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(observers, frame);
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
+  if (kvo_change_read(accessors, frame->object, &frame->old_value))
+    frame->flags |= KVO_FRAME_HAS_OLD;
+  else report_unread(frame, accessors);
+}
+
+void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
+  uint32_t options = kvo_observers_options(observers);
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
+}
+
+// The observers are looked up again: reading old ran the user's code, which may have changed them.
+void kvo_change_deliver_priors(kvo_frame *frame) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
+  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
+    frame->flags |= KVO_FRAME_RETAINED;
+  deliver(observers, frame, true);
+}
+
+static void begin_propagation(kvo_frame *frame, const kvo_mutation *mutation) {
+  uint64_t shortages = kvo_shortages;
+  if (kvo_propagation_begin(frame, mutation)) kvo_propagation_deliver_priors(frame);
+  kvo_change_report_shortage(frame, shortages);
+}
+
+static void finish_propagation(kvo_frame *frame) {
+  uint64_t shortages = kvo_shortages;
+  kvo_propagation_finish(frame);
+  kvo_change_report_shortage(frame, shortages);
+}
+
+// Reads old and calls priors.
+KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+  uint32_t options = kvo_observers_options(observers);
+  bool reaches = kvo_observers_propagate(observers, options);
+  if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
+    if (mutation || !kvo_single_recipient_begin(frame, observers))
+      begin_propagation(frame, mutation);
+    return;
+  }
+  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
+  if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
+}
+
+KVO_INLINE void begin_unrecorded(kvo_frame *frame, kvo_observers observers,
+    const kvo_mutation *mutation) {
+  void *recorder = suspend_recording();
+  begin(frame, observers, mutation);
+  resume_recording(recorder);
+}
+
+void kvo_change_begin(kvo_frame *frame) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (observers) begin_unrecorded(frame, observers, NULL);
+}
+
+KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
+    const kvo_mutation *mutation) {
+  if (kvo_thread_has_open(thread, object, id)) return false;
+  frame->id = id;
+  thread->open_count++;
+  kvo_observers observers = kvo_object_observers(object, id);
+  if (KVO_UNLIKELY(!observers) || KVO_UNLIKELY(kvo_observers_are_manual(observers))) {
+    __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
+    return true;
+  }
+  __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
+  begin_unrecorded(frame, observers, mutation);
+  return true;
+}
+
+KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
+  if (KVO_UNLIKELY(!frame)) {
+    kvo_change_report_untold(object, id);
+    return NULL;
+  }
+  if (open(frame, thread, object, id, mutation)) return frame;
+  kvo_frame_pop(frame);
+  return NULL;
+}
+
+kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
+  if (open(frame, frame->thread, object, frame->id, NULL)) return frame;
+  kvo_frame_pop(frame);
+  return NULL;
+}
+
+kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
+  return open_change(object, id, NULL);
+}
+
+kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
+    const kvo_mutation *mutation) {
+  return open_change(object, id, mutation);
+}
+
+// New is read also where old was not: an observer that has come since gets it in place of old.
+KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
+  if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
+  if (kvo_change_read(accessors, frame->object, &frame->new_value))
+    frame->flags |= KVO_FRAME_HAS_NEW;
+  else report_unread(frame, accessors);
+}
+
+// MARK: Distinct
+
+static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
+  frame->flags |= KVO_FRAME_TELLS;
+  kvo_distinct_begin(&frame->telling, registration);
+}
+
+static void end_telling(kvo_frame *frame) {
+  if (!(frame->flags & KVO_FRAME_TELLS)) return;
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+  kvo_distinct_end(&frame->telling);
+}
+
+static void pass(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+  kvo_distinct_pass(&frame->telling, &frame->distinction);
+}
+
+// Asks as well that the observer has not been told something else in between.
+static bool is_unchanged(const kvo_frame *frame, kvo_registration *registration) {
+  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
+  return registration->options & KVO_DISTINCT && (frame->flags & both) == both &&
+         !kvo_registration_is_late(registration, frame) &&
+         !kvo_distinct_is_overtaken(&frame->distinction, registration, 1) &&
+         kvo_value_equal(&frame->old_value, &frame->new_value);
+}
+
+static void tell_distinct(kvo_observers observers, kvo_frame *frame) {
+  kvo_registration *registration = kvo_observers_registration(observers);
+  begin_telling(registration, frame);
+  kvo_distinct_settle();
+  read_new(frame, observers, KVO_DISTINCT);
+  if (is_unchanged(frame, registration)) {
+    pass(frame);
+    return;
+  }
+  deliver_to(registration, frame, false);
+  end_telling(frame);
+}
+
+static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, kvo_observers observers) {
+  if (kvo_observers_is_list(observers)) finish_propagation(frame);
+  else tell_distinct(observers, frame);
+}
+
+// MARK: Did
+
+// A thread that registers meanwhile sees what has been stored, or its registration is found here (I3).
+KVO_INLINE void finish(kvo_frame *frame) {
+  kvo_light_fence();
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (KVO_UNLIKELY(!observers)) {
+    if (frame->flags & KVO_FRAME_PROPAGATES) kvo_propagation_finish(frame);
+    return;
+  }
+  uint32_t options = kvo_observers_options(observers);
+  bool reaches =
+      options & KVO_LINKED || frame->flags & (KVO_FRAME_PROPAGATES | KVO_FRAME_SINGLE_RECIPIENT);
+  if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
+    bool was_single = frame->flags & KVO_FRAME_SINGLE_RECIPIENT;
+    if (!was_single || !kvo_single_recipient_finish(frame, observers)) finish_propagation(frame);
+    return;
+  }
+  if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
+    if (KVO_UNLIKELY(options & KVO_DISTINCT)) {
+      finish_distinct(frame, observers);
+      return;
+    }
+    read_new(frame, observers, options);
+    // A getter of the user's may have changed the observers.
+    observers = kvo_object_observers(frame->object, frame->id);
+    if (KVO_UNLIKELY(!observers)) return;
+  }
+  deliver(observers, frame, false);
+}
+
+KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
+  void *recorder = suspend_recording();
+  finish(frame);
+  resume_recording(recorder);
+}
+
+void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
+
+// Tells the observers that are there by now, if any.
+static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand) {
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_light_fence();
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (!observers || (!by_hand && kvo_observers_are_manual(observers))) return;
+  kvo_change_finish(frame);
+}
+
+void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
+  kvo_thread *thread = kvo_thread_current();
+  if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_change_report_untold(object, id);
+    return;
+  }
+  frame->id = id;
+  __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // so all that are there count as late
+  look_again(frame, by_hand);
+  kvo_frame_pop(frame);
+}
+
+void kvo_change_close(kvo_frame *frame) {
+  if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
+  else kvo_frame_take_over(frame);
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+    finish_unrecorded(frame);
+  } else if (state == KVO_FRAME_LOOKING) {
+    look_again(frame, false);
+  }
+  kvo_frame_pop(frame);
+}
+
+void kvo_change_cancel(kvo_frame *frame) {
+  if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
+  kvo_frame_pop(frame);
+}
+
+static bool read_initial(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
+  kvo_link *link = kvo_link_of(registration);
+  bool is_read = link ? kvo_change_read_path(registration->object, link->chain, &frame->new_value)
+                      : kvo_change_read(accessors, registration->object, &frame->new_value);
+  if (is_read) frame->flags |= KVO_FRAME_HAS_NEW;
+  return is_read;
+}
+
+bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
+  if (!kvo_handle_is_valid(registration)) return true;
+  if (registration->options & KVO_DISTINCT) begin_telling(registration, frame);
+  kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
+  bool new = registration->options & KVO_NEW;
+  void *recorder = suspend_recording();
+  bool is_read = !new || read_initial(registration, accessors, frame);
+  const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
+  if (is_read) kvo_change_call(frame, registration, &change);
+  end_telling(frame);
+  resume_recording(recorder);
+  return is_read;
+}

@@ -1,0 +1,199 @@
+// Recursion without end: an observer that sets what it observes, and never stops (D7).
+//
+// Such a recursion would end when the thread's stack does, without a word. It is looked for when the frames
+// fill a block, that is, at every sixteenth level, or more often: a change that does not nest pays nothing.
+// What stops it is the number of changes that are being told, or a stack of which so little is left
+// that the next sixteen levels may not fit, whichever comes first. Changes that are merely open, as
+// suspended accesses are, are no levels, nor are the frames that protect what a change reads and calls
+// elsewhere: along a key path, or where keys are derived, there are several for one change.
+#include "delivery/kvo_depth.h"
+
+#include "base/kvo_log.h"
+#include "base/kvo_upcalls.h"
+#include "delivery/kvo_delivery.h"
+#include "kvo_binding.h"
+#include "kvo_diagnostics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint32_t depth_limit = KVO_DEFAULT_DEPTH; // atomic
+
+uint32_t kvo_depth_limit(void) { return __atomic_load_n(&depth_limit, __ATOMIC_RELAXED); }
+
+void kvo_set_depth_limit(uint32_t limit) {
+  __atomic_store_n(&depth_limit, limit, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor(101))) static void read_environment(void) {
+  size_t limit = KVO_DEFAULT_DEPTH;
+  kvo_read_number("KVO_DEPTH", &limit);
+  kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
+}
+
+// The key of the newest change that is being told, of an object that still lives and is observed; NULL
+// where there is none: observers are called from elsewhere. The object stays held, as the program ends.
+static const kvo_accessors *find_told(const kvo_thread *thread) {
+  for (const kvo_frame *frame = NULL; (frame = kvo_thread_told_before(thread, frame));) {
+    kvo_object *object = kvo_table_owner_at(frame->object);
+    const kvo_accessors *accessors = object ? kvo_change_accessors(object, frame->id) : NULL;
+    if (accessors) return accessors;
+  }
+  return NULL;
+}
+
+static bool (*key_speller)(const void *binding, char *buffer, size_t capacity); // atomic
+
+void kvo_set_key_speller(bool (*spell)(const void *binding, char *buffer, size_t capacity)) {
+  __atomic_store_n(&key_speller, spell, __ATOMIC_RELEASE);
+}
+
+// Spells a key that is no name, as the binding has it. That may take more of the stack than is left, so it
+// is done on a thread of its own, which is not waited for without an end.
+static struct {
+  const kvo_accessors *accessors;
+  char text[192];
+} spelling;
+
+static void *spell(void *unused) {
+  bool (*speller)(const void *, char *, size_t) = __atomic_load_n(&key_speller, __ATOMIC_ACQUIRE);
+  const kvo_property_description *property = kvo_accessors_property(spelling.accessors);
+  bool is_spelled =
+      speller && property && speller(property->binding, spelling.text, sizeof spelling.text);
+  return is_spelled ? spelling.text : unused;
+}
+
+static void *join(pthread_t thread) {
+  enum { SECONDS = 10 }; // a machine may be busy
+  void *result = NULL;
+#ifdef __linux__
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += SECONDS;
+  return pthread_timedjoin_np(thread, &result, &until) ? NULL : result;
+#else
+  return pthread_join(thread, &result) ? NULL : result;
+#endif
+}
+
+static const char *spelled(const kvo_accessors *told) {
+  if (*told->key != '\\') return told->key;
+  pthread_t thread;
+  spelling.accessors = told;
+  const char *text = pthread_create(&thread, NULL, spell, NULL) ? NULL : join(thread);
+  return text ? text : told->key;
+}
+
+static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
+    const char *why, const char *remedy) {
+  const kvo_accessors *told = find_told(thread);
+  // Not on the stack, of which little may be left. The first thread that comes here is the last.
+  static char observed[256], message[1024];
+  if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", spelled(told), told->cls->name);
+  else snprintf(observed, sizeof observed, "%s", kvo_class_of(object)->name);
+  snprintf(message, sizeof message,
+      "%s: observers of %s set what they observe, again and again, probably without an end. An "
+      "observer that does so has to stop at some value. (%s)",
+      why, observed, remedy);
+  kvo_break_on_misuse(message);
+  struct iovec parts[] = {{"KVO: ", 5}, {message, strlen(message)}, {"\n", 1}};
+  (void)!writev(STDERR_FILENO, parts, 3);
+  abort();
+}
+
+static void check_number(const kvo_thread *thread, kvo_object *object) {
+  uint32_t limit = kvo_depth_limit(), count = limit ? kvo_thread_depth_at_most(thread) : 0;
+  if (KVO_LIKELY(count < limit || !limit)) return;
+  count = kvo_thread_count_told(thread);
+  if (count < limit) return;
+  char why[64];
+  snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);
+  stop(thread, object, why,
+      "KVO_DEPTH, kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say how deep changes "
+      "may nest.");
+}
+
+// MARK: The thread's own stack
+
+typedef struct {
+  bool is_known; // or can't be known: then its size is 0
+  uintptr_t low;
+  size_t size;
+} bounds;
+
+static _Thread_local bounds stack_bounds;
+
+#ifdef __linux__
+static void find_bounds(bounds *found) {
+  pthread_attr_t attributes;
+  void *low;
+  found->is_known = true;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return;
+  if (!pthread_attr_getstack(&attributes, &low, &found->size)) found->low = (uintptr_t)low;
+  pthread_attr_destroy(&attributes);
+}
+#else
+static void find_bounds(bounds *found) { found->is_known = true; }
+#endif
+
+enum {
+  FIRST_LOOK = 32,         // levels; asking for the bounds of a main thread's stack takes long
+  FOR_MESSAGE = 24 * 1024, // what printing takes, and a signal handler
+  PART_FOR_MESSAGE = 4,    // of a small stack
+  BLOCKS_AHEAD = 2,        // as the last sixteen levels have taken
+};
+
+static size_t reserve(size_t size) {
+  return size / PART_FOR_MESSAGE < FOR_MESSAGE ? size / PART_FOR_MESSAGE : FOR_MESSAGE;
+}
+
+// What sixteen levels take: the less of the last two times, since what goes on without an end takes as
+// much each time, and something large that is done once does not.
+static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
+  size_t last = block->stack > here ? block->stack - here : 0;
+  const kvo_frame_block *below = block->previous;
+  size_t earlier = below && below->stack > block->stack ? below->stack - block->stack : 0;
+  return earlier < last ? earlier : last;
+}
+
+// A program may run on a stack of its own: of that nothing is known.
+static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t here) {
+  bounds *bounds = &stack_bounds;
+  if (!bounds->is_known) find_bounds(bounds);
+  uintptr_t before = thread->block->stack;
+  if (here - bounds->low >= bounds->size || before - bounds->low >= bounds->size) return;
+  size_t left = here - bounds->low, step = step_of(thread->block, here);
+  if (KVO_LIKELY(left >= reserve(bounds->size) + BLOCKS_AHEAD * step)) return;
+  char why[64];
+  snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", left / 1024, bounds->size / 1024);
+  stop(thread, object, why, "Where it does stop, further on, its thread needs a larger stack.");
+}
+
+uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  check_number(thread, object);
+  if (kvo_thread_depth_at_most(thread) >= FIRST_LOOK) check_stack(thread, object, here);
+  return here;
+}
+
+// MARK: Code that sets what it belongs to
+
+// A property's own code that sets it, as a didSet of Swift's may, begins each change where the one before has
+// ended: nothing nests but the stack. The program goes on, since merely calling deeply is no mistake.
+void kvo_depth_look(const kvo_registration *registration) {
+  static bool is_said; // atomic
+  bounds *bounds = &stack_bounds;
+  if (!bounds->is_known) find_bounds(bounds);
+  uintptr_t left = (uintptr_t)__builtin_frame_address(0) - bounds->low;
+  if (left >= bounds->size || left >= 2 * reserve(bounds->size)) return;
+  if (__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED)) return;
+  kvo_misuse(
+      "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that belongs to setting it, "
+      "as a didSet, and sets it again and again. Such code has to stop at some value.",
+      kvo_registration_key_path(registration), kvo_class_of(registration->object)->name,
+      (size_t)left / 1024, bounds->size / 1024);
+}

@@ -1,0 +1,18 @@
+/// How deep changes may nest.
+#ifndef KVO_DEPTH_H
+#define KVO_DEPTH_H
+
+#include "tables/kvo_table.h"
+#include "threads/kvo_thread.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// Before an observer is called, where the environment asks for a log: reports, once, that the thread's stack
+/// is about to end although few changes nest, as it is where a property's own code sets it again and again.
+void kvo_depth_look(const kvo_registration *registration);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

@@ -1,0 +1,130 @@
+/// The short way of a change: a setting of a key with one plain observer, made while this thread has
+/// no other change open and nothing is recorded. So it is mostly. C++ includes this.
+///
+/// It is a change like any other, in a frame and in the states that change.c describes. What it
+/// leaves out has been found out already: an observer that stands alone in its cell at the did as at
+/// the will is the same one, live, with the same options, and was there in time. Whatever else comes
+/// to pass is left to change.c, with the frame as it is then.
+#ifndef KVO_SHORT_H
+#define KVO_SHORT_H
+
+#include "base/kvo_log.h"
+#include "coding/kvo_field.h"
+#include "delivery/kvo_delivery.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// Whether a change that begins now may go the short way. `thread` is `kvo_short_thread`.
+KVO_INLINE bool kvo_short_may_begin(const kvo_thread *thread) {
+  return KVO_LIKELY(!thread->open_count) && KVO_LIKELY(!kvo_log_flags);
+}
+
+/// Tells an observer that `kvo_short_finish` does not call itself: an object, or a group by a registration or a seat.
+void kvo_short_tell(kvo_frame *frame, kvo_registration *registration, const char *KVO_NULLABLE key);
+
+/// Finds the observers of a protected object's key. False: not one plain one.
+KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *place) {
+  place->word = kvo_object_word(object);
+  kvo_hanging hanging = place->word ^ kvo_owner_bits;
+  if (KVO_UNLIKELY(hanging & KVO_OWNER_BITS)) {
+    hanging = kvo_word_hanging(place->word, object);
+    place->word = kvo_object_word(object);
+    if (KVO_UNLIKELY(place->word != hanging)) return false; // it has changed meanwhile
+  }
+  if (kvo_hanging_is_only(hanging)) {
+    place->observers = hanging;
+    place->source = (const uintptr_t *)&object->observations;
+    place->found = place->word;
+    return KVO_LIKELY(kvo_observers_is_plain(hanging)) &&
+           KVO_LIKELY(kvo_registration_id(kvo_observers_registration(hanging)) == id);
+  }
+  if (KVO_UNLIKELY(!hanging)) return false;
+  const kvo_cell *cell = kvo_table_find((kvo_table *)hanging, id);
+  if (KVO_UNLIKELY(!cell)) return false;
+  place->source = &cell->observers;
+  place->observers = place->found = kvo_cell_observers(cell);
+  return KVO_LIKELY(kvo_observers_is_plain(place->observers));
+}
+/// It may be a seat, which begins as a registration: no more of it is read here than `state`, `options`, `reading`.
+KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
+  kvo_registration *registration = kvo_observers_registration(place->observers);
+#ifdef KVO_POISON
+  (void)kvo_registration_state(registration); // traps if it has been freed
+#endif
+  return registration;
+}
+
+/// A plain observer's accessors have no marks.
+KVO_INLINE const kvo_accessors *kvo_short_accessors(const kvo_place *place) {
+  return (const kvo_accessors *)kvo_short_registration(place)->reading;
+}
+
+/// Whether the observer that was found is still there, and still the only one.
+KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
+  return KVO_LIKELY(kvo_object_word(object) == place->word) &&
+         KVO_LIKELY(__atomic_load_n(place->source, __ATOMIC_SEQ_CST) == place->found);
+}
+
+/// Finds the observer of a change whose frame has just been pushed, and reads old if it asks for it.
+/// False: it goes the long way.
+KVO_INLINE bool kvo_short_begin(kvo_frame *frame, kvo_object *object, uintptr_t id,
+    kvo_place *place, kvo_kind kind, size_t size) {
+  if (KVO_UNLIKELY(!kvo_short_find(object, id, place))) return false;
+  uint32_t options = kvo_short_registration(place)->options;
+  frame->change.old_value = NULL;
+  if (options & (KVO_OLD | KVO_NEW)) {
+    const kvo_accessors *accessors = kvo_short_accessors(place);
+    if (KVO_UNLIKELY(!kvo_field_answers(accessors, kind))) return false;
+    if (options & KVO_OLD)
+      frame->change.old_value = kvo_field_read(&frame->old_value, accessors, object, size);
+  }
+  return true;
+}
+
+/// The will of an automatic change, in a frame with its `id`. False: it goes the long way.
+KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object *object,
+    uintptr_t id, kvo_place *place, kvo_kind kind, size_t size) {
+  if (KVO_UNLIKELY(!kvo_short_begin(frame, object, id, place, kind, size))) return false;
+  thread->open_count = 1;
+  return true;
+}
+
+/// The did goes on the long way, with the old value that has been read.
+KVO_INLINE void kvo_short_leave(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_SHORT;
+  if (frame->change.old_value) frame->flags |= KVO_FRAME_HAS_OLD;
+}
+
+/// Tells the observer, if there is no more to do than that; else the long way does it. The frame is in
+/// state KVO_FRAME_DELIVERING, and to be popped. `key` is the key's name, or NULL: then it is read from
+/// memory that with many keys nothing else needs.
+KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo_place *place,
+    const char *KVO_NULLABLE key, size_t size) {
+  kvo_light_fence(); // a thread that registers meanwhile sees what has been stored
+  kvo_registration *registration = kvo_short_registration(place);
+  bool is_there = kvo_short_is_there(object, place);
+  frame->change.new_value = NULL;
+  if (is_there && registration->options & KVO_NEW) {
+    const kvo_accessors *accessors = kvo_short_accessors(place);
+    is_there = kvo_field_is_current(accessors); // which had a field at the will
+    if (KVO_LIKELY(is_there))
+      frame->change.new_value = kvo_field_read(&frame->new_value, accessors, object, size);
+  }
+  if (KVO_UNLIKELY(!is_there)) {
+    kvo_short_leave(frame);
+    kvo_change_finish(frame);
+  } else if (KVO_LIKELY(!(registration->options & (KVO_BY_OBSERVER | KVO_GROUPED)))) {
+    if (!key) key = kvo_short_accessors(place)->key;
+    registration->callback(registration->context, object, key, &frame->change);
+  } else {
+    kvo_short_tell(frame, registration, key);
+  }
+}
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,114 @@
+// What a change of a to-many key carries: the elements that came and that went (H1, H4).
+//
+// An ordered key tells by indexes: what goes stands there before the change, what came stands there
+// after it. For a set, all of it is copied before and compared with what is there after, so that an
+// accessor that adds nothing new, or does not do as it was told, is told of truly.
+#include "delivery/kvo_propagation.h"
+
+#include "values/kvo_collection_internal.h"
+
+static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  if (mutation->members) return kvo_value_copy(&record->objects, mutation->members) == KVO_OK;
+  record->objects = kvo_value_object((kvo_object *)mutation->objects);
+  return true;
+}
+
+static bool copy_told(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  record->is_told = mutation->goes || mutation->comes;
+  record->has_predicted =
+      mutation->goes && kvo_value_copy(&record->predicted, mutation->goes) == KVO_OK;
+  record->has_new =
+      mutation->comes && kvo_value_copy(&record->new_value, mutation->comes) == KVO_OK;
+  return (!mutation->goes || record->has_predicted) && (!mutation->comes || record->has_new);
+}
+
+bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  *record = (kvo_mutation_record){.kind = mutation->kind, .set_mutation = mutation->set_mutation};
+  if (mutation->indexes) record->indexes = kvo_index_set_copy(mutation->indexes);
+  if (mutation->indexes && !record->indexes) return false;
+  return copy_objects(record, mutation) && copy_told(record, mutation);
+}
+
+void kvo_mutation_destroy(kvo_mutation_record *record) {
+  if (record->has_predicted) kvo_value_destroy(&record->predicted);
+  if (record->has_old) kvo_value_destroy(&record->old_value);
+  if (record->has_new) kvo_value_destroy(&record->new_value);
+  if (record->has_before) kvo_value_destroy(&record->before);
+  kvo_value_destroy(&record->objects);
+  kvo_index_set_destroy(record->indexes);
+  *record = (kvo_mutation_record){0};
+}
+
+static bool tells_old(const kvo_mutation_record *record) { return record->kind != KVO_INSERTION; }
+static bool tells_new(const kvo_mutation_record *record) { return record->kind != KVO_REMOVAL; }
+
+static void read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
+  const kvo_accessors *accessors = kvo_change_accessors(object, id);
+  *value = KVO_VALUE_NIL;
+  if (accessors) kvo_accessors_read(accessors, object, value);
+}
+
+static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
+    kvo_value *picked) {
+  const kvo_accessors *accessors = kvo_change_accessors(object, id);
+  const kvo_property_description *property = accessors ? kvo_accessors_property(accessors) : NULL;
+  if (property && property->pick) {
+    property->pick(object, property->binding, indexes, picked);
+    return true;
+  }
+  kvo_value all;
+  read_key(object, id, &all);
+  bool done = kvo_value_pick(&all, indexes, picked) == KVO_OK;
+  kvo_value_destroy(&all);
+  return done;
+}
+
+// What a set loses, as far as can be told before: minus takes away what it has, the others leave
+// only what they were given.
+static bool predict(kvo_mutation_record *record) {
+  kvo_status status =
+      record->set_mutation == KVO_MINUS
+          ? kvo_value_intersection(&record->before, &record->objects, &record->predicted)
+          : kvo_value_difference(&record->before, &record->objects, &record->predicted);
+  return status == KVO_OK;
+}
+
+static void read_set_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options) {
+  if (!(options & (KVO_OLD | KVO_NEW))) return;
+  read_key(object, id, &record->before);
+  record->has_before = kvo_value_snapshot(&record->before) == KVO_OK;
+  if (record->has_before && options & KVO_OLD && tells_old(record))
+    record->has_predicted = predict(record);
+}
+
+void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options) {
+  if (record->is_told) return;
+  if (record->set_mutation) read_set_before(record, object, id, options);
+  else if (options & KVO_OLD && tells_old(record) && record->indexes)
+    record->has_predicted = pick(object, id, record->indexes, &record->predicted);
+}
+
+static void read_set_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id) {
+  if (!record->has_before) return;
+  kvo_value after;
+  read_key(object, id, &after);
+  record->has_old = record->has_predicted &&
+                    kvo_value_difference(&record->before, &after, &record->old_value) == KVO_OK;
+  record->has_new = tells_new(record) &&
+                    kvo_value_difference(&after, &record->before, &record->new_value) == KVO_OK;
+  kvo_value_destroy(&after);
+}
+
+void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options) {
+  if (record->set_mutation && !record->is_told) {
+    read_set_after(record, object, id);
+    return;
+  }
+  record->has_old =
+      record->has_predicted && kvo_value_copy(&record->old_value, &record->predicted) == KVO_OK;
+  if (options & KVO_NEW && tells_new(record) && record->indexes && !record->is_told)
+    record->has_new = pick(object, id, record->indexes, &record->new_value);
+}

@@ -1,0 +1,164 @@
+// Reading what a change tells, and telling an observer (D4, D5).
+#include "delivery/kvo_delivery.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_accessor_search.h"
+#include "coding/kvo_get_key_path.h"
+#include "delivery/kvo_short.h"
+#include "graph/kvo_graph.h"
+#include "kvo_binding.h"
+#include "tables/kvo_group.h"
+#include "values/kvo_collection_internal.h"
+
+kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
+bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
+const kvo_value *kvo_change_get_old(const kvo_change *change) { return change->old_value; }
+const kvo_value *kvo_change_get_new(const kvo_change *change) { return change->new_value; }
+const kvo_index_set *kvo_change_get_indexes(const kvo_change *change) { return change->indexes; }
+
+uint32_t kvo_change_get_key_index(const kvo_change *change) {
+  return ((const kvo_keyed_change *)change)->key_index;
+}
+
+// MARK: Telling
+
+KVO_INLINE void call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed) {
+  const kvo_registration *head = kvo_seat_head(seat);
+  keyed->key_index = seat->index;
+  head->callback(kvo_group_context(head->group, seat->index), head->object, key, &keyed->change);
+}
+
+void kvo_seat_call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed) {
+  call(seat, key, keyed);
+}
+
+static uint32_t index_of(const kvo_registration *member) {
+  const kvo_group *group = member->group;
+  return group->seats ? ((const kvo_full_member *)member)->index
+                      : (uint32_t)(member - group->registrations);
+}
+
+void kvo_group_call_member(const kvo_registration *member, kvo_keyed_change *keyed) {
+  keyed->key_index = index_of(member);
+  member->callback(member->context, member->object, kvo_registration_key_path(member),
+      &keyed->change);
+}
+
+// The short way has read what is asked for. There is no log, or the change would not go this way.
+void kvo_short_tell(kvo_frame *frame, kvo_registration *registration, const char *key) {
+  if (KVO_LIKELY((registration->options & KVO_SEATED) == KVO_SEATED)) {
+    const kvo_seat *seat = (const kvo_seat *)registration;
+#ifdef KVO_POISON
+    (void)kvo_registration_state(kvo_seat_head(seat)); // traps if it has been freed
+#endif
+    call(seat, key ? key : kvo_seat_accessors(seat)->key, &frame->keyed);
+  } else if (registration->options & KVO_GROUPED) {
+    kvo_group_call_member(registration, &frame->keyed);
+  } else {
+    kvo_change_call_other(frame, registration, &frame->change);
+  }
+}
+
+static void call_object(kvo_registration *registration, const kvo_change *change) {
+  kvo_object *observer = registration->observer;
+  const char *key_path = kvo_registration_key_path(registration);
+  const kvo_class *cls = kvo_class_of(observer);
+  if (cls->operations->observe) {
+    cls->operations->observe(observer, key_path, registration->object, change,
+        registration->context);
+    return;
+  }
+  const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->observe);
+  typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *,
+      const kvo_change *, void *);
+  ((observe)kvo_class_imp(cls, method))(observer, method, key_path, registration->object, change,
+      registration->context);
+}
+
+// An observer that is dying is not called: it can't be held. The frame lets go of it, should the
+// call end by an exception.
+static void call_living_object(kvo_frame *frame, kvo_registration *registration,
+    const kvo_change *change) {
+  const kvo_class_operations *operations = kvo_registration_operations(registration);
+  kvo_object *observer = registration->observer;
+  if (!operations->try_retain(observer)) return;
+  frame->observer = observer;
+  frame->flags |= KVO_FRAME_CALLS;
+  call_object(registration, change);
+  frame->flags &= (uint16_t)~KVO_FRAME_CALLS;
+  operations->release(observer);
+}
+
+void kvo_change_call_other(kvo_frame *frame, kvo_registration *registration,
+    const kvo_change *change) {
+  if (registration->options & KVO_BY_OBSERVER) {
+    call_living_object(frame, registration, change);
+    return;
+  }
+  kvo_keyed_change keyed = {.change = *change};
+  kvo_group_call_member(registration, &keyed);
+}
+
+void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
+    const kvo_value *new) {
+  uint32_t options = registration->options;
+  if (!old || options & KVO_PRIOR) old = new;
+  kvo_change change = {.kind = KVO_SETTING, .old_value = options & KVO_OLD ? old : NULL};
+  change.is_prior = true;
+  if (options & KVO_PRIOR) kvo_change_call(frame, registration, &change);
+  change.is_prior = false;
+  change.new_value = options & KVO_NEW ? new : NULL;
+  if (kvo_registration_state(registration) == KVO_LIVE)
+    kvo_change_call(frame, registration, &change);
+}
+
+// MARK: Reading
+
+const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
+  const kvo_accessors *accessors = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_observers observers = kvo_object_observers_locked(object, id);
+    if (observers) accessors = kvo_observers_accessors(observers);
+  }
+  return accessors ? kvo_accessors_current(accessors) : NULL;
+}
+
+// A value that could not be read is not taken for nil.
+static bool is_whole(kvo_value *value, uint64_t shortages) {
+  if (KVO_LIKELY(kvo_shortages == shortages)) return true;
+  kvo_value_destroy(value);
+  return false;
+}
+
+bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
+  kvo_accessors_read(accessors, object, value);
+  if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
+  return is_whole(value, shortages);
+}
+
+// What an operator can't add up or compare is told as nil, and said once.
+bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
+  kvo_error error; // filled in as a whole where something fails
+  kvo_status status = kvo_value_at_path(object, chain->path, value, &error);
+  if (KVO_UNLIKELY(status == KVO_TYPE_MISMATCH))
+    kvo_chain_report((kvo_chain *)(uintptr_t)chain, &error);
+  kvo_value_snapshot(value);
+  return is_whole(value, shortages);
+}
+
+void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
+  const kvo_accessors *accessors = kvo_change_accessors(object, id);
+  if (accessors) kvo_report_untold(accessors->cls->name, accessors->key);
+}
+
+// Should the object have died while observers were called, its memory is the propagation's still.
+void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages) {
+  if (KVO_LIKELY(kvo_shortages == shortages) || frame->flags & KVO_FRAME_REPORTED) return;
+  kvo_change_report_untold(frame->object, frame->id);
+  frame->flags |= KVO_FRAME_REPORTED;
+}

@@ -1,0 +1,510 @@
+// The life of a change that reaches further than the observers of one key (F2, G1, H1).
+//
+// At will the recipients are found and old is read. At did, links that lead to further keys, and tracked
+// keys, are followed anew; then the recipients are found again, and new is read. Told are those that were
+// found both times, in the order of the second. Recipients hold registrations, not objects: each
+// object that is read or called is held meanwhile by a frame that protects it as well, so that
+// `ended` waits for the call. A recipient is late if another thread has made its registration in between, or
+// led it here: it is told as change.c does, of a setting, from what there is to what there is where
+// nobody has read old for it.
+#include "delivery/kvo_propagation.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "delivery/kvo_distinct.h"
+#include "values/kvo_collection_internal.h"
+
+// MARK: Memory
+
+static kvo_propagation *make(void) {
+  kvo_propagation *propagation = kvo_alloc(sizeof *propagation);
+  if (!propagation) return NULL;
+  propagation->references = 1;
+  propagation->has_before = propagation->is_short = propagation->has_distinct = false;
+  propagation->mutation = (kvo_mutation_record){.kind = KVO_SETTING};
+  propagation->links = (kvo_links){0};
+  kvo_recipients_init(&propagation->before);
+  kvo_recipients_init(&propagation->after);
+  return propagation;
+}
+
+kvo_propagation *kvo_propagation_retain(kvo_propagation *propagation) {
+  __atomic_fetch_add(&propagation->references, 1, __ATOMIC_RELAXED);
+  return propagation;
+}
+
+void kvo_propagation_end_tellings(kvo_propagation *propagation) {
+  for (uint32_t i = 0; i < propagation->after.member_count; i++)
+    kvo_distinct_end(&propagation->after.members[i].telling);
+}
+
+void kvo_propagation_release(kvo_propagation *propagation) {
+  if (__atomic_sub_fetch(&propagation->references, 1, __ATOMIC_ACQ_REL)) return;
+  kvo_recipients_destroy(&propagation->before);
+  kvo_recipients_destroy(&propagation->after);
+  kvo_links_destroy(&propagation->links);
+  kvo_mutation_destroy(&propagation->mutation);
+  kvo_free(propagation);
+}
+
+static void put_into(kvo_frame *frame, kvo_propagation *propagation) {
+  frame->propagation = propagation;
+  frame->flags |= KVO_FRAME_PROPAGATES;
+}
+
+// MARK: Holding
+
+static kvo_frame *visit(const kvo_frame *frame, kvo_object *object,
+    const kvo_class_operations *operations) {
+  kvo_thread *thread = kvo_thread_current();
+  return thread ? kvo_change_visit(frame, thread, object, operations) : NULL;
+}
+
+// MARK: Reading
+
+static bool is_detailed(const kvo_propagation *propagation, const kvo_member *member) {
+  return propagation->mutation.kind != KVO_SETTING && !member->is_whole;
+}
+
+static const kvo_chain *chain_of(const kvo_member *member) {
+  kvo_link *link = kvo_link_of(member->registration);
+  return link ? link->chain : NULL;
+}
+
+static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
+  kvo_frame *hazard = visit(frame, affected->object, affected->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, affected->id);
+  const kvo_accessors *accessors = kvo_change_accessors(affected->object, affected->id);
+  affected->is_read = accessors && kvo_change_read(accessors, affected->object, &affected->value);
+  kvo_frame_pop(hazard);
+}
+
+// What a tracked key answered when it was read for this change, once for all of its recipients.
+static bool copy_answer(const kvo_propagation *propagation, uint32_t place, kvo_value *value) {
+  if (place == KVO_NO_PLACE) return false;
+  if (kvo_value_copy(value, &propagation->links.tracked[place].answer.value)) return false;
+  return kvo_value_snapshot(value) == KVO_OK;
+}
+
+static void read_tracked(const kvo_frame *frame, kvo_member *member) {
+  const kvo_derivation *path = member->path;
+  kvo_frame *hazard = visit(frame, path->object, path->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, path->accessors->id);
+  member->is_read =
+      kvo_change_read(kvo_accessors_current(path->accessors), path->object, &member->value);
+  kvo_frame_pop(hazard);
+}
+
+static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member *member) {
+  kvo_frame *hazard = visit(frame, chain->root, chain->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, (uintptr_t)chain);
+  member->is_read = kvo_change_read_path(chain->root, chain, &member->value);
+  kvo_frame_pop(hazard);
+}
+
+static void read_path_key(const kvo_frame *frame, const kvo_propagation *propagation,
+    kvo_member *member) {
+  bool is_distinct = member->registration->options & KVO_DISTINCT;
+  member->is_read = !is_distinct && copy_answer(propagation, member->tracked, &member->value);
+  if (!member->is_read) read_tracked(frame, member);
+}
+
+static void read_key(const kvo_frame *frame, const kvo_propagation *propagation,
+    kvo_affected *affected) {
+  affected->is_read = copy_answer(propagation, affected->tracked, &affected->value);
+  if (!affected->is_read) read_affected(frame, affected);
+}
+
+static void read_all(const kvo_frame *frame, const kvo_propagation *propagation,
+    kvo_recipients *recipients, uint32_t wanted) {
+  for (uint32_t i = 0; i < recipients->member_count; i++) {
+    kvo_member *member = &recipients->members[i];
+    const kvo_chain *chain = chain_of(member);
+    uint32_t needed = wanted | (member->lacks_old ? KVO_OLD : 0);
+    if (!(member->registration->options & needed) || is_detailed(propagation, member)) continue;
+    if (chain) read_path(frame, chain, member);
+    else if (member->path) read_path_key(frame, propagation, member);
+    else if (!recipients->affected[member->affected].is_read)
+      read_key(frame, propagation, &recipients->affected[member->affected]);
+  }
+}
+
+static uint32_t options_of_detailed(const kvo_propagation *propagation,
+    const kvo_recipients *recipients) {
+  uint32_t options = 0;
+  for (uint32_t i = 0; i < recipients->member_count; i++)
+    if (is_detailed(propagation, &recipients->members[i]))
+      options |= recipients->members[i].registration->options;
+  return options;
+}
+
+// What was read for a member, or NULL.
+static const kvo_value *value_of(const kvo_recipients *recipients, const kvo_member *member) {
+  if (chain_of(member) || member->path) return member->is_read ? &member->value : NULL;
+  const kvo_affected *affected = &recipients->affected[member->affected];
+  return affected->is_read ? &affected->value : NULL;
+}
+
+// MARK: Calling
+
+static const kvo_class_operations *operations_of(const kvo_recipients *recipients,
+    const kvo_member *member) {
+  const kvo_chain *chain = chain_of(member);
+  if (chain) return chain->operations;
+  return member->path ? member->path->operations
+                      : recipients->affected[member->affected].operations;
+}
+
+static void call(const kvo_frame *frame, const kvo_recipients *recipients, const kvo_member *member,
+    const kvo_change *change) {
+  kvo_registration *registration = member->registration;
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  kvo_frame *hazard = visit(frame, registration->object, operations_of(recipients, member));
+  if (!hazard) return;
+  uint64_t shortages = kvo_shortages;
+  if (kvo_registration_state(registration) == KVO_LIVE)
+    kvo_change_call(hazard, registration, change);
+  kvo_shortages = shortages; // what the observer had no memory for is not this change's
+  kvo_frame_pop(hazard);
+}
+
+static kvo_change describe_prior(const kvo_mutation_record *mutation, uint32_t options) {
+  bool old = options & KVO_OLD && mutation->has_predicted;
+  return (kvo_change){.kind = mutation->kind,
+      .is_prior = true,
+      .old_value = old ? &mutation->predicted : NULL,
+      .indexes = mutation->indexes};
+}
+
+static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options) {
+  bool old = options & KVO_OLD && mutation->has_old;
+  bool new = options & KVO_NEW && mutation->has_new;
+  return (kvo_change){.kind = mutation->kind,
+      .old_value = old ? &mutation->old_value : NULL,
+      .new_value = new ? &mutation->new_value : NULL,
+      .indexes = mutation->indexes};
+}
+
+static void call_prior(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  uint32_t options = member->registration->options;
+  if (!(options & KVO_PRIOR)) return;
+  const kvo_value *old = options & KVO_OLD ? value_of(&propagation->before, member) : NULL;
+  kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
+  if (is_detailed(propagation, member)) change = describe_prior(&propagation->mutation, options);
+  call(frame, &propagation->before, member, &change);
+}
+
+// Where there were only plain observers at will, they are those of the changed key that were registered then,
+// and old is the frame's.
+static bool was_plain(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  return !propagation->has_before && !chain_of(member) && !member->path && member->affected == 0 &&
+         member->serial <= frame->serial;
+}
+
+// For a recipient that was not there at will. This thread's own waits for the next change. Another thread's is
+// told: what was made, or led here, has read what there was, or may have (I3). Its serial number is not
+// asked, since a registration has that before it can be found.
+static bool is_of_other_thread(const kvo_member *member) {
+  return member->by_other_thread || member->thread != kvo_thread_number();
+}
+
+static bool was_there(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  return member->was_place != KVO_NO_PLACE || was_plain(frame, propagation, member);
+}
+
+static const kvo_value *old_value(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  if (member->was_place != KVO_NO_PLACE)
+    return value_of(&propagation->before, &propagation->before.members[member->was_place]);
+  bool known = was_plain(frame, propagation, member) && frame->flags & KVO_FRAME_HAS_OLD;
+  return known ? &frame->old_value : NULL;
+}
+
+// Whether details that it asks for were not read at will: nobody asked for them then, or memory was out.
+static bool lacks_details(const kvo_propagation *propagation, const kvo_member *member) {
+  const kvo_mutation_record *mutation = &propagation->mutation;
+  uint32_t options = member->registration->options;
+  if (!is_detailed(propagation, member)) return false;
+  if (options & KVO_OLD && mutation->kind != KVO_INSERTION && !mutation->has_predicted) return true;
+  bool compares = mutation->set_mutation && !mutation->is_told;
+  return options & KVO_NEW && compares && !mutation->has_before;
+}
+
+// A recipient that is late, or lacks details that it asked for, is told of a setting.
+static void find_late(const kvo_frame *frame, kvo_propagation *propagation, kvo_member *member) {
+  member->is_late = !was_there(frame, propagation, member) && is_of_other_thread(member);
+  if (member->is_late || lacks_details(propagation, member)) member->is_whole = true;
+  bool wants_old = member->registration->options & KVO_OLD && !is_detailed(propagation, member);
+  member->lacks_old = wants_old && !old_value(frame, propagation, member);
+}
+
+// Whether memory was out for a value that is asked for.
+static bool lacks(const kvo_change *change, uint32_t options) {
+  bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
+  bool needs_new = options & KVO_NEW && change->kind != KVO_REMOVAL && !change->is_prior;
+  return (needs_old && !change->old_value) || (needs_new && !change->new_value);
+}
+
+static void call_late(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  kvo_registration *registration = member->registration;
+  const kvo_value *new = value_of(&propagation->after, member);
+  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  kvo_frame *hazard =
+      visit(frame, registration->object, operations_of(&propagation->after, member));
+  if (!hazard) return;
+  uint64_t shortages = kvo_shortages;
+  if (kvo_registration_state(registration) == KVO_LIVE)
+    kvo_change_call_late(hazard, registration, NULL, new);
+  kvo_shortages = shortages;
+  kvo_frame_pop(hazard);
+}
+
+static void call_final(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  uint32_t options = member->registration->options;
+  if (member->is_late) {
+    call_late(frame, propagation, member);
+    return;
+  }
+  if (member->is_unchanged || !was_there(frame, propagation, member)) return;
+  const kvo_value *old = old_value(frame, propagation, member);
+  const kvo_value *new = value_of(&propagation->after, member);
+  if (member->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
+  kvo_change change = {.kind = KVO_SETTING,
+      .old_value = options & KVO_OLD ? old : NULL,
+      .new_value = options & KVO_NEW ? new : NULL};
+  if (is_detailed(propagation, member)) change = describe(&propagation->mutation, options);
+  if (KVO_UNLIKELY(lacks(&change, options))) return;
+  call(frame, &propagation->after, member, &change);
+}
+
+// MARK: Steps
+
+static bool is_distinct(const kvo_member *member) {
+  return member->registration->options & KVO_DISTINCT;
+}
+
+// The one of these before it that is a key of the same token.
+static const kvo_member *find_sibling(const kvo_recipients *recipients, const kvo_member *member) {
+  if (!(member->registration->options & KVO_GROUPED)) return NULL;
+  for (const kvo_member *other = recipients->members; other < member; other++)
+    if (is_distinct(other) && kvo_distinct_is_one(other->registration, member->registration))
+      return other;
+  return NULL;
+}
+
+static void note_distinct(const kvo_recipients *recipients, kvo_member *member) {
+  const kvo_member *sibling = find_sibling(recipients, member);
+  if (sibling) member->distinction = sibling->distinction;
+  else kvo_distinct_note(&member->distinction, member->registration);
+  member->passed = kvo_distinct_count_passed(member->registration);
+  member->is_shared = sibling;
+}
+
+static void note_all_distinct(kvo_propagation *propagation) {
+  for (uint32_t i = 0; i < propagation->before.member_count; i++) {
+    kvo_member *member = &propagation->before.members[i];
+    if (!is_distinct(member)) continue;
+    note_distinct(&propagation->before, member);
+    propagation->has_distinct = true;
+  }
+}
+
+bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_propagation *propagation = make();
+  if (!propagation) return false;
+  put_into(frame, propagation);
+  if (mutation && !kvo_mutation_begin(&propagation->mutation, mutation)) {
+    // Told as a setting, which says less but nothing wrong.
+    kvo_mutation_destroy(&propagation->mutation);
+    propagation->mutation.kind = KVO_SETTING;
+  }
+  propagation->has_before =
+      kvo_recipients_find(&propagation->before, NULL, frame->object, frame->id, NULL, NULL);
+  if (!propagation->has_before) return false;
+  if (propagation->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_before(&propagation->mutation, frame->object, frame->id,
+        options_of_detailed(propagation, &propagation->before));
+  note_all_distinct(propagation);
+  read_all(frame, propagation, &propagation->before, KVO_OLD | KVO_DISTINCT);
+  return true;
+}
+
+void kvo_propagation_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient) {
+  kvo_propagation *propagation = make();
+  if (!propagation) return;
+  put_into(frame, propagation);
+  propagation->has_before = kvo_recipients_adopt(&propagation->before, frame, chain, recipient);
+}
+
+static bool has_prior(const kvo_recipients *recipients) {
+  for (uint32_t i = 0; i < recipients->member_count; i++)
+    if (recipients->members[i].registration->options & KVO_PRIOR) return true;
+  return false;
+}
+
+void kvo_propagation_deliver_priors(kvo_frame *frame) {
+  const kvo_propagation *propagation = frame->propagation;
+  if (!has_prior(&propagation->before)) return;
+  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
+    frame->flags |= KVO_FRAME_RETAINED;
+  for (uint32_t i = 0; i < propagation->before.member_count; i++)
+    call_prior(frame, propagation, &propagation->before.members[i]);
+}
+
+static void find_after(kvo_frame *frame, kvo_propagation *propagation, kvo_links *links,
+    const kvo_links *read) {
+  kvo_recipients_find(&propagation->after, propagation->has_before ? &propagation->before : NULL,
+      frame->object, frame->id, links, read);
+}
+
+// Follows anew the links to further keys, and the tracked keys, that the change affects. False if
+// there are none, or all of them are seen to lead where they led.
+static bool follow(kvo_propagation *propagation) {
+  kvo_links *links = &propagation->links;
+  for (size_t i = 0; i < links->count; i++) kvo_link_follow(links->items[i]);
+  bool any = links->count;
+  for (size_t i = 0; i < links->tracked_count; i++) {
+    kvo_tracked *tracked = &links->tracked[i];
+    if (kvo_derivation_is_current(tracked->derivation)) continue;
+    kvo_derivation_follow(tracked->derivation, &tracked->answer);
+    any = true;
+  }
+  return any;
+}
+
+// For an observer that is not found any more where the change is told. What has told it since has told what this
+// change stored too; but a change that passed it over may have compared with that: then it is told of it here.
+static void lose(kvo_propagation *propagation, uint32_t place) {
+  const kvo_member *member = &propagation->before.members[place];
+  if (!is_distinct(member) || kvo_registration_state(member->registration) != KVO_LIVE) return;
+  if (kvo_distinct_may_miss(&member->distinction, member->passed, member->registration))
+    kvo_recipients_add_lost(&propagation->after, &propagation->before, place);
+  else kvo_distinct_lose(member->registration);
+}
+
+static void look_for_lost(kvo_propagation *propagation) {
+  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
+    uint32_t place = propagation->after.members[i].was_place;
+    if (place != KVO_NO_PLACE) propagation->before.members[place].is_found = true;
+  }
+  for (uint32_t i = 0; i < propagation->before.member_count; i++)
+    if (!propagation->before.members[i].is_found) lose(propagation, i);
+}
+
+// False if no observer asks for distinct changes.
+static bool begin_distinct(kvo_frame *frame, kvo_propagation *propagation) {
+  bool any = false;
+  frame->telling.registration = NULL;
+  frame->flags |= KVO_FRAME_TELLS;
+  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
+    kvo_member *member = &propagation->after.members[i];
+    if (!is_distinct(member)) continue;
+    if (!member->is_late && !was_there(frame, propagation, member))
+      continue; // gets the next change
+    kvo_distinct_begin(&member->telling, member->registration);
+    any = true;
+  }
+  if (any) kvo_distinct_settle();
+  return any;
+}
+
+static uint32_t count_tellings(const kvo_propagation *propagation, kvo_registration *registration) {
+  uint32_t count = 0;
+  if (!(registration->options & KVO_GROUPED)) return 1;
+  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
+    kvo_registration *told = propagation->after.members[i].telling.registration;
+    count += told && kvo_distinct_is_one(told, registration);
+  }
+  return count;
+}
+
+static const kvo_distinction *distinction_of(const kvo_frame *frame,
+    const kvo_propagation *propagation, const kvo_member *member) {
+  uint32_t place = member->was_place;
+  return place == KVO_NO_PLACE ? &frame->distinction
+                               : &propagation->before.members[place].distinction;
+}
+
+// Asks as well that nothing else has been told between its will and its did (distinct.c).
+static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  const kvo_distinction *was = distinction_of(frame, propagation, member);
+  const kvo_value *old = old_value(frame, propagation, member),
+                  *new = value_of(&propagation->after, member);
+  if (member->is_late || !was_there(frame, propagation, member) || is_detailed(propagation, member))
+    return false;
+  if (!old || !new) return false;
+  uint32_t of_this = count_tellings(propagation, member->registration);
+  return !kvo_distinct_is_overtaken(was, member->registration, of_this) &&
+         kvo_value_equal(old, new);
+}
+
+static void pass(const kvo_frame *frame, const kvo_propagation *propagation, kvo_member *member) {
+  uint32_t place = member->was_place;
+  bool is_shared = place != KVO_NO_PLACE && propagation->before.members[place].is_shared;
+  kvo_distinct_pass(&member->telling,
+      is_shared ? NULL : distinction_of(frame, propagation, member));
+}
+
+// An observer that is passed over has not been told; the others have when they return. Keys of one observer are
+// judged by the same counts: none of them changes before all have been.
+static void judge_distinct(const kvo_frame *frame, kvo_propagation *propagation) {
+  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
+    kvo_member *member = &propagation->after.members[i];
+    if (member->telling.registration)
+      member->is_unchanged = is_unchanged(frame, propagation, member);
+  }
+  for (uint32_t i = 0; i < propagation->after.member_count; i++)
+    if (propagation->after.members[i].is_unchanged)
+      pass(frame, propagation, &propagation->after.members[i]);
+}
+
+static void call_finals(kvo_frame *frame, kvo_propagation *propagation) {
+  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
+    kvo_member *member = &propagation->after.members[i];
+    if (i) kvo_distinct_call(&member->telling);
+    call_final(frame, propagation, member);
+    kvo_distinct_end(&member->telling);
+  }
+  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+}
+
+static void read_new(kvo_frame *frame, kvo_propagation *propagation) {
+  bool any_distinct = begin_distinct(frame, propagation);
+  if (propagation->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_after(&propagation->mutation, frame->object, frame->id,
+        options_of_detailed(propagation, &propagation->after));
+  read_all(frame, propagation, &propagation->after, KVO_NEW | KVO_DISTINCT);
+  if (any_distinct) judge_distinct(frame, propagation);
+}
+
+void kvo_propagation_finish(kvo_frame *frame) {
+  if (!(frame->flags & KVO_FRAME_PROPAGATES)) {
+    kvo_propagation *made = make();
+    if (!made) return;
+    put_into(frame, made);
+  }
+  kvo_propagation *propagation = frame->propagation;
+  uint64_t shortages = kvo_shortages;
+  find_after(frame, propagation, &propagation->links, NULL);
+  if (follow(propagation)) {
+    kvo_recipients_destroy(&propagation->after);
+    find_after(frame, propagation, NULL, &propagation->links);
+  }
+  if (KVO_UNLIKELY(propagation->has_distinct)) look_for_lost(propagation);
+  for (uint32_t i = 0; i < propagation->after.member_count; i++)
+    find_late(frame, propagation, &propagation->after.members[i]);
+  read_new(frame, propagation);
+  propagation->is_short = kvo_shortages != shortages;
+  call_finals(frame, propagation);
+}

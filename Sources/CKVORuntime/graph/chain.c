@@ -1,0 +1,83 @@
+// Chains and their links: memory, shape, what is reported of them.
+//
+// A link is freed when its entry is reclaimed and nobody holds it any more; it keeps its chain,
+// which keeps the memory of its root. How they end is unlinking.c's.
+#include "graph/kvo_graph.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "graph/kvo_route.h"
+
+kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
+    const kvo_class *cls, kvo_error *error) {
+  const char *key = path->components[depth].key;
+  const char *next = path->components[path->components[depth].next_key].key;
+  kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
+      "\"%s\" of %s goes on through \"%s\", which is a collection: use an operator, as in "
+      "\"%s.@unionOfObjects.%s\".",
+      path->text, cls->name, key, key, next);
+  kvo_fail_component(error, "", next);
+  return KVO_INVALID_KEY_PATH;
+}
+
+// MARK: Memory
+
+kvo_chain *kvo_chain_make(kvo_object *root, const kvo_key_path *path,
+    const kvo_accessors *accessors, kvo_derivation *derivation) {
+  kvo_chain *chain = kvo_alloc_zeroed(sizeof *chain);
+  const kvo_key_path *held = chain ? kvo_key_path_hold(path) : NULL;
+  if (!held) {
+    kvo_free(chain);
+    return NULL;
+  }
+  chain->references = 1;
+  chain->path = held;
+  chain->accessors = accessors;
+  chain->root = root;
+  chain->operations = kvo_class_of(root)->operations;
+  chain->derivation = derivation;
+  chain->is_tracked = derivation && derivation->is_tracked;
+  chain->operations->unowned_retain(root);
+  return chain;
+}
+
+void kvo_chain_retain(kvo_chain *chain) {
+  __atomic_fetch_add(&chain->references, 1, __ATOMIC_RELAXED);
+}
+
+void kvo_chain_release(kvo_chain *chain) {
+  if (__atomic_sub_fetch(&chain->references, 1, __ATOMIC_ACQ_REL)) return;
+  chain->operations->unowned_release(chain->root);
+  kvo_route_release(chain->route);
+  kvo_key_path_let_go(chain->path);
+  kvo_free(chain);
+}
+
+void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth) {
+  const kvo_component *component = &chain->path->components[depth];
+  kvo_chain_retain(chain);
+  link->chain = chain;
+  link->depth = depth;
+  link->is_leaf = component->next_key == chain->path->count && !component->operates;
+  link->last_child = &link->children;
+}
+
+void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child) {
+  child->slot = parent->last_child;
+  *parent->last_child = child;
+  parent->last_child = &child->next;
+}
+
+// MARK: Reports
+
+void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
+  if (__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED)) return;
+  if (chain->derivation)
+    kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
+        chain->accessors->cls->name, chain->path->text, error->message);
+  else
+    kvo_misuse(error->status == KVO_TYPE_MISMATCH ? "\"%s\" of %s is told as nil: %s"
+                                                  : "\"%s\" of %s can't be observed further: %s",
+        chain->path->text, chain->accessors->cls->name, error->message);
+}

@@ -1,0 +1,434 @@
+// Ending registrations. Which one is meant where an observer is removed, removal.c finds out (C5, I2).
+//
+// The thread that turns a registration's state from live to ended, under the observed object's lock,
+// unlinks it and retires it; other threads find it ended and leave it alone. It is freed, `ended`
+// having been called, when no delivery of the object can be reading it and its handle has been
+// released.
+#include "tables/kvo_registration.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "classes/kvo_dynamic_class.h"
+#include "graph/kvo_graph.h"
+#include "tables/kvo_group.h"
+
+#include <stdio.h>
+
+void kvo_registration_hold(kvo_registration *registration) {
+  __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
+}
+
+const char *kvo_registration_key_path(const kvo_registration *registration) {
+  if (KVO_LIKELY(!(registration->options & KVO_LINKED)))
+    return kvo_registration_accessors(registration)->key;
+  return ((const kvo_link *)registration)->chain->path->text;
+}
+
+kvo_counts *kvo_registration_counts(kvo_registration *registration) {
+  if (!registration->has_counts) return NULL;
+  if (registration->options & KVO_GROUPED) return kvo_group_counts(registration->group);
+  return (kvo_counts *)(registration + 1);
+}
+
+const char *kvo_registration_recipient_kind(const kvo_registration *registration) {
+  return registration->options & KVO_BY_OBSERVER ? "observer" : "callback";
+}
+
+const void *kvo_registration_recipient(const kvo_registration *registration) {
+  if (registration->options & KVO_BY_OBSERVER) return registration->observer;
+  return (const void *)registration->callback;
+}
+
+void kvo_log_registration(const kvo_registration *registration, const char *what) {
+  if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
+  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
+      kvo_registration_key_path(registration), (void *)registration->object,
+      kvo_registration_recipient_kind(registration), kvo_registration_recipient(registration),
+      (unsigned)(registration->options & KVO_ALL_OPTIONS), registration->context);
+}
+
+void kvo_registration_let_go(kvo_registration *registration) {
+  // The last one alone need not count down.
+  bool is_last = __atomic_load_n(&registration->references, __ATOMIC_ACQUIRE) == 1;
+  if (!is_last && __atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (registration->options & KVO_GROUPED) {
+    kvo_group_member_free(registration);
+    return;
+  }
+  kvo_link *link = kvo_link_of(registration);
+  if (link) kvo_chain_release(link->chain);
+  kvo_free(registration);
+}
+
+void kvo_registration_reclaim(kvo_retired *retired) {
+  kvo_registration *registration = kvo_retired_registration(retired);
+  if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
+  else if (registration->options & KVO_BY_OBSERVER)
+    kvo_registration_operations(registration)->unowned_release(registration->observer);
+  else if (registration->ended) registration->ended(registration->context);
+  kvo_registration_let_go(registration);
+}
+
+static void retire(kvo_registration *registration, kvo_retired **retired) {
+  bool tells = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
+  kvo_retire_protected(retired, &registration->retired,
+      tells ? KVO_RETIRED_TELLING : KVO_RETIRED_QUIETLY);
+}
+
+static void unlink_from_observer_locked(kvo_registration *registration) {
+  if (!(registration->options & KVO_BY_OBSERVER) || !registration->link_watched) return;
+  *registration->link_watched = registration->next_watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = registration->link_watched;
+  registration->link_watched = NULL;
+}
+
+static kvo_derivation *derivation_of_locked(const kvo_registration *registration) {
+  if (kvo_registration_is_head(registration)) return NULL;
+  return kvo_observers_derivation(kvo_object_observers_locked(registration->object,
+      kvo_registration_id(registration)));
+}
+
+// True if others of its key are left.
+static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_retired **retired) {
+  if (KVO_LIKELY(!kvo_registration_is_head(registration)))
+    return kvo_table_remove_locked(table, registration, retired);
+  const kvo_seat *seats = kvo_group_seats(registration->group);
+  for (uint32_t i = 0; i < registration->group->count; i++)
+    if (seats[i].reading) kvo_table_unseat_locked(table, &seats[i]);
+  return false;
+}
+
+// Ends one registration, with its locks held; the caller retires the chain afterwards.
+static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_table *table,
+    kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_derivation *derivation = table->linked ? derivation_of_locked(registration) : NULL;
+  kvo_aftermath aftermath = {0};
+  if (remove_locked(registration, table, retired)) {
+    aftermath.suspect = derivation;
+  } else if (derivation) {
+    kvo_derivation_remove_locked(table, derivation);
+    aftermath.orphan = derivation;
+  }
+  unlink_from_observer_locked(registration);
+  if (!table->live) kvo_swizzle_out_locked(object);
+  kvo_table_trim_locked(object, retired);
+  if (registration->options & KVO_BY_OBSERVER)
+    kvo_table_trim_locked(registration->observer, retired);
+  return aftermath;
+}
+
+// Whether no other thread can be calling it. One with a path is also found at objects further along.
+static bool is_own_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_LINKED) return false;
+  kvo_object *observer = kvo_registration_observer(registration);
+  return kvo_object_is_own(registration->object) && (!observer || kvo_object_is_own(observer));
+}
+
+KVO_INLINE kvo_aftermath end_one_locked(kvo_registration *registration, kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_table *table = kvo_table_of(object);
+  kvo_aftermath aftermath = {0};
+  kvo_retired *before = *retired;
+  bool is_own = is_own_locked(registration);
+  kvo_registration_set_state(registration, KVO_ENDED);
+  if (table) {
+    aftermath = end_in_table_locked(registration, table, retired);
+  } else {
+    kvo_only_take_off_locked(object, registration);
+    kvo_swizzle_out_locked(object);
+  }
+  retire(registration, retired);
+  if (is_own) kvo_retire_mark_own(*retired, before);
+  return aftermath;
+}
+
+// The live head that ends with this one: all seats of a group end with the first of its registrations.
+static kvo_registration *live_head(const kvo_registration *registration) {
+  kvo_registration *head = kvo_group_head(registration);
+  return head && head != registration && head->state == KVO_LIVE ? head : NULL;
+}
+
+KVO_INLINE kvo_aftermath end_locked(kvo_registration *registration, kvo_retired **retired) {
+  kvo_registration *head = live_head(registration);
+  if (KVO_UNLIKELY(head != NULL)) end_one_locked(head, retired);
+  return end_one_locked(registration, retired);
+}
+
+// Whether more would end than the entry: then the graph lock is needed.
+KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_LINKED) return true;
+  const kvo_table *table = kvo_table_of(registration->object);
+  return table && table->linked && derivation_of_locked(registration);
+}
+
+bool kvo_registration_take_out_locked(kvo_registration *registration, kvo_retired **retired) {
+  if (reaches_further_locked(registration)) return false;
+  end_locked(registration, retired);
+  return true;
+}
+
+bool kvo_registration_take_out(kvo_registration *registration, kvo_aftermath *aftermath,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
+  if (registration->state != KVO_LIVE) return true;
+  if (!aftermath) return kvo_registration_take_out_locked(registration, retired);
+  *aftermath = end_locked(registration, retired);
+  return true;
+}
+
+static void end_in_graph(kvo_registration *registration, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_entry_end_locked(registration, retired);
+}
+
+bool kvo_registration_unlink(kvo_registration *registration, kvo_retired **retired) {
+  kvo_retired *before = *retired;
+  if (kvo_registration_state(registration) != KVO_LIVE) return false;
+  if (!kvo_registration_take_out(registration, NULL, retired)) end_in_graph(registration, retired);
+  if (*retired == before) return false;
+  kvo_log_registration(registration, "ended");
+  return true;
+}
+
+bool kvo_registration_end(kvo_registration *registration) {
+  kvo_retired *retired = NULL;
+  bool ended = kvo_registration_unlink(registration, &retired);
+  kvo_retire(retired);
+  return ended;
+}
+
+void kvo_handle_invalidate(kvo_handle *handle) {
+  if (handle->options & KVO_GROUPED) kvo_group_end(handle->group);
+  else kvo_registration_end(handle);
+}
+
+bool kvo_handle_is_valid(const kvo_handle *handle) {
+  return handle->options & KVO_GROUPED ? kvo_group_is_valid(handle->group)
+                                       : kvo_registration_state(handle) == KVO_LIVE;
+}
+
+void kvo_handle_release(kvo_handle *handle) {
+  if (!handle) return;
+  kvo_handle_invalidate(handle);
+  kvo_registration_let_go(handle);
+}
+
+// MARK: Ending many
+
+static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
+  kvo_registration *head = live_head(registration);
+  if (KVO_UNLIKELY(head != NULL)) end_for_chain_locked(head, chain);
+  if (registration->state != KVO_LIVE) return; // a head, met at another of its keys
+  kvo_registration_set_state(registration, KVO_ENDED);
+  retire(registration, chain);
+}
+
+static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
+    kvo_retired **retired) {
+  kvo_observers observers = cell->observers;
+  if (!observers) return;
+  __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
+  if (!kvo_observers_is_list(observers)) {
+    end_for_chain_locked(kvo_observers_single(observers), chain);
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  for (uint32_t i = list->count; i-- > 0;)
+    if (list->items[i]) end_for_chain_locked(list->items[i], chain);
+  kvo_list_retire_locked(list, object, retired);
+}
+
+// Empties the whole table under the object's lock at once. Derivations are linked by `next`.
+static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
+    kvo_retired **retired) {
+  kvo_retired *chain = NULL;
+  kvo_table *table = kvo_table_of(object);
+  kvo_registration *only = kvo_only_of(object);
+  if (only) {
+    kvo_only_take_off_locked(object, only);
+    end_for_chain_locked(only, &chain);
+  }
+  for (uint32_t i = 0; table && i <= table->mask; i++) {
+    kvo_derivation *orphan = kvo_observers_derivation(table->cells[i].observers);
+    empty_cell_locked(object, &table->cells[i], &chain, retired);
+    if (!orphan) continue;
+    kvo_derivation_remove_locked(table, orphan);
+    orphan->next = *orphans;
+    *orphans = orphan;
+  }
+  if (table) table->live = table->linked = 0;
+  kvo_swizzle_out_locked(object);
+  kvo_table_trim_locked(object, retired);
+  return chain;
+}
+
+static kvo_retired *end_all(kvo_object *object, kvo_derivation **orphans, kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return end_all_locked(object, orphans, retired);
+}
+
+// Ends the links further along of those that have ended.
+static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_retired **retired) {
+  for (kvo_retired *one = ended; one; one = one->next) {
+    kvo_registration *entry = kvo_retired_registration(one);
+    if (kvo_link_of(entry)) kvo_entry_end_locked(entry, retired);
+  }
+  for (kvo_derivation *next; orphans; orphans = next) {
+    next = orphans->next;
+    kvo_derivation_end_locked(orphans, retired);
+  }
+}
+
+// Whether some belong to observer objects, at whose lists other threads may look.
+static bool has_observer_objects(kvo_retired *chain) {
+  for (; chain; chain = chain->next)
+    if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
+  return false;
+}
+
+// False, with nothing changed, if there are links or derived keys: then the graph lock has to
+// be taken first.
+static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
+  kvo_derivation *none = NULL;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = kvo_table_of(object);
+  if (table && table->linked) return false;
+  bool is_own = kvo_object_is_own(object);
+  *chain = end_all_locked(object, &none, retired);
+  if (!is_own) return true;
+  kvo_retire_mark_own(*retired, NULL);
+  if (!has_observer_objects(*chain)) kvo_retire_mark_own(*chain, NULL);
+  return true;
+}
+
+static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
+  kvo_derivation *orphans = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_retired *chain = end_all(object, &orphans, retired);
+  end_orphans_locked(chain, orphans, retired);
+  return chain;
+}
+
+static void unlink_from_observer(kvo_registration *registration) {
+  kvo_retired *table = NULL;
+  {
+    KVO_LOCKED_OBJECTS(registration->observer, NULL);
+    bool linked = registration->link_watched != NULL;
+    unlink_from_observer_locked(registration);
+    if (linked) kvo_table_trim_locked(registration->observer, &table);
+  }
+  kvo_retire(table);
+}
+
+// The table has been emptied under the object's lock at once; the observers' lists follow one by
+// one, before anything is retired.
+static void retire_all(kvo_retired *chain, kvo_retired *retired) {
+  for (kvo_retired *link = chain; link; link = link->next) {
+    kvo_registration *registration = kvo_retired_registration(link);
+    kvo_log_registration(registration, "ended");
+    if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);
+  }
+  kvo_retire(chain);
+  kvo_retire(retired);
+}
+
+void kvo_registrations_end_with(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
+  retire_all(chain, retired);
+}
+
+typedef struct {
+  kvo_registration **items; // held
+  size_t count;
+} held_registrations;
+
+static void hold_if_users(void *context, kvo_registration *registration, const kvo_seat *seat) {
+  held_registrations *held = context;
+  (void)seat;
+  if (!kvo_registration_is_users(registration)) return;
+  kvo_registration_hold(registration);
+  held->items[held->count++] = registration;
+}
+
+static held_registrations hold_users(kvo_object *object) {
+  held_registrations held = {0};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = kvo_table_of(object);
+  held.items = kvo_alloc((table ? table->live : 1) * sizeof *held.items + 1);
+  if (held.items) kvo_registrations_visit_locked(object, hold_if_users, &held);
+  return held;
+}
+
+typedef struct {
+  uint64_t serial;
+  kvo_registration *found;
+} earlier;
+
+static void find_users_before(void *context, kvo_registration *registration, const kvo_seat *seat) {
+  earlier *earlier = context;
+  (void)seat;
+  bool counts = registration->serial <= earlier->serial && kvo_registration_is_users(registration);
+  if (counts && !earlier->found) earlier->found = registration;
+}
+
+static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) {
+  earlier earlier = {.serial = serial};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_registrations_visit_locked(object, find_users_before, &earlier);
+  if (earlier.found) kvo_registration_hold(earlier.found);
+  return earlier.found;
+}
+
+// For want of memory to hold all at once. What an `ended` function registers meanwhile stays. One may
+// drop the object.
+static void end_one_by_one(kvo_object *object) {
+  bool is_held = kvo_object_hold(object);
+  uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
+  kvo_registration *found;
+  while ((found = hold_users_before(object, serial))) {
+    kvo_registration_end(found);
+    kvo_registration_let_go(found);
+  }
+  if (is_held) kvo_object_release(object);
+}
+
+// Links that are here for registrations with other objects stay.
+void kvo_remove_all_observers(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (end_all_plain(object, &chain, &retired)) {
+    retire_all(chain, retired);
+    return;
+  }
+  held_registrations held = hold_users(object);
+  if (!held.items) end_one_by_one(object);
+  for (size_t i = 0; i < held.count; i++) {
+    kvo_registration_end(held.items[i]);
+    kvo_registration_let_go(held.items[i]);
+  }
+  kvo_free(held.items);
+}
+
+// MARK: Ending what an observer registered
+
+static kvo_registration *hold_first_watched(kvo_object *observer) {
+  KVO_LOCKED_OBJECTS(observer, NULL);
+  kvo_table *table = kvo_table_of(observer);
+  kvo_registration *first = table ? table->watched : NULL;
+  if (first) kvo_registration_hold(first);
+  return first;
+}
+
+// If the observed object is dying on another thread, it has ended the registration and will unlink
+// it, too.
+void kvo_registrations_end_by(kvo_object *observer) {
+  kvo_registration *first;
+  while ((first = hold_first_watched(observer))) {
+    if (!kvo_registration_end(first)) unlink_from_observer(first);
+    kvo_registration_let_go(first);
+  }
+}

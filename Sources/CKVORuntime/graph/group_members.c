@@ -1,0 +1,57 @@
+// The members of a group: what registrations of several keys have in common, and how they end.
+//
+// They are one observer: it is live or not as a whole, and what is counted of them is counted once. The
+// group's memory goes with the last that anything holds.
+#include "tables/kvo_group.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+
+void kvo_group_member_ended(kvo_registration *member) {
+  kvo_group *group = member->group;
+  if (__atomic_sub_fetch(&group->unreclaimed, 1, __ATOMIC_ACQ_REL)) return;
+  if (group->ended) group->ended(group->context);
+}
+
+kvo_counts *kvo_group_counts(kvo_group *group) { return &group->counts; }
+
+void kvo_group_let_go(kvo_group *group) {
+  if (__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) return;
+  for (kvo_full_member *next, *full = group->full; full; full = next) {
+    next = full->next;
+    kvo_free(full);
+  }
+  kvo_free(group);
+}
+
+void kvo_group_member_free(kvo_registration *member) { kvo_group_let_go(member->group); }
+
+bool kvo_group_is_valid(const kvo_group *group) {
+  for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)
+    if (kvo_registration_state(&group->registrations[i]) == KVO_LIVE) return true;
+  for (const kvo_full_member *full = kvo_group_full(group); full; full = full->next)
+    if (kvo_registration_state(&full->registration) == KVO_LIVE) return true;
+  return false;
+}
+
+bool kvo_group_member_begin_locked(kvo_registration *member) {
+  if (member->group->has_ended) return false;
+  kvo_registration_set_state(member, KVO_LIVE);
+  return true;
+}
+
+static void mark_ended(kvo_group *group) {
+  KVO_LOCKED_OBJECTS(group->registrations[0].object, NULL);
+  group->has_ended = true;
+}
+
+// All are out before the first is retired: one fence for all of them. Once the head is out no seat is promoted.
+void kvo_group_end(kvo_group *group) {
+  kvo_retired *retired = NULL;
+  mark_ended(group);
+  for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)
+    kvo_registration_unlink(&group->registrations[i], &retired);
+  for (kvo_full_member *full = kvo_group_full(group); full; full = full->next)
+    kvo_registration_unlink(&full->registration, &retired);
+  kvo_retire(retired);
+}

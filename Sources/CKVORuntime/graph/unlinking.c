@@ -1,0 +1,79 @@
+// Taking out of the graph what has ended, and what was only there for it.
+//
+// It goes over links that have been taken out of their chains, one after the other, so that what hangs
+// on them may be as deep as it likes: the links further along, and the derivations of keys that only
+// they watched.
+#include "graph/kvo_graph.h"
+
+static void unlink_child_locked(kvo_link *child) {
+  if (!child->slot) return;
+  *child->slot = child->next;
+  if (child->next) child->next->slot = child->slot;
+  else child->parent->last_child = child->slot;
+  child->slot = NULL;
+  child->next = NULL;
+}
+
+// Links to be ended are linked by `next`, having been taken out of their chains.
+static void add_doomed(kvo_link **doomed, kvo_link *link) {
+  unlink_child_locked(link);
+  link->next = *doomed;
+  *doomed = link;
+}
+
+// Before it is retired: a thread that has protected its object since then does not find it.
+static void set_first(kvo_chain *chain, kvo_link *first) {
+  __atomic_store_n(&chain->first, first, __ATOMIC_SEQ_CST);
+}
+
+static void add_chains(kvo_link **doomed, kvo_derivation *derivation) {
+  for (uint32_t i = 0; i < derivation->count; i++) {
+    kvo_chain *chain = derivation->chains[i];
+    if (chain->first) add_doomed(doomed, chain->first);
+    set_first(chain, NULL);
+  }
+  kvo_derivation_release(derivation);
+}
+
+// A derivation that nobody but its own dependents may still watch ends if that is so: derived keys
+// may depend on one another in a circle, which must not keep itself.
+static void end_unless_needed(kvo_link **doomed, kvo_derivation *derivation) {
+  if (!kvo_derivation_is_needed_locked(derivation) && kvo_derivation_leave_locked(derivation))
+    add_chains(doomed, derivation);
+}
+
+static void end_entry(kvo_link **doomed, kvo_registration *entry, kvo_retired **retired) {
+  kvo_aftermath aftermath = {0};
+  kvo_registration_take_out(entry, &aftermath, retired);
+  if (aftermath.orphan) add_chains(doomed, aftermath.orphan);
+  if (aftermath.suspect) end_unless_needed(doomed, aftermath.suspect);
+}
+
+static void end_all_locked(kvo_link *doomed, kvo_retired **retired) {
+  while (doomed) {
+    kvo_link *link = doomed;
+    doomed = link->next;
+    link->next = NULL;
+    while (link->children) add_doomed(&doomed, link->children);
+    end_entry(&doomed, &link->entry, retired);
+  }
+}
+
+static void end_chain_of(kvo_link *first) {
+  set_first(first->chain, NULL);
+  first->chain->ended = true;
+}
+
+void kvo_entry_end_locked(kvo_registration *entry, kvo_retired **retired) {
+  kvo_link *doomed = NULL, *link = kvo_link_of(entry);
+  if (link && link->chain->first == link) end_chain_of(link);
+  if (link) add_doomed(&doomed, link);
+  else end_entry(&doomed, entry, retired);
+  end_all_locked(doomed, retired);
+}
+
+void kvo_derivation_end_locked(kvo_derivation *derivation, kvo_retired **retired) {
+  kvo_link *doomed = NULL;
+  add_chains(&doomed, derivation);
+  end_all_locked(doomed, retired);
+}

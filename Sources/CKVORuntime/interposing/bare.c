@@ -1,0 +1,62 @@
+// Setters that ran bare: they began while nobody observed what they set, so no frame is there to tell
+// observers that another thread has registered meanwhile (I3).
+//
+// Each caller of a setter looks afterwards whether anything was observed for the first time while it
+// ran: one number counts them all (kvo_class.h). Only then it asks here, where the objects and
+// methods that this happened to are told apart roughly, by a hash. The object may have died in the
+// setter, if a callback dropped it, so its address is looked for among the tables of observed objects
+// before it is touched.
+//
+// A setter of two keys, one of which nobody had ever observed, ran bare for that one: it compares
+// which keys have been, before and after.
+#include "interposing/kvo_bare.h"
+
+#include "base/kvo_lock.h"
+#include "classes/kvo_dynamic_class.h"
+#include "delivery/kvo_delivery.h"
+#include "objects/kvo_class_internal.h"
+
+static bool was_interposed(const kvo_object *object, const kvo_method *method, kvo_imp imp) {
+  const kvo_class *isa = kvo_isa(object);
+  if (!isa || !isa->is_dynamic) return true;
+  // Another object may have been made at the address.
+  if (kvo_class_find_method(isa, method->selector) != method) return true;
+  return kvo_class_slot(isa, method->slot) == imp;
+}
+
+// An observer of what is told now may throw.
+typedef struct late_look {
+  kvo_object *object; // a reference
+  const kvo_method *method;
+  uint32_t keys; // bit i for keys[i]
+} late_look;
+
+static void look(void *opaque) {
+  const late_look *late = opaque;
+  for (uint32_t i = 0; i < late->method->key_count; i++)
+    if (late->keys & (1u << i))
+      kvo_change_look(late->object, (uintptr_t)late->method->keys[i], false);
+}
+
+static void end_look(void *opaque) { kvo_object_release(((late_look *)opaque)->object); }
+
+static void look_late(late_look *late) {
+  kvo_unwinding(look, end_look, late);
+  end_look(late);
+}
+
+void kvo_setter_ran_bare(kvo_object *address, const kvo_method *method, kvo_imp imp,
+    uint64_t begun) {
+  if (!kvo_first_observation_may_concern(address, begun) &&
+      !kvo_first_observation_may_concern(method, begun))
+    return;
+  kvo_object *object = kvo_table_owner_at(address);
+  if (!object) return;
+  uint32_t keys = was_interposed(object, method, imp) ? 0 : UINT32_MAX;
+  look_late(&(late_look){object, method, keys});
+}
+
+void kvo_setter_ran_partly_bare(kvo_object *address, const kvo_method *method, uint32_t keys) {
+  kvo_object *object = kvo_table_owner_at(address);
+  if (object) look_late(&(late_look){object, method, keys});
+}

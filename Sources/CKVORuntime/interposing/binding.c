@@ -1,0 +1,122 @@
+// What language bindings use beyond what C does: roots with operations of their own, keys without
+// methods, and brackets around a change at the place where the language makes it.
+#include "kvo_binding.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "delivery/kvo_delivery.h"
+#include "delivery/kvo_short.h"
+#include "objects/kvo_class_internal.h"
+
+kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations,
+    kvo_error *error) {
+  kvo_class *root = kvo_class_make(name, NULL, sizeof(kvo_object), error);
+  if (!root) return NULL;
+  root->is_bound = true;
+  if (kvo_class_set_operations(root, operations)) return root;
+  kvo_fail(error, KVO_INVALID_ARGUMENT, name, NULL,
+      "%s can't be made: there are 256 kinds of root classes already.", name);
+  return NULL;
+}
+
+kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
+    kvo_error *error) {
+  const char *key = kvo_key_intern(description->key);
+  kvo_property *kept = kvo_alloc(sizeof *kept);
+  bool added = false;
+  if (key && kept) {
+    KVO_LOCKED(&kvo_class_lock);
+    *kept = (kvo_property){*description, kvo_map_get(&cls->properties, key)};
+    kept->description.key = key;
+    added = kvo_map_set_locked(&cls->properties, key, kept);
+    if (added) kvo_class_touch_locked(cls);
+  }
+  if (added) return KVO_OK;
+  kvo_free(kept);
+  return kvo_fail(error, KVO_NO_MEMORY, cls->name, description->key,
+      "No memory for the key \"%s\" of %s.", description->key, cls->name);
+}
+
+// Another thread may be removing the last observer.
+bool kvo_binding_holds(const void *header, const void *address) {
+  const kvo_class *isa = kvo_isa(header);
+  return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;
+}
+
+#define SAME_PLACE(part) \
+  _Static_assert(offsetof(kvo_change_parts, part) == offsetof(struct kvo_change, part), #part)
+SAME_PLACE(kind);
+SAME_PLACE(is_prior);
+SAME_PLACE(old_value);
+SAME_PLACE(new_value);
+SAME_PLACE(indexes);
+#undef SAME_PLACE
+_Static_assert(offsetof(kvo_keyed_change, key_index) == sizeof(kvo_change_parts), "behind them");
+
+KVO_INLINE kvo_frame *will(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_short_thread;
+  if (!kvo_short_may_begin(thread)) return kvo_change_open(object, id);
+  kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
+  if (KVO_UNLIKELY(!frame)) return kvo_change_open(object, id);
+  frame->id = id;
+  if (KVO_UNLIKELY(!kvo_short_will(thread, frame, object, id, &frame->place, KVO_KIND_VOID, 0)))
+    return kvo_change_open_frame(frame, object);
+  frame->flags = KVO_FRAME_SHORT;
+  return frame;
+}
+
+kvo_frame *kvo_uniform_will(void *header, const void *storage) {
+  kvo_frame *frame = will(header, (uintptr_t)storage - (uintptr_t)header);
+  if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_LOOKING)) return frame;
+  if (kvo_binding_holds(header, storage)) return frame;
+  kvo_change_cancel(frame);
+  return NULL;
+}
+
+void kvo_uniform_look(void *header, const void *storage) {
+  kvo_change_look(header, (uintptr_t)storage - (uintptr_t)header, false);
+}
+
+void kvo_uniform_look_key(void *header, const char *interned_key) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
+  if (id) kvo_change_look(header, id, false);
+}
+
+kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {
+  return will(header, (uintptr_t)interned_key);
+}
+
+kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const kvo_part *part) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
+  const kvo_mutation mutation = {.kind = part->kind,
+      .indexes = part->indexes,
+      .set_mutation = part->set_mutation,
+      .members = part->members,
+      .goes = part->goes,
+      .comes = part->comes};
+  if (!id) return NULL;
+  return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
+}
+
+KVO_INLINE void did(kvo_frame *frame, const char *KVO_NULLABLE key) {
+  kvo_thread *thread = frame->thread;
+  bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_short_thread &&
+                  __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+  if (KVO_LIKELY(is_short)) {
+    thread->open_count--;
+    frame->flags = 0;
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+    kvo_short_finish(frame, frame->object, &frame->place, key, 0);
+    kvo_frame_pop_own(thread, frame);
+    return;
+  }
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_SHORT)) kvo_short_leave(frame);
+  kvo_change_close(frame);
+}
+
+void kvo_uniform_did(kvo_frame *frame) { did(frame, NULL); }
+
+void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key) { did(frame, interned_key); }
+
+void kvo_uniform_cancel(kvo_frame *frame) { kvo_change_cancel(frame); }

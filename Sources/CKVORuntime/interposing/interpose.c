@@ -1,0 +1,143 @@
+// What every interposer does: open the changes of the keys that the method changes, call the
+// original, close them. Keys that share a method are changed together, in the order of their names,
+// and closed in the reverse order, so that they nest.
+#include "interposing/kvo_interpose.h"
+
+#include "base/kvo_memory.h"
+#include "classes/kvo_accessor_kind.h"
+#include "delivery/kvo_delivery.h"
+#include "objects/kvo_class_internal.h"
+#include "threads/kvo_thread.h"
+#include "values/kvo_collection_internal.h"
+#include "values/kvo_number.h"
+
+// MARK: What a mutation accessor is about to do
+
+static const kvo_type *argument_type(const kvo_method *method, size_t i) {
+  return method->call->arguments[i];
+}
+
+static kvo_index_set *index_argument(const kvo_method *method, void **arguments, size_t i) {
+  kvo_value value = KVO_VALUE_NIL;
+  if (kvo_value_init(&value, argument_type(method, i), arguments[i])) return NULL;
+  return kvo_index_set_create_range((size_t)kvo_value_get_int(&value), 1);
+}
+
+static kvo_index_set *indexes_argument(void **arguments, size_t i) {
+  const kvo_index_set *indexes = *(const kvo_index_set **)arguments[i];
+  return indexes ? kvo_index_set_copy(indexes) : kvo_index_set_create();
+}
+
+static kvo_collection *objects_argument(void **arguments, size_t i) {
+  kvo_collection *objects = *(kvo_collection **)arguments[i];
+  if (objects) kvo_object_retain(&objects->object);
+  return objects;
+}
+
+static kvo_collection *object_argument(const kvo_method *method, void **arguments, size_t i) {
+  kvo_value element;
+  if (kvo_value_init(&element, argument_type(method, i), arguments[i])) return NULL;
+  kvo_collection *objects = kvo_collection_create(KVO_SET, &element, 1, NULL);
+  kvo_value_destroy(&element);
+  return objects;
+}
+
+// A mutation whose indexes and objects are owned.
+typedef struct owned_mutation {
+  kvo_mutation mutation;
+  kvo_index_set *indexes;
+} owned_mutation;
+
+static owned_mutation indexed(kvo_change_kind kind, kvo_index_set *indexes) {
+  return (owned_mutation){{.kind = kind, .indexes = indexes}, indexes};
+}
+
+static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects) {
+  return (owned_mutation){
+      {.kind = kvo_set_mutation_kind(mutation), .set_mutation = mutation, .objects = objects},
+      NULL};
+}
+
+static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
+  switch ((kvo_accessor_kind)method->accessor_kind) {
+  case KVO_ACCESSOR_INSERT: return indexed(KVO_INSERTION, index_argument(method, arguments, 3));
+  case KVO_ACCESSOR_INSERT_MANY: return indexed(KVO_INSERTION, indexes_argument(arguments, 3));
+  case KVO_ACCESSOR_REMOVE: return indexed(KVO_REMOVAL, index_argument(method, arguments, 2));
+  case KVO_ACCESSOR_REMOVE_MANY: return indexed(KVO_REMOVAL, indexes_argument(arguments, 2));
+  case KVO_ACCESSOR_REPLACE: return indexed(KVO_REPLACEMENT, index_argument(method, arguments, 2));
+  case KVO_ACCESSOR_REPLACE_MANY: return indexed(KVO_REPLACEMENT, indexes_argument(arguments, 2));
+  case KVO_ACCESSOR_ADD: return of_set(KVO_UNION, object_argument(method, arguments, 2));
+  case KVO_ACCESSOR_ADD_MANY: return of_set(KVO_UNION, objects_argument(arguments, 2));
+  case KVO_ACCESSOR_DROP: return of_set(KVO_MINUS, object_argument(method, arguments, 2));
+  case KVO_ACCESSOR_DROP_MANY: return of_set(KVO_MINUS, objects_argument(arguments, 2));
+  case KVO_ACCESSOR_INTERSECT: return of_set(KVO_INTERSECT, objects_argument(arguments, 2));
+  case KVO_ACCESSOR_NONE:
+  case KVO_ACCESSOR_SET: break;
+  }
+  return (owned_mutation){{.kind = KVO_SETTING}, NULL};
+}
+
+static void end_mutation(owned_mutation *owned) {
+  kvo_index_set_destroy(owned->indexes);
+  if (owned->mutation.objects) kvo_object_release(&owned->mutation.objects->object);
+}
+
+// MARK: Around the original
+
+// A mutation whose changes are being opened: their prior calls may throw.
+typedef struct opening {
+  kvo_interposition *interposition;
+  kvo_object *self;
+  const kvo_method *method;
+  owned_mutation owned;
+  bool is_short; // memory was out
+} opening;
+
+// Each method could change two keys; mostly only one of them was ever observed.
+static void open_keys(void *opaque) {
+  const opening *opening = opaque;
+  // Told as a setting, which says less but nothing wrong.
+  const kvo_mutation *mutation = opening->is_short ? NULL : &opening->owned.mutation;
+  for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
+    if (opening->interposition->observed & (1u << i))
+      opening->interposition->frames[i] =
+          kvo_change_open_mutation(opening->self, (uintptr_t)opening->method->keys[i], mutation);
+}
+
+static void end_opening(void *opaque) { end_mutation(&((opening *)opaque)->owned); }
+
+static void open_mutations(kvo_interposition *interposition, kvo_object *self,
+    const kvo_method *method, void **arguments) {
+  uint64_t shortages = kvo_shortages;
+  opening opening = {interposition, self, method, mutation_of(method, arguments), false};
+  opening.is_short = kvo_shortages != shortages;
+  kvo_unwinding(open_keys, end_opening, &opening);
+  for (uint32_t i = 0; KVO_UNLIKELY(opening.is_short) && i < method->key_count; i++)
+    if (interposition->frames[i]) kvo_change_report_shortage(interposition->frames[i], shortages);
+  end_opening(&opening);
+}
+
+static void open_settings(kvo_interposition *interposition, kvo_object *self,
+    const kvo_method *method) {
+  for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
+    if (interposition->observed & (1u << i))
+      interposition->frames[i] = kvo_change_open(self, (uintptr_t)method->keys[i]);
+}
+
+kvo_interposition kvo_interpose_begin(kvo_object *self, const kvo_method *method,
+    void **arguments) {
+  kvo_interposition interposition = {.original = kvo_interpose_original(self, method),
+      .self = self,
+      .method = method,
+      .observed = kvo_interpose_observed(method)};
+  if (KVO_LIKELY(method->accessor_kind == KVO_ACCESSOR_SET))
+    open_settings(&interposition, self, method);
+  else open_mutations(&interposition, self, method, arguments);
+  return interposition;
+}
+
+void kvo_interpose_end(const kvo_interposition *interposition) {
+  kvo_interpose_look(interposition->self, interposition->method, interposition->observed);
+  if (interposition->frames[1]) kvo_change_close(interposition->frames[1]);
+  if (interposition->frames[0]) kvo_change_close(interposition->frames[0]);
+}

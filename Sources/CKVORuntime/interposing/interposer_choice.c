@@ -1,0 +1,27 @@
+// The typed interposers, and the choice between them and closures.
+//
+// A setter `void (self, _cmd, scalar or pointer)` is interposed by a function that was compiled for
+// its argument's type (kvo_typed_interposers.h): `self` and `_cmd` lead to all else that it needs, as in a
+// closure. So there is one for each type, whatever the class and key.
+//
+// A closure for such a setter does nothing but call the same function (closures.c): both ways behave
+// alike.
+#include "interposing/kvo_interposer_choice.h"
+
+#include "base/kvo_log.h"
+#include "types/kvo_type.h"
+
+#ifndef KVO_EXCEPTIONS
+#include "base/kvo_upcalls.h"
+#include "interposing/kvo_typed_interposers.h"
+#endif
+
+// Structs take the closure, which passes them on to a function of their shape.
+static bool is_closed(const kvo_call *call) {
+  return call->argument_count > 2 && call->arguments[2]->kind == KVO_KIND_STRUCT;
+}
+
+kvo_imp kvo_choose_interposer(const kvo_call *call, kvo_error *error) {
+  kvo_imp typed = kvo_closures_are_forced() || is_closed(call) ? NULL : kvo_typed_interposer(call);
+  return typed ? typed : kvo_call_closure(call, error);
+}

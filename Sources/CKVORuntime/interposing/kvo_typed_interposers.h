@@ -1,0 +1,155 @@
+/// The typed interposers: a source that is compiled as C++ where exceptions are to pass (typed_interposers.cpp), else
+/// as C (interposer_choice.c), and included by nothing else. C can't do one thing: see to it that an exception that
+/// leaves a setter, a getter or an observer finds the change undone, at no cost until one is thrown.
+#ifndef KVO_TYPED_INTERPOSERS_H
+#define KVO_TYPED_INTERPOSERS_H
+
+#include "delivery/kvo_short.h"
+#include "interposing/kvo_interpose.h"
+#include "interposing/kvo_interposer_choice.h"
+#include "types/kvo_scalars.h"
+#include "types/kvo_type.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+
+// Undoes what this thread has begun above a place of its stack of frames, unless that has ended.
+typedef struct unwinding {
+  kvo_frame *KVO_NULLABLE mark; // NULL: all
+  bool is_under_way;
+} unwinding;
+
+KVO_INLINE void unwind(unwinding *unwinding) {
+  if (KVO_UNLIKELY(unwinding->is_under_way)) kvo_thread_unwind(unwinding->mark);
+}
+#define UNWINDING_FROM(place) unwinding unwinding __attribute__((cleanup(unwind))) = {(place), true}
+
+KVO_INLINE kvo_frame *KVO_NULLABLE top_frame(void) {
+  return kvo_this_thread ? kvo_this_thread->top : NULL;
+}
+
+// A setter that is being called. The long way calls it by `set`, which knows the value's type.
+typedef struct setting {
+  kvo_thread *thread;
+  kvo_frame *KVO_NULLABLE frame;
+  kvo_object *self;
+  const kvo_method *method;
+  kvo_place place;
+  uint8_t observed;
+} setting;
+typedef void (*set)(kvo_object *self, const kvo_method *method, void *value);
+
+// The method changes two keys or part of a to-many key.
+static void set_several(kvo_object *self, const kvo_method *method, set set, void *value) {
+  void *arguments[] = {&self, &method, value};
+  UNWINDING_FROM(top_frame());
+  kvo_interposition interposition = kvo_interpose_begin(self, method, arguments);
+  set(self, method, value);
+  kvo_interpose_end(&interposition);
+  unwinding.is_under_way = false;
+}
+
+// The setting's frame may have been pushed already.
+static void set_one(const setting *setting, set set, void *value) {
+  UNWINDING_FROM(setting->frame ? setting->frame : top_frame());
+  kvo_frame *frame = setting->frame
+                         ? kvo_change_open_frame(setting->frame, setting->self)
+                         : kvo_change_open(setting->self, kvo_interpose_key(setting->method));
+  set(setting->self, setting->method, value);
+  kvo_interpose_look(setting->self, setting->method, setting->observed);
+  if (frame) kvo_change_close(frame);
+  unwinding.is_under_way = false;
+}
+
+static __attribute__((noinline)) void set_long(const setting *setting, set set, void *value) {
+  if (kvo_interpose_sets_one_key(setting->observed)) set_one(setting, set, value);
+  else set_several(setting->self, setting->method, set, value);
+}
+
+// False if the change goes the long way.
+KVO_INLINE bool begin_short(setting *setting, kvo_object *self, const kvo_method *method,
+    kvo_kind kind, size_t size) {
+  setting->self = self;
+  setting->method = method;
+  setting->frame = NULL;
+  setting->observed = kvo_interpose_observed(method);
+  if (KVO_UNLIKELY(!kvo_interpose_sets_one_key(setting->observed))) return false;
+  kvo_thread *thread = kvo_short_thread;
+  if (!kvo_short_may_begin(thread)) return false;
+  kvo_frame *frame = kvo_frame_push_as(thread, self, KVO_FRAME_OPEN);
+  if (KVO_UNLIKELY(!frame)) return false;
+  setting->thread = thread;
+  setting->frame = frame;
+  frame->id = kvo_interpose_key(method);
+  return kvo_short_will(thread, frame, self, frame->id, &setting->place, kind, size);
+}
+
+KVO_INLINE void end_short(const setting *setting, size_t size) {
+  kvo_frame *frame = setting->frame;
+  kvo_interpose_look(setting->self, setting->method, setting->observed);
+  setting->thread->open_count--;
+  // Else the object has died.
+  if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+    // A key of which such a setter is known has its name for an id.
+    kvo_short_finish(frame, setting->self, &setting->place, (const char *)frame->id, size);
+  }
+}
+
+#define INTERPOSER(name, c_type, kind, size)                                                     \
+  KVO_CALLS_BY_ENCODING KVO_INLINE void call_##name(kvo_object *self, const kvo_method *method,  \
+      c_type value) {                                                                            \
+    kvo_imp original = kvo_interpose_original(self, method);                                     \
+    ((void (*)(kvo_object *, const kvo_method *, c_type))original)(self, method, value);         \
+  }                                                                                              \
+  static void set_##name(kvo_object *self, const kvo_method *method, void *value) {              \
+    call_##name(self, method, *(c_type *)value);                                                 \
+  }                                                                                              \
+  KVO_CALLS_BY_ENCODING static void interpose_##name(kvo_object *self, const kvo_method *method, \
+      c_type value) {                                                                            \
+    setting setting;                                                                             \
+    if (KVO_UNLIKELY(!begin_short(&setting, self, method, (kind), (size)))) {                    \
+      struct setting slow = setting; /* so that the address is of another one, in memory */      \
+      c_type copy = value;                                                                       \
+      set_long(&slow, set_##name, &copy);                                                        \
+      return;                                                                                    \
+    }                                                                                            \
+    UNWINDING_FROM(setting.frame);                                                               \
+    call_##name(self, method, value);                                                            \
+    end_short(&setting, (size));                                                                 \
+    unwinding.is_under_way = false;                                                              \
+    kvo_frame_pop_own(setting.thread, setting.frame);                                            \
+  }
+#define TYPED_INTERPOSER(kind, c_type) INTERPOSER(kind, c_type, KVO_KIND_##kind, sizeof(c_type))
+// Of any struct that its getter may give.
+#define SHAPED_INTERPOSER(shape, c_type) INTERPOSER(shape, c_type, KVO_KIND_VOID, 0)
+KVO_SCALAR_KINDS(TYPED_INTERPOSER)
+KVO_SHAPES(SHAPED_INTERPOSER)
+#undef SHAPED_INTERPOSER
+#undef TYPED_INTERPOSER
+#undef INTERPOSER
+
+static kvo_imp KVO_NULLABLE shaped_interposer(kvo_shape shape) {
+  switch (shape) {
+#define CASE(shape, c_type) \
+  case KVO_SHAPE_##shape: return (kvo_imp)interpose_##shape;
+    KVO_SHAPES(CASE)
+#undef CASE
+  default: return NULL;
+  }
+}
+
+kvo_imp KVO_NULLABLE kvo_typed_interposer(const kvo_call *call) {
+  bool is_setter = call->argument_count == 3 && call->result->kind == KVO_KIND_VOID;
+  if (!is_setter) return NULL;
+  switch (call->arguments[2]->kind) {
+#define CASE(kind, c_type) \
+  case KVO_KIND_##kind: return (kvo_imp)interpose_##kind;
+    KVO_SCALAR_KINDS(CASE)
+#undef CASE
+  default: return shaped_interposer(kvo_type_shape(call->arguments[2]));
+  }
+}
+
+KVO_ASSUME_NONNULL_END
+
+#endif

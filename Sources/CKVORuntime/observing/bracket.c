@@ -1,0 +1,104 @@
+// Changes by hand around a body, of a binding's objects: `kvo_bracket_will`, the body, `kvo_bracket_did`.
+//
+// The did follows on the same thread and finds its will by itself. So the change needs no pair that hangs
+// at the object (manual.c): it is a frame, like an automatic one, which protects the object while the body
+// runs. It is not open as an automatic one is: nothing joins it, and a change of the same key in the body
+// is a change of its own. Where nothing is registered, or the bracket joins an automatic change, there is
+// no frame, and after the body observers are looked for that have come meanwhile.
+#include "kvo_binding.h"
+
+#include "base/kvo_intern.h"
+#include "delivery/kvo_delivery.h"
+#include "delivery/kvo_short.h"
+#include "objects/kvo_class_internal.h"
+
+// The key that the id stands for in a class is known, or nobody has ever observed it.
+static uintptr_t id_of(kvo_object *object, const char *interned_key) {
+  return interned_key ? kvo_class_key_id(kvo_class_of(object), interned_key) : 0;
+}
+
+KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, const char *key, uintptr_t id) {
+  kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
+  if (KVO_UNLIKELY(!frame)) return NULL;
+  frame->id = id;
+  __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
+  __atomic_store_n(&frame->state, KVO_FRAME_BRACKET, __ATOMIC_RELEASE);
+  return frame;
+}
+
+// Inside an automatic change of the key that is under way it joins that.
+static __attribute__((noinline)) kvo_frame *will_long(kvo_object *object, const char *key,
+    uintptr_t id) {
+  kvo_thread *thread = kvo_thread_current();
+  if (thread && kvo_thread_has_open(thread, object, id)) return NULL;
+  kvo_frame *frame = thread ? push(thread, object, key, id) : NULL;
+  if (frame) kvo_change_begin(frame);
+  else kvo_change_report_untold(object, id);
+  return frame;
+}
+
+// The frame has been pushed, with an id that may not be the key's in this class.
+static __attribute__((noinline)) kvo_frame *go_on_long(kvo_frame *frame, kvo_object *object,
+    const char *key) {
+  frame->id = id_of(object, key);
+  if (frame->id) {
+    kvo_change_begin(frame);
+    return frame;
+  }
+  kvo_frame_pop(frame);
+  return NULL;
+}
+
+KVO_INLINE kvo_frame *will(kvo_object *object, const char *key, uintptr_t likely_id) {
+  kvo_thread *thread = kvo_short_thread;
+  kvo_frame *frame = kvo_short_may_begin(thread) ? push(thread, object, key, likely_id) : NULL;
+  if (KVO_UNLIKELY(!frame)) {
+    uintptr_t id = id_of(object, key);
+    return id ? will_long(object, key, id) : NULL;
+  }
+  if (KVO_UNLIKELY(!kvo_short_begin(frame, object, likely_id, &frame->place, KVO_KIND_VOID, 0)))
+    return go_on_long(frame, object, key);
+  frame->flags = KVO_FRAME_SHORT;
+  return frame;
+}
+
+void kvo_class_set_own_brackets(kvo_class *cls) { cls->has_own_brackets = true; }
+
+// Whether the object may have observers, and this bracket tells them, not methods of the class's own.
+KVO_INLINE bool may_tell(const kvo_object *object) {
+  const kvo_class *isa = kvo_isa(object);
+  return isa && KVO_LIKELY(!isa->has_own_brackets);
+}
+
+kvo_frame *kvo_bracket_will(void *header, const char *interned_key, uintptr_t likely_id) {
+  return may_tell(header) ? will(header, interned_key, likely_id) : NULL;
+}
+
+kvo_frame *kvo_bracket_will_named(void *header, const char *key) {
+  const char *interned = may_tell(header) ? kvo_key_find(key) : NULL;
+  uintptr_t id = id_of(header, interned);
+  return id ? will(header, interned, id) : NULL;
+}
+
+void kvo_bracket_did(kvo_frame *frame) {
+  kvo_thread *thread = frame->thread;
+  bool is_short = frame->flags & KVO_FRAME_SHORT;
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  if (KVO_LIKELY(is_short)) { // no recorder that was set since has outlived the body
+    frame->flags = 0;
+    kvo_short_finish(frame, frame->object, &frame->place, frame->key, 0);
+  } else {
+    kvo_change_finish(frame);
+  }
+  kvo_frame_pop_own(thread, frame);
+}
+
+void kvo_bracket_look(void *header, const char *key) {
+  uintptr_t id = id_of(header, kvo_key_find(key));
+  if (id) kvo_change_look(header, id, true);
+}
+
+uintptr_t kvo_binding_key_id(const kvo_class *cls, const char *interned_key) {
+  const kvo_accessors *accessors = kvo_class_accessors(cls, interned_key, NULL);
+  return accessors ? accessors->id : 0;
+}

@@ -1,0 +1,254 @@
+// The observers of an object: whether there are any, as text, as a list (J1).
+//
+// A snapshot is taken under the object's lock, which holds the observers; they are described and
+// let go without it, since describing runs the binding's code.
+#include "kvo_diagnostics.h"
+
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_accessor_search.h"
+#include "graph/kvo_graph.h"
+#include "tables/kvo_group.h"
+#include "threads/kvo_thread.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  kvo_registration_info info;
+  uint64_t serial;
+  kvo_object *observer; // retained, or NULL for a callback or a dying object
+  const kvo_class_operations *operations;
+  kvo_callback callback;
+  kvo_registration *registration; // held, for its key path
+  char description[160];
+} entry;
+
+typedef struct {
+  size_t count;
+  entry *entries;
+} snapshot;
+
+static void add(void *context, kvo_registration *registration, const kvo_seat *seat) {
+  snapshot *taken = context;
+  if (!kvo_registration_is_users(registration)) return;
+  kvo_object *observer = kvo_registration_observer(registration);
+  const kvo_class_operations *operations = kvo_registration_operations(registration);
+  const kvo_counts *counts = kvo_registration_counts(registration);
+  bool held = observer && operations->try_retain(observer);
+  taken->entries[taken->count++] = (entry){
+      .info = {seat ? kvo_seat_accessors(seat)->key : kvo_registration_key_path(registration), "",
+          (kvo_options)(registration->options & KVO_ALL_OPTIONS),
+          seat ? kvo_group_context(registration->group, seat->index) : registration->context,
+          !observer, counts ? __atomic_load_n(&counts->hits, __ATOMIC_RELAXED) : 0},
+      .serial = registration->serial + (seat ? seat->index : 0),
+      .observer = held ? observer : NULL,
+      .operations = operations,
+      .callback = observer ? NULL : registration->callback,
+      .registration = registration,
+  };
+  kvo_registration_hold(registration);
+}
+
+static size_t count_locked(const kvo_object *object) {
+  const kvo_table *table = kvo_table_of(object);
+  return table ? table->live : kvo_only_of(object) != NULL;
+}
+
+static bool take_locked(snapshot *taken, const kvo_object *object) {
+  taken->entries = kvo_alloc(count_locked(object) * sizeof(entry) + 1);
+  if (taken->entries) kvo_registrations_visit_locked(object, add, taken);
+  return taken->entries != NULL;
+}
+
+static int compare(const void *a, const void *b) {
+  const entry *left = a, *right = b;
+  int order = strcmp(left->info.key_path, right->info.key_path);
+  if (order) return order;
+  return (left->serial > right->serial) - (left->serial < right->serial);
+}
+
+static void describe_observers(snapshot *taken) {
+  for (size_t i = 0; i < taken->count; i++) {
+    entry *entry = &taken->entries[i];
+    if (entry->observer) {
+      entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
+      entry->operations->release(entry->observer);
+    } else if (entry->callback) {
+      snprintf(entry->description, sizeof entry->description, "callback %p",
+          (void *)entry->callback);
+    } else {
+      strcpy(entry->description, "a dying object");
+    }
+  }
+}
+
+static bool take(snapshot *taken, const kvo_object *object) {
+  bool done = true;
+  *taken = (snapshot){0};
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    if (object->observations) done = take_locked(taken, object);
+  }
+  describe_observers(taken);
+  if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
+  for (size_t i = 0; i < taken->count; i++)
+    taken->entries[i].info.observer = taken->entries[i].description;
+  return done;
+}
+
+kvo_status kvo_visit_registrations(const kvo_object *object,
+    void (*visit)(void *context, const kvo_registration_info *info), void *context) {
+  snapshot taken;
+  if (!take(&taken, object)) return KVO_NO_MEMORY;
+  for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
+  for (size_t i = 0; i < taken.count; i++) kvo_registration_let_go(taken.entries[i].registration);
+  kvo_free(taken.entries);
+  return KVO_OK;
+}
+
+bool kvo_is_observed(const kvo_object *object, const char *key) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(object), kvo_key_find(key));
+  if (!id) return false;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return kvo_object_observers_locked(object, id);
+}
+
+// MARK: Text
+
+// Goes to a file, or into a text, which ends where memory is out.
+typedef struct {
+  FILE *KVO_NULLABLE file;
+  char *KVO_NULLABLE text;
+  size_t length, capacity;
+} output;
+
+static bool make_room(output *out, size_t length) {
+  size_t needed = out->length + length + 1;
+  if (needed <= out->capacity) return true;
+  char *text = kvo_grow(out->text, out->length, needed, 1, &out->capacity);
+  if (text) out->text = text;
+  return text;
+}
+
+__attribute__((format(printf, 2, 3))) static void print(output *out, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int length =
+      out->file ? vfprintf(out->file, format, arguments) : vsnprintf(NULL, 0, format, arguments);
+  if (!out->file && length >= 0 && make_room(out, (size_t)length)) {
+    vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
+    out->length += (size_t)length;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+static void print_options(output *out, kvo_options options) {
+  static const char *const names[] = {"new", "old", "initial", "prior", "distinct"};
+  const char *separator = "";
+  print(out, "[");
+  for (int bit = 0; bit < 5; bit++) {
+    if (!(options & (1u << bit))) continue;
+    print(out, "%s%s", separator, names[bit]);
+    separator = ", ";
+  }
+  print(out, "]");
+}
+
+static void print_registration(void *out, const kvo_registration_info *info) {
+  print(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
+  print_options(out, info->options);
+  print(out, ", context %p", info->context);
+  if (kvo_log_flags & KVO_COUNT_HITS) print(out, ", %llu hits", (unsigned long long)info->hits);
+  print(out, "\n");
+}
+
+static void print_made(output *out, const kvo_registration *first) {
+  for (; first; first = first->next_watched)
+    print(out, "  it observes \"%s\" of %p, context %p\n", kvo_registration_key_path(first),
+        (void *)first->object, first->context);
+}
+
+typedef struct {
+  size_t count;
+  const kvo_link **links;
+} found_links;
+
+static void find_link(void *context, kvo_registration *registration, const kvo_seat *seat) {
+  found_links *found = context;
+  (void)seat;
+  if (!kvo_registration_is_users(registration))
+    found->links[found->count++] = (kvo_link *)registration;
+}
+
+static int compare_links(const void *a, const void *b) {
+  const kvo_link *left = *(const kvo_link *const *)a, *right = *(const kvo_link *const *)b;
+  return (left->entry.serial > right->entry.serial) - (left->entry.serial < right->entry.serial);
+}
+
+static void print_link(output *out, const kvo_link *link) {
+  const kvo_chain *chain = link->chain;
+  print(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
+  if (chain->derivation)
+    print(out, "\"%s\" of %p, derived from \"%s\"\n", chain->accessors->key, (void *)chain->root,
+        chain->path->text);
+  else print(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
+}
+
+// Prints the links at the object's keys, which serve others, in the order in which they came there.
+static void print_links_locked(output *out, const kvo_table *table) {
+  found_links found = {.links = kvo_alloc(table->live * sizeof(kvo_link *) + 1)};
+  if (!found.links) {
+    print(out, "  out of memory\n");
+    return;
+  }
+  kvo_registrations_visit_locked(table->object, find_link, &found);
+  if (found.count) qsort(found.links, found.count, sizeof *found.links, compare_links);
+  for (size_t i = 0; i < found.count; i++) print_link(out, found.links[i]);
+  kvo_free(found.links);
+}
+
+static void print_open_pairs(output *out, const kvo_open_pair *pair) {
+  for (; pair; pair = pair->next)
+    print(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
+        (unsigned)pair->thread, pair->joined ? ", joining an automatic one" : "");
+}
+
+static void print_bracket(void *out, const char *key, uint32_t thread) {
+  print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key, (unsigned)thread);
+}
+
+static void print_dump(output *out, const kvo_object *object) {
+  char description[160];
+  kvo_object_describe(object, description, sizeof description);
+  print(out, "%s, isa %s\n", description,
+      kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
+  if (kvo_visit_registrations(object, print_registration, out)) print(out, "  out of memory\n");
+  kvo_frames_visit_brackets(object, print_bracket, out);
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = kvo_table_of(object);
+  if (!table) return;
+  print_links_locked(out, table);
+  print_made(out, table->watched);
+  print_open_pairs(out, table->open_pairs);
+}
+
+void kvo_debug_dump(const kvo_object *object) {
+  if (object) print_dump(&(output){.file = stderr}, object);
+  else fputs("no object\n", stderr);
+}
+
+char *kvo_copy_debug_dump(const kvo_object *object) {
+  uint64_t shortages = kvo_shortages;
+  output out = {0};
+  print_dump(&out, object);
+  if (kvo_shortages == shortages) return out.text;
+  kvo_free(out.text);
+  return NULL;
+}

@@ -1,0 +1,410 @@
+// Changes by hand: kvo_will_change and kvo_did_change (D6, D8).
+//
+// An open pair hangs at its object's table, with the thread that opened it, so that it ends with
+// the object and shows in the dump. A frame protects the object during each of the two calls only.
+// Inside an automatic change of the same property and thread the pair joins: its did is expected
+// and delivers nothing. A did finds the pair of its thread and key that was opened last.
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "coding/kvo_accessor_search.h"
+#include "delivery/kvo_delivery.h"
+#include "delivery/kvo_propagation.h"
+#include "observing/kvo_open_pairs.h"
+
+static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
+  if (KVO_LIKELY(accessors != NULL)) return accessors;
+  accessors = kvo_class_accessors(cls, key, NULL);
+  return accessors ? accessors : kvo_class_undefined_accessors(cls, key);
+}
+
+// Each thread's pairs are linked as well, for its end.
+
+static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
+  KVO_LOCKED(&kvo_pairs_lock);
+  pair->next_of_thread = thread->pairs;
+  pair->link_of_thread = &thread->pairs;
+  if (pair->next_of_thread) pair->next_of_thread->link_of_thread = &pair->next_of_thread;
+  thread->pairs = pair;
+}
+
+// False if its thread has ended.
+static bool unlink_from_thread_locked(kvo_open_pair *pair) {
+  if (!pair->link_of_thread) return false;
+  *pair->link_of_thread = pair->next_of_thread;
+  if (pair->next_of_thread) pair->next_of_thread->link_of_thread = pair->link_of_thread;
+  pair->link_of_thread = NULL;
+  return true;
+}
+
+static bool unlink_from_thread(kvo_open_pair *pair) {
+  KVO_LOCKED(&kvo_pairs_lock);
+  return unlink_from_thread_locked(pair);
+}
+
+static bool push_pair(kvo_object *object, kvo_open_pair *pair) {
+  kvo_retired *retired = NULL;
+  kvo_table *table;
+  link_to_thread(pair, kvo_this_thread);
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    table = kvo_table_reserve_locked(object, 1, &retired);
+    if (table) kvo_open_pairs_add_locked(table, pair);
+  }
+  if (retired) kvo_retire(retired);
+  if (!table) unlink_from_thread(pair);
+  return table != NULL;
+}
+
+static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
+  kvo_table *table = kvo_table_of(object);
+  uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
+  kvo_open_pair *pair = table ? kvo_open_pairs_find_locked(table, id, thread) : NULL;
+  if (pair) kvo_open_pairs_remove_locked(table, pair);
+  return pair;
+}
+
+// The table may have hung at the object for the pair alone: then it goes too.
+static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
+  kvo_retired *retired = NULL;
+  kvo_open_pair *pair;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    pair = unlink_pair_locked(object, id);
+    kvo_table *table = kvo_table_of(object);
+    if (table && !table->live) kvo_table_trim_locked(object, &retired);
+  }
+  if (retired) kvo_retire(retired);
+  if (pair) unlink_from_thread(pair);
+  return pair;
+}
+
+static void free_pair(kvo_open_pair *pair) {
+  if (pair->propagation) kvo_propagation_release(pair->propagation);
+  if (pair->has_old) kvo_value_destroy(&pair->old_value);
+  kvo_free(pair);
+}
+
+static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *accessors,
+    bool joined) {
+  kvo_open_pair *pair = kvo_alloc(sizeof *pair);
+  if (!pair) return NULL;
+  *pair = (kvo_open_pair){.thread = frame->thread->number,
+      .key = accessors->key,
+      .class_name = accessors->cls->name,
+      .id = accessors->id,
+      .serial = frame->serial,
+      .distinction = frame->distinction,
+      .joined = joined};
+  return pair;
+}
+
+// A will or did that is under way, for the case that an exception ends it.
+typedef struct {
+  kvo_object *object;
+  const char *key;
+  const kvo_mutation *mutation;
+  kvo_open_pair *pair; // that a will has opened; a callback may have ended it
+  bool is_held;        // the object: a prior call that throws may have dropped it before
+  bool is_lost;        // memory was out,
+  bool is_reported;    // which has been said
+} half;
+
+static bool leads_on(kvo_observers observers) {
+  return kvo_observers_propagate(observers, kvo_observers_options(observers)) ||
+         kvo_observers_are_tracked(observers);
+}
+
+static void read_old(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+  if (mutation || leads_on(observers)) kvo_propagation_begin(frame, mutation);
+  else kvo_change_read_old(frame, observers);
+}
+
+static void share(const kvo_frame *frame, kvo_open_pair *pair) {
+  if (frame->flags & KVO_FRAME_PROPAGATES)
+    pair->propagation = kvo_propagation_retain(frame->propagation);
+  pair->has_old = frame->flags & KVO_FRAME_HAS_OLD &&
+                  kvo_value_copy(&pair->old_value, &frame->old_value) == KVO_OK;
+}
+
+static void deliver_priors(kvo_frame *frame) {
+  uint64_t shortages = kvo_shortages;
+  if (!(frame->flags & KVO_FRAME_PROPAGATES)) {
+    kvo_change_deliver_priors(frame);
+    return;
+  }
+  kvo_propagation_deliver_priors(frame);
+  kvo_change_report_shortage(frame, shortages);
+}
+
+// The pair is open while priors are called, and keeps its own copy of old, or shares what the frame
+// found: a did in such a callback ends it.
+static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
+    const kvo_mutation *mutation, half *half) {
+  uint64_t shortages = kvo_shortages;
+  bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
+  kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
+  if (observers) read_old(frame, observers, mutation);
+  kvo_open_pair *pair = make_pair(frame, accessors, joined);
+  if (!pair) return;
+  share(frame, pair);
+  pair->is_reported = kvo_shortages != shortages;
+  if (!push_pair(frame->object, pair)) {
+    free_pair(pair);
+    return;
+  }
+  half->pair = pair;
+  half->is_lost = false;
+  kvo_change_report_shortage(frame, shortages);
+  if (!observers) return;
+#ifdef KVO_EXCEPTIONS
+  half->is_held = kvo_object_hold(frame->object);
+#endif
+  deliver_priors(frame);
+}
+
+static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push_as(thread, object, KVO_FRAME_DELIVERING) : NULL;
+  if (!frame) return NULL;
+  frame->id = id;
+  return frame;
+}
+
+// Wills of this thread that could not be kept, and whose did is yet to come. Not in the thread's
+// record, which memory may have been out for.
+static _Thread_local uint32_t lost_pairs;
+
+// It is reported once, and not again by its did.
+static void lose(const kvo_object *object, const char *key, bool is_reported) {
+  lost_pairs++;
+  if (!is_reported) kvo_report_untold(kvo_class_of(object)->name, key);
+}
+
+static void will_change(void *opaque) {
+  half *half = opaque;
+  const kvo_accessors *accessors = accessors_of(half->object, half->key);
+  kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
+  if (!frame) return;
+  open_pair(frame, accessors, half->mutation, half);
+  half->is_reported = frame->flags & KVO_FRAME_REPORTED;
+  kvo_frame_pop(frame);
+}
+
+// It may have ended, and its memory be another's.
+static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
+  kvo_table *table = kvo_table_of(object);
+  kvo_open_pair *found = table ? table->open_pairs : NULL;
+  while (found && found != pair) found = found->next;
+  if (found) kvo_open_pairs_remove_locked(table, found);
+  return found != NULL;
+}
+
+// A will whose prior call throws is taken back: its did is not going to be called.
+static void take_pair_back(const half *half) {
+  kvo_retired *retired = NULL;
+  bool taken;
+  {
+    KVO_LOCKED_OBJECTS(half->object, NULL);
+    taken = unlink_this_locked(half->object, half->pair);
+    kvo_table_trim_locked(half->object, &retired);
+  }
+  kvo_retire(retired);
+  if (!taken) return;
+  unlink_from_thread(half->pair);
+  free_pair(half->pair);
+}
+
+static void take_back(void *opaque) {
+  const half *half = opaque;
+  if (half->pair) take_pair_back(half);
+  if (half->is_held) kvo_object_release(half->object);
+}
+
+static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  half half = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
+  kvo_unwinding(will_change, take_back, &half);
+  if (half.is_held) kvo_object_release(object);
+  if (KVO_UNLIKELY(half.is_lost)) lose(object, key, half.is_reported);
+}
+
+static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
+  __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELEASE);
+  frame->distinction = pair->distinction;
+  if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
+  if (pair->has_old) {
+    frame->old_value = pair->old_value;
+    frame->flags |= KVO_FRAME_HAS_OLD;
+    pair->has_old = false;
+  }
+  if (!pair->propagation) return;
+  frame->propagation = pair->propagation;
+  frame->flags |= KVO_FRAME_PROPAGATES;
+  pair->propagation = NULL;
+}
+
+static void finish(kvo_frame *frame, kvo_open_pair *pair) {
+  move_into_frame(frame, pair);
+  bool joined = pair->joined;
+  free_pair(pair);
+  if (!joined) kvo_change_finish(frame);
+}
+
+// The key, which lives for ever, of the change by hand that this thread opened last and has open; or NULL.
+static const char *open_key(kvo_object *object) {
+  uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_table *table = kvo_table_of(object);
+  kvo_open_pair *pair = table ? table->open_pairs : NULL;
+  while (pair && pair->thread != thread) pair = pair->next;
+  return pair ? pair->key : NULL;
+}
+
+// A misspelt key most likely stands for the one whose will waits.
+static void report_unmatched(kvo_object *object, const char *key) {
+  if (lost_pairs) {
+    lost_pairs--;
+    return;
+  }
+  const char *open = open_key(object);
+  kvo_misuse(
+      "didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.%s%s%s",
+      key, kvo_class_of(object)->name, open ? " The last one that is open is for \"" : "",
+      open ? open : "", open ? "\": did you mean that?" : "");
+}
+
+static void did_change(void *opaque) {
+  const half *half = opaque;
+  // What its will found: there is nothing to make, and so nothing that memory could be out for.
+  uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
+  kvo_open_pair *pair = id ? take_pair(half->object, id) : NULL;
+  if (!pair) {
+    report_unmatched(half->object, half->key);
+    return;
+  }
+  kvo_frame *frame = push_frame(half->object, id);
+  if (!frame) {
+    if (!pair->is_reported) kvo_report_untold(kvo_class_of(half->object)->name, half->key);
+    free_pair(pair);
+    return;
+  }
+  finish(frame, pair);
+  kvo_frame_pop(frame);
+}
+
+// MARK: By name
+
+// The name could not be kept: it is asked for once more, to learn why.
+static __attribute__((noinline)) void lose_name(kvo_object *object, const char *key) {
+  kvo_error error = {.status = KVO_NO_MEMORY};
+  kvo_key_keep(key, kvo_class_of(object)->name, &error);
+  bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
+  if (is_beyond_limit) kvo_misuse("A change by hand is told to nobody: %s", error.message);
+  lose(object, key, is_beyond_limit);
+}
+
+static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  const char *interned = kvo_key_keep(key, "", NULL);
+  if (interned) will_change_by(object, interned, mutation);
+  else lose_name(object, key);
+}
+
+void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
+
+void kvo_did_change(kvo_object *object, const char *key) {
+  half half = {.object = object, .key = key};
+  kvo_unwinding(did_change, NULL, &half);
+}
+
+void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
+  will_change_named(object, key, kind == KVO_SETTING ? NULL : &mutation);
+}
+
+void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  (void)kind, (void)indexes;
+  kvo_did_change(object, key);
+}
+
+void kvo_will_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .objects = objects};
+  will_change_named(object, key, &mutation);
+}
+
+void kvo_will_change_members(kvo_object *object, kvo_set_mutation set_mutation,
+    const kvo_value *members, const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .members = members};
+  will_change_named(object, key, &mutation);
+}
+
+void kvo_did_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  (void)set_mutation, (void)objects;
+  kvo_did_change(object, key);
+}
+
+// MARK: Left open
+
+static kvo_open_pair *take_all_pairs(kvo_object *object) {
+  kvo_retired *retired = NULL;
+  kvo_open_pair *pairs = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = kvo_table_of(object);
+    if (table) {
+      pairs = kvo_open_pairs_take_all_locked(table);
+      kvo_table_trim_locked(object, &retired);
+    }
+  }
+  kvo_retire(retired);
+  return pairs;
+}
+
+// One that its thread's end has reported is not reported again.
+void kvo_open_pairs_end_with(kvo_object *object) {
+  kvo_open_pair *pairs = take_all_pairs(object);
+  for (kvo_open_pair *next; pairs; pairs = next) {
+    next = pairs->next;
+    if (unlink_from_thread(pairs))
+      kvo_misuse(
+          "An object of %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue "
+          "followed.",
+          pairs->class_name, pairs->key, (unsigned)pairs->thread);
+    free_pair(pairs);
+  }
+}
+
+static bool take_of_thread(kvo_thread *thread, kvo_open_pair *copy) {
+  KVO_LOCKED(&kvo_pairs_lock);
+  kvo_open_pair *pair = thread->pairs;
+  if (!pair) return false;
+  unlink_from_thread_locked(pair);
+  *copy = *pair;
+  return true;
+}
+
+// They stay with their objects, and in the dump: what began them is gone, but not the mistake.
+void kvo_open_pairs_end_of_thread(kvo_thread *thread) {
+  kvo_open_pair copy;
+  while (take_of_thread(thread, &copy))
+    kvo_misuse(
+        "Thread %u ended with a willChangeValue for \"%s\" of an object of %s that no didChangeValue followed.",
+        (unsigned)copy.thread, copy.key, copy.class_name);
+}
+
+void kvo_open_pairs_abandon_locked(kvo_thread *thread) {
+  for (kvo_open_pair *pair = thread->pairs; pair; pair = pair->next_of_thread)
+    pair->link_of_thread = NULL;
+  thread->pairs = NULL;
+}

@@ -1,0 +1,13 @@
+// What an object's death ends: the changes of it that are open, its registrations, and those that it made (C4).
+#include "base/kvo_upcalls.h"
+#include "observing/kvo_open_pairs.h"
+#include "tables/kvo_registration.h"
+#include "threads/kvo_thread.h"
+
+void kvo_object_will_die(kvo_object *object) {
+  if (kvo_this_thread) kvo_thread_abandon_open(kvo_this_thread, object);
+  if (!__atomic_load_n(&object->observations, __ATOMIC_ACQUIRE)) return;
+  kvo_registrations_end_with(object);
+  kvo_registrations_end_by(object);
+  kvo_open_pairs_end_with(object);
+}

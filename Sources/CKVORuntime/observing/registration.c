@@ -1,0 +1,370 @@
+// Making registrations (C1, C3). They end (ending.c) by whichever comes first of removal,
+// invalidation, the death of the observed object, the death of the observer.
+//
+// A registration with an observer object is linked in two places: the table of the observed
+// object, and the observer's list of what it registered, under the observer's lock. It holds an
+// unowned reference to the observer, so that a delivery that meets it may ask whether the observer
+// still lives. It is in place before its initial call is made, so that no change falls between the
+// two. One for a key path is followed along it (chain.c) before the initial call.
+#include "base/kvo_fail.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_get_key_path.h"
+#include "delivery/kvo_delivery.h"
+#include "graph/kvo_graph.h"
+#include "values/kvo_collection_internal.h"
+
+#include <string.h>
+
+typedef struct request {
+  kvo_object *object;
+  kvo_object *observer; // or NULL for a callback
+  const kvo_class *observers_class;
+  const char *key_path;
+  const kvo_key_path *path;
+  kvo_options options;
+  kvo_callback callback;
+  void *context;
+  void (*ended)(void *context);
+  const void *words; // of a binding: they lie behind the registration, and are its context
+  size_t words_size;
+} request;
+
+// MARK: Making
+
+// `end` is where what belongs to the registration ends.
+KVO_INLINE void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle, void *end) {
+  *made = (kvo_registration){.references = with_handle ? 2 : 1,
+      .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
+      .context =
+          request->words ? memcpy(end, request->words, request->words_size) : request->context,
+      .reading = kvo_reading_of(accessors),
+      .thread = thread->number,
+      .object = request->object};
+  if (request->observer) {
+    made->options |= KVO_BY_OBSERVER;
+    made->observer = request->observer;
+    made->operations = request->observers_class->operations_number;
+  } else {
+    made->callback = request->callback;
+    made->ended = request->ended;
+  }
+}
+
+static __attribute__((noinline)) kvo_registration *make_counted(const request *request,
+    kvo_thread *thread, const kvo_accessors *accessors, bool with_handle) {
+  size_t size = sizeof(kvo_registration) + sizeof(kvo_counts);
+  kvo_registration *made = kvo_alloc_zeroed(size + request->words_size);
+  if (!made) return NULL;
+  fill_in(made, request, thread, accessors, with_handle, (char *)made + size);
+  made->has_counts = true;
+  return made;
+}
+
+KVO_INLINE kvo_registration *make_plain(const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle) {
+  bool is_counted = request->options & KVO_DISTINCT || kvo_log_flags & KVO_COUNT_HITS;
+  if (KVO_UNLIKELY(is_counted)) return make_counted(request, thread, accessors, with_handle);
+  kvo_registration *made = kvo_alloc(sizeof *made + request->words_size);
+  if (made) fill_in(made, request, thread, accessors, with_handle, made + 1);
+  return made;
+}
+
+static kvo_registration *make_linked(const request *request, kvo_thread *thread,
+    const kvo_accessors *accessors, bool with_handle) {
+  kvo_chain *chain = kvo_chain_make(request->object, request->path, accessors, NULL);
+  kvo_link *link = chain ? kvo_alloc_zeroed(sizeof *link + request->words_size) : NULL;
+  if (link) {
+    fill_in(&link->entry, request, thread, accessors, with_handle, link + 1);
+    link->entry.options |= KVO_LINKED;
+    link->entry.has_counts = true;
+    kvo_link_init(link, chain, request->path->first_key);
+    chain->first = link;
+  }
+  if (chain) kvo_chain_release(chain);
+  return link ? &link->entry : NULL;
+}
+
+static kvo_registration *make(const request *request, const kvo_accessors *accessors,
+    bool with_handle) {
+  kvo_thread *thread = kvo_thread_current();
+  if (!thread) return NULL;
+  bool linked = request->path->count > 1;
+  return linked ? make_linked(request, thread, accessors, with_handle)
+                : make_plain(request, thread, accessors, with_handle);
+}
+
+// One that is not in place.
+static void discard(kvo_registration *made) {
+  kvo_link *link = kvo_link_of(made);
+  if (link) kvo_chain_release(link->chain);
+  kvo_free(made);
+}
+
+// Takes out one that could not be followed all along its path, or have its initial call. A group's
+// is ended with its group.
+static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
+    const kvo_accessors *accessors, kvo_error *error) {
+  if (!(registration->options & KVO_GROUPED)) {
+    if (!(registration->options & KVO_BY_OBSERVER)) registration->ended = NULL;
+    kvo_registration_end(registration);
+    if (handle) kvo_registration_let_go(registration);
+  }
+  return kvo_fail_no_memory(error, "observe", accessors->cls->name, accessors->key);
+}
+
+// Gives up one that has not come into place.
+static kvo_status give_up(kvo_registration *registration, kvo_placement *placement,
+    kvo_error *error) {
+  kvo_placement_discard(placement);
+  if (!(registration->options & KVO_GROUPED)) discard(registration);
+  return kvo_fail_no_memory(error, "observe", placement->accessors->cls->name,
+      placement->accessors->key);
+}
+
+// What has been begun, for the case that an exception of the user's ends it.
+typedef struct {
+  kvo_registration *registration;
+  kvo_placement *placement;
+  kvo_handle **handle;
+  kvo_error *error;
+  kvo_frame *frame; // with an initial call: protects the object
+  bool is_held;
+  kvo_status status;
+} insertion;
+
+static kvo_status no_memory_in_time(const insertion *insertion) {
+  return take_back(insertion->registration, insertion->handle, insertion->placement->accessors,
+      insertion->error);
+}
+
+// False if memory is out.
+static bool place(insertion *insertion, kvo_link *link) {
+  kvo_retired *retired = NULL;
+  bool in_graph = link || insertion->placement->derivation;
+  kvo_registration_hold(insertion->registration); // another thread may remove it at once
+  if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
+  insertion->is_held =
+      kvo_registration_place(insertion->registration, insertion->placement, &retired);
+  if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
+  kvo_retire(retired);
+  if (!insertion->is_held) kvo_registration_let_go(insertion->registration);
+  return insertion->is_held;
+}
+
+static void attach(insertion *insertion, kvo_link *link) {
+  kvo_placement *placement = insertion->placement;
+  bool in_graph = link || placement->derivation;
+  if (in_graph && kvo_registration_state(insertion->registration) != KVO_UNPLACED) {
+    kvo_derivation *derivation = placement->derivation;
+    placement->derivation = NULL;
+    kvo_attach(link, derivation);
+  }
+  kvo_placement_settle(placement);
+}
+
+// Puts the registration in place, and follows its path.
+static void put_in_place(insertion *insertion) {
+  kvo_link *link = kvo_link_of(insertion->registration);
+  uint64_t shortages = kvo_shortages;
+  if (!place(insertion, link)) {
+    insertion->status = give_up(insertion->registration, insertion->placement, insertion->error);
+    return;
+  }
+  attach(insertion, link);
+  if (kvo_shortages != shortages) insertion->status = no_memory_in_time(insertion);
+}
+
+static void insert(void *opaque) {
+  insertion *insertion = opaque;
+  put_in_place(insertion);
+  if (insertion->status || !insertion->frame) return;
+  if (!kvo_deliver_initial(insertion->registration, insertion->placement->accessors,
+          insertion->frame))
+    insertion->status = no_memory_in_time(insertion);
+}
+
+static void end_insertion(void *opaque) {
+  const insertion *insertion = opaque;
+  if (insertion->placement->derivation) kvo_placement_discard(insertion->placement);
+  if (insertion->is_held) kvo_registration_let_go(insertion->registration);
+  if (insertion->frame) kvo_frame_pop(insertion->frame);
+}
+
+// The registration may end during the initial call, or on another thread: a frame protects it.
+kvo_status kvo_registration_insert(kvo_registration *registration, kvo_placement *placement,
+    kvo_handle **handle, kvo_error *error) {
+  insertion insertion = {
+      .registration = registration, .placement = placement, .handle = handle, .error = error};
+  if (registration->options & KVO_INITIAL) {
+    insertion.frame =
+        kvo_frame_push_as(kvo_thread_current(), registration->object, KVO_FRAME_DELIVERING);
+    if (!insertion.frame) return give_up(registration, placement, error);
+    insertion.frame->id = kvo_registration_id(registration);
+  }
+  if (handle) *handle = registration;
+  kvo_log_registration(registration, "added");
+  kvo_unwinding(insert, end_insertion, &insertion);
+  if (insertion.status && handle) *handle = NULL;
+  end_insertion(&insertion);
+  return insertion.status;
+}
+
+// MARK: Adding
+
+static kvo_status check_path(const request *request, const kvo_class *cls, kvo_error *error) {
+  const kvo_key_path *path = request->path;
+  if (path->operates || path->first_key == path->count)
+    return kvo_fail(error, KVO_NOT_OBSERVABLE, cls->name, path->text,
+        "\"%s\" of %s can't be observed: a key path begins with a key.", path->text, cls->name);
+  return path->count > 1 ? kvo_key_path_walk(request->object, path, path->first_key, error)
+                         : KVO_OK;
+}
+
+KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_handle **handle,
+    kvo_error *error) {
+  kvo_error cause; // filled in as a whole where something fails
+  cause.status = KVO_OK;
+  kvo_placement placement = {0};
+  kvo_status status = check_path(request, cls, &cause);
+  if (!status)
+    status = kvo_placement_prepare(request->object,
+        request->path->components[request->path->first_key].key, &placement, &cause);
+  if (status) {
+    if (error) *error = cause;
+    return status;
+  }
+  kvo_registration *made = make(request, placement.accessors, handle != NULL);
+  if (!made) {
+    kvo_placement_discard(&placement);
+    return kvo_fail_no_memory(error, "observe", cls->name, request->key_path);
+  }
+  return kvo_registration_insert(made, &placement, handle, error);
+}
+
+// Along a path that nobody may hold when the call returns.
+typedef struct {
+  request *request;
+  const kvo_class *cls;
+  kvo_handle **handle;
+  kvo_error *error;
+} addition;
+
+static kvo_status add_along_passing(const kvo_key_path *path, void *opaque) {
+  const addition *addition = opaque;
+  addition->request->path = path;
+  return add_along(addition->request, addition->cls, addition->handle, addition->error);
+}
+
+static __attribute__((noinline)) kvo_status add_passing(request *request, const kvo_class *cls,
+    kvo_handle **handle, kvo_error *error) {
+  addition addition = {request, cls, handle, error};
+  return kvo_along_path(request->key_path, cls, add_along_passing, &addition, error);
+}
+
+// A key of which all is known, told of nothing before it changes: no code of the user's runs here.
+KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
+    const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
+  kvo_placement placement = {
+      .object = request->object, .accessors = accessors, .dynamic = cls->dynamic};
+  kvo_retired *retired = NULL;
+  kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
+  if (made && handle) *handle = made; // another thread may remove it as soon as it is in place
+  if (!made || !kvo_registration_place(made, &placement, &retired)) {
+    if (handle) *handle = NULL;
+    kvo_free(made);
+    kvo_retire(retired);
+    return kvo_fail_no_memory(error, "observe", accessors->cls->name, accessors->key);
+  }
+  if (retired) kvo_retire(retired);
+  kvo_placement_settle(&placement);
+  return KVO_OK;
+}
+
+static bool is_quiet(kvo_options options) {
+  return KVO_LIKELY(!(options & KVO_INITIAL) && !kvo_log_flags && kvo_this_thread);
+}
+
+bool kvo_key_is_ready(const kvo_object *object, const char *name) {
+  return is_quiet(0) && !kvo_wants_hints() && kvo_class_ready_accessors(kvo_class_of(object), name);
+}
+
+static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(request->object);
+  const char *name = request->key_path;
+  bool may_be_ready = is_quiet(request->options);
+  const kvo_accessors *ready = may_be_ready ? kvo_class_recent_accessors(cls, name) : NULL;
+  if (KVO_LIKELY(ready != NULL)) return add_ready(request, cls, ready, handle, error);
+  if (cls->is_collection) return kvo_collection_refuse_observing(request->object, name, error);
+  kvo_single_path room; // a registration of one key keeps no path
+  const kvo_key_path *path = request->path = kvo_key_path_known(name, &room);
+  if (KVO_UNLIKELY(!path)) return add_passing(request, cls, handle, error);
+  if (may_be_ready && path->count == 1) ready = kvo_class_ready_key(cls, path->text, name);
+  return ready ? add_ready(request, cls, ready, handle, error)
+               : add_along(request, cls, handle, error);
+}
+
+kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
+    kvo_callback callback, void *context, void (*ended)(void *context), kvo_handle **handle,
+    kvo_error *error) {
+  request request = {.object = object,
+      .key_path = key_path,
+      .options = options,
+      .callback = callback,
+      .context = context,
+      .ended = ended};
+  if (handle) *handle = NULL;
+  return add(&request, handle, error);
+}
+
+kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*ended)(void *words), kvo_handle **handle, kvo_error *error) {
+  request request = {.object = object,
+      .key_path = key_path,
+      .options = options,
+      .callback = callback,
+      .ended = ended,
+      .words = words,
+      .words_size = size};
+  *handle = NULL;
+  return add(&request, handle, error);
+}
+
+bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*ended)(void *words), kvo_handle **handle) {
+  // A binding may have something to say of the key.
+  bool is_silent = is_quiet(options) && !kvo_wants_hints();
+  const kvo_accessors *ready = is_silent ? kvo_token_accessors(token, type) : NULL;
+  if (KVO_UNLIKELY(!ready)) return false;
+  const request request = {.object = object,
+      .options = options,
+      .callback = callback,
+      .ended = ended,
+      .words = words,
+      .words_size = size};
+  return add_ready(&request, ready->cls, ready, handle, NULL) == KVO_OK;
+}
+
+static bool can_observe(const kvo_class *cls) {
+  return cls->operations->observe || kvo_class_find_method(cls, kvo_hooks()->observe);
+}
+
+kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char *key_path,
+    kvo_options options, void *context, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(observer);
+  if (!can_observe(cls))
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, key_path,
+        "%s can't be an observer of \"%s\": it does not answer %s.", cls->name, key_path,
+        kvo_hooks()->observe);
+  request request = {.object = object,
+      .observer = observer,
+      .observers_class = cls,
+      .key_path = key_path,
+      .options = options,
+      .context = context};
+  return add(&request, NULL, error);
+}

@@ -1,0 +1,206 @@
+// Removal by observer: which registration is meant (C1, C2).
+//
+// It is the most recent one of those that match. The few observers that most keys have are looked
+// through from the end. A longer list is given an index at the first removal from it by
+// observer: two chained hash tables of places in the list, one by observer and key path, one by
+// context as well. A chain goes from newer places to older ones. New places are taken in at the
+// next removal; a place whose registration has ended leaves its chain when a search comes by. Each
+// place is entered once and left once, so that n removals cost O(n) in any order. The index belongs
+// to its list and goes with it. All of it under the object's lock.
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_key_path.h"
+#include "kvo_diagnostics.h"
+#include "tables/kvo_registration.h"
+
+#include <string.h>
+
+typedef struct match {
+  const char *key; // interned: keys of a binding that share a storage share an id, too
+  const kvo_object *observer;
+  bool any_context;
+  const void *context;
+} match;
+
+static bool matches(const kvo_registration *registration, const match *wanted) {
+  return registration && kvo_registration_observer(registration) == wanted->observer &&
+         kvo_registration_key_path(registration) == wanted->key &&
+         (wanted->any_context || registration->context == wanted->context);
+}
+
+// MARK: The index
+
+enum { FEW = 16 };
+static const uint32_t NOWHERE = UINT32_MAX;
+
+// Places are the list's. `newest` has a head for each bucket, `older` a place for each place.
+typedef struct {
+  uint32_t *newest;
+  uint32_t *older;
+} chains;
+
+struct kvo_list_index {
+  uint32_t known; // places of the list that have been taken in
+  uint32_t mask;  // of the buckets, a power of two less one
+  chains by_observer, by_context;
+  uint32_t places[];
+};
+
+static kvo_list_index *make_index(uint32_t capacity) {
+  uint32_t buckets = FEW;
+  while (buckets < capacity) buckets *= 2;
+  size_t of_one = (size_t)buckets + capacity;
+  kvo_list_index *index = kvo_alloc(sizeof *index + 2 * of_one * sizeof *index->places);
+  if (!index) return NULL;
+  uint32_t *first = index->places, *second = first + of_one;
+  index->known = 0;
+  index->mask = buckets - 1;
+  index->by_observer = (chains){first, first + buckets};
+  index->by_context = (chains){second, second + buckets};
+  for (size_t i = 0; i < 2 * of_one; i++) index->places[i] = NOWHERE;
+  return index;
+}
+
+static uint64_t mixed(uint64_t hash, const void *pointer) {
+  return (hash ^ (uintptr_t)pointer) * 0x9E3779B97F4A7C15u;
+}
+
+static uint32_t *bucket(const kvo_list_index *index, const match *wanted) {
+  uint64_t hash = mixed(mixed(0, wanted->observer) >> 16, wanted->key);
+  if (!wanted->any_context) hash = mixed(hash >> 16, wanted->context);
+  const chains *chains = wanted->any_context ? &index->by_observer : &index->by_context;
+  return &chains->newest[(hash >> 32) & index->mask];
+}
+
+static void enter(uint32_t *newest, const chains *chains, uint32_t place) {
+  chains->older[place] = *newest;
+  *newest = place;
+}
+
+static void take_in(kvo_list_index *index, const kvo_list *list) {
+  for (; index->known < list->count; index->known++) {
+    const kvo_registration *registration = list->items[index->known];
+    if (!registration || !kvo_registration_observer(registration)) continue;
+    match match = {.key = kvo_registration_key_path(registration),
+        .observer = registration->observer,
+        .context = registration->context};
+    enter(bucket(index, &match), &index->by_context, index->known);
+    match.any_context = true;
+    enter(bucket(index, &match), &index->by_observer, index->known);
+  }
+}
+
+static kvo_registration *find_in_index(kvo_list_index *index, const kvo_list *list,
+    const match *wanted) {
+  take_in(index, list);
+  uint32_t *older = (wanted->any_context ? index->by_observer : index->by_context).older;
+  uint32_t *link = bucket(index, wanted);
+  while (*link != NOWHERE) {
+    kvo_registration *registration = list->items[*link];
+    if (matches(registration, wanted)) return registration;
+    if (registration) link = &older[*link];
+    else *link = older[*link];
+  }
+  return NULL;
+}
+
+// MARK: Finding
+
+static kvo_registration *find_in_list_locked(kvo_list *list, const match *wanted) {
+  if (list->count > FEW && !list->index) list->index = make_index(list->capacity);
+  if (list->index) return find_in_index(list->index, list, wanted);
+  for (uint32_t i = list->count; i-- > 0;) // few, or no memory for an index
+    if (matches(list->items[i], wanted)) return list->items[i];
+  return NULL;
+}
+
+static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const match *wanted) {
+  kvo_observers observers = kvo_object_observers_locked(object, id);
+  if (kvo_observers_is_list(observers))
+    return find_in_list_locked(kvo_observers_list(observers), wanted);
+  kvo_registration *single = kvo_observers_single(observers);
+  return matches(single, wanted) ? single : NULL;
+}
+
+// The id of the key that a path begins with; 0 if nothing can be registered under it.
+static uintptr_t first_id(const kvo_class *cls, const kvo_key_path *path) {
+  if (path->first_key == path->count) return 0;
+  return kvo_class_key_id(cls, kvo_key_find(path->components[path->first_key].key));
+}
+
+// MARK: Removing
+
+typedef enum { NONE_MATCHES, HAS_ENDED, IS_HELD } outcome;
+
+// Ends the one that is meant. Where more would end than that, or where its end is to be told, it is held.
+static outcome end_or_hold(kvo_object *object, uintptr_t id, const match *wanted,
+    kvo_registration **found, kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, wanted->observer);
+  *found = find_locked(object, id, wanted);
+  if (!*found) return NONE_MATCHES;
+  if (!kvo_log_flags && kvo_registration_take_out_locked(*found, retired)) return HAS_ENDED;
+  kvo_registration_hold(*found);
+  return IS_HELD;
+}
+
+// Another thread may end what was found before this one does: then there may be one more.
+static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) {
+  kvo_registration *found;
+  kvo_retired *retired = NULL;
+  outcome outcome;
+  while ((outcome = end_or_hold(object, id, wanted, &found, &retired)) == IS_HELD) {
+    bool has_ended = kvo_registration_end(found);
+    kvo_registration_let_go(found);
+    if (has_ended) return true;
+  }
+  kvo_retire(retired);
+  return outcome == HAS_ENDED;
+}
+
+// A path of several components that is registered is kept or held, and known by its text's one
+// address; a key by its own.
+static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_path *path,
+    const char *text, match *wanted) {
+  bool is_path = path && path->count > 1;
+  wanted->key = is_path ? path->text : kvo_key_find(text);
+  uintptr_t id = is_path ? first_id(cls, path) : kvo_class_key_id(cls, wanted->key);
+  return id && end_matching(object, id, wanted);
+}
+
+// Ends it by a key that is ready, which is no path.
+static bool end_ready(kvo_object *object, const kvo_class *cls, const char *key, match *wanted) {
+  const kvo_accessors *ready = kvo_class_ready_accessors(cls, key);
+  if (!ready) return false;
+  wanted->key = ready->key;
+  return end_matching(object, ready->id, wanted);
+}
+
+static kvo_status remove_matching(kvo_object *object, const char *key_path, match *wanted,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  if (KVO_LIKELY(end_ready(object, cls, key_path, wanted))) return KVO_OK;
+  const kvo_key_path *path = strchr(key_path, '.') ? kvo_key_path_find(key_path) : NULL;
+  bool has_ended = end_along(object, cls, path, key_path, wanted);
+  if (path) kvo_key_path_let_go(path);
+  if (has_ended) return KVO_OK;
+  char observer[128];
+  kvo_object_describe(wanted->observer, observer, sizeof observer);
+  return kvo_fail(error, KVO_NOT_REGISTERED, cls->name, key_path,
+      "%s is not registered as an observer of \"%s\" of %s%s.", observer, key_path, cls->name,
+      wanted->any_context ? "" : " with that context");
+}
+
+kvo_status kvo_remove_observer(kvo_object *object, kvo_object *observer, const char *key_path,
+    kvo_error *error) {
+  return remove_matching(object, key_path, &(match){.observer = observer, .any_context = true},
+      error);
+}
+
+kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *observer,
+    const char *key_path, void *context, kvo_error *error) {
+  return remove_matching(object, key_path, &(match){.observer = observer, .context = context},
+      error);
+}

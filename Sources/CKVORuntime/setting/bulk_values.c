@@ -1,0 +1,74 @@
+// Several keys at once (B11). Before the first is set, all are checked, and the values made that they are
+// going to have: so nothing that the runtime needs can be missing half-way. The object is held
+// until the last is set: an observer of the first may drop it.
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "kvo_coding.h"
+#include "objects/kvo_class_internal.h"
+#include "setting/kvo_setting.h"
+#include "threads/kvo_thread.h"
+
+kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
+    kvo_value *values, kvo_error *error) {
+  kvo_status status = KVO_OK;
+  size_t read = 0;
+  for (; !status && read < count; read++)
+    status = kvo_value_for_key(object, keys[read], &values[read], error);
+  if (!status) return KVO_OK;
+  for (size_t i = 0; i < count; i++) {
+    if (i < read) kvo_value_destroy(&values[i]);
+    else values[i] = KVO_VALUE_NIL;
+  }
+  return status;
+}
+
+// MARK: Setting
+
+typedef struct {
+  kvo_object *object;
+  const char *const *keys;
+  const kvo_value *values;
+  kvo_error *error;
+  kvo_setting *settings;
+  size_t prepared, made;
+  bool is_held;
+  kvo_status status;
+} batch;
+
+static void prepare_all(batch *batch, size_t count) {
+  for (size_t i = 0; !batch->status && i < count; i++, batch->prepared += !batch->status)
+    batch->status = kvo_setting_prepare(batch->object, batch->keys[i], &batch->values[i],
+        &batch->settings[i], batch->error);
+}
+
+static void make_all(void *opaque) {
+  batch *batch = opaque;
+  for (; !batch->status && batch->made < batch->prepared; batch->made++) {
+    size_t i = batch->made;
+    if (batch->settings[i].accessors) kvo_setting_make(batch->object, &batch->settings[i]);
+    else
+      batch->status =
+          kvo_set_value_for_key(batch->object, batch->keys[i], &batch->values[i], batch->error);
+  }
+}
+
+static void end(void *opaque) {
+  batch *batch = opaque;
+  for (size_t i = 0; i < batch->prepared; i++) kvo_value_destroy(&batch->settings[i].value);
+  kvo_free(batch->settings);
+  if (batch->is_held) kvo_object_release(batch->object);
+}
+
+kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
+    const kvo_value *values, kvo_error *error) {
+  batch batch = {.object = object, .keys = keys, .values = values, .error = error};
+  const char *name = kvo_class_name(kvo_class_of(object));
+  batch.settings = kvo_alloc(count * sizeof *batch.settings + 1);
+  if (!batch.settings)
+    return kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory to set keys of %s.", name);
+  batch.is_held = kvo_object_hold(object);
+  prepare_all(&batch, count);
+  if (!batch.status) kvo_unwinding(make_all, end, &batch);
+  end(&batch);
+  return batch.status;
+}

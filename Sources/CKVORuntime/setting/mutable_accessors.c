@@ -1,0 +1,331 @@
+// Mutating a key by the methods that its class has for it (B9, H2).
+//
+// Calls go through the dispatch table, where interposers tell the observers. Where one change takes
+// several calls (no method for many, no method to replace), a change is opened around them, which
+// theirs join, so that it is told once.
+#include "setting/kvo_edit.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "kvo_coding.h"
+#include "types/kvo_type.h"
+
+bool kvo_edit_has_methods(const kvo_edit *edit) {
+  const kvo_collection_accessors *collection = edit->collection;
+  if (!collection) return false;
+  return edit->proxy->collection.kind == KVO_SET ? collection->mutates_set
+                                                 : collection->mutates_ordered;
+}
+
+// MARK: Converting
+
+// The type of the elements: what the methods for one take, else what the reading one gives; NULL if
+// nothing tells.
+static const kvo_type *ordered_type(const kvo_edit *edit) {
+  const kvo_collection_accessors *methods = edit->collection;
+  if (edit->kind == KVO_REPLACEMENT && methods->ordered.replace)
+    return kvo_method_argument(methods->ordered.replace, 1);
+  return methods->ordered.insert ? kvo_method_argument(methods->ordered.insert, 0)
+                                 : methods->element_type;
+}
+
+static const kvo_type *set_type(const kvo_collection_accessors *methods) {
+  const kvo_method *tells = methods->set.add      ? methods->set.add
+                            : methods->set.remove ? methods->set.remove
+                                                  : methods->read.member;
+  return tells ? kvo_method_argument(tells, 0) : methods->element_type;
+}
+
+static kvo_status fail_conversion(const kvo_edit *edit, kvo_status status, const kvo_type *type,
+    const kvo_value *value) {
+  if (status == KVO_NO_MEMORY) return kvo_edit_no_memory(edit);
+  const char *name = kvo_class_name(kvo_class_of(kvo_edit_owner(edit)));
+  return kvo_fail(edit->error, KVO_TYPE_MISMATCH, name, edit->proxy->key,
+      "The elements of \"%s\" of %s have the type %s: one of type %s can't become one.",
+      edit->proxy->key, name, kvo_type_name(type), kvo_type_name(value->type));
+}
+
+// What only resembles its conversion (1.5 as an integer) may be added, but is no member.
+static bool concerns_members(const kvo_edit *edit) {
+  return edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
+}
+
+static kvo_status convert_one(const kvo_edit *edit, const kvo_type *type, kvo_value *value,
+    bool *belongs) {
+  kvo_value converted;
+  kvo_status status = kvo_value_convert(&converted, type, value);
+  if (status) return fail_conversion(edit, status, type, value);
+  *belongs = !concerns_members(edit) || kvo_value_equal(&converted, value);
+  kvo_value_destroy(value);
+  *value = converted;
+  return KVO_OK;
+}
+
+kvo_status kvo_edit_convert(kvo_edit *edit) {
+  bool is_set = edit->proxy->collection.kind == KVO_SET;
+  const kvo_type *type = is_set ? set_type(edit->collection) : ordered_type(edit);
+  kvo_value *values = edit->elements.values;
+  size_t kept = 0;
+  for (size_t i = 0; type && i < edit->elements.count; i++) {
+    bool belongs = false;
+    kvo_status status = convert_one(edit, type, &values[i], &belongs);
+    if (status) return status;
+    kvo_value value = values[i];
+    values[i] = KVO_VALUE_NIL;
+    if (belongs) values[kept++] = value;
+    else kvo_value_destroy(&value);
+  }
+  if (type) edit->elements.count = kept;
+  return KVO_OK;
+}
+
+// MARK: Calls
+
+static const void *bytes_of(const kvo_value *value) {
+  static const void *const none = NULL;
+  const void *bytes = kvo_value_bytes(value);
+  return bytes ? bytes : &none;
+}
+
+// Observers that came to the key while the method ran are told afterwards (bare.c).
+static void call(const kvo_edit *edit, const kvo_method *method, const void *first,
+    const void *second) {
+  uint64_t dropped[2];
+  kvo_object *owner = kvo_edit_owner(edit);
+  void *arguments[] = {&owner, &method, (void *)(uintptr_t)first, (void *)(uintptr_t)second};
+  uint64_t begun = kvo_setter_begins();
+  kvo_imp imp = kvo_method_lookup(owner, method);
+  kvo_call_invoke(method->call, imp, dropped, arguments);
+  kvo_setter_returned(owner, method, imp, begun);
+}
+
+static void insert_one(const kvo_edit *edit, size_t n) {
+  const kvo_method *method = edit->collection->ordered.insert;
+  const kvo_index_argument index =
+      kvo_method_index(method, 1, kvo_index_set_index(edit->indexes, n));
+  call(edit, method, bytes_of(&edit->elements.values[n]), index.bytes);
+}
+
+static void remove_one(const kvo_edit *edit, size_t n) {
+  const kvo_method *method = edit->collection->ordered.remove;
+  const kvo_index_argument index =
+      kvo_method_index(method, 0, kvo_index_set_index(edit->indexes, n));
+  call(edit, method, index.bytes, NULL);
+}
+
+static void replace_one(const kvo_edit *edit, size_t n) {
+  const kvo_method *method = edit->collection->ordered.replace;
+  const kvo_index_argument index =
+      kvo_method_index(method, 0, kvo_index_set_index(edit->indexes, n));
+  call(edit, method, index.bytes, bytes_of(&edit->elements.values[n]));
+}
+
+// The method for many serves more than one element, and one where there is no other.
+static bool by_many(const kvo_method *one, const kvo_method *many, size_t count) {
+  return many && (count != 1 || !one);
+}
+
+// Such a call tells the observers itself.
+static bool is_one_call(const kvo_method *one, const kvo_method *many, size_t count) {
+  return many || (one && count == 1);
+}
+
+// MARK: By index
+
+static void insert_all(const kvo_edit *edit) {
+  const kvo_method *many = edit->collection->ordered.insert_many;
+  size_t count = edit->elements.count;
+  if (by_many(edit->collection->ordered.insert, many, count))
+    call(edit, many, &edit->objects, &edit->indexes);
+  else
+    for (size_t n = 0; n < count; n++) insert_one(edit, n);
+}
+
+// From the last one on, so that the others keep their indexes.
+static void remove_all(const kvo_edit *edit) {
+  const kvo_method *many = edit->collection->ordered.remove_many;
+  size_t count = kvo_index_set_count(edit->indexes);
+  if (by_many(edit->collection->ordered.remove, many, count))
+    call(edit, many, &edit->indexes, NULL);
+  else
+    while (count) remove_one(edit, --count);
+}
+
+static void replace_all(const kvo_edit *edit) {
+  const kvo_method *one = edit->collection->ordered.replace;
+  const kvo_method *many = edit->collection->ordered.replace_many;
+  if (by_many(one, many, edit->elements.count)) {
+    call(edit, many, &edit->indexes, &edit->objects);
+  } else if (one) {
+    for (size_t n = 0; n < edit->elements.count; n++) replace_one(edit, n);
+  } else {
+    remove_all(edit);
+    insert_all(edit);
+  }
+}
+
+static bool is_one_ordered_call(const kvo_edit *edit) {
+  const kvo_collection_accessors *methods = edit->collection;
+  size_t count = kvo_index_set_count(edit->indexes);
+  switch (edit->kind) {
+  case KVO_INSERTION:
+    return is_one_call(methods->ordered.insert, methods->ordered.insert_many, count);
+  case KVO_REMOVAL:
+    return is_one_call(methods->ordered.remove, methods->ordered.remove_many, count);
+  default: return is_one_call(methods->ordered.replace, methods->ordered.replace_many, count);
+  }
+}
+
+// Whether some method is going to be handed the elements as a collection.
+static bool passes_objects(const kvo_edit *edit) {
+  const kvo_method *one = edit->kind == KVO_INSERTION ? edit->collection->ordered.insert
+                                                      : edit->collection->ordered.replace;
+  return edit->kind != KVO_REMOVAL && (!one || edit->elements.count != 1);
+}
+
+kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
+  kvo_status status = passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
+  if (status) return status;
+  kvo_frame *frame = is_one_ordered_call(edit) ? NULL : kvo_edit_open(edit);
+  switch (edit->kind) {
+  case KVO_INSERTION: insert_all(edit); break;
+  case KVO_REMOVAL: remove_all(edit); break;
+  default: replace_all(edit);
+  }
+  if (frame) kvo_change_close(frame);
+  return KVO_OK;
+}
+
+// All goes, then all comes; for both, everything is made before anything is called.
+kvo_status kvo_edit_call_all(kvo_edit *edit) {
+  size_t before = kvo_edit_count(edit);
+  kvo_status status = kvo_edit_make_objects(edit, edit->proxy->collection.kind);
+  if (status) return status;
+  kvo_elements_destroy(&edit->elements); // an ordered set has fewer
+  status = edit->objects->methods->pick(edit->objects, NULL, &edit->elements, edit->error);
+  if (status) return status;
+  kvo_index_set_destroy(edit->own_indexes);
+  edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, before);
+  edit->later_indexes = kvo_index_set_create_range(0, edit->elements.count);
+  if (!edit->own_indexes || !edit->later_indexes) return kvo_edit_no_memory(edit);
+  kvo_frame *frame = kvo_edit_open(edit);
+  if (before) remove_all(edit);
+  edit->indexes = edit->later_indexes;
+  if (edit->elements.count) insert_all(edit);
+  if (frame) kvo_change_close(frame);
+  return KVO_OK;
+}
+
+// MARK: Sets
+
+// Calls the method for one with each of the elements, or that for many with all.
+static void call_with(const kvo_edit *edit, const kvo_method *one, const kvo_method *many,
+    const kvo_elements *elements, kvo_collection *all) {
+  if (by_many(one, many, elements->count)) call(edit, many, &all, NULL);
+  else
+    for (size_t i = 0; i < elements->count; i++)
+      call(edit, one, bytes_of(&elements->values[i]), NULL);
+}
+
+static void add_elements(const kvo_edit *edit, const kvo_elements *elements, kvo_collection *all) {
+  call_with(edit, edit->collection->set.add, edit->collection->set.add_many, elements, all);
+}
+
+static void remove_elements(const kvo_edit *edit, const kvo_elements *elements,
+    kvo_collection *all) {
+  call_with(edit, edit->collection->set.remove, edit->collection->set.remove_many, elements, all);
+}
+
+static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_method *one,
+    const kvo_method *many) {
+  const kvo_elements *elements = &batch->elements;
+  if (!by_many(one, many, elements->count)) return KVO_OK;
+  batch->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
+  return batch->all ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+// Finds those of the current elements that are not among the edit's.
+static kvo_status find_others(kvo_edit *edit) {
+  kvo_status status = kvo_edit_read(edit);
+  if (status) return status;
+  for (size_t i = 0; i < edit->current.count; i++)
+    if (!kvo_collection_contains(edit->objects, &edit->current.values[i]) &&
+        kvo_elements_add(&edit->goes.elements, &edit->current.values[i]))
+      return kvo_edit_no_memory(edit);
+  return make_all(edit, &edit->goes, edit->collection->set.remove,
+      edit->collection->set.remove_many);
+}
+
+static kvo_status find_missing(kvo_edit *edit) {
+  uint64_t shortages = kvo_shortages;
+  for (size_t i = 0; i < edit->elements.count; i++)
+    if (!kvo_edit_has(edit, &edit->elements.values[i]) &&
+        kvo_elements_add(&edit->comes.elements, &edit->elements.values[i]))
+      return kvo_edit_no_memory(edit);
+  if (kvo_shortages != shortages) return kvo_edit_no_memory(edit);
+  return make_all(edit, &edit->comes, edit->collection->set.add, edit->collection->set.add_many);
+}
+
+static bool has_setter(const kvo_edit *edit) {
+  return edit->accessors->setter == KVO_ACCESS_METHOD &&
+         edit->accessors->set_type->kind == KVO_KIND_OBJECT;
+}
+
+// What is not told by the methods themselves is found out before the first is called.
+static kvo_status prepare_set(kvo_edit *edit) {
+  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
+  bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);
+  bool intersects = edit->set_mutation == KVO_INTERSECT && !edit->collection->set.intersect;
+  if (!status && (sets || intersects)) status = find_others(edit);
+  if (!status && sets) status = find_missing(edit);
+  return status;
+}
+
+static void remove_batch(const kvo_edit *edit) {
+  if (edit->goes.elements.count) remove_elements(edit, &edit->goes.elements, edit->goes.all);
+}
+
+static kvo_status set_elements(kvo_edit *edit) {
+  if (has_setter(edit)) {
+    const kvo_value value = kvo_value_borrowing(&edit->objects->object);
+    return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
+  }
+  remove_batch(edit);
+  if (edit->comes.elements.count) add_elements(edit, &edit->comes.elements, edit->comes.all);
+  return KVO_OK;
+}
+
+static kvo_status call_set(kvo_edit *edit) {
+  const kvo_method *intersect = edit->collection->set.intersect;
+  switch (edit->set_mutation) {
+  case KVO_UNION: add_elements(edit, &edit->elements, edit->objects); return KVO_OK;
+  case KVO_MINUS: remove_elements(edit, &edit->elements, edit->objects); return KVO_OK;
+  case KVO_INTERSECT:
+    if (intersect) call(edit, intersect, &edit->objects, NULL);
+    else remove_batch(edit);
+    return KVO_OK;
+  case KVO_SET_SET: break;
+  }
+  return set_elements(edit);
+}
+
+static bool is_one_set_call(const kvo_edit *edit) {
+  const kvo_collection_accessors *methods = edit->collection;
+  size_t count = edit->elements.count;
+  switch (edit->set_mutation) {
+  case KVO_UNION: return is_one_call(methods->set.add, methods->set.add_many, count);
+  case KVO_MINUS: return is_one_call(methods->set.remove, methods->set.remove_many, count);
+  case KVO_INTERSECT: return methods->set.intersect != NULL;
+  case KVO_SET_SET: break; // a setter tells of a setting
+  }
+  return false;
+}
+
+kvo_status kvo_edit_call_set(kvo_edit *edit) {
+  kvo_status status = prepare_set(edit);
+  if (status) return status;
+  kvo_frame *frame = is_one_set_call(edit) ? NULL : kvo_edit_open(edit);
+  status = call_set(edit);
+  if (frame) kvo_change_close(frame);
+  return status;
+}

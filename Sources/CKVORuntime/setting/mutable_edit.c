@@ -1,0 +1,357 @@
+// Changes of mutable proxies: what is asked for becomes an edit, which is checked as a whole before
+// anything is changed, and then made by the class's methods (mutable_accessors.c) or by replacing
+// the collection (mutable_fallback.c).
+//
+// Whatever calls the user's code runs in one body, which an exception may leave; what the edit owns
+// is given back either way. An ordered collection knows changes by index alone: those by element
+// are made into them here.
+#include "kvo_mutable.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "setting/kvo_edit.h"
+#include "values/kvo_hash.h"
+
+// MARK: Of all edits
+
+static const char *class_name(const kvo_edit *edit) {
+  return kvo_class_name(kvo_class_of(kvo_edit_owner(edit)));
+}
+
+kvo_status kvo_edit_no_memory(const kvo_edit *edit) {
+  return kvo_fail_no_memory(edit->error, "change", class_name(edit), edit->proxy->key);
+}
+
+static kvo_status refuse(const kvo_edit *edit, const char *reason) {
+  return kvo_fail(edit->error, KVO_INVALID_ARGUMENT, class_name(edit), edit->proxy->key,
+      "\"%s\" of %s %s.", edit->proxy->key, class_name(edit), reason);
+}
+
+static kvo_change_kind kind_of(const kvo_edit *edit) {
+  return edit->set_mutation ? kvo_set_mutation_kind(edit->set_mutation) : edit->kind;
+}
+
+kvo_frame *kvo_edit_open(kvo_edit *edit) {
+  const kvo_mutation mutation = {.kind = kind_of(edit),
+      .indexes = edit->indexes,
+      .set_mutation = edit->set_mutation,
+      .objects = edit->set_mutation ? edit->objects : NULL};
+  return edit->accessors ? kvo_change_open_mutation(kvo_edit_owner(edit), edit->accessors->id,
+                               edit->kind == KVO_SETTING && !edit->set_mutation ? NULL : &mutation)
+                         : NULL;
+}
+
+kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind) {
+  if (!edit->objects)
+    edit->objects = kvo_collection_create(kind, edit->elements.values, edit->elements.count, NULL);
+  return edit->objects ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+size_t kvo_edit_count(const kvo_edit *edit) {
+  kvo_collection *collection = &edit->proxy->collection;
+  return collection->methods->count(collection);
+}
+
+bool kvo_edit_has(const kvo_edit *edit, const kvo_value *element) {
+  kvo_collection *collection = &edit->proxy->collection;
+  return collection->methods->contains(collection, element);
+}
+
+kvo_status kvo_edit_read(kvo_edit *edit) {
+  kvo_collection *collection = &edit->proxy->collection;
+  return collection->methods->pick(collection, NULL, &edit->current, edit->error);
+}
+
+// MARK: Checks
+
+static kvo_status fail_bounds(const kvo_edit *edit, size_t index, size_t count) {
+  return kvo_fail_index(edit->error, class_name(edit), edit->proxy->key, index, count);
+}
+
+// An insertion may reach as far as what is there and what it inserts before.
+static kvo_status check_insertion(const kvo_edit *edit, size_t count) {
+  size_t before = 0;
+  for (size_t i = 0; i < kvo_index_set_range_count(edit->indexes); i++) {
+    kvo_range range = kvo_index_set_range(edit->indexes, i);
+    if (range.location > count + before) return fail_bounds(edit, range.location, count);
+    before += range.length;
+  }
+  return KVO_OK;
+}
+
+static kvo_status check_bounds(const kvo_edit *edit) {
+  size_t ranges = kvo_index_set_range_count(edit->indexes);
+  size_t count = kvo_edit_count(edit);
+  if (edit->kind == KVO_INSERTION) return check_insertion(edit, count);
+  kvo_range last = kvo_index_set_range(edit->indexes, ranges - 1);
+  size_t index = last.location + last.length - 1;
+  return index < count ? KVO_OK : fail_bounds(edit, index, count);
+}
+
+static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
+  kvo_index_set_destroy(edit->own_indexes);
+  edit->indexes = edit->own_indexes = indexes;
+}
+
+// Of an insertion into an ordered set, leaves out what is there already, or comes twice; what
+// stands behind it moves up.
+static kvo_status leave_out_present(kvo_edit *edit) {
+  kvo_elements *elements = &edit->elements;
+  kvo_places places = {0};
+  kvo_index_set *indexes = kvo_index_set_create();
+  size_t count = elements->count;
+  bool done = indexes != NULL;
+  elements->count = 0;
+  for (size_t i = 0; i < count; i++) {
+    kvo_value value = elements->values[i];
+    bool known = kvo_places_find(&places, elements->values, &value) != SIZE_MAX ||
+                 kvo_edit_has(edit, &value);
+    elements->values[known ? i : elements->count] = value;
+    if (known) kvo_value_destroy(&elements->values[i]);
+    else
+      done = done && kvo_places_add(&places, elements->values) &&
+             kvo_index_set_add(indexes,
+                 kvo_index_set_index(edit->indexes, i) - (i - elements->count++));
+  }
+  kvo_places_destroy(&places);
+  if (done) use_indexes(edit, indexes);
+  else kvo_index_set_destroy(indexes);
+  return done ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+// A replacement in an ordered set must leave each element once.
+static kvo_status check_unique(kvo_edit *edit) {
+  kvo_collection *collection = &edit->proxy->collection;
+  kvo_places places = {0};
+  kvo_status status = KVO_OK;
+  for (size_t i = 0; !status && i < edit->elements.count; i++) {
+    const kvo_value *value = &edit->elements.values[i];
+    size_t index = collection->methods->index_of(collection, value);
+    bool twice = kvo_places_find(&places, edit->elements.values, value) != SIZE_MAX ||
+                 (index != KVO_NOT_FOUND && !kvo_index_set_contains(edit->indexes, index));
+    if (twice) status = refuse(edit, "is an ordered set and would have an element twice");
+    else if (!kvo_places_add(&places, edit->elements.values)) status = kvo_edit_no_memory(edit);
+  }
+  kvo_places_destroy(&places);
+  return status;
+}
+
+static kvo_status check_ordered(kvo_edit *edit) {
+  kvo_status status = check_bounds(edit);
+  if (status || edit->proxy->collection.kind != KVO_ORDERED_SET) return status;
+  if (edit->kind == KVO_INSERTION) status = leave_out_present(edit);
+  else if (edit->kind == KVO_REPLACEMENT) status = check_unique(edit);
+  return status;
+}
+
+// MARK: Ordered collections
+
+static kvo_status run_ordered(kvo_edit *edit) {
+  bool by_methods = kvo_edit_has_methods(edit);
+  bool matches =
+      edit->kind == KVO_REMOVAL || edit->elements.count == kvo_index_set_count(edit->indexes);
+  if (!matches) return refuse(edit, "needs as many elements as indexes");
+  if (!kvo_index_set_count(edit->indexes)) return KVO_OK;
+  bool converts = by_methods && edit->kind != KVO_REMOVAL;
+  kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
+  uint64_t shortages = kvo_shortages;
+  if (!status) status = check_ordered(edit);
+  // Without memory an element that is there may not have been found.
+  if (!status && kvo_shortages != shortages) status = kvo_edit_no_memory(edit);
+  if (status || !kvo_index_set_count(edit->indexes)) return status;
+  return by_methods ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
+}
+
+static kvo_status append_all(kvo_edit *edit) {
+  size_t end = kvo_edit_count(edit);
+  edit->kind = KVO_INSERTION;
+  use_indexes(edit, kvo_index_set_create_range(end, edit->elements.count));
+  return edit->indexes ? run_ordered(edit) : kvo_edit_no_memory(edit);
+}
+
+// Removes the elements that are among the edit's, or those that are not.
+static kvo_status remove_members(kvo_edit *edit, bool members) {
+  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
+  if (!status) status = kvo_edit_read(edit);
+  if (status) return status;
+  kvo_index_set *indexes = kvo_index_set_create();
+  bool done = indexes != NULL;
+  for (size_t i = 0; done && i < edit->current.count; i++)
+    if (kvo_collection_contains(edit->objects, &edit->current.values[i]) == members)
+      done = kvo_index_set_add(indexes, i);
+  use_indexes(edit, indexes);
+  edit->kind = KVO_REMOVAL;
+  return done ? run_ordered(edit) : kvo_edit_no_memory(edit);
+}
+
+static kvo_status set_all(kvo_edit *edit) {
+  edit->kind = KVO_SETTING;
+  bool by_setter = edit->accessors && edit->accessors->setter == KVO_ACCESS_METHOD;
+  if (by_setter || !kvo_edit_has_methods(edit)) return kvo_edit_replace_all(edit);
+  kvo_status status = kvo_edit_convert(edit);
+  return status ? status : kvo_edit_call_all(edit);
+}
+
+static kvo_status run_by_element(kvo_edit *edit) {
+  kvo_set_mutation mutation = edit->set_mutation;
+  edit->set_mutation = 0;
+  switch (mutation) {
+  case KVO_UNION: return append_all(edit);
+  case KVO_MINUS: return remove_members(edit, true);
+  case KVO_INTERSECT: return remove_members(edit, false);
+  case KVO_SET_SET: break;
+  }
+  return set_all(edit);
+}
+
+// MARK: Sets
+
+static kvo_status run_set(kvo_edit *edit) {
+  if (!kvo_edit_has_methods(edit)) return kvo_edit_replace_set(edit);
+  kvo_status status = kvo_edit_convert(edit);
+  return status ? status : kvo_edit_call_set(edit);
+}
+
+// MARK: Running
+
+static void run(void *context) {
+  kvo_edit *edit = context;
+  const kvo_class *cls = kvo_class_of(kvo_edit_owner(edit));
+  edit->accessors = kvo_class_accessors(cls, edit->proxy->key, NULL);
+  edit->collection = edit->accessors ? edit->accessors->collection : NULL;
+  bool is_set = edit->proxy->collection.kind == KVO_SET;
+  if (!is_set) edit->status = edit->set_mutation ? run_by_element(edit) : run_ordered(edit);
+  else if (edit->set_mutation) edit->status = run_set(edit);
+  else edit->status = refuse(edit, "is a set and has no indexes");
+}
+
+static void end_batch(kvo_batch *batch) {
+  kvo_elements_destroy(&batch->elements);
+  if (batch->all) kvo_object_release(&batch->all->object);
+}
+
+static void give_back(void *context) {
+  kvo_edit *edit = context;
+  kvo_elements_destroy(&edit->elements);
+  kvo_elements_destroy(&edit->current);
+  end_batch(&edit->goes);
+  end_batch(&edit->comes);
+  kvo_index_set_destroy(edit->own_indexes);
+  kvo_index_set_destroy(edit->later_indexes);
+  if (edit->objects) kvo_object_release(&edit->objects->object);
+  kvo_value_destroy(&edit->value);
+  kvo_object_release(&edit->proxy->collection.object);
+}
+
+// A collection that is asked to change: it must be a mutable proxy.
+static kvo_status check_mutable(const kvo_collection *collection, kvo_error *error) {
+  if (collection->methods == &kvo_mutable_methods) return KVO_OK;
+  return kvo_fail(error, KVO_READ_ONLY, kvo_class_name(kvo_class_of(&collection->object)), NULL,
+      "A collection does not change: ask its owner for a mutable proxy, as kvo_mutable_array is.");
+}
+
+// Makes the edit with copies of one element, or of all of a collection.
+static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *element,
+    kvo_collection *elements) {
+  kvo_status status = check_mutable(proxy, edit.error);
+  if (status) {
+    kvo_index_set_destroy(edit.own_indexes);
+    return status;
+  }
+  if (element && kvo_elements_add(&edit.elements, element)) status = KVO_NO_MEMORY;
+  if (elements) status = elements->methods->pick(elements, NULL, &edit.elements, edit.error);
+  edit.proxy = kvo_proxy_of(proxy);
+  kvo_object_retain(&proxy->object);
+  if (status) {
+    give_back(&edit);
+    return status == KVO_NO_MEMORY ? kvo_fail_collection_memory(edit.error) : status;
+  }
+  kvo_unwinding(run, give_back, &edit);
+  status = edit.status;
+  give_back(&edit);
+  return status;
+}
+
+// MARK: By index
+
+static kvo_status edit_at(kvo_collection *proxy, kvo_change_kind kind, size_t index,
+    const kvo_value *element, kvo_error *error) {
+  kvo_index_set *one = kvo_index_set_create_range(index, 1);
+  if (!one && index != KVO_NOT_FOUND) return kvo_fail_collection_memory(error);
+  if (!one) return kvo_fail_index(error, NULL, NULL, index, kvo_collection_count(proxy));
+  const kvo_edit what = {.error = error, .kind = kind, .indexes = one, .own_indexes = one};
+  return make(proxy, what, element, NULL);
+}
+
+kvo_status kvo_collection_insert(kvo_collection *proxy, size_t index, const kvo_value *element,
+    kvo_error *error) {
+  return edit_at(proxy, KVO_INSERTION, index, element, error);
+}
+
+kvo_status kvo_collection_remove_at(kvo_collection *proxy, size_t index, kvo_error *error) {
+  return edit_at(proxy, KVO_REMOVAL, index, NULL, error);
+}
+
+kvo_status kvo_collection_replace_at(kvo_collection *proxy, size_t index, const kvo_value *element,
+    kvo_error *error) {
+  return edit_at(proxy, KVO_REPLACEMENT, index, element, error);
+}
+
+kvo_status kvo_collection_insert_many(kvo_collection *proxy, const kvo_index_set *indexes,
+    kvo_collection *elements, kvo_error *error) {
+  const kvo_edit what = {.error = error, .kind = KVO_INSERTION, .indexes = indexes};
+  return make(proxy, what, NULL, elements);
+}
+
+kvo_status kvo_collection_remove_indexes(kvo_collection *proxy, const kvo_index_set *indexes,
+    kvo_error *error) {
+  const kvo_edit what = {.error = error, .kind = KVO_REMOVAL, .indexes = indexes};
+  return make(proxy, what, NULL, NULL);
+}
+
+kvo_status kvo_collection_replace_indexes(kvo_collection *proxy, const kvo_index_set *indexes,
+    kvo_collection *elements, kvo_error *error) {
+  const kvo_edit what = {.error = error, .kind = KVO_REPLACEMENT, .indexes = indexes};
+  return make(proxy, what, NULL, elements);
+}
+
+kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element,
+    kvo_error *error) {
+  // A set has no end.
+  if (proxy->kind == KVO_SET) return edit_at(proxy, KVO_INSERTION, 0, element, error);
+  return kvo_collection_add(proxy, element, error);
+}
+
+// MARK: By element
+
+static kvo_status edit_by_element(kvo_collection *proxy, kvo_set_mutation mutation,
+    const kvo_value *element, kvo_collection *elements, kvo_error *error) {
+  const kvo_edit what = {.error = error, .set_mutation = mutation};
+  return make(proxy, what, element, elements);
+}
+
+kvo_status kvo_collection_add(kvo_collection *proxy, const kvo_value *element, kvo_error *error) {
+  return edit_by_element(proxy, KVO_UNION, element, NULL, error);
+}
+
+kvo_status kvo_collection_remove(kvo_collection *proxy, const kvo_value *element,
+    kvo_error *error) {
+  return edit_by_element(proxy, KVO_MINUS, element, NULL, error);
+}
+
+kvo_status kvo_collection_union(kvo_collection *proxy, kvo_collection *elements, kvo_error *error) {
+  return edit_by_element(proxy, KVO_UNION, NULL, elements, error);
+}
+
+kvo_status kvo_collection_minus(kvo_collection *proxy, kvo_collection *elements, kvo_error *error) {
+  return edit_by_element(proxy, KVO_MINUS, NULL, elements, error);
+}
+
+kvo_status kvo_collection_intersect(kvo_collection *proxy, kvo_collection *elements,
+    kvo_error *error) {
+  return edit_by_element(proxy, KVO_INTERSECT, NULL, elements, error);
+}
+
+kvo_status kvo_collection_set(kvo_collection *proxy, kvo_collection *elements, kvo_error *error) {
+  return edit_by_element(proxy, KVO_SET_SET, NULL, elements, error);
+}

@@ -1,0 +1,99 @@
+// Validation: `validate<Key>:error:` of the last object on a path, on request only (B10). A class may
+// answer for all its keys by a general hook, of which the root's, which is here, does the search.
+//
+// The validator gets a copy of the value: what it replaces counts only if it agrees.
+#include "kvo_coding.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_upcalls.h"
+#include "coding/kvo_accessor_search.h"
+#include "coding/kvo_get_key_path.h"
+#include "objects/kvo_class_internal.h"
+
+typedef kvo_status (*validator)(kvo_object *, const kvo_method *, kvo_value *, kvo_error *);
+typedef kvo_status (*general_validator)(kvo_object *, const kvo_method *, kvo_value *, const char *,
+    kvo_error *);
+
+// What is asked of which hook: a general one is told the key.
+typedef struct question {
+  kvo_object *object;
+  const kvo_method *hook;
+  const char *key;
+  bool is_general;
+} question;
+
+static kvo_status no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+  return kvo_fail_no_memory(error, "validate", cls->name, key);
+}
+
+// A validator's own error is handed on as it is; one that gives none gets this.
+static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status status,
+    const kvo_error *cause, kvo_error *error) {
+  if (!cause->status)
+    return kvo_fail(error, status, cls->name, key, "The value is not valid for \"%s\" of %s.", key,
+        cls->name);
+  if (error) *error = *cause;
+  return status;
+}
+
+static kvo_status ask(const question *question, kvo_value *value, kvo_error *error) {
+  kvo_imp imp = kvo_class_imp(kvo_class_of(question->object), question->hook);
+  if (question->is_general)
+    return ((general_validator)imp)(question->object, question->hook, value, question->key, error);
+  return ((validator)imp)(question->object, question->hook, value, error);
+}
+
+static kvo_status validate(const question *question, kvo_value *value, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(question->object);
+  kvo_value proposed;
+  kvo_error cause = {0};
+  if (kvo_value_copy(&proposed, value)) return no_memory(cls, question->key, error);
+  kvo_status status = ask(question, &proposed, &cause);
+  kvo_value_destroy(status ? &proposed : value);
+  if (status) return refuse(cls, question->key, status, &cause, error);
+  *value = proposed;
+  return KVO_OK;
+}
+
+kvo_status kvo_search_and_validate(kvo_object *object, const kvo_method *method, kvo_value *value,
+    const char *key, kvo_error *error) {
+  (void)method;
+  const char *selector = kvo_accessor_name("validate", key, true, ":error:");
+  const kvo_method *hook = selector ? kvo_class_find_method(kvo_class_of(object), selector) : NULL;
+  const question question = {object, hook, key, false};
+  return hook ? validate(&question, value, error) : KVO_OK;
+}
+
+static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->validate_value);
+  bool is_own = hook && kvo_class_imp(cls, hook) != (kvo_imp)kvo_search_and_validate;
+  const question question = {object, hook, key, true};
+  return is_own ? validate(&question, value, error)
+                : kvo_search_and_validate(object, hook, value, key, error);
+}
+
+typedef struct {
+  kvo_object *object;
+  kvo_value *value;
+  kvo_error *error;
+} validation;
+
+static kvo_status validate_along(const kvo_key_path *path, void *opaque) {
+  const validation *validation = opaque;
+  kvo_value target;
+  kvo_status status = kvo_walk_to_last(validation->object, path, &target, validation->error);
+  kvo_object *last = kvo_value_get_object(&target);
+  const char *key = path->components[path->count - 1].key;
+  if (!status && last) status = validate_key(last, key, validation->value, validation->error);
+  kvo_value_destroy(&target);
+  return status;
+}
+
+kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
+    kvo_error *error) {
+  validation validation = {object, value, error};
+  return kvo_along_path(key_path, kvo_class_of(object), validate_along, &validation, error);
+}

@@ -1,0 +1,91 @@
+// Objects with one registration, which hangs at the object without a table.
+//
+// A caller that has only an address, or looks for all objects of a class, finds them here: each object lock has
+// a hash table of chains, of the registrations themselves. A registration of an observer object is in
+// that one's list already, and hangs at a table, as does a link. The tables stay as large as
+// they once had to be.
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "tables/kvo_table.h"
+
+typedef struct {
+  kvo_registration **buckets;
+  uint32_t mask; // a power of two less one
+  uint32_t count;
+} chains;
+
+static chains all[KVO_OBJECT_LOCKS]; // by the object's lock, which protects them
+
+enum { FIRST_BUCKETS = 8, CHAIN_LENGTH = 2 };
+
+static chains *chains_of(const kvo_object *object) { return &all[kvo_object_lock_index(object)]; }
+
+// The highest bits of such a hash have chosen the lock.
+static kvo_registration **bucket(const chains *chains, const kvo_object *object) {
+  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
+  return &chains->buckets[(hash >> 24) & chains->mask];
+}
+
+static void enter(const chains *chains, kvo_registration *registration) {
+  kvo_registration **first = bucket(chains, registration->object);
+  registration->next_only = *first;
+  *first = registration;
+}
+
+// Chains that can't be shortened for want of memory get longer.
+static bool make_room(chains *chains) {
+  uint32_t buckets = chains->buckets ? chains->mask + 1 : 0;
+  if (chains->count < buckets * CHAIN_LENGTH) return true;
+  uint32_t larger = buckets ? buckets * 2 : FIRST_BUCKETS;
+  kvo_registration **made = kvo_alloc_zeroed(larger * sizeof *made), **old = chains->buckets;
+  if (!made) return old;
+  chains->buckets = made;
+  chains->mask = larger - 1;
+  for (uint32_t i = 0; i < buckets; i++) {
+    for (kvo_registration *next, *one = old[i]; one; one = next) {
+      next = one->next_only;
+      enter(chains, one);
+    }
+  }
+  kvo_free(old);
+  return true;
+}
+
+bool kvo_only_hang_locked(kvo_object *object, kvo_registration *registration) {
+  if (registration->options & (KVO_LINKED | KVO_BY_OBSERVER)) return false;
+  chains *chains = chains_of(object);
+  if (!make_room(chains)) return false;
+  enter(chains, registration);
+  chains->count++;
+  kvo_object_hang(object, kvo_observers_of(registration) | KVO_OBSERVERS_ONLY);
+  return true;
+}
+
+void kvo_only_leave_locked(kvo_registration *registration) {
+  chains *chains = chains_of(registration->object);
+  kvo_registration **link = bucket(chains, registration->object);
+  while (*link != registration) link = &(*link)->next_only;
+  *link = registration->next_only;
+  registration->next_only = NULL;
+  chains->count--;
+}
+
+void kvo_only_take_off_locked(kvo_object *object, kvo_registration *registration) {
+  kvo_only_leave_locked(registration);
+  kvo_object_hang(object, 0);
+}
+
+kvo_registration *kvo_only_find_locked(const kvo_object *address) {
+  const chains *chains = chains_of(address);
+  kvo_registration *found = chains->buckets ? *bucket(chains, address) : NULL;
+  while (found && found->object != address) found = found->next_only;
+  return found;
+}
+
+void kvo_only_visit_locked(size_t lock, void (*visit)(void *context, kvo_object *object),
+    void *context) {
+  const chains *chains = &all[lock];
+  for (uint32_t i = 0; chains->buckets && i <= chains->mask; i++)
+    for (kvo_registration *one = chains->buckets[i]; one; one = one->next_only)
+      visit(context, one->object);
+}

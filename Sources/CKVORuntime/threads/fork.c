@@ -1,0 +1,125 @@
+// Forking: the child has one thread, and the runtime in good order.
+//
+// What another thread was changing when the process forked would stay half changed in the child,
+// under a lock that nobody gives back. So the forking thread takes every lock before, in their
+// order, and gives them back on both sides. In the child the records of the threads that are gone
+// return to the pool: what they were delivering is abandoned, and with it what their frames kept
+// alive. What waited for such a frame is freed at the next retirement.
+//
+// A binding may make a lock while it holds an outer one. So the list of the outer ones, which is
+// held from the beginning of a fork on, is not that of the others, which is taken with these.
+//
+// The thread sanitizer can't follow a thread that holds more than 64 locks: its builds leave out
+// those of which there are many.
+#include "base/kvo_lock.h"
+#include "kvo_binding.h"
+#include "threads/kvo_reclaim.h"
+#include "threads/kvo_thread.h"
+
+typedef int (*lock_action)(pthread_mutex_t *mutex);
+
+static pthread_mutex_t *const outer_locks[] = {&kvo_define_lock, &kvo_class_lock, &kvo_graph_lock};
+static pthread_mutex_t *const inner_locks[] = {&kvo_intern_lock, &kvo_path_lock, &kvo_struct_lock,
+    &kvo_call_lock, &kvo_closure_lock, &kvo_pairs_lock, &kvo_thread_lock, &kvo_limbo_lock};
+
+static void act_on(pthread_mutex_t *const *locks, size_t count, lock_action act) {
+  for (size_t i = 0; i < count; i++) act(locks[i]);
+}
+
+// MARK: Locks of bindings
+
+typedef struct {
+  pthread_mutex_t mutex;
+  kvo_binding_lock *first;
+} lock_list;
+
+static lock_list outer_list = {PTHREAD_MUTEX_INITIALIZER, NULL};
+static lock_list inner_list = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+static lock_list *list_of(const kvo_binding_lock *lock) {
+  return lock->is_outer ? &outer_list : &inner_list;
+}
+
+static void initialize(pthread_mutex_t *mutex, int type) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, type);
+  pthread_mutex_init(mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer) {
+  initialize(&lock->mutex, is_outer ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
+  lock->is_outer = is_outer;
+  lock_list *list = list_of(lock);
+  KVO_LOCKED(&list->mutex);
+  lock->next = list->first;
+  lock->link = &list->first;
+  if (lock->next) lock->next->link = &lock->next;
+  list->first = lock;
+}
+
+void kvo_binding_lock_destroy(kvo_binding_lock *lock) {
+  {
+    KVO_LOCKED(&list_of(lock)->mutex);
+    *lock->link = lock->next;
+    if (lock->next) lock->next->link = lock->link;
+  }
+  pthread_mutex_destroy(&lock->mutex);
+}
+
+void kvo_binding_lock_take(kvo_binding_lock *lock) { pthread_mutex_lock(&lock->mutex); }
+void kvo_binding_lock_give_back(kvo_binding_lock *lock) { pthread_mutex_unlock(&lock->mutex); }
+
+static void act_on_list(const lock_list *list, lock_action act) {
+  for (kvo_binding_lock *lock = list->first; lock; lock = lock->next) act(&lock->mutex);
+}
+
+// MARK: Before and after
+
+#define ACT_ON(locks, act) act_on(locks, sizeof(locks) / sizeof *(locks), act)
+
+static void act_on_many(lock_action act) {
+#ifdef KVO_SANITIZE_THREAD
+  (void)act;
+#else
+  for (size_t i = 0; i < KVO_OBJECT_LOCKS; i++) act(kvo_object_lock(i));
+  act_on_list(&inner_list, act);
+#endif
+}
+
+static void take_all(void) {
+  pthread_mutex_lock(&outer_list.mutex);
+  act_on_list(&outer_list, pthread_mutex_lock);
+  ACT_ON(outer_locks, pthread_mutex_lock);
+  pthread_mutex_lock(&inner_list.mutex);
+  act_on_many(pthread_mutex_lock);
+  ACT_ON(inner_locks, pthread_mutex_lock);
+}
+
+static void give_all_back(void) {
+  ACT_ON(inner_locks, pthread_mutex_unlock);
+  act_on_many(pthread_mutex_unlock);
+  pthread_mutex_unlock(&inner_list.mutex);
+  ACT_ON(outer_locks, pthread_mutex_unlock);
+  act_on_list(&outer_list, pthread_mutex_unlock);
+  pthread_mutex_unlock(&outer_list.mutex);
+}
+
+// A recursive mutex knows its holder by a number that the child's thread does not have.
+static int make_recursive_anew(pthread_mutex_t *mutex) {
+  initialize(mutex, PTHREAD_MUTEX_RECURSIVE);
+  return pthread_mutex_lock(mutex);
+}
+
+static void start_child(void) {
+  make_recursive_anew(&kvo_define_lock);
+  act_on_list(&outer_list, make_recursive_anew);
+  kvo_thread_abandon_others();
+  kvo_reclaim_after_fork();
+  give_all_back();
+}
+
+__attribute__((constructor)) static void cover_forks(void) {
+  pthread_atfork(take_all, give_all_back, start_child);
+}

@@ -1,0 +1,352 @@
+// Reclamation by hazard pointers whose fences the remover pays for (I1).
+//
+// A delivery publishes its object in a frame, then reads the object's observations. A removal
+// unlinks, then looks at all frames. One of the two sees the other: the delivery reads what is
+// left after the unlinking, or the removal sees the frame and waits, unless the frame began later.
+// That takes a full fence on either side. The delivery's is a compiler barrier only, because the
+// removal runs membarrier(2), which puts the fence into every running thread of the process. Where
+// the kernel has no membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees
+// neither kind, so its builds publish with sequentially consistent stores. While a single thread
+// has a record no barrier is needed: its frames are the caller's own.
+//
+// What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
+// marked: `awaited` names the object. The thread that pops it tries again with what waits for that object,
+// under the same lock: it finds all that was put there before the mark. A frame that is marked anew
+// may have been popped before that could be seen, so the frames are looked at again, after a fence.
+// A mark may outlive its reason: the next pop then tries for nothing. Nothing is tried for other
+// objects, so `ended` is called by the thread that ended a registration, or by one that was
+// delivering a change of the same object; in a forked child also by the one that next ends
+// something, for what waited for threads that are gone.
+#include "threads/kvo_reclaim.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "threads/kvo_thread.h"
+
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
+#ifdef __linux__
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
+uint64_t kvo_serial;
+bool kvo_fences_are_asymmetric;
+
+static kvo_retired *waiting;
+// What is kept until it is worth a fence: memory mostly, for whose end nobody waits.
+static kvo_retired *batch;
+static uint32_t batch_count; // atomic
+
+#if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
+static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+
+// Whether removers ask the kernel to fence. They do so for longer than its answer is relied on.
+static bool kernel_fences; // atomic
+
+__attribute__((constructor(101))) static void choose_fences(void) {
+  kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  kernel_fences = kvo_fences_are_asymmetric;
+}
+
+// 0 where a sandbox refuses the clock as well.
+static int64_t nanoseconds_now(void) {
+  struct timespec now;
+  if (clock_gettime(CLOCK_MONOTONIC, &now)) return 0;
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+// For ten milliseconds, or a million calls where there is no clock. Neither a thread's cancellation
+// nor a sandbox ends it early.
+static void pause_shortly(void) {
+  int64_t end = nanoseconds_now() + 10000000;
+  for (int i = 0; i < 1000000 && nanoseconds_now() < end; i++) sched_yield();
+}
+
+// The program has entered a sandbox. From now on each thread fences its hazard pointers itself. One that is
+// published before it knows lies in a processor's store buffer, which does not keep it for a
+// thousandth of the pause; an interrupt empties it as well.
+static void do_without_kernel(void) {
+  __atomic_store_n(&kvo_fences_are_asymmetric, false, __ATOMIC_SEQ_CST);
+  pause_shortly();
+  __atomic_store_n(&kernel_fences, false, __ATOMIC_SEQ_CST);
+}
+
+static void fence_all_threads(void) {
+  if (!__atomic_load_n(&kernel_fences, __ATOMIC_SEQ_CST)) return;
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
+    kvo_show_hazards(thread);
+}
+#else
+static void choose_fences(void) {}
+static void fence_all_threads(void) {}
+#endif
+
+static kvo_frame_block *topmost(kvo_thread *thread) {
+  return __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
+}
+
+static kvo_frame_block *previous(kvo_frame_block *block) {
+  return __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST);
+}
+
+// A thread without a record has begun no change; if it ends another's, it fences itself.
+void kvo_heavy_fence(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (kvo_thread_others_exist()) fence_all_threads();
+}
+
+static bool has_threads(void) {
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+  return !__libc_single_threaded;
+#else
+  return true;
+#endif
+}
+
+void kvo_fence_setters(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (has_threads()) fence_all_threads();
+}
+
+bool kvo_process_has_threads(void) { return has_threads(); }
+
+#ifdef KVO_LATE_HAZARDS
+// The frame's thread may end the hazard pointer meanwhile, and begin another.
+static void let_be_seen(kvo_hazard *hazard) {
+  kvo_object *object = __atomic_load_n(&hazard->object, __ATOMIC_SEQ_CST);
+  if (!object) return;
+  __atomic_store_n(&hazard->seen, object, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&hazard->object, __ATOMIC_SEQ_CST) == object) return;
+  __atomic_compare_exchange_n(&hazard->seen, &object, NULL, false, __ATOMIC_SEQ_CST,
+      __ATOMIC_SEQ_CST);
+}
+
+void kvo_show_hazards(kvo_thread *thread) {
+  for (kvo_frame_block *block = topmost(thread); block; block = previous(block))
+    for (size_t i = 0; i < KVO_FRAMES_PER_BLOCK; i++) let_be_seen(&block->frames[i].hazard);
+}
+
+static kvo_object *object_seen(const kvo_thread *thread, const kvo_hazard *hazard) {
+  return __atomic_load_n(thread == kvo_this_thread ? &hazard->object : &hazard->seen,
+      __ATOMIC_SEQ_CST);
+}
+#else
+void kvo_show_hazards(kvo_thread *thread) { (void)thread; }
+
+static kvo_object *object_seen(const kvo_thread *thread, const kvo_hazard *hazard) {
+  (void)thread;
+  return __atomic_load_n(&hazard->object, __ATOMIC_SEQ_CST);
+}
+#endif
+
+// The hazard pointer is read first. Where the frame is used anew in between, the serial is the later one,
+// and what the frame protected before is over.
+static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
+  return object_seen(thread, &frame->hazard) == retired->hazard &&
+         __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < kvo_retired_since(retired);
+}
+
+static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
+    const kvo_thread *thread, const kvo_retired *retired) {
+  kvo_frame *end = block->frames + KVO_FRAMES_PER_BLOCK;
+  if (top >= block->frames && top < end) end = block->frames + (top - block->frames);
+  for (kvo_frame *frame = block->frames; frame < end; frame++)
+    if (concerns(frame, thread, retired)) return frame;
+  return NULL;
+}
+
+// The top is raised before a frame's hazard pointer is published, and lowered when that has ended. So after
+// the fence a frame that matters lies below the top, as long as it matters, and in the stack.
+static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired) {
+  const kvo_frame *top = __atomic_load_n(&thread->top, __ATOMIC_SEQ_CST);
+  if (KVO_LIKELY(top == thread->first.frames)) return NULL;
+  for (kvo_frame_block *block = topmost(thread); block; block = previous(block)) {
+    kvo_frame *frame = frame_in_block(block, top, thread, retired);
+    if (frame) return frame;
+  }
+  return NULL;
+}
+
+// A frame that protects the object and was there when this was retired, or NULL. Frames of threads
+// that have ended are among them: one may outlive its thread when a language resumes an access
+// elsewhere.
+static kvo_frame *frame_protecting(const kvo_retired *retired) {
+  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread)) {
+    kvo_frame *frame = frame_of_thread(thread, retired);
+    if (frame) return frame;
+  }
+  return NULL;
+}
+
+static void reclaim_all(kvo_retired *chain) {
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    if (kvo_retired_get_kind(chain) == KVO_RETIRED_MEMORY) kvo_free(chain);
+    else kvo_registration_reclaim(chain);
+  }
+}
+
+static void push(kvo_retired **chain, kvo_retired *retired) {
+  kvo_retired_set_next(retired, *chain);
+  *chain = retired;
+}
+
+// Whether a frame protects it, which is marked: something waits for it.
+static bool must_wait_locked(const kvo_retired *retired) {
+  for (;;) {
+    kvo_frame *frame = frame_protecting(retired);
+    if (!frame) return false;
+    const kvo_object *awaited =
+        __atomic_exchange_n(&frame->awaited, retired->hazard, __ATOMIC_SEQ_CST);
+    if (awaited == retired->hazard) return true;
+    kvo_heavy_fence();
+  }
+}
+
+// Splits a chain into what must wait, which is put there, and what may be freed, which is returned.
+static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
+  kvo_retired *free = NULL;
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    push(must_wait_locked(chain) ? &waiting : &free, chain);
+  }
+  return free;
+}
+
+// A frame that has counted this one began when all of the chain had been unlinked. Neighbours are
+// mostly one object's: what no frame has protected since the fence none will.
+static void reclaim_or_wait(kvo_retired *chain) {
+  uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
+  kvo_heavy_fence();
+  kvo_retired *free = NULL, *protected = NULL;
+  const kvo_object *unprotected = NULL;
+  for (kvo_retired *next; chain; chain = next) {
+    next = chain->next;
+    kvo_retired_set(chain, since, kvo_retired_get_kind(chain));
+    bool is_protected = chain->hazard != unprotected && frame_protecting(chain);
+    if (!is_protected) unprotected = chain->hazard;
+    push(is_protected ? &protected : &free, chain);
+  }
+  if (protected) {
+    KVO_LOCKED(&kvo_limbo_lock);
+    protected = wait_if_protected_locked(protected);
+  }
+  reclaim_all(free);
+  reclaim_all(protected);
+}
+
+// MARK: Batches
+
+static bool all_can_wait(const kvo_retired *chain) {
+  for (; chain; chain = chain->next)
+    if (kvo_retired_get_kind(chain) == KVO_RETIRED_TELLING) return false;
+  return true;
+}
+
+static void add_to_batch_locked(kvo_retired *chain) {
+  uint32_t count = batch_count;
+  for (kvo_retired *next; chain; chain = next, count++) {
+    next = chain->next;
+    push(&batch, chain);
+  }
+  __atomic_store_n(&batch_count, count, __ATOMIC_RELAXED);
+}
+
+// Puts a chain into the batch, unless the batch is full with it or has to go anyway: then returns
+// both.
+static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
+  KVO_LOCKED(&kvo_limbo_lock);
+  add_to_batch_locked(chain);
+  if (!must_go && batch_count < KVO_BATCH) return NULL;
+  chain = batch;
+  batch = NULL;
+  __atomic_store_n(&batch_count, 0, __ATOMIC_RELAXED);
+  return chain;
+}
+
+// This thread is in no change, be it one that another has begun.
+static bool is_idle(const kvo_thread *thread) {
+  return thread->top == thread->first.frames && !kvo_taken_over;
+}
+
+// No other thread can be in one: there is no other record.
+static bool is_alone(const kvo_thread *thread) {
+  return kvo_thread_first() == thread && !kvo_thread_next(thread) &&
+         !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
+}
+
+static bool is_own(const kvo_retired *chain) {
+  while (chain && kvo_retired_is_own(chain)) chain = chain->next;
+  return !chain;
+}
+
+// In a child there may be what waited for the parent's threads: it goes with the next that ends.
+static bool must_go(void) {
+  return KVO_UNLIKELY(__atomic_load_n(&batch_count, __ATOMIC_RELAXED) >= KVO_BATCH);
+}
+
+// Whether nothing reads it: only this thread could, or this one is alone, and a thread that publishes a hazard
+// pointer from now on does not find what has been unlinked.
+static bool is_free(const kvo_retired *chain) {
+  const kvo_thread *thread = kvo_this_thread;
+  if (!thread || !is_idle(thread)) return false;
+  if (KVO_LIKELY(is_own(chain)) && !must_go()) return true;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return is_alone(thread);
+}
+
+void kvo_retire(kvo_retired *chain) {
+  if (!chain) return;
+  if (KVO_LIKELY(is_free(chain))) {
+    reclaim_all(chain);
+    return;
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  bool alone = !kvo_thread_others_exist();
+  if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
+    chain = join_batch(chain, alone || !all_can_wait(chain));
+  if (chain) reclaim_or_wait(chain);
+}
+
+void kvo_reclaim_after_fork(void) {
+  choose_fences();
+  kvo_retired *all = waiting;
+  waiting = NULL;
+  kvo_retired *free = wait_if_protected_locked(all); // this thread's own frames go on
+  if (!free) return;
+  add_to_batch_locked(free);
+  __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED); // some may tell: it can't wait
+}
+
+// Takes what waits for an object out of `waiting`.
+static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
+  kvo_retired *taken = NULL, *before = NULL;
+  for (kvo_retired *next, *retired = waiting; retired; retired = next) {
+    next = retired->next;
+    if (retired->hazard != hazard) {
+      before = retired;
+      continue;
+    }
+    if (before) kvo_retired_set_next(before, next);
+    else waiting = next;
+    push(&taken, retired);
+  }
+  return taken;
+}
+
+void kvo_reclaim_waiting(const kvo_object *hazard) {
+  kvo_retired *free;
+  {
+    KVO_LOCKED(&kvo_limbo_lock);
+    kvo_heavy_fence();
+    free = wait_if_protected_locked(take_waiting_locked(hazard));
+  }
+  reclaim_all(free);
+}

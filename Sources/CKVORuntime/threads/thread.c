@@ -1,0 +1,177 @@
+// Thread records: one for each thread that delivers, with its stack of frames (frames.c).
+//
+// | state | protection |
+// |---|---|
+// | the list of records that may have frames | written under the thread lock, walked without one |
+// | the pool | the thread lock |
+// | in_use, how many | written under the thread lock; atomic |
+//
+// A record is in the list while its thread lives, and longer if that has ended with changes open
+// which go on on other threads: a thread that frees something has to find them. Then it goes to
+// the pool, and from there to the next thread. So what is looked through is what is there now, and
+// there are never more records than there were threads and such changes at once.
+//
+// A record that is taken out of the list keeps its `next`, and is put in again in front. So a thread that has
+// come to a record that is just taken out goes on among those behind it, or once more from the
+// front, and meets each that stays. Records are never freed.
+#include "threads/kvo_thread.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+
+__thread kvo_thread *kvo_this_thread;
+static kvo_thread nobody = {.open_count = 1};
+__thread kvo_thread *kvo_short_thread = &nobody;
+__thread uintptr_t kvo_owner_bits;
+uint32_t kvo_threads_in_use;
+
+static kvo_thread *threads; // atomic
+static kvo_thread *pool;
+static uint32_t thread_count;
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
+
+static void choose_short_thread(void) {
+  bool may_be_short = kvo_this_thread && !kvo_recorder;
+  kvo_short_thread = may_be_short ? kvo_this_thread : &nobody;
+}
+
+void kvo_set_recorder(void *recorder) {
+  kvo_recorder = recorder;
+  choose_short_thread();
+}
+
+// MARK: The list and the pool
+
+static void link_locked(kvo_thread *thread) {
+  __atomic_store_n(&thread->next, threads, __ATOMIC_SEQ_CST);
+  thread->link = &threads;
+  if (threads) threads->link = &thread->next;
+  __atomic_store_n(&threads, thread, __ATOMIC_SEQ_CST);
+}
+
+static void unlink_locked(kvo_thread *thread) {
+  kvo_thread *next = thread->next;
+  if (next) next->link = thread->link;
+  __atomic_store_n(thread->link, next, __ATOMIC_SEQ_CST);
+  thread->link = NULL;
+}
+
+// In the pool `next_pooled` is used, since another thread may still go on by `next`.
+static void let_go_locked(kvo_thread *thread) {
+  if (!thread->link || thread->in_use || !kvo_frames_are_gone(thread)) return;
+  unlink_locked(thread);
+  thread->next_pooled = pool;
+  pool = thread;
+}
+
+void kvo_thread_let_go(kvo_thread *thread) {
+  if (__atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST)) return;
+  KVO_LOCKED(&kvo_thread_lock);
+  let_go_locked(thread);
+}
+
+static kvo_thread *take_from_pool_locked(void) {
+  kvo_thread *thread = pool;
+  if (thread) pool = thread->next_pooled;
+  return thread;
+}
+
+// A record is one thread's at a time. What an earlier thread of it owns is the next one's own as well.
+static kvo_thread *make_locked(void) {
+  static uint32_t count;
+  kvo_thread *thread = kvo_alloc_zeroed(sizeof *thread);
+  if (!thread) return NULL;
+  kvo_frames_init(thread);
+  uintptr_t name = (uintptr_t)++count << KVO_OWNER_SHIFT;
+  if (name >> KVO_OWNER_SHIFT == count) thread->owner_bits = name & KVO_OWNER_BITS;
+  return thread;
+}
+
+// MARK: Threads that begin and end
+
+static void leave_locked(kvo_thread *thread) {
+  __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
+  __atomic_sub_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
+  let_go_locked(thread);
+}
+
+static void leave(kvo_thread *thread) {
+  KVO_LOCKED(&kvo_thread_lock);
+  leave_locked(thread);
+}
+
+static void end_thread(void *record) {
+  kvo_thread *thread = record;
+  kvo_open_pairs_end_of_thread(thread);
+  kvo_this_thread = NULL;
+  kvo_short_thread = &nobody;
+  kvo_owner_bits = 0;
+  kvo_show_hazards(thread);
+  leave(thread);
+}
+
+static bool has_thread_end;
+
+static void make_thread_end(void) { has_thread_end = !pthread_key_create(&thread_end, end_thread); }
+
+// Asks to be told of the thread's end, for which the C library may need memory. Where the process has used up
+// all keys, records of threads that have ended are not used again.
+static bool is_told_of_end(kvo_thread *thread) {
+  return !has_thread_end || !pthread_setspecific(thread_end, thread);
+}
+
+// Sequentially consistent, so that a thread that retires something and counts the threads in use
+// either sees this one, or has unlinked before this one reads.
+static void begin_locked(kvo_thread *thread) {
+  __atomic_store_n(&thread->number, ++thread_count, __ATOMIC_RELAXED);
+  link_locked(thread);
+  __atomic_add_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
+  kvo_distinct_expect_thread_locked(thread->number);
+}
+
+kvo_thread *kvo_thread_start(void) {
+  pthread_once(&thread_end_once, make_thread_end);
+  kvo_thread *thread;
+  {
+    KVO_LOCKED(&kvo_thread_lock);
+    thread = take_from_pool_locked();
+    if (!thread) thread = make_locked();
+    if (thread) begin_locked(thread);
+  }
+  if (!thread) return NULL;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (is_told_of_end(thread)) {
+    kvo_owner_bits = thread->owner_bits;
+    kvo_this_thread = thread;
+    choose_short_thread();
+    return thread;
+  }
+  leave(thread);
+  kvo_shortages++;
+  return NULL;
+}
+
+// MARK: Forks
+
+static void abandon_locked(kvo_thread *thread) {
+  kvo_distinct_abandon(thread->tellings);
+  thread->tellings = NULL;
+  kvo_frames_abandon(thread);
+  kvo_show_hazards(thread);
+  kvo_open_pairs_abandon_locked(thread);
+  if (thread->in_use) leave_locked(thread);
+  else let_go_locked(thread);
+}
+
+// The child has a single thread: nothing need be atomic.
+void kvo_thread_abandon_others(void) {
+  for (kvo_thread *next, *thread = threads; thread; thread = next) {
+    next = thread->next;
+    if (thread != kvo_this_thread) abandon_locked(thread);
+  }
+}

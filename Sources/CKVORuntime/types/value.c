@@ -1,0 +1,148 @@
+// A value is its type and its bytes: in the three words of the value itself where they fit, else in
+// a heap block of the value's own.
+//
+// Invariants: a value with a type owns what its type's `copy` made; nil has no type and owns
+// nothing; a string or object that is NULL is nil, never a value. The words are aligned to 16, so
+// what needs more goes to the heap, whose block then has room to align in. Values are moved by
+// plain assignment, which holds for every type whose bytes don't know their address; a binding
+// boxes the others.
+#include "base/kvo_memory.h"
+#include "types/kvo_type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORDS_ALIGNMENT = 16 };
+_Static_assert(_Alignof(kvo_value) == WORDS_ALIGNMENT, "any built-in type may lie in the words");
+_Static_assert(_Alignof(max_align_t) <= WORDS_ALIGNMENT, "heap blocks are no better aligned");
+_Static_assert(sizeof(kvo_value) == 32, "three words and the type");
+
+static bool is_inline(const kvo_type *type) {
+  return type->size <= KVO_VALUE_INLINE_SIZE && type->alignment <= WORDS_ALIGNMENT;
+}
+
+static bool is_over_aligned(const kvo_type *type) {
+  return type->alignment > _Alignof(max_align_t);
+}
+
+static void *aligned(const kvo_type *type, void *block) {
+  if (!is_over_aligned(type)) return block;
+  uintptr_t mask = type->alignment - 1;
+  return (char *)block + (-(uintptr_t)block & mask);
+}
+
+static void *place_of(const kvo_value *value) {
+  kvo_value *whole = (kvo_value *)(uintptr_t)value;
+  return is_inline(value->type) ? whole->payload.words : aligned(value->type, whole->payload.heap);
+}
+
+static bool make_room(kvo_value *value, const kvo_type *type) {
+  value->type = type;
+  if (is_inline(type)) return true;
+  value->payload.heap = kvo_alloc(type->size + (is_over_aligned(type) ? type->alignment : 0));
+  return value->payload.heap != NULL;
+}
+
+void kvo_value_give_up(kvo_value *value) {
+  if (!is_inline(value->type)) kvo_free(value->payload.heap);
+  value->type = NULL;
+}
+
+void *kvo_value_room(kvo_value *value, const kvo_type *type) {
+  if (make_room(value, type)) return place_of(value);
+  kvo_value_give_up(value);
+  return NULL;
+}
+
+// Of the sizes that fit inline, one is by far the most frequent, and worth no call.
+static void copy_small(void *target, const void *source, size_t size) {
+  if (size == sizeof(uint64_t)) memcpy(target, source, sizeof(uint64_t));
+  else memcpy(target, source, size);
+}
+
+kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *bytes) {
+  value->type = NULL;
+  if (KVO_LIKELY(!type->copy && is_inline(type))) {
+    copy_small(value->payload.words, bytes, type->size);
+    value->type = type;
+    return KVO_OK;
+  }
+  if (kvo_type_stands_for_nil(type, bytes)) return KVO_OK;
+  if (make_room(value, type) && kvo_type_copy(type, place_of(value), bytes)) return KVO_OK;
+  kvo_value_give_up(value);
+  return KVO_NO_MEMORY;
+}
+
+kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source) {
+  if (source->type) return kvo_value_init(target, source->type, place_of(source));
+  *target = KVO_VALUE_NIL;
+  return KVO_OK;
+}
+
+void kvo_value_destroy(kvo_value *value) {
+  const kvo_type *type = value->type;
+  if (!type) return;
+  bool is_in_words = is_inline(type);
+  void *place = is_in_words ? value->payload.words : aligned(type, value->payload.heap);
+  if (type->destroy) type->destroy(type, place);
+  if (!is_in_words) kvo_free(value->payload.heap);
+  value->type = NULL;
+}
+
+const void *kvo_value_bytes(const kvo_value *value) { return value->type ? place_of(value) : NULL; }
+
+bool kvo_value_is_nil(const kvo_value *value) {
+  const kvo_type *type = value->type;
+  if (!type || !type->operations || !type->operations->is_nil) return !type;
+  return type->operations->is_nil(type, place_of(value));
+}
+
+void kvo_value_unwrap(kvo_value *value) {
+  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
+  if (!operations || !operations->unwrap) return;
+  kvo_value inner;
+  operations->unwrap(value->type, place_of(value), &inner);
+  kvo_value_destroy(value);
+  *value = inner;
+}
+
+size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity) {
+  if (value->type && value->type->describe)
+    return value->type->describe(value->type, place_of(value), buffer, capacity);
+  int length = value->type ? snprintf(buffer, capacity, "<%s>", value->type->encoding)
+                           : snprintf(buffer, capacity, "nil");
+  return length < 0 ? 0 : (size_t)length;
+}
+
+// MARK: Values of the common types
+
+static kvo_value made(kvo_kind kind, const void *bytes) {
+  kvo_value value;
+  kvo_value_init(&value, kvo_type_of_kind(kind), bytes); // leaves nil where it fails
+  return value;
+}
+
+kvo_value kvo_value_bool(bool value) { return made(KVO_KIND_BOOL, &value); }
+kvo_value kvo_value_int(int64_t value) { return made(KVO_KIND_INT64, &value); }
+kvo_value kvo_value_double(double value) { return made(KVO_KIND_DOUBLE, &value); }
+kvo_value kvo_value_string(const char *string) { return made(KVO_KIND_STRING, &string); }
+kvo_value kvo_value_object(kvo_object *object) { return made(KVO_KIND_OBJECT, &object); }
+
+// Pointers lie in the words.
+
+const char *kvo_value_get_string(const kvo_value *value) {
+  const char *string = NULL;
+  bool is_string = value->type && value->type->kind == KVO_KIND_STRING;
+  if (is_string) memcpy(&string, value->payload.words, sizeof string);
+  return string;
+}
+
+kvo_object *kvo_value_get_object(const kvo_value *value) {
+  const kvo_type *type = value->type;
+  kvo_object *object = NULL;
+  if (!type) return NULL;
+  if (type->kind == KVO_KIND_OBJECT) memcpy(&object, value->payload.words, sizeof object);
+  else if (type->operations && type->operations->object)
+    object = type->operations->object(type, place_of(value));
+  return object;
+}

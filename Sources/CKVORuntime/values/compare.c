@@ -1,0 +1,72 @@
+// Values against values: whether they are equal, and which comes first.
+//
+// Two values are compared as what they have in common: one type, else numbers, else objects, else
+// collections. So a binding's number equals the runtime's, and its object the runtime's reference.
+#include "objects/kvo_class_internal.h"
+#include "types/kvo_call.h"
+#include "values/kvo_collection_internal.h"
+#include "values/kvo_number.h"
+
+#include <string.h>
+
+// MARK: Equality
+
+static bool numbers_are_equal(const kvo_value *a, const kvo_value *b) {
+  kvo_number left, right;
+  return kvo_value_number(a, &left) && kvo_value_number(b, &right) && kvo_number_equal(left, right);
+}
+
+static bool of_one_type_are_equal(const kvo_value *a, const kvo_value *b) {
+  const kvo_type *type = a->type;
+  return type->equal && type->equal(type, kvo_value_bytes(a), kvo_value_bytes(b));
+}
+
+bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
+  bool is_nil = kvo_value_is_nil(a);
+  if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b);
+  if (a->type == b->type && (of_one_type_are_equal(a, b) || a->type->kind != KVO_KIND_OBJECT))
+    return of_one_type_are_equal(a, b);
+  if (numbers_are_equal(a, b)) return true;
+  kvo_object *object = kvo_value_get_object(a);
+  if (object && object == kvo_value_get_object(b)) return true;
+  return kvo_value_is_collection(a, NULL) && kvo_value_collections_equal(a, b);
+}
+
+// MARK: Order
+
+// `compare:`, if the object answers it as documented.
+static const kvo_method *comparing_method(const kvo_object *object) {
+  const kvo_method *method = kvo_class_method(kvo_class_of(object), "compare:");
+  bool fits = method && method->call && !strcmp(method->call->encoding, "i@:@");
+  return fits ? method : NULL;
+}
+
+static bool compare_objects(kvo_object *a, kvo_object *b, int *order) {
+  const kvo_method *method = comparing_method(a);
+  if (!method || method != comparing_method(b)) return false;
+  typedef int (*compare)(kvo_object *, const kvo_method *, kvo_object *);
+  *order = ((compare)kvo_method_lookup(a, method))(a, method, b);
+  return true;
+}
+
+static bool compare_within_type(const kvo_value *a, const kvo_value *b, int *order) {
+  const kvo_type_operations *operations = a->type->operations;
+  if (a->type->kind == KVO_KIND_STRING)
+    *order = strcmp(kvo_value_get_string(a), kvo_value_get_string(b));
+  else if (operations && operations->compare)
+    *order = operations->compare(a->type, kvo_value_bytes(a), kvo_value_bytes(b));
+  else return false;
+  return true;
+}
+
+bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order) {
+  kvo_number left, right;
+  if (kvo_value_is_nil(a) || kvo_value_is_nil(b)) return false;
+  if (kvo_value_number(a, &left) && kvo_value_number(b, &right)) {
+    *order = kvo_number_compare(left, right);
+    return true;
+  }
+  if (a->type == b->type && compare_within_type(a, b, order)) return true;
+  kvo_object *object = kvo_value_get_object(a), *other = kvo_value_get_object(b);
+  return object && other && compare_objects(object, other, order);
+}

@@ -1,0 +1,201 @@
+// Hashes of values, and a table of places by hash.
+//
+// Equal values must have equal hashes, and values of different types can be equal: numbers by
+// worth. So every number is hashed as the integer that it is, if it is one within 64 bits, else as
+// a double, to which equal numbers round equally. Collections add up the hashes of their elements,
+// which serves any order.
+//
+// The table has open addressing with linear probing, at most three quarters full, and keeps the
+// hashes, so that growing asks no values. A value without a hash ends it: from then on everything
+// is found by comparing.
+#include "values/kvo_hash.h"
+
+#include "base/kvo_memory.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+#include "values/kvo_number.h"
+
+#include <string.h>
+
+// Small sets are searched faster than hashed.
+enum { COMPARED = 8 };
+
+static uint64_t mixed(uint64_t bits) {
+  bits = (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15u;
+  return bits ^ (bits >> 29);
+}
+
+// MARK: Hashes
+
+static bool hash_real(long double real, uint64_t *hash) {
+  if (real >= -0x1p63L && real < 0x1p63L && (long double)(int64_t)real == real) {
+    *hash = mixed((uint64_t)(int64_t)real);
+  } else if (real >= 0x1p63L && real < 0x1p64L && (long double)(uint64_t)real == real) {
+    *hash = mixed((uint64_t)real);
+  } else {
+    double rounded = (double)real;
+    memcpy(hash, &rounded, sizeof *hash);
+    *hash = mixed(*hash);
+  }
+  return true;
+}
+
+static bool hash_number(const kvo_type *type, const void *bytes, uint64_t *hash) {
+  kvo_number number = kvo_number_read(type, bytes);
+  if (number.form == KVO_NUMBER_REAL) return hash_real(number.real, hash);
+  *hash = mixed(number.form == KVO_NUMBER_SIGNED ? (uint64_t)number.integer : number.large);
+  return true;
+}
+
+static bool hash_string(const char *string, uint64_t *hash) {
+  uint64_t sum = 0xCBF29CE484222325u;
+  for (; string && *string; string++) sum = (sum ^ (unsigned char)*string) * 0x100000001B3u;
+  *hash = mixed(sum);
+  return true;
+}
+
+static bool hash_elements(const kvo_value *value, uint64_t *hash) {
+  uint64_t sum = mixed(~(uint64_t)KVO_KIND_BINDING), one;
+  kvo_elements elements = {0};
+  bool hashed = kvo_value_elements(value, NULL, &elements, NULL) == KVO_OK;
+  for (size_t i = 0; hashed && i < elements.count; i++) {
+    hashed = kvo_value_hash(&elements.values[i], &one);
+    if (hashed) sum += mixed(one);
+  }
+  kvo_elements_destroy(&elements);
+  *hash = sum;
+  return hashed;
+}
+
+static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash);
+
+static bool hash_struct(const kvo_struct_type *type, const char *bytes, uint64_t *hash) {
+  *hash = mixed(type->member_count);
+  for (size_t i = 0; i < type->member_count; i++) {
+    const kvo_struct_member *member = &type->members[i];
+    for (size_t element = 0; element < member->count; element++) {
+      uint64_t one;
+      const char *place = bytes + member->offset + element * member->type->size;
+      if (!hash_bytes(member->type, place, &one)) return false;
+      *hash = mixed(*hash + one);
+    }
+  }
+  return true;
+}
+
+// A binding's number or object can equal those of other types, so it is hashed as they are; an
+// object of a type with a hash of its own excepted, which equals by its own measure.
+static bool hash_bound(const kvo_type *type, const void *bytes, uint64_t *hash) {
+  const kvo_type_operations *operations = type->operations;
+  kvo_value number;
+  if (operations && operations->number && operations->number(type, bytes, &number)) {
+    bool hashed = kvo_value_hash(&number, hash);
+    kvo_value_destroy(&number);
+    return hashed;
+  }
+  if (!operations || !(operations->hash || operations->object)) return false;
+  *hash = operations->hash ? operations->hash(type, bytes)
+                           : mixed((uintptr_t)operations->object(type, bytes));
+  return true;
+}
+
+static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash) {
+  if (kvo_type_is_number(type)) return hash_number(type, bytes, hash);
+  if (type->kind == KVO_KIND_BINDING) return hash_bound(type, bytes, hash);
+  if (type->kind == KVO_KIND_STRUCT) return hash_struct((const kvo_struct_type *)type, bytes, hash);
+  const void *pointer;
+  memcpy(&pointer, bytes, sizeof pointer);
+  if (type->kind == KVO_KIND_STRING) return hash_string(pointer, hash);
+  *hash = mixed((uintptr_t)pointer);
+  return true;
+}
+
+bool kvo_value_hash(const kvo_value *value, uint64_t *hash) {
+  *hash = mixed(0);
+  if (kvo_value_is_nil(value)) return true;
+  if (kvo_value_is_collection(value, NULL)) return hash_elements(value, hash);
+  return hash_bytes(value->type, kvo_value_bytes(value), hash);
+}
+
+// MARK: Places
+
+struct kvo_place {
+  uint64_t hash;
+  size_t number; // of the value, from 1; 0 for a free slot
+};
+
+static struct kvo_place *free_slot(const kvo_places *places, uint64_t hash) {
+  size_t i = hash & places->mask;
+  while (places->slots[i].number) i = (i + 1) & places->mask;
+  return &places->slots[i];
+}
+
+static size_t scan(const kvo_places *places, const kvo_value *values, const kvo_value *value) {
+  for (size_t i = 0; i < places->count; i++)
+    if (kvo_value_equal(&values[i], value)) return i;
+  return SIZE_MAX;
+}
+
+size_t kvo_places_find(const kvo_places *places, const kvo_value *values, const kvo_value *value) {
+  uint64_t hash;
+  if (!places->slots || !kvo_value_hash(value, &hash)) return scan(places, values, value);
+  for (size_t i = hash & places->mask; places->slots[i].number; i = (i + 1) & places->mask) {
+    const struct kvo_place *place = &places->slots[i];
+    if (place->hash == hash && kvo_value_equal(&values[place->number - 1], value))
+      return place->number - 1;
+  }
+  return SIZE_MAX;
+}
+
+static bool grow(kvo_places *places) {
+  kvo_places grown = *places;
+  grown.mask = places->mask * 2 + 1;
+  grown.slots = kvo_alloc_zeroed((grown.mask + 1) * sizeof *grown.slots);
+  if (!grown.slots) return false;
+  for (size_t i = 0; i <= places->mask; i++)
+    if (places->slots[i].number) *free_slot(&grown, places->slots[i].hash) = places->slots[i];
+  kvo_free(places->slots);
+  *places = grown;
+  return true;
+}
+
+static void do_without(kvo_places *places) {
+  kvo_free(places->slots);
+  places->slots = NULL;
+  places->unhashed = true;
+}
+
+static bool put(kvo_places *places, const kvo_value *values, size_t index) {
+  uint64_t hash;
+  if (places->unhashed) return true;
+  if (!kvo_value_hash(&values[index], &hash)) {
+    do_without(places);
+    return true;
+  }
+  if ((index + 1) * 4 > (places->mask + 1) * 3 && !grow(places)) return false;
+  *free_slot(places, hash) = (struct kvo_place){hash, index + 1};
+  return true;
+}
+
+// Takes up hashing with the first value that is one too many to compare.
+static bool start(kvo_places *places, const kvo_value *values) {
+  places->mask = COMPARED * 4 - 1;
+  places->slots = kvo_alloc_zeroed((places->mask + 1) * sizeof *places->slots);
+  if (!places->slots) return false;
+  for (size_t i = 0; i < places->count; i++)
+    if (!put(places, values, i)) return false;
+  return true;
+}
+
+bool kvo_places_add(kvo_places *places, const kvo_value *values) {
+  bool hashing = places->slots || places->unhashed;
+  if (!hashing && places->count >= COMPARED && !start(places, values)) return false;
+  if (places->slots && !put(places, values, places->count)) return false;
+  places->count++;
+  return true;
+}
+
+void kvo_places_destroy(kvo_places *places) {
+  kvo_free(places->slots);
+  *places = (kvo_places){0};
+}

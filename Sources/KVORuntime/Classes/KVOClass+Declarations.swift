@@ -1,0 +1,156 @@
+internal import CKVORuntime
+
+/// What a class says of its keys, at any time. A declaration is checked against the class's fields, kept with the
+/// class, and told to the C core, which asks the class again; observed objects follow it (B4, F1).
+extension KVOClass {
+  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
+    let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
+    let keyPaths = declarations.accessors.compactMap { key, accessors in
+      accessors.keyPath.map { (key, $0) }
+    }
+    for (key, keyPath) in keyPaths {
+      if let getter = keyPath.onlyGetter {
+        _ = KVOClass.declaredGetters.insert(.of(key), at: getter)
+      }
+    }
+    let isInUse = KVOClass.lock.withLock {
+      preparation.declared.accessors.merge(declarations.accessors) { $1 }
+      preparation.declared.automatic.merge(declarations.automatic) { $1 }
+      preparation.declared.toMany.merge(declarations.toMany) { $1 }
+      preparation.declared.validators.merge(declarations.validators) { $1 }
+      preparation.declared.dependencies.merge(declarations.dependencies) { $0.union($1) }
+      forget(declarations.automatic.keys, declarations.dependencies.keys)
+      let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
+      refresh(keys.union(declarations.toMany.keys))
+      if !keyPaths.isEmpty { forgetKeyPaths() }
+      return preparation.isComplete
+    }
+    if isInUse { hintAtUnknownKeys(of: declarations) }
+    // Not under the lock: properties are read. What is tracked goes by the declared keys, too.
+    guard isInUse, !declarations.dependencies.isEmpty || !keyPaths.isEmpty else { return }
+    kvo_class_forget_dependencies(cClass)
+  }
+
+  // Of a key path that has been used another key may be meant now.
+  private func forgetKeyPaths() {
+    keyPaths.forget()
+    spelledKeys.forget()
+    for subclass in preparation.subclasses { subclass.forgetKeyPaths() }
+  }
+
+  /// Takes a key path's accessors for a key that the class overrides: observers are told what the class
+  /// answers, not what is stored. A declaration that there is goes first.
+  func learn(override accessors: Accessors?, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if preparation.overrides[key] == nil, let accessors {
+        preparation.overrides[key] = accessors
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
+  /// Takes where the `@Observed` property of a declared key is stored.
+  func learn(_ storage: Field, of key: String) -> Property? {
+    KVOClass.lock.withLock {
+      if preparation.learned[key] == nil {
+        preparation.learned[key] = storage
+        refresh([key])
+      }
+      return find(key)
+    }
+  }
+
+  /// What was declared of a key's automatic notification, in the class or a superclass.
+  func declaredAutomatic(_ key: String) -> Bool? {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).lazy
+        .compactMap { $0.preparation.declared.automatic[key] }.first
+    }
+  }
+
+  /// Declared accessors that go by a key path.
+  var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).flatMap { known in
+        known.preparation.declared.accessors.compactMap { key, accessors in
+          accessors.keyPath.map { (key, $0) }
+        }
+      }
+    }
+  }
+
+  /// The validator that the class or a superclass has declared for a key.
+  func validator(_ key: String) -> Validator? {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).lazy
+        .compactMap { $0.preparation.declared.validators[key] }.first
+    }
+  }
+
+  /// What the class is to be asked again.
+  private func forget(_ automatic: some Sequence<String>, _ derived: some Sequence<String>) {
+    for key in automatic { preparation.automatic[key] = nil }
+    for key in derived { preparation.affecting[key] = nil }
+    for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
+  }
+
+  // A class that is being prepared looks at its declarations afterwards.
+  func refresh(_ keys: Set<String>) {
+    guard preparation.isComplete else { return }
+    for key in keys.union(keys.flatMap(KVOClass.aliases)) {
+      // Let go of outside the lock: what its accessors captured may end with it.
+      let earlier = properties.withLock { $0.removeValue(forKey: key) }
+      check(find(key), replacing: earlier)
+    }
+    for subclass in preparation.subclasses { subclass.refresh(keys) }
+  }
+
+  // Handlers take values for what the key was when they were registered.
+  private func check(_ property: Property?, replacing earlier: Property?) {
+    guard let property, let earlier, property.observedType !== earlier.observedType else { return }
+    KVODiagnostics.stop(
+      """
+      "\(property.name.string)" of \(name) is of type \
+      \(className(of: earlier.observedType.swiftType)), and can't be declared as \
+      \(className(of: property.observedType.swiftType)) once the class is in use.
+      """)
+  }
+}
+
+extension KeyDeclarations {
+  /// What is declared without values of records that come too late: the objects that there are have no room
+  /// for them. What is there already stays.
+  fileprivate func withoutLateValues(of known: KVOClass) -> Self {
+    KVOClass.lock.withLock {
+      guard known.layout != nil else { return self }
+      var possible = self
+      for (key, declared) in accessors {
+        let earlier = known.declaredAccessors(key) as? StoredValue
+        guard earlier != nil || declared is StoredValue else { continue }
+        possible.accessors[key] = nil
+        if declared is StoredValue, earlier?.type === declared.type { continue }
+        KVODiagnostics.report(
+          misuse: """
+            \(known.name) declares \(quoted(key)) too late: the values that it keeps are those that it declares \
+            in registerKeys.
+            """)
+      }
+      return possible
+    }
+  }
+
+  /// What is declared of keys that there can be.
+  fileprivate func withoutImpossibleKeys(of className: String) -> Self {
+    let impossible = Set(accessors.keys).union(toMany.keys).filter { !$0.mayBeKey }
+    guard !impossible.isEmpty else { return self }
+    var possible = self
+    for key in impossible {
+      KVODiagnostics.report(
+        misuse: "\(className) declares the key \(String(reflecting: key)): a key has no NUL.")
+      possible.accessors[key] = nil
+      possible.toMany[key] = nil
+    }
+    return possible
+  }
+}

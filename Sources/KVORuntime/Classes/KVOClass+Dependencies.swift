@@ -1,0 +1,90 @@
+internal import CKVORuntime
+
+/// What affects a key: by string, by key path. The class is asked once for each key, and again when
+/// something has been declared.
+extension KVOClass {
+  /// What was declared of a key, in the class and its superclasses.
+  func declaredDependencies(_ key: String) -> Set<String> {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).reduce(into: []) { found, known in
+        found.formUnion(known.preparation.declared.dependencies[key] ?? [])
+      }
+    }
+  }
+
+  /// The key paths that affect a key.
+  /// - Parameter object: by which key paths get their names.
+  func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
+    let named = affecting(key)
+    let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
+    // Not under the lock: naming a key path reads properties.
+    return keyPaths.reduce(into: named) { found, keyPath in
+      if let key = object.knownKey(of: keyPath) {
+        // The class has said it for ever.
+        if let lease = key.lease { _ = Unmanaged.passRetained(lease) }
+        found.insert(key.name.string)
+      } else {
+        KVODiagnostics.report(
+          misuse:
+            """
+            "\(key)" of \(name) can't depend on the key path \(keyPath.text), which names no @Observed \
+            property and no declared key. Declare the dependency by string: declareKeys { \
+            $0.dependency("\(key)", on: …) }.
+            """)
+      }
+    }
+  }
+
+  // What no class function adds to is not kept twice: with very many keys that is memory.
+  private func affecting(_ key: String) -> Set<String> {
+    guard MethodOverride.affects(type) else { return declaredDependencies(key) }
+    if let known = KVOClass.lock.withLock({ preparation.affecting[key] }) { return known }
+    // Not under the lock: another caller need not wait for what the class does there.
+    let answer = type.keyPathsForValuesAffectingValue(forKey: key)
+    return KVOClass.lock.withLock {
+      if let known = preparation.affecting[key] { return known }
+      preparation.affecting[key] = answer
+      return answer
+    }
+  }
+
+  // MARK: The typed customisation protocol
+
+  private var customization: (any KeyValueObservingCustomization.Type)? {
+    type as? any KeyValueObservingCustomization.Type
+  }
+
+  private func affectingKeyPaths(_ key: String) -> Set<AnyKeyPath> {
+    if let known = preparation.affectingKeyPaths[key] { return known }
+    guard let customization, let keyPath = keyPath(of: key) else { return [] }
+    let answer = customization.keyPathsAffectingValue(for: keyPath)
+    preparation.affectingKeyPaths[key] = answer
+    return answer
+  }
+
+  /// What the protocol says of a key's automatic notification. Under `lock`.
+  func isAutomaticByKeyPath(_ key: String) -> Bool {
+    if let known = preparation.automaticByKeyPath[key] { return known }
+    guard let customization, let keyPath = keyPath(of: key) else { return true }
+    let answer = customization.automaticallyNotifiesObservers(for: keyPath)
+    preparation.automaticByKeyPath[key] = answer
+    return answer
+  }
+
+  /// The key path by which the class that has the property names it.
+  private func keyPath(of key: String) -> AnyKeyPath? {
+    preparation.keyPaths[key] ?? declaredAccessors(key)?.keyPath
+  }
+
+  /// Takes a key's own key path, which a typed call has shown: the customisation protocol can be asked
+  /// about it.
+  func learn(_ keyPath: AnyKeyPath, of key: String) {
+    guard customization != nil else { return }
+    let isNew = KVOClass.lock.withLock {
+      guard preparation.keyPaths.updateValue(keyPath, forKey: key) == nil else { return false }
+      refresh([key])
+      return true
+    }
+    if isNew { kvo_class_forget_dependencies(cClass) }
+  }
+}

@@ -1,0 +1,69 @@
+/// What mirrors show of an object: the stored properties of each of its classes, as Swift shows them,
+/// but an `@Observed` one as the property that it is, under its own name and without the wrapper. The
+/// root shows nothing: what it has is the runtime's.
+///
+/// So code that copies an object's properties by its mirror's labels copies keys and values.
+enum ObjectMirror {
+  /// The mirror that the root makes: of the object's class, or of the superclass of the first one that
+  /// makes its own and asks super for the rest.
+  static func make(of object: KVOObject) -> Mirror {
+    let classes = sequence(first: type(of: object), next: { _getSuperclass($0) as? KVOObject.Type })
+    let own = Array(classes).last { MethodOverride.reflects($0) }
+    return mirror(object, own.flatMap { _getSuperclass($0) } ?? type(of: object))
+  }
+
+  private static func mirror(_ object: KVOObject, _ type: AnyClass) -> Mirror {
+    guard type != KVOObject.self, let superclass = _getSuperclass(type) else {
+      return Mirror(
+        object, children: [], displayStyle: .class, ancestorRepresentation: .suppressed)
+    }
+    func open<Subject>(_ type: Subject.Type) -> Mirror {
+      // A class's mirror is of the object as an instance of that class.
+      Mirror(
+        unsafeBitCast(object, to: type), children: children(of: object, as: type),
+        displayStyle: .class,
+        ancestorRepresentation: .customized { mirror(object, superclass) })
+    }
+    // By way of an address: opening a class's metatype that was made an existential one gives
+    // optimised code the static class.
+    let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+    return _openExistential(unsafeBitCast(metadata, to: Any.Type.self), do: open)
+  }
+
+  private static func children(of object: KVOObject, as type: Any.Type) -> [Mirror.Child] {
+    guard type != KeyValueRecord.self else { return [] }  // as the root
+    return (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
+  }
+
+  private static func child(of object: KVOObject, as type: Any.Type, at index: Int) -> Mirror.Child
+  {
+    var name: UnsafePointer<CChar>?
+    var freeName: FreeName?
+    let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
+    defer { freeName?(name) }
+    let label = name.map { String(cString: $0) }
+    guard let label, let storage = value as? any ObservedStorage, let name = property(label) else {
+      return (label, value)
+    }
+    return (name, storage.content)
+  }
+
+  // "balance" of "_balance", "`my name`" of "`_my name`"
+  private static func property(_ label: String) -> String? {
+    if label.hasPrefix("`_") { return "`" + label.dropFirst(2) }
+    return label.hasPrefix("_") ? String(label.dropFirst()).inSource : nil
+  }
+}
+
+// The runtime's own functions, of which the standard library's mirrors are made; part of its ABI.
+
+private typealias FreeName = @convention(c) (UnsafePointer<CChar>?) -> Void
+
+@_silgen_name("swift_reflectionMirror_count")
+private func childCount<T>(of object: T, as type: Any.Type) -> Int
+
+@_silgen_name("swift_reflectionMirror_subscript")
+private func childValue<T>(
+  of object: T, as type: Any.Type, at index: Int, name: UnsafeMutablePointer<UnsafePointer<CChar>?>,
+  freeName: UnsafeMutablePointer<FreeName?>
+) -> Any

@@ -1,0 +1,52 @@
+internal import CKVORuntime
+
+/// A key's declared validator, without its types. It is called where validation is asked for, of the last object
+/// on the path, and may replace the value (B10).
+class Validator {
+  /// Leaves the value as it is where it throws.
+  func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {}
+}
+
+/// A validator of the objects and values that a declaration names.
+final class TypedValidator<Root: KVOObject, Value>: Validator {
+  private let validate: (Root, inout Value?) throws -> Void
+
+  init(_ validate: @escaping (Root, inout Value?) throws -> Void) { self.validate = validate }
+
+  override func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {
+    guard case .value(let converted) = ValueType.of(Value?.self).convert(value) else {
+      throw KeyValueError.typeMismatch(
+        key: key, className: className(of: type(of: object)), expected: className(of: Value.self),
+        found: typeName(of: value))
+    }
+    var proposed = converted.unbox(as: Value?.self)
+    // A declaration reaches objects of the declaring class and its subclasses only.
+    try validate(unsafeDowncast(object, to: Root.self), &proposed)
+    value = proposed.flatMap { flattened($0) }
+  }
+}
+
+extension KeyPathCoding {
+  static func validate(_ value: inout Any?, _ keyPath: String, of object: KVOObject) throws {
+    let (target, key) = try lastKey(of: keyPath, from: object)
+    switch target {
+    case let object as KVOObject: try object.validateValue(&value, forKey: key)
+    case let object as ForeignObject: try object.validate(&value, forKey: key)
+    default: break
+    }
+  }
+}
+
+extension ForeignObject {
+  fileprivate func validate(_ value: inout Any?, forKey key: String) throws {
+    let proposed = value
+    // C's validators know C's values.
+    var made =
+      proposed.flatMap(flattened).flatMap { ForeignValue.make(from: $0) } ?? CoreValue.of(proposed)
+    defer { kvo_value_destroy(&made) }
+    try key.withKey(className) { text in
+      try ThrownError.passing(key, of: className) { kvo_validate_value(header, text, &made, $0) }
+    }
+    value = ValueType.any(of: &made)
+  }
+}

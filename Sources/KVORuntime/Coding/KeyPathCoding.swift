@@ -1,0 +1,82 @@
+internal import CKVORuntime
+
+/// Key-value coding by key path. The C core follows the paths, and applies their operators; each key
+/// is read by its own object's class, and asked of its `value(forKey:)` where that is overridden.
+enum KeyPathCoding {
+  /// Whether a string is more than a single key.
+  static func isPath(_ text: String) -> Bool {
+    text.isEmpty || text == "self" || text.utf8.contains { $0 == UInt8(ascii: ".") }
+      || text.utf8.first == UInt8(ascii: "@")
+  }
+
+  static func value(_ keyPath: String, of object: any CoreObject) throws -> Any? {
+    try read(keyPath, name(of: object)) {
+      kvo_value_for_key_path(object.coreHeader, $0, $1, $2)
+    }
+  }
+
+  /// Sets the last key of a path; nothing happens where the path comes to nil before.
+  static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
+    let (target, key) = try lastKey(of: keyPath, from: object)
+    guard let holder = target.flatMap(flattened) else { return }
+    if let holder = holder as? any KeyedObject { return try holder.setValue(value, forKey: key) }
+    let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
+    // Dictionaries are reached again from the object on: what they are in takes a changed copy.
+    _ =
+      try PathSetting.hasDictionaries(holder)
+      ? setting.change(object, setting.keys) : setting.change(holder, [key])
+  }
+
+  /// What the last key of a path is a key of, and that key.
+  static func lastKey(
+    of keyPath: String, from object: any CoreObject
+  ) throws -> (target: Any?, key: String) {
+    // Not the core's, which points into the string that it borrows.
+    var last: UnsafePointer<CChar>?
+    let target = try read(keyPath, name(of: object)) {
+      kvo_value_with_last_key(object.coreHeader, $0, $1, &last, $2)
+    }
+    let key = keyPath.utf8.lastIndex(of: UInt8(ascii: ".")).map { keyPath.utf8.index(after: $0) }
+    return (target, key.map { String(keyPath[$0...]) } ?? keyPath)
+  }
+
+  // MARK: From any value on
+
+  static func value(_ keyPath: String, ofElementsOf collection: some Any) throws -> Any? {
+    try CoreValue.with(collection) { start in
+      try read(keyPath, className(of: type(of: collection))) {
+        kvo_value_value_for_key_path(start, $0, $1, $2)
+      }
+    }
+  }
+
+  /// A single key, a dot in which is no more than a character.
+  static func value(forKey key: String, ofElementsOf collection: some Any) throws -> Any? {
+    if key.utf8.first == UInt8(ascii: "@") { return try value(key, ofElementsOf: collection) }
+    return try CoreValue.with(collection) { start in
+      try read(key, className(of: type(of: collection))) {
+        kvo_value_value_for_key(start, $0, $1, $2)
+      }
+    }
+  }
+
+  static func name(of object: any CoreObject) -> String {
+    (object as? ForeignObject)?.className ?? className(of: type(of: object))
+  }
+
+  private static func read(
+    _ keyPath: String, _ className: String,
+    _ body: (
+      UnsafePointer<CChar>, UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>
+    ) -> kvo_status
+  ) throws -> Any? {
+    // Elements may be the first objects of Swift's that the core sees.
+    _ = Binding.root
+    var value = kvo_value()
+    try keyPath.withKey(className) { text in
+      try ThrownError.passing(keyPath, of: className) { body(text, &value, $0) }
+    }
+    defer { kvo_value_destroy(&value) }
+    return ValueType.any(of: &value)
+  }
+}

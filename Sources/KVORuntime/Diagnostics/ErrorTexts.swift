@@ -1,0 +1,93 @@
+internal import CKVORuntime
+
+// What errors say of a value that is not what was wanted, beyond what they carry: a property is asked what it
+// holds, in the classes of the name that the error has.
+
+extension KeyValueError {
+  /// The sentence of a `typeMismatch`.
+  static func mismatch(
+    _ key: String, _ className: String, _ expected: String, _ found: String
+  ) -> String {
+    let subject = "\(quoted(key)) of \(className)"
+    if let operation = operation(key) {
+      let article = KVOClass.used(named: found).isEmpty ? "a value of type" : "an object of"
+      return
+        "\(operation) of \(className) needs \(expected), but an element gives \(article) \(found)."
+    }
+    switch KVOClass.holding(key, inClassNamed: className) {
+    case .elements(_, of: expected):
+      return
+        "The elements of \(subject) have the type \(expected): one of type \(found) can't become one."
+    case .elements(let kind, _) where isOfProxy(found) && kind != proxied(found):
+      return
+        "\(subject) is \(kind), and no \(proxied(found).name): it takes \(expected), not \(found)."
+    case .noElements where isOfProxy(found):
+      return "\(subject) is no collection: it takes \(expected), not \(found)."
+    default: return "\(subject) takes \(expected), not \(found)."
+    }
+  }
+
+  /// The sentence of a `nilValue`.
+  static func noNil(_ key: String, _ className: String) -> String {
+    operation(key).map { "\($0) of \(className) needs values, but an element gives nil." }
+      ?? "\(quoted(key)) of \(className) can't be nil."
+  }
+
+  /// The sentence of an `invalidOperator`, with the operator that is probably meant.
+  static func fault(ofOperator name: String, in keyPath: String) -> String {
+    guard let text = OperatorFault.text(of: name, in: keyPath) else {
+      return
+        "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
+    }
+    // The core lists what there is.
+    let operators = text.split(separator: " ").filter { $0.hasPrefix("@") }
+      .map { String($0.prefix { $0 == "@" || $0.isLetter }) }
+    return text + (NearKey(name, among: Set(operators)).map { " " + $0.question } ?? "")
+  }
+
+  // The operator that a key path has, if it has one, as the core's own sentences begin.
+  private static func operation(_ keyPath: String) -> String? {
+    let names = keyPath.split(separator: ".").filter { $0.hasPrefix("@") }
+    guard KeyPathCoding.isPath(keyPath), let name = names.first else { return nil }
+    let phrase = names.count == 1 ? "The operator \(quoted(String(name)))" : "An operator"
+    return "\(phrase) in the key path \(quoted(keyPath))"
+  }
+
+  // What the mutable proxies set.
+  private static func isOfProxy(_ found: String) -> Bool {
+    found == KVORuntime.className(of: [Any].self) || proxied(found) == .set
+  }
+
+  private static func proxied(_ found: String) -> Holding.Kind {
+    found == KVORuntime.className(of: Set<AnyHashable>.self) ? .set : .array
+  }
+}
+
+/// What a property holds, as far as messages have to tell.
+enum Holding {
+  enum Kind: CustomStringConvertible {
+    case array, set
+
+    var name: String { self == .array ? "array" : "set" }
+    var description: String { self == .array ? "an array" : "a set" }
+  }
+
+  /// A collection of elements of a type of that name.
+  case elements(Kind, of: String)
+  case noElements
+  /// Anything, or what nothing is known of.
+  case unknown
+}
+
+extension KVOClass {
+  /// What the first class of that name holds for a key.
+  static func holding(_ key: String, inClassNamed name: String) -> Holding {
+    for known in used(named: name) {
+      guard let type = known.property(key)?.valueType, !type.holdsAnything else { continue }
+      guard let shape = type.shape else { return .noElements }
+      let kind: Holding.Kind = shape.kind == .KVO_SET ? .set : .array
+      return .elements(kind, of: className(of: shape.element.swiftType))
+    }
+    return .unknown
+  }
+}

@@ -1,0 +1,190 @@
+internal import CKVORuntime
+
+/// What the program probably means otherwise, without being wrong: said once, where a hook or the
+/// environment asks for it.
+enum Hint {
+  static var areWanted: Bool { kvo_wants_hints() }
+
+  private static let told = Locked<Set<String>>([])
+
+  /// - Parameter text: a sentence, which is not made unless it is asked for.
+  static func tell(_ text: @autoclosure () -> String) {
+    guard areWanted else { return }
+    let text = text()
+    if told.withLock({ $0.insert(text).inserted }) { kvo_give_hint(text) }
+  }
+}
+
+extension KVOObject {
+  /// What there is to say of the getter of a key that is about to be observed.
+  @inline(never)
+  func hintAtGetter(of key: String) {
+    hintAtPlainProperty(of: key)
+    hintAtOtherName(of: key)
+    if let keyPath = KVOClass.of(self).trackedKeyPath(ofKey: key) {
+      hintAtKeylessObject(on: keyPath)
+    }
+    hintAtSilence(of: key)
+    hintAtOwnBracket(of: key)
+  }
+
+  // Where the getter is in a bracket of its own key. What it makes when it is first read, and keeps, it may
+  // announce; so it is read twice.
+  private func hintAtOwnBracket(of key: String) {
+    let known = KVOClass.of(self)
+    let tracked = known.trackedKeyPath(ofKey: key)
+    guard let keyPath = tracked ?? known.property(key)?.accessors?.path,
+      (1...2).allSatisfy({ _ in
+        AnnouncementRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
+      })
+    else { return }
+    let name = tracked?.text ?? "\"\(key)\""
+    Hint.tell(
+      """
+      The getter of \(name) of \(className(of: type(of: self))) announces a change of that very property, by \
+      willChangeValue or withChange: so its observers are told each time that it is read, and without an end if \
+      they ask for its value. The bracket belongs around what changes the value, in the setter or in a method.
+      """)
+  }
+
+  // Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
+  func hintAtSilence(of key: String) {
+    guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
+      let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
+    else { return }
+    let key = property.name.string
+    // What is declared to affect it may be what its setter sets. A declared key is read as itself, too.
+    guard KVOClass.of(self).declaredDependencies(key).isEmpty,
+      KeyPathReads(of: keyPath, in: self).names.allSatisfy({ $0 == key })
+    else { return }
+    Hint.tell(
+      """
+      "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
+      property: \(remedy(for: key)) Setting it by key tells always.
+      """)
+  }
+
+  private func remedy(for key: String) -> String {
+    guard Field.isStored(key, in: type(of: self)) else {
+      return """
+        unless its setter says so, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
+        when it is assigned to.
+        """
+    }
+    let field = KVOClass.of(self).fields.first { $0.name == key }
+    return """
+      unless it is assigned to in withChange(of: \\.\(key.inSource)) { … }, nobody is told.\
+      \(field.map(\.takesWrapper) ?? true ? " Or mark it @Observed." : "")
+      """
+  }
+}
+
+// MARK: Code that is passed by
+
+/// What changes a property's storage without its setter.
+enum StorageChange: String {
+  case byKey = "what sets it by key"
+  case byProxy = "what changes its elements by a proxy (mutableArrayValue and its like)"
+  case byHandle = "what changes its elements by a handle (mutableArray and its like)"
+}
+
+extension Property {
+  private struct Look: Hashable {
+    let property: ObjectIdentifier
+    let change: StorageChange
+  }
+
+  private static let lookedAt = Locked<Set<Look>>([])
+
+  /// Where a change stores past code of the property's, since the key is not declared. An override
+  /// is known once a key path has shown it; else the program's symbols tell, as far as there are any,
+  /// which are looked at once for each key of a class.
+  @inline(never)
+  func hintAtCodePassedBy(_ change: StorageChange, of object: KVOObject) {
+    let look = Look(property: ObjectIdentifier(self), change: change)
+    guard let storage, Self.lookedAt.withLock({ $0.insert(look).inserted }) else { return }
+    let type = Swift.type(of: object)
+    let property = storage.isObserved ? storage.key : storage.name
+    if property != name.string, name.string.isComputed(in: type) {
+      return hintAtComputed(change, before: property, of: type)
+    }
+    guard let code = override == nil ? storage.code(of: property, in: type) : .override else {
+      return
+    }
+    Hint.tell(
+      """
+      \(className(of: type)) \(code.phrase(property)), and \(change.rawValue) passes by \(code.rawValue), \
+      since the key is not declared in registerKeys(): \
+      declareKeys { $0.stored("\(name.string)", \\.\(property.inSource)) }.
+      """)
+  }
+
+  // An undeclared key is found by what is stored, also under the name with a _ before it.
+  private func hintAtComputed(
+    _ change: StorageChange, before property: String, of type: KVOObject.Type
+  ) {
+    let key = name.string
+    Hint.tell(
+      """
+      \(className(of: type)) has a computed property "\(key)" with a setter, and \(change.rawValue) passes by \
+      that, since the key is not declared in registerKeys(), and is found to be the stored property "\(property)": \
+      declareKeys { $0.computed("\(key)", \\.\(key.inSource)) }.
+      """)
+  }
+}
+
+/// What a class may have done when a property is set.
+private enum SettingCode: String {
+  case observer = "that"
+  case override = "the override"
+
+  func phrase(_ property: String) -> String {
+    switch self {
+    case .observer: "has a didSet or willSet of \"\(property)\""
+    case .override: "overrides \"\(property)\""
+    }
+  }
+}
+
+extension Field {
+  /// What the class itself, or one between it and the one that stores the property, has for it.
+  fileprivate func code(of property: String, in type: KVOObject.Type) -> SettingCode? {
+    let classes = sequence(first: type as AnyClass, next: { _getSuperclass($0) })
+      .compactMap { $0 as? KVOObject.Type }
+    for known in classes where known != KVOObject.self {
+      let members = SymbolTable.members(of: known)
+      let storesIt = Field.declared(by: known).contains { $0.offset == offset && $0.name == name }
+      if !storesIt, members.contains(where: { $0.isAccessor("setter", of: property) }) {
+        return .override
+      }
+      guard storesIt else { continue }
+      let observes = members.contains {
+        $0.isAccessor("didset", of: property) || $0.isAccessor("willset", of: property)
+      }
+      return observes ? .observer : nil
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// Whether the class or a superclass has a property of that name with a setter, as symbols tell.
+  fileprivate func isComputed(in type: KVOObject.Type) -> Bool {
+    sequence(first: type as AnyClass, next: { _getSuperclass($0) })
+      .compactMap { $0 as? KVOObject.Type }
+      .contains { known in
+        known != KVOObject.self
+          && SymbolTable.members(of: known).contains { $0.isAccessor("setter", of: self) }
+      }
+  }
+}
+
+extension Substring {
+  // "M.Person.name.didset : Swift.String"
+  fileprivate func isAccessor(_ kind: String, of property: String) -> Bool {
+    guard let colon = firstRange(ofText: " : ") else { return false }
+    let entity = self[..<colon]
+    return entity.hasSuffix(".\(RawIdentifier.masked(name: property)).\(kind)")
+      && !entity.contains(" ")
+  }
+}

@@ -1,0 +1,134 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+// What there is to say of a registration that is made without an error, and probably won't tell what the
+// program expects.
+
+extension KVOObject {
+  /// Tells of a plain property that is observed by its key, or begins a key path that is: assigning to it tells
+  /// nobody.
+  func hintAtPlainProperty(of keyPath: String) {
+    let key = String(keyPath.prefix { $0 != "." })
+    guard let property = KVOClass.of(self).property(key), property.accessors == nil,
+      property.toMany == nil, let field = property.storage, !field.isObserved, field.isVariable
+    else { return }
+    // What leads nowhere has a word of its own.
+    if case .keyless? = KVOClass.of(self).deadEnd(of: keyPath)?.cause { return }
+    let name = className(of: type(of: self))
+    let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
+    Hint.tell(
+      """
+      "\(key)" of \(name) is observed, and is \(word): assigning to it tells nobody. \
+      \(field.takesWrapper ? "Mark it @Observed. Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
+      { … }. Setting it by key tells always.
+      """)
+  }
+
+  /// Tells of an `@Observed` property that is declared as stored under another key.
+  func hintAtOtherName(of key: String) {
+    let known = KVOClass.of(self)
+    guard !known.lacksFields, let property = known.property(key),
+      property.storage?.isObserved != true,
+      let accessors = property.accessors, case .accessors = accessors.use,
+      let keyPath = accessors.keyPath
+    else { return }
+    let reads = KeyPathReads(of: keyPath, in: self)
+    guard reads.named != nil, let own = reads.names.first, own != key else { return }
+    Hint.tell(
+      """
+      "\(key)" of \(known.name) is observed, and is declared as stored, but is the @Observed property "\(own)": \
+      assigning to that tells of the key "\(own)" alone. A property under another key is declared in \
+      registerKeys() as computed: declareKeys { $0.computed("\(key)", \\.\(own.inSource)) }.
+      """)
+  }
+
+  /// Tells of an object on a key path that nobody hears of when it changes.
+  func hintAtKeylessObject(on keyPath: AnyKeyPath) {
+    guard let object = keyPath.keylessObject else { return }
+    Hint.tell(
+      """
+      The key path \(keyPath.text) is observed, and goes through \(object.phrase): another object in its place \
+      is told, a change of what it has is not.
+      """)
+  }
+}
+
+// MARK: Tokens
+
+/// Sees that a token is let go of where it was made. The function of a registration holds it, where hints are
+/// wanted, and ends with that.
+final class TokenWatch {
+  private weak var object: KVOObject?
+  private weak var token: KeyValueObservation?
+  private let known: KVOClass
+  private let key: String
+  private let isCalled = Locked(false)
+  private let start: UInt64
+
+  // A token that is kept is kept for longer.
+  private static let moment: UInt64 = 10
+
+  init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
+    self.object = object
+    self.token = token
+    known = KVOClass.of(object)
+    self.key = key
+    start = kvo_milliseconds()
+  }
+
+  /// The handler has been called.
+  func noteCall() { isCalled.withLock { $0 = true } }
+
+  // A token that is there was invalidated, and one whose object dies ends with that.
+  deinit {
+    guard let object, token == nil, !isCalled.withLock({ $0 }),
+      kvo_milliseconds() - start < Self.moment
+    else { return }
+    MissedChange.wait(for: key, of: object, known)
+  }
+}
+
+/// The change that an observer would have been told, had its token been kept. Where nothing changes, or the key
+/// has another observer by then, the token may well have been meant to live for a moment. Waits in a
+/// registration of its own, until it has been called or the object dies.
+private final class MissedChange {
+  private struct Place: Hashable {
+    let object: ObjectIdentifier
+    let key: String
+  }
+
+  private static let waiting = Locked<Set<Place>>([])
+
+  private let place: Place
+  private let token = Locked<KeyValueObservation?>(nil)
+
+  private init(_ place: Place) { self.place = place }
+
+  static func wait(for key: String, of object: KVOObject, _ known: KVOClass) {
+    let place = Place(object: ObjectIdentifier(object), key: key)
+    guard waiting.withLock({ $0.insert(place).inserted }) else { return }
+    let missed = MissedChange(place)
+    let token = try? object.register(
+      key: key, [],
+      .boxing { (object: KVOObject, _) in missed.hint(object, known) }, isWatched: false)
+    missed.token.withLock { $0 = token }
+  }
+
+  private func hint(_ object: KVOObject, _ known: KVOClass) {
+    token.withLock {
+      let token = $0
+      $0 = nil
+      return token
+    }?.invalidate()
+    guard !object.isObserved(forKey: place.key) else { return }
+    let subject =
+      known.trackedKeyPath(ofKey: place.key)?.text ?? "\(quoted(place.key)) of \(known.name)"
+    Hint.tell(
+      """
+      An observation of \(subject) ended in the moment in which it was made, and now a change found nobody. If \
+      the token that observe returns was let go of there, keep it, in a property.
+      """)
+  }
+
+  deinit { Self.waiting.withLock { _ = $0.remove(place) } }
+}

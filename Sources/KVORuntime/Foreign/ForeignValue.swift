@@ -1,0 +1,137 @@
+internal import CKVORuntime
+
+/// Values of the C runtime's own types as Swift's, and back: what `ForeignObject` and `ForeignCollection` give and
+/// take. Structs are their bytes.
+enum ForeignValue {
+  /// A C value as what `ForeignObject.value(forKey:)` promises.
+  static func any(of value: UnsafePointer<kvo_value>, type: UnsafePointer<kvo_type>) -> Any? {
+    switch type.pointee.kind {
+    case .KVO_KIND_BOOL: kvo_value_get_bool(value)
+    case .KVO_KIND_FLOAT: Float(kvo_value_get_double(value))
+    case .KVO_KIND_DOUBLE, .KVO_KIND_LONG_DOUBLE: kvo_value_get_double(value)
+    case .KVO_KIND_UINT64: UInt(bitPattern: Int(kvo_value_get_int(value)))
+    case .KVO_KIND_STRING: kvo_value_get_string(value).map { String(cString: $0) }
+    case .KVO_KIND_OBJECT:
+      kvo_collection_of_value(value).map { ForeignCollection.swiftValue(of: $0) }
+        ?? kvo_value_get_object(value).map { ForeignObject.swiftValue(of: $0) }
+    case .KVO_KIND_POINTER, .KVO_KIND_SELECTOR:
+      bytes(of: value).flatMap { $0.load(as: UnsafeMutableRawPointer?.self) }
+    case .KVO_KIND_STRUCT: bytes(of: value).map { Array($0) }
+    default: Int(kvo_value_get_int(value))
+    }
+  }
+
+  /// What a C value is called in messages: the Swift type that stands for it, a struct's encoding.
+  static func typeName(of value: UnsafePointer<kvo_value>) -> String {
+    guard let type = value.pointee.type, let swiftValue = any(of: value, type: type) else {
+      return "another type"
+    }
+    return type.pointee.kind == .KVO_KIND_STRUCT
+      ? String(cString: type.pointee.encoding) : className(of: Swift.type(of: swiftValue))
+  }
+
+  /// A C value as a Swift type; nil if it can't become one.
+  static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
+    if let same = bits(of: value, as: type) ?? elements(of: value, as: type) { return same }
+    let conversion = ValueType.of(type).convert(ValueType.any(of: value))
+    guard case .value(let converted) = conversion else { return nil }
+    return converted.unbox(as: type)
+  }
+
+  /// A Swift value as a C value, which the caller destroys; nil if C has no type for it.
+  static func make(from value: Any) -> kvo_value? {
+    switch value {
+    case let truth as Bool: kvo_value_bool(truth)
+    case let number as UInt: unsigned(UInt64(number))
+    case let number as UInt64: unsigned(number)
+    case let number as any BinaryInteger: CoreValue.number(number)
+    case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
+    // In C a text would end at a NUL, and be another.
+    case let string as String: string.utf8.contains(0) ? nil : kvo_value_string(string)
+    case let object as ForeignObject: kvo_value_object(object.header)
+    case let object as KVOObject: kvo_value_object(object.boundHeader)
+    case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
+    case let pointer as UnsafeRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
+    case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")
+    case let elements as any CollectionValue: collection(of: elements)
+    default: nil
+    }
+  }
+
+  // An array or a set of C's, whose elements are C's values as well, where C has a type for them.
+  private static func collection<C: CollectionValue>(of elements: C) -> kvo_value? {
+    var values = elements.map { element in
+      flattened(element).map { make(from: $0) ?? CoreValue.of($0) } ?? kvo_value()
+    }
+    defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
+    let kind: kvo_collection_kind = C.isOrdered ? .KVO_ARRAY : .KVO_SET
+    guard let made = kvo_collection_create(kind, values, values.count, nil) else { return nil }
+    defer { kvo_object_release(UnsafeMutablePointer(made)) }
+    return kvo_value_object(UnsafeMutablePointer(made))
+  }
+
+  /// A Swift value of the size of a C struct, as one.
+  static func structure(_ value: Any, as type: UnsafePointer<kvo_type>) -> kvo_value? {
+    func make<T>(_ value: T) -> kvo_value? {
+      guard isLaidOut(T.self, like: type) else { return nil }
+      var bytes = [UInt8](repeating: 0, count: max(type.pointee.size, MemoryLayout<T>.stride))
+      // Shorter than the struct where that ends in padding.
+      withUnsafeBytes(of: value) { source in
+        bytes.withUnsafeMutableBytes { $0.copyMemory(from: source) }
+      }
+      var made = kvo_value()
+      return kvo_value_init(&made, type, bytes) == .KVO_OK ? made : nil
+    }
+    return _openExistential(value, do: make)
+  }
+
+  private static func unsigned(_ number: UInt64) -> kvo_value? { make(number, encoding: "Q") }
+
+  private static func make<T: BitwiseCopyable>(_ value: T, encoding: String) -> kvo_value? {
+    guard let type = kvo_type_for_encoding(encoding, nil) else { return nil }
+    var copy = value
+    var made = kvo_value()
+    return kvo_value_init(&made, type, &copy) == .KVO_OK ? made : nil
+  }
+
+  private static func bits<Value>(
+    of value: UnsafePointer<kvo_value>, as type: Value.Type
+  ) -> Value? {
+    guard let cType = value.pointee.type, isLaidOut(type, like: cType) else { return nil }
+    return kvo_value_bytes(value)?.loadUnaligned(as: type)
+  }
+
+  // Of a Swift collection type, with each element converted.
+  private static func elements<Value>(
+    of value: UnsafePointer<kvo_value>, as type: Value.Type
+  ) -> Value? {
+    let type = ValueType.of(type)
+    guard type.shape != nil, kvo_value_is_collection(value, nil) else { return nil }
+    var converted = kvo_value()
+    defer { kvo_value_destroy(&converted) }
+    guard kvo_value_convert(&converted, type.cType, value) == .KVO_OK else { return nil }
+    return ValueType.value(of: &converted)
+  }
+
+  // Structs and pointers: what has no references and the same size is taken for the same.
+  private static func isLaidOut<T>(_ type: T.Type, like cType: UnsafePointer<kvo_type>) -> Bool {
+    let kind = cType.pointee.kind
+    guard kind == .KVO_KIND_STRUCT || kind == .KVO_KIND_POINTER, _isPOD(type) else { return false }
+    return [MemoryLayout<T>.size, MemoryLayout<T>.stride].contains(cType.pointee.size)
+  }
+
+  private static func bytes(of value: UnsafePointer<kvo_value>) -> UnsafeRawBufferPointer? {
+    guard let type = value.pointee.type, let bytes = kvo_value_bytes(value) else { return nil }
+    return UnsafeRawBufferPointer(start: bytes, count: type.pointee.size)
+  }
+}
+
+extension KeyValueObservedChange {
+  /// With values converted to `Value`; absent where that can't be.
+  init(converting change: OpaquePointer) {
+    self.init(
+      change,
+      newValue: kvo_change_get_new(change).flatMap { ForeignValue.read($0, as: Value.self) },
+      oldValue: kvo_change_get_old(change).flatMap { ForeignValue.read($0, as: Value.self) })
+  }
+}

@@ -1,0 +1,65 @@
+internal import CSwiftRuntime
+
+/// Key paths to the storage of `@Observed` properties: where they lead. Mostly the key path object has the offset,
+/// or the property's number (`StorageIndex`); else the key path is projected, and must lead into the object.
+enum StorageKeyPath {
+  /// The address of the storage in the object with that header.
+  static func address(
+    of keyPath: AnyKeyPath, _ header: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    let object = header - ObjectHeader.offset
+    if isLayoutKnown, let offset = offset(in: keyPath) ?? StorageIndex.offset(of: keyPath) {
+      return object + offset
+    }
+    return project(keyPath, object)
+  }
+
+  // A key path object holds, behind its own two words, one of the key-value coding string and one
+  // of the buffer's size and flags, a 32-bit header for each component: kind, flags and, for a
+  // stored property of a class, the offset. None of this is documented, hence the check, and the
+  // projection where it fails.
+  private static func offset(in keyPath: AnyKeyPath) -> Int? {
+    let component = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
+      .load(fromByteOffset: 32, as: UInt32.self)
+    let isMutableFieldOfClass = component & 0x7f80_0000 == 0x0380_0000
+    let offset = component & 0x007f_ffff
+    let isInline = offset < 0x007f_fffd
+    return isMutableFieldOfClass && isInline ? Int(offset) : nil
+  }
+
+  private static let isLayoutKnown: Bool = {
+    let object = LayoutProbe()
+    let first = object.address + (offset(in: \LayoutProbe.first) ?? 0)
+    let second = object.address + (offset(in: \LayoutProbe.second) ?? 0)
+    return withUnsafeMutablePointer(to: &object.first) { first == $0 }
+      && withUnsafeMutablePointer(to: &object.second) { second == $0 }
+  }()
+
+  // Where a superclass is of a library built for library evolution, a key path may be longer, or
+  // calls accessors and leads to a copy: hence the second look.
+  private static func project(
+    _ keyPath: AnyKeyPath, _ object: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    let instance = Unmanaged<KVOObject>.fromOpaque(object).takeUnretainedValue()
+    let storage = type(of: keyPath).valueType as? any ObservedStorage.Type
+    let address = storage?.address(of: keyPath, in: instance)
+    guard let address, ObjectHeader.isInside(address, object + ObjectHeader.offset) else {
+      stop(for: instance)
+    }
+    return address
+  }
+
+  /// Stops the program because the storage of a property can't be found.
+  static func stop(for object: KVOObject) -> Never {
+    KVODiagnostics.stop(
+      """
+      The storage of an @Observed property of \(className(of: type(of: object))) can't be found. \
+      Its class needs a KVORuntime that is built without library evolution.
+      """)
+  }
+}
+
+private final class LayoutProbe: KVOObject {
+  final var first = 0
+  final var second: [Int] = []
+}

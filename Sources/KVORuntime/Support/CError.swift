@@ -1,0 +1,108 @@
+internal import CKVORuntime
+
+/// What a function of the C runtime did not do, and why. `KeyValueError` is made of it, and a hook's own error
+/// goes to C as its status.
+struct CoreError {
+  let status: kvo_status
+  /// The sentence that it wrote.
+  let text: String
+  /// What the error is about, empty where the function said nothing of it.
+  let className, key, component, expected, found: String
+}
+
+/// Calls a C function; returns its error, nil on success.
+///
+/// The C structure has room for long names and is written only on failure: it is neither cleared
+/// nor copied on each call.
+func failure(_ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status) -> CoreError? {
+  withUnsafeTemporaryAllocation(of: kvo_error.self, capacity: 1) { error in
+    // A buffer of one has an address.
+    let error = error.baseAddress!
+    return call(error) == .KVO_OK ? nil : CoreError(error)
+  }
+}
+
+extension CoreError {
+  @inline(never)
+  init(_ error: UnsafePointer<kvo_error>) {
+    self.init(
+      status: error.pointee.status, text: string(error.pointee.message),
+      className: string(error.pointee.class_name), key: string(error.pointee.key),
+      component: string(error.pointee.component), expected: string(error.pointee.expected),
+      found: string(error.pointee.found))
+  }
+}
+
+/// An array of characters of C, as far as its NUL.
+private func string<Characters>(_ characters: Characters) -> String {
+  withUnsafeBytes(of: characters) {
+    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+  }
+}
+
+extension KeyValueError {
+  /// What a call of the C runtime came to, about a key or key path of a class.
+  init(_ error: CoreError, key: String, className: String) {
+    // A collection's path begins at no class.
+    let isOwned = !error.className.isEmpty && error.className != "a value"
+    let owner = isOwned ? error.className : className
+    let subject = error.key.isEmpty ? key : error.key
+    switch error.status {
+    case .KVO_UNDEFINED_KEY: self = .undefinedKey(key: subject, className: owner)
+    case .KVO_NIL_VALUE: self = .nilValue(key: subject, className: owner)
+    case .KVO_READ_ONLY: self = .readOnly(key: subject, className: owner)
+    case .KVO_TYPE_MISMATCH:
+      self = .typeMismatch(
+        key: subject, className: owner,
+        expected: error.expected.isEmpty ? "another type" : error.expected,
+        found: error.found.isEmpty ? "a value" : error.found)
+    case .KVO_INVALID_KEY_PATH:
+      self = .invalidKeyPath(keyPath: key, component: error.component, className: owner)
+    case .KVO_INVALID_OPERATOR:
+      OperatorFault.note(error.text, of: error.component, in: key)
+      self = .invalidOperator(error.component, keyPath: key)
+    case .KVO_VALIDATION_FAILED:
+      self = .validationFailed(key: subject, className: owner, reason: error.text)
+    default:
+      self = .notObservable(
+        key: key, className: className, reason: error.reason(about: key, className))
+    }
+  }
+
+  /// The status that stands for it in C.
+  var status: kvo_status {
+    switch self {
+    case .undefinedKey: .KVO_UNDEFINED_KEY
+    case .nilValue: .KVO_NIL_VALUE
+    case .typeMismatch: .KVO_TYPE_MISMATCH
+    case .readOnly: .KVO_READ_ONLY
+    case .notObservable: .KVO_NOT_OBSERVABLE
+    case .observerNotRegistered: .KVO_NOT_REGISTERED
+    case .invalidKeyPath: .KVO_INVALID_KEY_PATH
+    case .invalidOperator: .KVO_INVALID_OPERATOR
+    case .indexOutOfBounds: .KVO_INDEX_OUT_OF_BOUNDS
+    case .validationFailed: .KVO_VALIDATION_FAILED
+    }
+  }
+
+  /// Which class and key it is about.
+  var subject: (className: String, key: String) {
+    switch self {
+    case .undefinedKey(let key, let name), .nilValue(let key, let name),
+      .readOnly(let key, let name), .typeMismatch(let key, let name, _, _),
+      .notObservable(let key, let name, _), .observerNotRegistered(let key, let name, _),
+      .invalidKeyPath(let key, _, let name), .indexOutOfBounds(let key, let name, _, _),
+      .validationFailed(let key, let name, _):
+      (name, key)
+    case .invalidOperator(_, let keyPath): ("", keyPath)
+    }
+  }
+}
+
+extension CoreError {
+  /// The sentence without the words that `KeyValueError.notObservable` begins with, too.
+  fileprivate func reason(about key: String, _ className: String) -> String {
+    let beginning = "\"\(key)\" of \(className) can't be observed: "
+    return text.hasPrefix(beginning) ? String(text.dropFirst(beginning.count)) : text
+  }
+}

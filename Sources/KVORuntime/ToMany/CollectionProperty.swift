@@ -1,0 +1,352 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+// To-many keys whose collection a property holds: stored, where it is changed in place, or behind
+// accessors, which are given a changed copy.
+
+/// Where the collection of a key is.
+struct CollectionPlace {
+  let key: ToManyKey
+  let property: Property
+
+  /// Nil where the property's getter throws.
+  func read<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R? {
+    if property.accessors != nil { return (try? boxed())?.withAddress(body) }
+    guard let address else { return nil }
+    kvo_swift_check_access(address, false)
+    return body(address)
+  }
+
+  func write<R>(_ body: (UnsafeMutableRawPointer) throws -> R) throws -> R {
+    if let accessors = property.accessors {
+      let value = try boxed()
+      let result = try value.withAddress(body)
+      try accessors.set(value, of: key.object)
+      return result
+    }
+    guard let address else { throw key.readOnly }
+    if Hint.areWanted { property.hintAtCodePassedBy(.byProxy, of: key.object) }
+    var record = kvo_swift_access()
+    return try withUnsafeMutablePointer(to: &record) { record in
+      kvo_swift_begin_modify(address, record)
+      defer { kvo_swift_end_modify(record) }
+      return try body(address)
+    }
+  }
+
+  /// Refuses to change elements of what nobody knows.
+  func requireUsed() throws {
+    if property.isUnused(in: key.object) { throw key.unused }
+  }
+
+  private var address: UnsafeMutableRawPointer? {
+    property.storage.map { key.object.address + $0.offset }
+  }
+
+  private func boxed() throws -> ConvertedValue {
+    let value = try property.accessors?.value(of: key.object)
+    guard let type = property.valueType, case .value(let converted) = type.convert(value) else {
+      throw key.mismatch(value as Any, expected: property.type.swiftType)
+    }
+    return converted
+  }
+}
+
+/// An array property as an ordered to-many key.
+struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
+  let place: CollectionPlace
+  let isOptional: Bool
+
+  private var elements: [Element] {
+    let elements = place.read {
+      isOptional
+        ? $0.assumingMemoryBound(to: [Element]?.self).pointee ?? []
+        : $0.assumingMemoryBound(to: [Element].self).pointee
+    }
+    return elements ?? []
+  }
+
+  var count: Int { elements.count }
+  func element(at index: Int) -> Any { present(flattened(elements[index])) }
+  func elements(in range: Range<Int>) -> [Any] {
+    elements[range].map { present(flattened($0)) }
+  }
+  var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
+
+  func converted(_ element: Any) throws -> Any { try place.key.convert(element) as Element }
+
+  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+    let elements: [Element] = try elements.map { try place.key.convert($0) }
+    try change(.insertion, at: indexes) {
+      if let index = indexes.firstBeyond(insertingInto: $0.count) {
+        throw place.key.outOfBounds(index, of: $0.count)
+      }
+      $0.insert(elements, at: indexes)
+      return []
+    }
+  }
+
+  func remove(at indexes: RangeSet<Int>) throws {
+    try change(.removal, at: indexes) {
+      let removed = try elements(at: indexes, of: $0)
+      $0.removeSubranges(indexes)
+      return removed
+    }
+  }
+
+  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try place.key.convert($0) }
+    try change(.replacement, at: indexes) {
+      let replaced = try self.elements(at: indexes, of: $0)
+      $0.replace(at: indexes, with: elements)
+      return replaced
+    }
+  }
+
+  func set(_ elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try place.key.convert($0) }
+    try place.requireUsed()
+    _ = try place.key.changeWhole { try update { exchange(&$0, elements) } }
+  }
+
+  private func exchange(_ stored: inout [Element], _ elements: [Element]) -> [Element] {
+    let replaced = stored
+    stored = elements
+    return replaced
+  }
+
+  // Bounds are looked at again where the elements are changed: prior observers may have changed
+  // them, too.
+  private func elements(at indexes: RangeSet<Int>, of elements: [Element]) throws -> [Element] {
+    if let index = indexes.firstBeyond(elements.count) {
+      throw place.key.outOfBounds(index, of: elements.count)
+    }
+    return indexes.ranges.flatMap { elements[$0] }
+  }
+
+  // What goes ends after the access to the storage: its deinit may use the property.
+  private func change(
+    _ kind: KeyValueChange, at indexes: RangeSet<Int>,
+    _ body: (inout [Element]) throws -> [Element]
+  ) throws {
+    try place.requireUsed()
+    _ = try place.key.change(kind, at: indexes) { try update(body) }
+  }
+
+  // An optional's value is taken out, so that it has no second owner while it is changed.
+  private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {
+    try place.write { address in
+      guard isOptional else {
+        return try body(&address.assumingMemoryBound(to: [Element].self).pointee)
+      }
+      let stored = address.assumingMemoryBound(to: [Element]?.self)
+      let wasNil = stored.pointee == nil
+      var elements = stored.pointee.take() ?? []
+      defer { stored.pointee = wasNil && elements.isEmpty ? nil : elements }
+      return try body(&elements)
+    }
+  }
+}
+
+/// The elements that there were.
+private struct ArraySnapshot<Element>: OrderedReading {
+  let all: [Element]
+
+  var count: Int { all.count }
+  func element(at index: Int) -> Any { present(flattened(all[index])) }
+  func elements(in range: Range<Int>) -> [Any] { all[range].map { present(flattened($0)) } }
+}
+
+extension Array {
+  /// Inserts as many elements as there are indexes, which are those that they have afterwards.
+  mutating func insert(_ elements: [Element], at indexes: RangeSet<Int>) {
+    var next = elements.startIndex
+    for range in indexes.ranges {
+      insert(contentsOf: elements[next..<next + range.count], at: range.lowerBound)
+      next += range.count
+    }
+  }
+
+  /// Puts as many elements as there are indexes in the places of those.
+  mutating func replace(at indexes: RangeSet<Int>, with elements: [Element]) {
+    var next = elements.startIndex
+    for range in indexes.ranges {
+      replaceSubrange(range, with: elements[next..<next + range.count])
+      next += range.count
+    }
+  }
+}
+
+/// A set property as an unordered to-many key.
+struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
+  let place: CollectionPlace
+  let isOptional: Bool
+
+  private var stored: Set<Element> {
+    let stored = place.read {
+      isOptional
+        ? $0.assumingMemoryBound(to: Set<Element>?.self).pointee ?? []
+        : $0.assumingMemoryBound(to: Set<Element>.self).pointee
+    }
+    return stored ?? []
+  }
+
+  var count: Int { stored.count }
+  func contains(_ member: AnyHashable) -> Bool {
+    KVORuntime.member(member, as: Element.self).map { stored.contains($0) } ?? false
+  }
+  var members: Set<AnyHashable> { Set(stored.lazy.map { AnyHashable($0) }) }
+
+  // What can't be a member is none that could be taken away or kept.
+  func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
+    let adds = mutation == .union || mutation == .set
+    let members: Set<Element> =
+      adds
+      ? Set(try members.map { try place.key.convert($0.base) })
+      : Set(members.lazy.compactMap { member($0, as: Element.self) })
+    try place.requireUsed()
+    // Made only if the key is observed; the change ends it.
+    try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) {
+      _ = try update { make(mutation, members, &$0) }
+    }
+  }
+
+  // Nil becomes a set when something comes into it. What goes ends after the access to the storage:
+  // its deinit may use the property.
+  private func make(
+    _ mutation: KeyValueSetMutation, _ members: Set<Element>, _ stored: inout Set<Element>?
+  ) -> Set<Element> {
+    guard var present = stored.take() else {
+      let comes = mutation == .union || mutation == .set
+      stored = comes && !members.isEmpty ? members : nil
+      return []
+    }
+    switch mutation {
+    case .union:
+      present.formUnion(members)
+      stored = present
+      return []
+    case .minus:
+      let gone = present.intersection(members)
+      present.subtract(members)
+      stored = present
+      return gone
+    case .intersect:
+      stored = present.intersection(members)
+      return present
+    case .set:
+      stored = members
+      return present
+    }
+  }
+
+  private func update<R>(_ body: (inout Set<Element>?) -> R) throws -> R {
+    try place.write { address in
+      guard !isOptional else {
+        return body(&address.assumingMemoryBound(to: Set<Element>?.self).pointee)
+      }
+      let stored = address.assumingMemoryBound(to: Set<Element>.self)
+      var members: Set<Element>? = stored.move()
+      defer { stored.initialize(to: members ?? []) }
+      return body(&members)
+    }
+  }
+}
+
+// MARK: By key-value coding
+
+/// A key whose value is an array, whatever answers for it.
+struct KeyedArray: OrderedReading, OrderedMutation {
+  let key: ToManyKey
+  /// Nil of a key that only the object answers.
+  let property: Property?
+
+  private var elements: [Any] { (try? key.object.value(forKey: key.name.string)) as? [Any] ?? [] }
+
+  var count: Int { elements.count }
+  func element(at index: Int) -> Any { elements[index] }
+  func elements(in range: Range<Int>) -> [Any] { Array(elements[range]) }
+  var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
+
+  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+    try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
+  }
+
+  func remove(at indexes: RangeSet<Int>) throws {
+    try update(.removal, indexes) { $0.removeSubranges(indexes) }
+  }
+
+  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+    try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
+  }
+
+  func set(_ elements: [Any]) throws {
+    let changed = try changed { $0 = elements }
+    try key.changeWhole { try key.object.setValue(changed, forKey: key.name.string) }
+  }
+
+  private func update(
+    _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
+  ) throws {
+    let changed = try changed(body)
+    try key.change(kind, at: indexes) {
+      try key.object.setValue(changed, forKey: key.name.string)
+    }
+  }
+
+  // What the key can't have is refused before anybody is told.
+  private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
+    let value = try key.object.value(forKey: key.name.string)
+    guard var elements = (value ?? []) as? [Any] else {
+      throw key.holds(value as Any, no: [Any].self)
+    }
+    if property?.isUnused(in: key.object) == true { throw key.unused }
+    body(&elements)
+    _ = try property?.takes(elements, of: key.object)
+    return elements
+  }
+}
+
+/// A key whose value is a set, whatever answers for it.
+struct KeyedSet: MemberReading, MemberMutation {
+  let key: ToManyKey
+  /// Nil of a key that only the object answers.
+  let property: Property?
+
+  var members: Set<AnyHashable> {
+    (try? key.object.value(forKey: key.name.string)) as? Set<AnyHashable> ?? []
+  }
+  var count: Int { members.count }
+  func contains(_ member: AnyHashable) -> Bool { members.contains(member) }
+
+  func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
+    let value = try key.object.value(forKey: key.name.string)
+    guard let present = (value ?? Set<AnyHashable>()) as? Set<AnyHashable> else {
+      throw key.holds(value as Any, no: Set<AnyHashable>.self)
+    }
+    if property?.isUnused(in: key.object) == true { throw key.unused }
+    let changed = mutation.result(of: present, members)
+    _ = try property?.takes(changed, of: key.object)
+    let set = { try key.object.setValue(changed, forKey: key.name.string) }
+    guard let property, property.observedType.holdsAnything else {
+      return try key.change(mutation, .of(members), set)
+    }
+    // The type tells nothing of members, so nobody could compare.
+    try key.change(
+      mutation.kind, goes: property.observedValue(of: present.subtracting(changed)),
+      comes: property.observedValue(of: changed.subtracting(present)), set)
+  }
+}
+
+extension KeyValueSetMutation {
+  fileprivate func result(
+    of present: Set<AnyHashable>, _ members: Set<AnyHashable>
+  ) -> Set<AnyHashable> {
+    switch self {
+    case .union: present.union(members)
+    case .minus: present.subtracting(members)
+    case .intersect: present.intersection(members)
+    case .set: members
+    }
+  }
+}

@@ -1,0 +1,264 @@
+internal import CKVORuntime
+
+/// What a class declares of a to-many key, without its types: the closures of `KeyDeclarations`, which proxies
+/// read and change the key by (B8, B9).
+protocol ToManyDeclaration {
+  /// What observers are told: `[Element]` or `Set<Element>`.
+  var type: ValueType { get }
+  /// The proxy that the key reads as.
+  func value(of key: ToManyKey) -> Any
+  /// Makes the core value of all elements.
+  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>)
+  /// Makes the core value of the elements of an ordered key at those indexes that there are.
+  func pick(
+    _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>)
+
+  /// The key's elements as of an ordered one, and how they are changed; nil for another.
+  func ordered(_ key: ToManyKey) -> (reading: any OrderedReading, mutation: (any OrderedMutation)?)?
+  /// The key's elements as of an unordered one, and how they are changed; nil for another.
+  func unordered(_ key: ToManyKey) -> (reading: any MemberReading, mutation: (any MemberMutation)?)?
+}
+
+extension ToManyDeclaration {
+  func ordered(
+    _ key: ToManyKey
+  ) -> (reading: any OrderedReading, mutation: (any OrderedMutation)?)? { nil }
+  func unordered(
+    _ key: ToManyKey
+  ) -> (reading: any MemberReading, mutation: (any MemberMutation)?)? { nil }
+  func pick(
+    _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
+  ) { read(object, into: value) }
+}
+
+// MARK: Ordered
+
+/// The accessors of an ordered key, and of an ordered set's.
+struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
+  let count: (Root) -> Int
+  let element: (Root, Int) -> Element
+  let index: ((Root, AnyHashable) -> Int?)?
+  let elements: ((Root, Range<Int>) -> [Element])?
+  let insert: ((Root, [Element], RangeSet<Int>) throws -> Void)?
+  let remove: ((Root, RangeSet<Int>) throws -> Void)?
+  let replace: ((Root, RangeSet<Int>, [Element]) throws -> Void)?
+
+  var type: ValueType { .of([Element].self) }
+
+  func value(of key: ToManyKey) -> Any { ArrayProxy(OrderedKey(self, key)) }
+
+  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+    value.initialize(to: .of(all(of: root(object))))
+  }
+
+  func pick(
+    _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
+  ) {
+    let root = root(object)
+    let count = size(of: root)
+    let picked = ranges.flatMap { elements(of: root, in: $0.clamped(to: 0..<count)) }
+    value.initialize(to: .of(picked))
+  }
+
+  func ordered(
+    _ key: ToManyKey
+  ) -> (reading: any OrderedReading, mutation: (any OrderedMutation)?)? {
+    let bound = OrderedKey(self, key)
+    return (bound, insert != nil && remove != nil ? bound : nil)
+  }
+
+  fileprivate func all(of root: Root) -> [Element] { elements(of: root, in: 0..<size(of: root)) }
+
+  // As the core, which takes a negative answer for none.
+  fileprivate func size(of root: Root) -> Int { Swift.max(0, count(root)) }
+
+  // The form for several is one call.
+  fileprivate func elements(of root: Root, in range: Range<Int>) -> [Element] {
+    if let elements, range.count > 1 { return elements(root, range) }
+    return range.map { element(root, $0) }
+  }
+
+  // A declaration reaches objects of the declaring class and its subclasses only.
+  fileprivate func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
+}
+
+/// One object's ordered key with such accessors.
+private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMutation {
+  private let accessors: OrderedAccessors<Root, Element>
+  private let key: ToManyKey
+  private let root: Root
+
+  init(_ accessors: OrderedAccessors<Root, Element>, _ key: ToManyKey) {
+    self.accessors = accessors
+    self.key = key
+    root = accessors.root(key.object)
+  }
+
+  var count: Int { accessors.size(of: root) }
+
+  var blockSize: Int { accessors.elements == nil ? 1 : 64 }
+
+  func element(at index: Int) -> Any { present(flattened(accessors.element(root, index))) }
+
+  func elements(in range: Range<Int>) -> [Any] {
+    accessors.elements(of: root, in: range).map { present(flattened($0)) }
+  }
+
+  func index(of member: AnyHashable) -> Int? {
+    if let index = accessors.index { return index(root, member) }
+    return elements(in: 0..<count).firstIndex { $0 as? AnyHashable == member }
+  }
+
+  func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
+
+  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+    let elements: [Element] = try elements.map { try key.convert($0) }
+    try key.change(.insertion, at: indexes) { try accessors.insert?(root, elements, indexes) }
+  }
+
+  func remove(at indexes: RangeSet<Int>) throws {
+    try key.change(.removal, at: indexes) { try accessors.remove?(root, indexes) }
+  }
+
+  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try key.convert($0) }
+    let refusal = try key.change(.replacement, at: indexes) { () -> (any Error)? in
+      guard let replace = accessors.replace else { return try exchange(at: indexes, elements) }
+      try replace(root, indexes, elements)
+      return nil
+    }
+    if let refusal { throw refusal }
+  }
+
+  func set(_ elements: [Any]) throws {
+    let elements: [Element] = try elements.map { try key.convert($0) }
+    let refusal = try key.changeWhole {
+      try exchange(at: RangeSet(0..<count), elements, at: RangeSet(0..<elements.count))
+    }
+    if let refusal { throw refusal }
+  }
+
+  private func exchange(at indexes: RangeSet<Int>, _ elements: [Element]) throws -> (any Error)? {
+    try exchange(at: indexes, elements, at: indexes)
+  }
+
+  // What is refused leaves the elements that there were.
+  // - Returns: the error where these are refused as well, so that something has changed.
+  private func exchange(
+    at old: RangeSet<Int>, _ elements: [Element], at new: RangeSet<Int>
+  ) throws -> (any Error)? {
+    let replaced = old.ranges.flatMap { accessors.elements(of: root, in: $0) }
+    if !old.isEmpty { try accessors.remove?(root, old) }
+    do {
+      if !new.isEmpty { try accessors.insert?(root, elements, new) }
+      return nil
+    } catch {
+      guard old.isEmpty || (try? accessors.insert?(root, replaced, old)) != nil else {
+        return error
+      }
+      throw error
+    }
+  }
+}
+
+// MARK: Unordered
+
+/// The accessors of an unordered key.
+struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
+  let count: (Root) -> Int
+  let contains: (Root, Element) -> Bool
+  let elements: (Root) -> AnySequence<Element>
+  let add: ((Root, Set<Element>) throws -> Void)?
+  let remove: ((Root, Set<Element>) throws -> Void)?
+  let intersect: ((Root, Set<Element>) throws -> Void)?
+  let set: ((Root, Set<Element>) throws -> Void)?
+
+  var type: ValueType { .of(Set<Element>.self) }
+
+  func value(of key: ToManyKey) -> Any { SetProxy(MemberKey(self, key)) }
+
+  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
+    value.initialize(to: .of(Set(elements(root(object)))))
+  }
+
+  func unordered(
+    _ key: ToManyKey
+  ) -> (reading: any MemberReading, mutation: (any MemberMutation)?)? {
+    let bound = MemberKey(self, key)
+    return (bound, add != nil && remove != nil ? bound : nil)
+  }
+
+  fileprivate func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
+}
+
+/// One object's unordered key with such accessors.
+private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, MemberMutation {
+  private let accessors: MemberAccessors<Root, Element>
+  private let key: ToManyKey
+  private let root: Root
+
+  init(_ accessors: MemberAccessors<Root, Element>, _ key: ToManyKey) {
+    self.accessors = accessors
+    self.key = key
+    root = accessors.root(key.object)
+  }
+
+  var count: Int { Swift.max(0, accessors.count(root)) }
+
+  func contains(_ member: AnyHashable) -> Bool {
+    KVORuntime.member(member, as: Element.self).map { accessors.contains(root, $0) } ?? false
+  }
+
+  var members: Set<AnyHashable> { Set(accessors.elements(root).lazy.map { AnyHashable($0) }) }
+
+  // What can't be a member is none that could be taken away or kept.
+  func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
+    let adds = mutation == .union || mutation == .set
+    let converted: Set<Element> =
+      adds
+      ? Set(try members.map { try key.convert($0.base) })
+      : Set(members.lazy.compactMap { member($0, as: Element.self) })
+    let refusal = try key.change(mutation, .of(converted)) { try make(mutation, converted) }
+    if let refusal { throw refusal }
+  }
+
+  // - Returns: what was refused where something has changed nevertheless.
+  private func make(
+    _ mutation: KeyValueSetMutation, _ members: Set<Element>
+  ) throws -> (any Error)? {
+    switch mutation {
+    case .union: try accessors.add?(root, members)
+    case .minus: try accessors.remove?(root, members)
+    case .intersect:
+      guard let intersect = accessors.intersect else {
+        _ = try removeOthers(than: members)
+        break
+      }
+      try intersect(root, members)
+    case .set:
+      guard let set = accessors.set else { return try exchange(for: members) }
+      try set(root, members)
+    }
+    return nil
+  }
+
+  // What is refused leaves the members that there were.
+  private func exchange(for members: Set<Element>) throws -> (any Error)? {
+    let others = try removeOthers(than: members)
+    let missing = members.filter { !accessors.contains(root, $0) }
+    if missing.isEmpty { return nil }
+    do {
+      try accessors.add?(root, missing)
+      return nil
+    } catch {
+      guard others.isEmpty || (try? accessors.add?(root, others)) != nil else { return error }
+      throw error
+    }
+  }
+
+  private func removeOthers(than members: Set<Element>) throws -> Set<Element> {
+    let others = Set(accessors.elements(root)).subtracting(members)
+    if !others.isEmpty { try accessors.remove?(root, others) }
+    return others
+  }
+}

@@ -1,0 +1,175 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+/// A type as any other: what it can do, it says by the standard library's protocols. Objects and existentials are
+/// subclasses below; optionals, collections and dictionaries have files of their own.
+class TypedValueType<T>: ValueType, @unchecked Sendable {
+  // Asked once: a conformance is looked up by name.
+  private let equatable = T.self as? any Equatable.Type
+  private let comparable = T.self as? any Comparable.Type
+  private let hashable = T.self as? any Hashable.Type
+
+  init(
+    isOptional: Bool = false, _ abilities: Abilities = TypedValueType.ownAbilities,
+    shape: CollectionShape? = nil
+  ) {
+    super.init(Self.description, T.self, isOptional: isOptional, abilities, shape: shape)
+  }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    address.assumingMemoryBound(to: T.self).pointee
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    if let same = value as? T, type(of: same as Any) == T.self { return .value(.of(same)) }
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    return ValueConversion.convert(value, to: T.self).map { .value(.of($0)) } ?? .mismatch
+  }
+
+  override func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {
+    address.assumingMemoryBound(to: T.self).pointee = value.unbox(as: T.self)
+  }
+
+  override func initialize(_ address: UnsafeMutableRawPointer, to value: ConvertedValue) {
+    address.assumingMemoryBound(to: T.self).initialize(to: value.unbox(as: T.self))
+  }
+
+  override func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
+    let source = source.assumingMemoryBound(to: T.self)
+    target.assumingMemoryBound(to: T.self).initialize(to: source.pointee)
+  }
+
+  override func destroy(_ value: UnsafeMutableRawPointer) {
+    value.assumingMemoryBound(to: T.self).deinitialize(count: 1)
+  }
+
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    func equal<E: Equatable>(_ type: E.Type) -> Bool {
+      a.assumingMemoryBound(to: type).pointee == b.assumingMemoryBound(to: type).pointee
+    }
+    return equatable.map { equal($0) } ?? false
+  }
+
+  override func order(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Int32 {
+    func order<C: Comparable>(_ type: C.Type) -> Int32 {
+      let a = a.assumingMemoryBound(to: type)
+      let b = b.assumingMemoryBound(to: type)
+      return a.pointee < b.pointee ? -1 : b.pointee < a.pointee ? 1 : 0
+    }
+    return comparable.map { order($0) } ?? 0
+  }
+
+  override func hash(at address: UnsafeRawPointer) -> Int {
+    func hash<H: Hashable>(_ type: H.Type) -> Int {
+      address.assumingMemoryBound(to: type).pointee.hashValue
+    }
+    return hashable.map { hash($0) } ?? 0
+  }
+
+  override func number(at address: UnsafeRawPointer) -> kvo_value {
+    // The two that most numbers are, without a look at what they are.
+    if T.self == Double.self { return kvo_value_double(address.load(as: Double.self)) }
+    if T.self == Int.self { return kvo_value_int(Int64(address.load(as: Int.self))) }
+    return CoreValue.number(address.assumingMemoryBound(to: T.self).pointee) ?? kvo_value()
+  }
+
+  /// What the protocols say that `T` conforms to.
+  static var ownAbilities: Abilities {
+    var abilities: Abilities = []
+    if T.self is any Comparable.Type { abilities.insert(.order) }
+    if T.self is any Hashable.Type { abilities.insert(.hash) }
+    let isNumber = T.self is any BinaryInteger.Type || T.self is any BinaryFloatingPoint.Type
+    if isNumber || T.self == Bool.self { abilities.insert(.number) }
+    return abilities
+  }
+
+  // Values without references are copied as bytes, by the core itself.
+  private static var description: kvo_type {
+    kvo_type(
+      encoding: KeyName.of(className(of: T.self)).interned,
+      size: MemoryLayout<T>.size,
+      alignment: MemoryLayout<T>.alignment,
+      kind: .KVO_KIND_BINDING,
+      copy: _isPOD(T.self) ? nil : ValueOperations.copy,
+      destroy: _isPOD(T.self) ? nil : ValueOperations.destroy,
+      equal: T.self is any Equatable.Type ? ValueOperations.equal : nil,
+      describe: ValueOperations.describe,
+      binding: nil,
+      operations: nil)
+  }
+}
+
+/// A subclass of `KVOObject`.
+final class ReferenceValueType<T>: TypedValueType<T>, @unchecked Sendable {
+  init() { super.init(Self.ownAbilities.union(.reference)) }
+}
+
+/// Another class whose objects are the core's: one that stands for an object of C.
+final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Sendable {
+  init() { super.init(Self.ownAbilities.union(.object)) }
+
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    address.assumingMemoryBound(to: T.self).pointee.coreHeader
+  }
+}
+
+/// `Any`, `AnyObject` or any protocol's: what it is shows when it is looked at.
+final class ExistentialValueType<T>: TypedValueType<T>, @unchecked Sendable {
+  init() { super.init([.object, .wrapper]) }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    // Made an `Any` by generic code, one would be wrapped in another.
+    if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
+    return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
+  }
+
+  private func opened(_ value: Any) -> Any {
+    func open<Content>(_ type: Content.Type) -> Any { value as! Content }
+    return _openExistential(type(of: value) as Any.Type, do: open)
+  }
+
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    (any(at: address) as? any CoreObject)?.coreHeader
+  }
+
+  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
+
+  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    CoreValue.make(of: any(at: address), into: value)
+  }
+}
+
+/// What a set of anything has: to key-value coding it is what is inside.
+private final class AnyHashableValueType: TypedValueType<AnyHashable>, @unchecked Sendable {
+  init() { super.init(Self.ownAbilities.union([.object, .wrapper])) }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    flattened(address.assumingMemoryBound(to: AnyHashable.self).pointee.base)
+  }
+
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    (any(at: address) as? any CoreObject)?.coreHeader
+  }
+
+  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
+
+  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    CoreValue.make(of: any(at: address), into: value)
+  }
+}
+
+extension AnyHashable: DescribedValue {
+  static func makeValueType() -> ValueType { AnyHashableValueType() }
+}
+
+extension ValueType {
+  /// Whether a value may be one of any type, collections among them.
+  var holdsAnything: Bool {
+    let content = (swiftType as? any OptionalType.Type)?.wrappedType ?? swiftType
+    return content == AnyHashable.self || ValueType.isExistential(content)
+  }
+
+  static func isExistential(_ type: Any.Type) -> Bool {
+    kvo_swift_is_existential(unsafeBitCast(type, to: UnsafeRawPointer.self))
+  }
+}

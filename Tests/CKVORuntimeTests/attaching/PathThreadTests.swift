@@ -1,0 +1,225 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I1 and C4 along key paths and through derived keys: links, values, registrations and deaths from
+/// several threads at once, on objects that lead to one another in circles.
+@Suite(.serialized) struct PathThreadTests {
+  private static let paths = [
+    "value", "twice", "nextTwice", "next.value", "next.twice", "next.next.value",
+    "next.nextTwice", "next.next.nextTwice",
+  ]
+
+  private static func options(_ random: inout Random) -> kvo_options {
+    kvo_options(rawValue: UInt32(random.next(16)))
+  }
+
+  @Test(
+    "I1: paths are relinked while others set, register, invalidate and die: none outlives its end")
+  func everythingAtOnce() {
+    let nodes = (0..<5).map { _ in make(weave_class()) }
+    let shared = Shared(nodes)
+    let tally = Tally()
+    onThreads(5) { thread in
+      var random = Random(seed: UInt64(thread))
+      for _ in 0..<800 {
+        let node = shared.value[random.next(5)]
+        let next = random.next(6)
+        switch thread {
+        case 0: weave_set_value(node, Double(next))
+        case 1, 2: weave_set_next(node, next < 5 ? shared.value[next] : nil)
+        case 3:
+          let path = Self.paths[random.next(Self.paths.count)]
+          tally.makeAndEnd(node, path, Self.options(&random))
+        default:
+          let mortal = make(weave_class())
+          weave_set_next(mortal, node)
+          tally.makeAndEnd(mortal, Self.paths[random.next(Self.paths.count)], .KVO_PRIOR)
+          kvo_add_callback(
+            mortal, "next.nextTwice", .KVO_NEW, { _, _, _, _ in }, nil, nil, nil, nil)
+          weave_set_value(mortal, 1)
+          weave_set_next(mortal, nil)
+          kvo_object_release(mortal)
+        }
+      }
+    }
+    #expect(tally.isSettled)
+    #expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("C1 I1: an observer of a derived key may be removed as soon as it is there")
+  func removedAtOnce() {
+    let node = make(weave_class())
+    let observer = make(watcher.self)
+    let (shared, watching) = (Shared(node), Shared(observer))
+    let (left, wrong) = (Count(), Count())
+    let rounds = 20_000
+    onThreads(3) { thread in
+      if thread == 0 {
+        for _ in 0..<rounds {
+          if add(watching.value, to: shared.value, "twice").status != .KVO_OK { wrong.add() }
+        }
+      } else {
+        while left.value < rounds {
+          if remove(watching.value, from: shared.value, "twice").status == .KVO_OK { left.add() }
+        }
+      }
+    }
+    #expect(wrong.value == 0 && left.value == rounds)
+    #expect(!isSwapped(node) && node.pointee.observations == nil)
+    observer.release()
+    kvo_object_release(node)
+  }
+
+  @Test("I1: n sets on m threads at the end of a path are n times m calls")
+  func exactCount() {
+    let nodes = (0..<3).map { _ in make(weave_class()) }
+    weave_set_next(nodes[0], nodes[1])
+    weave_set_next(nodes[1], nodes[2])
+    let probe = Probe()
+    let handles = ["next.next.value", "next.next.twice", "next.nextTwice"].map {
+      probe.register(nodes[0], $0)
+    }
+    let shared = Shared(nodes)
+    onThreads(4) { _ in
+      for round in 0..<500 { weave_set_value(shared.value[2], Double(round)) }
+    }
+    #expect(probe.calls == 3 * 4 * 500)
+    for handle in handles { kvo_handle_release(handle) }
+    #expect(probe.ended == 3)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test(
+    "I3: who is led to a change under way is told of it, if another thread has led there",
+    arguments: ["next.value", "nextTwice", "next.twice", "next.nextTwice"])
+  func pathLedElsewhere(_ path: String) {
+    let nodes = (0..<4).map { _ in make(weave_class()) }
+    weave_set_next(nodes[2], nodes[3])
+    let changed = path == "next.nextTwice" ? nodes[3] : nodes[2]
+    let (steady, led) = (Probe(), Probe())
+    let shared = Shared(nodes)
+    let handles = [steady.register(changed, "value"), led.register(nodes[0], path)]
+    for isElsewhere in [true, false] {
+      weave_set_next(nodes[0], nodes[1])
+      let calls = led.calls
+      kvo_will_change(changed, "value")
+      if isElsewhere {
+        onThreads(1) { _ in weave_set_next(shared.value[0], shared.value[2]) }
+      } else {
+        weave_set_next(nodes[0], nodes[2])
+      }
+      #expect(led.calls == calls + 1)
+      kvo_did_change(changed, "value")
+      #expect(led.calls == calls + (isElsewhere ? 2 : 1))
+    }
+    for handle in handles { kvo_handle_release(handle) }
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  /// Where a thread waits that reads a node's link.
+  private final class Halt: @unchecked Sendable {
+    private let gate = UnsafeMutablePointer<CFixtures.gate>.allocate(capacity: 1)
+    init() { gate.initialize(to: .init()) }
+    deinit { gate.deallocate() }
+    /// For the calling thread.
+    func setUp(at node: CObject) { weave_halt_at(node, gate) }
+    func awaitArrival() { fixture_await(&gate.pointee.begun, 1) }
+    func letGo() { fixture_raise(&gate.pointee.let_go) }
+  }
+
+  /// How often a set is told before anybody else goes on.
+  private static func told(_ probe: Probe, _ node: CObject) -> Int {
+    let calls = probe.calls
+    weave_set_value(node, 5)
+    return probe.calls - calls
+  }
+
+  private static func row(_ count: Int) -> [CObject] {
+    let nodes = (0..<count).map { _ in make(weave_class()) }
+    for index in 2..<count { weave_set_next(nodes[index - 1], nodes[index]) }
+    return nodes
+  }
+
+  @Test(
+    "I3 G1: who has set a link has all behind it followed, also what another thread has just placed",
+    arguments: ["next.next.value", "nextTwice", "next.next.twice", "next.nextTwice"])
+  func linkSetBesideAnother(_ path: String) {
+    let nodes = Self.row(4)
+    let (probe, told, halt) = (Probe(), Locked(0), Halt())
+    let handle = probe.register(nodes[0], path)
+    let shared = Shared((nodes, changed: path == "next.nextTwice" ? nodes[3] : nodes[2]))
+    onThreads(2) { thread in
+      let (nodes, changed) = shared.value
+      if thread == 0 {
+        halt.setUp(at: nodes[1])  // it stands there then, and has gone no further
+        weave_set_next(nodes[0], nodes[1])
+        return
+      }
+      halt.awaitArrival()
+      weave_set_next(nodes[0], nodes[1])
+      told.withLock { $0 = Self.told(probe, changed) }
+      halt.letGo()
+    }
+    #expect(told.withLock { $0 } == 1)
+    kvo_handle_release(handle)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("I3 C1: who registers a path has all of it followed, also what another thread has placed")
+  func registeredBesideAnother() {
+    let nodes = Self.row(4)
+    let (probe, told, registering, setting) = (Probe(), Locked(0), Halt(), Halt())
+    let shared = Shared(nodes)
+    onThreads(3) { thread in
+      let nodes = shared.value
+      switch thread {
+      case 0:  // its path's first link stands, and what that key is derived from is being followed
+        registering.setUp(at: nodes[0])
+        let handle = probe.register(nodes[0], "nextNext.next.value")
+        told.withLock { $0 = Self.told(probe, nodes[3]) }
+        setting.letGo()
+        kvo_handle_release(handle)
+      case 1:  // stands further along that path, and has gone no further
+        registering.awaitArrival()
+        setting.setUp(at: nodes[2])
+        weave_set_next(nodes[0], nodes[1])
+      default:
+        setting.awaitArrival()
+        registering.letGo()
+      }
+    }
+    #expect(told.withLock { $0 } == 1)
+    for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("F5 I3: a tracked key goes on to whatever is set while the runtime goes to stand at it")
+  func trackedRounds() { #expect(sight_missed_after_rounds() == 0) }
+
+  @Test("F5 I3: threads that track one key leave it standing at all that was read last")
+  func trackedBesideAnother() { #expect(sight_missed_beside_another() == 0) }
+
+  @Test("F5 I3: who was held up in reading a computed key does not undo what was read later")
+  func trackedByOlderReading() { #expect(sight_missed_after_older_reading() == 0) }
+
+  @Test("F5: a getter that reads something else each time is given up, and told of changes still")
+  func trackedRestless() { #expect((2...5).contains(sight_readings_of_restless())) }
+
+  @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
+  func lastLinkWins() {
+    let nodes = (0..<4).map { _ in make(weave_class()) }
+    let probe = Probe()
+    let handle = probe.register(nodes[0], "next.value")
+    let shared = Shared(nodes)
+    for round in 0..<200 {
+      onThreads(3) { thread in weave_set_next(shared.value[0], shared.value[thread + 1]) }
+      let calls = probe.calls
+      for node in nodes.dropFirst() { weave_set_value(node, Double(round)) }
+      #expect(probe.calls == calls + 1)
+    }
+    kvo_handle_release(handle)
+    for node in nodes { kvo_object_release(node) }
+  }
+}

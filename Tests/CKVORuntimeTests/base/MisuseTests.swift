@@ -1,0 +1,238 @@
+import CFixtures
+import CKVORuntime
+import Glibc
+import TestSupport
+import Testing
+
+/// Misuse and what stops a program: in processes of their own, as handlers are the process's.
+@Suite struct MisuseTests {
+  @Test("D8: a did without a will goes to the misuse handler, with class and key, and tells nobody")
+  func didWithoutWill() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "balance", .KVO_PRIOR)
+
+      kvo_did_change(object.object, "balance")
+      #expect(reports() == 1)
+      kvo_will_change(object.object, "balance")
+      kvo_did_change(object.object, "owner")
+      #expect(reports() == 2)
+      let texts = heard.withLock { $0 }
+      #expect(texts[0].hasSuffix("it is ignored."))
+      #expect(
+        texts[1].hasSuffix("The last one that is open is for \"balance\": did you mean that?"))
+      kvo_did_change(object.object, "balance")
+      kvo_did_change(object.object, "balance")
+      #expect(reports() == 3)
+
+      for (message, key) in zip(heard.withLock { $0 }, ["balance", "owner", "balance"]) {
+        #expect(message.contains("CAccount") && message.contains(key))
+      }
+      #expect(log.take() == ["a: prior balance", "a: balance"])
+      account_setBalance(object, 1)
+      #expect(log.take() == ["a: prior balance", "a: balance"])
+      object.release()
+    }
+  }
+
+  @Test("D6: a did on another thread than the will is a did without will")
+  func didOnAnotherThread() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "balance")
+      kvo_will_change(object.object, "balance")
+      let shared = Shared(object)
+      onThreads(1) { _ in kvo_did_change(shared.value.object, "balance") }
+      #expect(reports() == 1)
+      #expect(log.take() == [])
+      kvo_did_change(object.object, "balance")
+      #expect(reports() == 1)
+      #expect(log.take() == ["a: balance"])
+      object.release()
+    }
+  }
+
+  @Test("D8: a will left open is reported when its thread ends, once, and silences nothing")
+  func willLeftOpenByThread() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "balance", .KVO_NEW)
+      let shared = Shared(object)
+      onThreads(1) { _ in
+        kvo_will_change(shared.value.object, "balance")
+        kvo_will_change(shared.value.object, "owner")
+        kvo_did_change(shared.value.object, "owner")
+      }
+      #expect(reports() == 1)
+      let message = heard.withLock { $0[0] }
+      #expect(message.contains("CAccount") && message.contains("balance"))
+      #expect(message.contains("ended"))
+      account_setBalance(object, 2)
+      #expect(log.take() == ["a: balance new 2.0"])
+      let dump = kvo_copy_debug_dump(object.object)!
+      #expect(String(cString: dump).contains("an open change by hand of \"balance\""))
+      free(dump)
+      log.end()
+      object.release()
+      #expect(reports() == 1)
+    }
+  }
+
+  @Test("D8: a will left open is reported when its object dies, in whichever order threads end")
+  func willLeftOpenByObject() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let objects = [make(account.self), make(account.self)]
+      let shared = Shared(objects[0])
+      onThreads(1) { _ in
+        kvo_will_change(shared.value.object, "balance")
+        kvo_will_change(shared.value.object, "owner")
+        shared.value.release()
+        #expect(reports() == 2)
+      }
+      #expect(reports() == 2)
+      kvo_will_change(objects[1].object, "balance")
+      objects[1].release()
+      #expect(reports() == 3)
+    }
+  }
+
+  @Test("J3: the break function hears of every misuse, with the message, before the handler")
+  func breakFunction() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in
+        #expect(String(cString: message) == String(cString: breaks_last_message()))
+        heard.withLock { $0.append(String(cString: message)) }
+      }
+      let object = make(account.self)
+      #expect(breaks_count() == 0)
+      kvo_did_change(object.object, "balance")
+      #expect(breaks_count() == 1 && reports() == 1)
+      kvo_will_change(object.object, "owner")
+      object.release()
+      #expect(breaks_count() == 2 && reports() == 2)
+      #expect(String(cString: breaks_last_message()).contains("owner"))
+      kvo_report_misuse("100 % a binding's own")
+      #expect(breaks_count() == 3 && reports() == 3)
+      #expect(String(cString: breaks_last_message()).contains("100 % a binding's own"))
+    }
+  }
+
+  @Test("without a handler misuse is a line on stderr, and the break function does nothing else")
+  func misuseOnStandardError() async throws {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      kvo_break_on_misuse("only broken on")
+      #expect(reports() == 0)
+      kvo_set_misuse_handler(nil)
+      let object = make(account.self)
+      kvo_did_change(object.object, "interestRate")
+      object.release()
+    }
+    let errors = try #require(result).errors
+    #expect(errors.contains("CAccount") && errors.contains("interestRate"))
+    #expect(!errors.contains("only broken on"))
+  }
+
+  @Test("D10: a notification that no class takes stops with observer, key path and object")
+  func unhandledNotification() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let object = make(account.self)
+      let observer = make(sub_watcher.self)
+      add(observer.asWatcher, to: object.object, "interestRate", context: address(99))
+      account_setInterestRate(object, 1)
+      print("still there")
+    }
+    let errors = try #require(result).errors
+    #expect(errors.contains("CSubWatcher"))
+    #expect(errors.contains("interestRate"))
+    #expect(errors.contains("CAccount"))
+  }
+
+  @Test("D10: a hook sees it instead, once for each notification, and the program goes on")
+  func unhandledHook() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_unhandled_notification_handler { key, object, observer in
+        let classes = "\(name(of: kvo_class_of(object))) \(name(of: kvo_class_of(observer)))"
+        heard.withLock { $0.append("\(String(cString: key)) \(classes)") }
+      }
+      let object = make(account.self)
+      let observer = make(sub_watcher.self)
+      let log = Recorder()
+      log.listen(to: observer.asWatcher, as: "w")
+      add(observer.asWatcher, to: object.object, "balance", context: address(99))
+      add(observer.asWatcher, to: object.object, "balance", context: base_watcher_context())
+      log.observe(object.object, "balance", as: "last")
+      account_setBalance(object, 1)
+      account_setBalance(object, 2)
+      #expect(
+        heard.withLock { $0 } == ["balance CAccount CSubWatcher", "balance CAccount CSubWatcher"])
+      #expect(log.take().count == 4)
+      #expect(account_balance(object) == 2)
+      observer.release()
+      object.release()
+    }
+  }
+
+  /// Definitions that are refused, and what the message must name.
+  @Test("A3: a class whose packed struct an encoding can't tell stops the program, naming it")
+  func refusedPackedClass() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = refused_packed_class() }
+    let errors = try #require(result).errors
+    for word in ["CRefusedPacked", "pair", "{packed_pair=cd}"] { #expect(errors.contains(word)) }
+  }
+
+  @Test("A3: a class whose struct has no encoding stops the program, with the advice to name one")
+  func refusedNamelessClass() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = refused_nameless_class() }
+    let errors = try #require(result).errors
+    for word in ["CRefusedNameless", "place", "encoding"] { #expect(errors.contains(word)) }
+  }
+
+  @Test("A3: a class that gives an inherited property another type stops the program")
+  func refusedOverrideClass() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = refused_override_class() }
+    let errors = try #require(result).errors
+    for word in ["CRefusedOverride", "balance"] { #expect(errors.contains(word)) }
+  }
+
+  @Test("A3: a class with a setter that is not named after its key stops the program")
+  func refusedMisnamedClass() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = refused_misnamed_class() }
+    let errors = try #require(result).errors
+    for word in ["CRefusedMisnamed", "Balanse:", "Balance:"] { #expect(errors.contains(word)) }
+  }
+}
+
+/// What the handlers of this process were told.
+private let heard = Locked<[String]>([])
+
+private func reports() -> Int { heard.withLock { $0.count } }
+
+extension ExitTest.Result {
+  fileprivate var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
+
+extension UnsafeMutablePointer<sub_watcher> {
+  fileprivate var asWatcher: UnsafeMutablePointer<watcher> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: watcher.self)
+  }
+}

@@ -1,0 +1,215 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// What adding methods, calling them and handing them in as hooks comes to where it goes wrong.
+@Suite(.recording) struct MethodTests {
+  @Test("a selector that is too long is refused, as a method, a hook and a class method")
+  func longSelector() throws {
+    let selector = String(repeating: "x", count: 2000)
+    let cls = try #require(makeClass("CLongWinded"))
+    let hook = kvo_signature(form: .KVO_FORM_HOOK, layout: layout(""))
+    let getter = signature(.KVO_FORM_GETTER, layout("d"))
+    let additions: [(UnsafeMutablePointer<kvo_error>?) -> kvo_status] = [
+      { kvo_class_add_method(cls, selector, nothing, getter, nil, $0) },
+      { kvo_class_add_method(cls, selector, nothing, hook, nil, $0) },
+      { kvo_class_add_class_method(cls, selector, nothing, $0) },
+    ]
+    for add in additions {
+      let outcome = attempt { add($0) }
+      #expect(outcome.status == .KVO_INVALID_ARGUMENT)
+      #expect(outcome.className == "CLongWinded")
+      #expect(outcome.message.contains("2000"))
+      #expect(add(nil) == .KVO_INVALID_ARGUMENT)
+    }
+    #expect(kvo_class_method(cls, selector) == nil)
+  }
+
+  @Test("what a subclass has already can't be added to its superclass")
+  func subclassHasIt() throws {
+    let superclass = try #require(makeClass("CElder"))
+    #expect(kvo_class_register(superclass, nil) == .KVO_OK)
+    let subclass = try #require(makeClass("CYounger", superclass))
+    #expect(kvo_class_register(subclass, nil) == .KVO_OK)
+    let grandchild = try #require(makeClass("CYoungest", subclass))
+    let getter = signature(.KVO_FORM_GETTER, layout("d"))
+    #expect(kvo_class_add_method(grandchild, "height", nothing, getter, nil, nil) == .KVO_OK)
+    let outcome = attempt { kvo_class_add_method(superclass, "height", nothing, getter, nil, $0) }
+    #expect(outcome.status == .KVO_DUPLICATE)
+    for word in ["height", "CElder", "CYoungest"] { #expect(outcome.message.contains(word)) }
+    #expect(kvo_class_method(superclass, "height") == nil)
+  }
+
+  @Test(
+    "a method that is called on an object without it stops the program", arguments: [true, false])
+  func callWithout(_ isFilled: Bool) async {
+    await #expect(processExitsWith: .failure) { [isFilled] in
+      // Where it can't be called, the process ends well, which fails the test.
+      guard let elder = makeClass("CElder"), kvo_class_register(elder, nil) == .KVO_OK,
+        let younger = makeClass("CYounger", elder)
+      else { return }
+      let getter = signature(.KVO_FORM_GETTER, layout("d"))
+      var method: OpaquePointer?
+      kvo_class_add_method(younger, "height", nothing, getter, &method, nil)
+      guard let method else { return }
+      // The place of one that is added later lies behind the subclass's.
+      if isFilled { kvo_class_add_method(elder, "width", nothing, getter, nil, nil) }
+      kvo_class_imp(elder, method)()
+    }
+  }
+
+  @Test("a value of the type of methods is described by its selector")
+  func methodAsValue() throws {
+    let type = try #require(kvo_type_for_encoding(":", nil))
+    var method = kvo_class_method(account_class(), "setBalance:")
+    var value = kvo_value()
+    #expect(kvo_value_init(&value, type, &method) == .KVO_OK)
+    #expect(text(of: value) == "setBalance:")
+    method = nil
+    #expect(kvo_value_init(&value, type, &method) == .KVO_OK)
+    #expect(text(of: value) == "nil")
+  }
+
+  @Test("whatever it points to, a pointer's encoding must end", arguments: ["^{a)i}", "^y", "^{"])
+  func pointee(_ encoding: String) {
+    #expect(kvo_type_for_encoding(encoding, nil) == nil)
+    #expect(kvo_type_for_encoding("^{a=\"b}\"i[2c]}", nil) != nil)
+  }
+
+  @Test("offsets in an encoding are skipped, with or without a sign")
+  func offsets() throws {
+    let cls = try #require(makeClass("COffset"))
+    for (selector, encoding) in [("plain:", "v20@0:8i16"), ("signed:", "v20@+0:+8i-16")] {
+      let outcome = attempt { error in
+        encoding.withCString {
+          kvo_class_add_method(
+            cls, selector, nothing,
+            signature(
+              .KVO_FORM_ENCODED, kvo_layout(encoding: $0, size: 0, alignment: 0)), nil, error)
+        }
+      }
+      #expect(outcome.status == .KVO_OK, "\(outcome)")
+    }
+  }
+
+  @Test("C4: an object may die in its own setter: its change is told to nobody")
+  func diesInItsSetter() {
+    let deaths = Deaths()
+    let log = Recorder()
+    let object = make(thrower.self)
+    let other = make(thrower.self)
+    object.pointee.base.deaths = deaths.counter
+    log.observe(object.object, "reading", .KVO_OLD)
+    log.observe(other.object, "reading", .KVO_NEW)
+    object.pointee.last_step_context = UnsafeMutableRawPointer(object)
+    object.pointee.last_step = {
+      kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self))
+    }
+    thrower_setReading(object, 1)
+    #expect(deaths.count == 1)
+    #expect(log.take() == [])
+    thrower_setReading(other, 2)
+    #expect(log.take() == ["a: reading new 2.0"])
+    other.release()
+  }
+
+  // MARK: In processes of their own
+
+  @Test("C8: a path that comes to an object without the key is told, and broken there")
+  func relinkedToUnknownKey() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = make(account.self)
+      let branch = make(tracked.self)
+      let stranger = make(account.self)
+      let log = Recorder()
+      account_setBranch(object, branch)
+      log.observe(object.object, "branch.mark", .KVO_NEW)
+      let unlike = UnsafeMutableRawPointer(stranger).assumingMemoryBound(to: tracked.self)
+      account_setBranch(object, unlike)
+      let messages = heard.withLock { $0 }
+      #expect(messages.count == 1)
+      for word in ["branch.mark", "CAccount", "mark"] { #expect(messages[0].contains(word)) }
+      account_setBranch(object, branch)
+      tracked_setMark(branch, 3)
+      #expect(log.take().last == "a: branch.mark new 3")
+      log.end()
+      object.release()
+      branch.release()
+      stranger.release()
+    }
+  }
+
+  @Test("F1: what a hook answers that is no key path is told, and the rest holds")
+  func hookAnswersNonsense() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let cls = kvo_class_create("CMuddled", account_class(), MemoryLayout<account>.size, nil)!
+      let hook: @convention(c) (CClass, OpaquePointer) -> Void = { _, paths in
+        kvo_key_paths_add(paths, "frozen..")
+        kvo_key_paths_add(paths, "frozen")
+      }
+      let imp = unsafeBitCast(hook, to: kvo_imp.self)
+      kvo_class_add_class_method(cls, "keyPathsForValuesAffectingBalance", imp, nil)
+      kvo_class_register(cls, nil)
+      let object = make(cls)
+      let log = Recorder()
+      log.observe(object, "balance")
+      let messages = heard.withLock { $0 }
+      #expect(messages.count == 1)
+      for word in ["balance", "CMuddled", "frozen.."] { #expect(messages[0].contains(word)) }
+      set(object, "frozen", .bool(true))
+      #expect(log.take() == ["a: balance"])
+      log.end()
+      kvo_object_release(object)
+    }
+  }
+
+  @Test("an object of a binding that takes no notifications can't be an observer")
+  func bindingCannotObserve() async {
+    await #expect(processExitsWith: .success) {
+      lodger_move_in()
+      let lodgers = UnsafeMutablePointer<lodger>.allocate(capacity: 1)
+      lodgers.initialize(to: lodger())
+      let offset = MemoryLayout<lodger>.offset(of: \.header)!
+      let header = (UnsafeMutableRawPointer(lodgers) + offset)
+        .assumingMemoryBound(to: kvo_object.self)
+      let object = make(account.self)
+      let outcome = attempt { kvo_add_observer(object.object, header, "balance", [], nil, $0) }
+      #expect(outcome.status == .KVO_INVALID_ARGUMENT)
+      #expect(outcome.message.contains("balance"))
+      #expect(!kvo_is_observed(object.object, "balance"))
+      object.release()
+      lodgers.deallocate()
+    }
+  }
+
+  @Test("J1: the dump of no object says so")
+  func dumpOfNothing() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      kvo_debug_dump(nil)
+    }
+    let said = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(said.contains("no object"))
+  }
+}
+
+/// A method that does nothing.
+private let nothing: kvo_imp = {}
+
+private func makeClass(_ name: String, _ superclass: CClass? = nil) -> CClass? {
+  kvo_class_create(name, superclass, MemoryLayout<tracked>.size, nil)
+}
+
+private func text(of value: kvo_value) -> String {
+  var value = value
+  var buffer = [CChar](repeating: 0, count: 100)
+  let length = kvo_value_describe(&value, &buffer, buffer.count)
+  return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// What the misuse handler heard, in a process of its own.
+private let heard = Locked<[String]>([])

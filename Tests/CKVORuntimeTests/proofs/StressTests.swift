@@ -1,0 +1,147 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// I1 to I3, C4 and C5 under stress: many threads do what the rules allow, at random, on the same
+/// objects and keys, and every call and end is accounted for. In debug builds freed memory is poison
+/// and hazard pointers are seen as late as can be (kvo_reclaim.h).
+///
+/// `Stress` says what makes it last.
+@Suite(.serialized) struct StressTests {
+  struct Scenario: CustomTestStringConvertible {
+    let number: Int32
+    let testDescription: String
+
+    static let all = (0..<stress_scenario_count()).map {
+      Scenario(number: $0, testDescription: String(cString: stress_scenario($0)))
+    }
+  }
+
+  private static let milliseconds =
+    Stress.seconds == 0 ? 150 : UInt32(Stress.seconds) * 1000 / UInt32(Scenario.all.count)
+
+  @Test(
+    "I1 I2 I3 C4 C5: no call is lost, doubled or late, however sets, registrations and deaths meet",
+    arguments: Scenario.all)
+  func everyCallIsAccountedFor(_ scenario: Scenario) {
+    var result = stress_run(scenario.number, Self.milliseconds, Stress.seed)
+    let problem = withUnsafeBytes(of: &result.problem) { text in
+      String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    #expect(result.wrong == 0, "\(problem)")
+    Stress.tell(
+      """
+      \(scenario.testDescription): \(result.sets) sets, \(result.calls) calls, \
+      \(result.registrations) registrations, \(result.wrong) wrong
+      """)
+    #expect(result.sets > 0 && result.calls > 0)
+  }
+
+  @Test(
+    "C4: a forked child uses and frees its copy of the objects, and the parent's are intact",
+    .enabled(if: fixture_can_fork()))
+  func fork() {
+    let object = make(gauge.self)
+    let probe = Probe()
+    let handle = probe.register(object.object, "first")
+    let status = fixture_fork(
+      { context in
+        let object = context!.assumingMemoryBound(to: gauge.self)
+        gauge_setFirst(object, 1)
+        kvo_remove_all_observers(object.object)
+        let swappedBack = kvo_isa(object.object) == gauge_class()
+        kvo_object_release(object.object)
+        return swappedBack
+      }, object)
+    #expect(status == 0)
+    #expect(probe.calls == 0 && probe.ended == 0)
+    gauge_setFirst(object, 2)
+    #expect(probe.calls == 1)
+    kvo_handle_release(handle)
+    #expect(probe.ended == 1)
+    object.release()
+  }
+
+  @Test(
+    "C5 I1: an observer may fork, and calls and ends go on in the child as in the parent",
+    .enabled(if: fixture_can_fork()), arguments: [false, true])
+  func forkInCall(isCarried: Bool) {
+    #expect(carried_fork_in_call(isCarried))
+  }
+
+  @Test("I1: a thread that ends in a call leaves alone what another has begun with its record")
+  func exitInCall() async {
+    await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }
+  }
+
+  @Test("D7 I1: a thread's change joins none that another has begun with its record")
+  func changeBeside() async {
+    await #expect(processExitsWith: .success) { precondition(carried_calls_beside() == 2) }
+  }
+
+  @Test(
+    "C4: a binding's locks are free in a forked child, though another thread held them",
+    .enabled(if: fixture_can_fork()))
+  func locksOfBindings() {
+    // In a child, which is ended if its threads wait for each other.
+    #expect(fixture_fork({ _ in StressTests.locksAreFreeInChildren() }, nil) == 0)
+  }
+
+  private static func locksAreFreeInChildren() -> Bool {
+    let locks = UnsafeMutablePointer<kvo_binding_lock>.allocate(capacity: 2)
+    defer { locks.deallocate() }
+    kvo_binding_lock_init(locks, true)
+    kvo_binding_lock_init(locks + 1, false)
+    let shared = Shared(locks)
+    let wrong = Count()
+    let forks = Count()
+    onThreads(2) { thread in
+      while forks.value < 20 {
+        if thread == 0 {
+          takeAndGiveBack(shared.value)
+        } else {
+          let status = fixture_fork(
+            { context in
+              takeAndGiveBack(context!.assumingMemoryBound(to: kvo_binding_lock.self))
+              return true
+            }, shared.value)
+          if status != 0 { wrong.add() }
+          forks.add()
+        }
+      }
+    }
+    kvo_binding_lock_destroy(locks)
+    kvo_binding_lock_destroy(locks + 1)
+    return wrong.value == 0 && fixture_fork({ _ in true }, nil) == 0
+  }
+
+  @Test(
+    "C4: a binding may make a lock under an outer one while another thread forks",
+    .enabled(if: fixture_can_fork()))
+  func locksMadeWhileForking() {
+    #expect(fixture_fork({ _ in fixture_make_locks_while_forking(50) }, nil) == 0)
+  }
+
+  @Test(
+    "I1: where the kernel comes to refuse its barrier, threads make their own",
+    .enabled(if: fixture_can_fork() && system_can_harden()))
+  func barrierRefused() {
+    let status = fixture_fork(
+      { _ in
+        guard system_deny_membarrier() else { return false }
+        return (0..<stress_scenario_count()).allSatisfy { stress_run($0, 20, 1).wrong == 0 }
+      }, nil)
+    #expect(status == 0)
+  }
+}
+
+/// An outer lock, twice, and one that is not.
+private func takeAndGiveBack(_ locks: UnsafeMutablePointer<kvo_binding_lock>) {
+  kvo_binding_lock_take(locks)
+  kvo_binding_lock_take(locks)
+  kvo_binding_lock_take(locks + 1)
+  kvo_binding_lock_give_back(locks + 1)
+  kvo_binding_lock_give_back(locks)
+  kvo_binding_lock_give_back(locks)
+}

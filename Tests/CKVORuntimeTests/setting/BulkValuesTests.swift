@@ -1,0 +1,27 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// What there may be very many of.
+@Suite struct BulkValuesTests {
+  @Test(
+    "C1 C5: objects with one observer each are told and end, in any order, however many there are")
+  func objects() {
+    let told = many_objects(5001)
+    #expect(told.all == 5001 && told.half == 2500 && told.none == 0)
+  }
+
+  // In a process of its own, which has none left then.
+  @Test("A1: beyond 256 kinds of root classes there is an error that says so")
+  func roots() async {
+    await #expect(processExitsWith: .success) {
+      var error = kvo_error()
+      let count = many_roots(&error)
+      precondition((200...256).contains(count))
+      precondition(error.status == .KVO_INVALID_ARGUMENT)
+      let message = withUnsafeBytes(of: error.message) { String(decoding: $0, as: UTF8.self) }
+      precondition(message.hasPrefix("CManyRoots\(count) can't be made: there are 256 kinds"))
+    }
+  }
+}

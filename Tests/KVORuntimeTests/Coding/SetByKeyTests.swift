@@ -1,0 +1,310 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// B2: what setting by key does is the same whatever has been done with the class before.
+@Suite(.leakFree) struct SetByKeyTests {
+  @Test(
+    "B2 E2: an undeclared key sets the storage, past didSet and override, before and after all else"
+  )
+  func undeclared() throws {
+    for object in [Size(), WatchedSize(), FinalSize(), DoubledSize()] {
+      for naming in namings {
+        try expectStorageSet(object)
+        try naming(object)
+      }
+      try expectStorageSet(object)
+    }
+  }
+
+  // Each way to set by key: the storage has the value, observers are told once, no code is run.
+  private func expectStorageSet(_ object: Size) throws {
+    let owner = Owner()
+    owner.item = object
+    let ways: [(Int) throws -> Void] = [
+      { try object.setValue($0, forKey: "size") },
+      { try object.setValue($0, forKeyPath: "self.size") },
+      { try owner.setValue($0, forKeyPath: "item.size") },
+      { try object.setValuesForKeys(["size": $0]) },
+      { try [object].setSize($0) },
+    ]
+    for (index, way) in ways.enumerated() {
+      let log = Recorder()
+      try log.observe(object, "size", as: "told")
+      object.ran = []
+      try way(index + 10)
+      #expect(try object.value(forKey: "size") as? Int == index + 10)
+      #expect(object.stored == index + 10)
+      #expect(object.ran == [])
+      #expect(log.take() == ["told"])
+    }
+    try expectStorageChanged(object)
+  }
+
+  private func expectStorageChanged(_ object: Size) throws {
+    let log = Recorder()
+    try log.observe(object, "rows", .new, as: "told")
+    try object.setValue([1], forKey: "rows")
+    object.ran = []
+    try object.mutableArrayValue(forKey: "rows").append(2)
+    try object.mutableOrderedSetValue(forKey: "rows").add(3)
+    #expect(object.ran == [])
+    #expect(
+      log.take() == ["told new [1]", "told insertion at 1 new [2]", "told insertion at 2 new [3]"])
+  }
+
+  @Test(
+    "B2 E2: a declared key sets the property, with didSet and override, before and after all else")
+  func declared() throws {
+    let classes: [(DeclaredSize, [String])] = [
+      (DeclaredSize(), ["didSet"]), (WatchedDeclaredSize(), ["didSet", "override"]),
+      (FinalDeclaredSize(), ["didSet", "override"]),
+    ]
+    for (object, code) in classes {
+      for naming in [{ _ in }] + namings {
+        try naming(object)
+        try expectPropertySet(object, code)
+      }
+    }
+  }
+
+  private func expectPropertySet(_ object: DeclaredSize, _ code: [String]) throws {
+    let owner = Owner()
+    owner.item = object
+    let log = Recorder()
+    try log.observe(object, "size", [.old, .new], as: "told")
+    object.size = 1
+    _ = log.take()
+    object.ran = []
+    try object.setValue(2, forKey: "size")
+    try owner.setValue(3, forKeyPath: "item.size")
+    try object.setValuesForKeys(["size": 4])
+    #expect(object.ran == code + code + code)
+    #expect(log.take() == ["told old 1 new 2", "told old 2 new 3", "told old 3 new 4"])
+    object.ran = []
+    try object.mutableArrayValue(forKey: "rows").append(2)
+    object.mutableArray(\.rows).append(3)
+    #expect(object.ran == ["rows", "rows"])
+  }
+
+  @Test("B2 D5: an overridden getter is not asked by key, but observers are told what it answers")
+  func getter() throws {
+    let object = DoubledSize()
+    try object.setValue(4, forKey: "size")
+    #expect(try object.value(forKey: "size") as? Int == 4 && object.size == 8)
+    let log = Recorder()
+    log.observe(object, \.size, [.old, .new])
+    try object.setValue(5, forKey: "size")
+    #expect(try object.value(forKey: "size") as? Int == 5)
+    #expect(try object.value(forKeyPath: "self.size") as? Int == 5)
+    #expect(log.take() == ["a old 8 new 10"])
+  }
+
+  @Test("B2: that a set by key passes by an override is a hint, once, with the remedy")
+  func hint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      let object = WatchedSize()
+      let token = object.observe(\.size) { _, _ in }
+      for value in 1...3 { try object.setValue(value, forKey: "size") }
+      token.invalidate()
+      KVODiagnostics.hint = nil
+    }
+    let hints = try #require(result).errors.split(separator: "\n")
+    #expect(hints.count == 1)
+    for word in ["WatchedSize", "\"size\"", "override", "stored"] {
+      #expect(hints.first?.contains(word) == true)
+    }
+  }
+
+  @Test(
+    "B2: that a set by key passes by a didSet or a willSet is a hint, once for each key",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
+  func observerHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      for object in [Size(), DoubledSize(), DeclaredSize()] {
+        for value in 1...3 { try object.setValue(value, forKey: "size") }
+        try object.setValue([1], forKey: "rows")
+      }
+      let plain = Observing()
+      for key in ["plain", "willing", "late", "quiet", "underscored"] {
+        for value in 1...2 { try plain.setValue(value, forKey: key) }
+      }
+      KVODiagnostics.hint = nil
+      try Observing().setValue(1, forKey: "plain")
+    }
+    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
+      "\(beginning), and what sets it by key passes by \(past), since the key is not declared in "
+        + "registerKeys(): declareKeys { $0.stored(\(entry)) }."
+    }
+    let expected = [
+      hint("Size has a didSet or willSet of \"size\"", "that", #""size", \.size"#),
+      hint("Size has a didSet or willSet of \"rows\"", "that", #""rows", \.rows"#),
+      hint("DoubledSize overrides \"size\"", "the override", #""size", \.size"#),
+      hint("DoubledSize has a didSet or willSet of \"rows\"", "that", #""rows", \.rows"#),
+      hint("Observing has a didSet or willSet of \"plain\"", "that", #""plain", \.plain"#),
+      hint("Observing has a didSet or willSet of \"willing\"", "that", #""willing", \.willing"#),
+      hint(
+        "Observing has a didSet or willSet of \"_underscored\"", "that",
+        #""underscored", \._underscored"#),
+    ]
+    #expect(hints == expected)
+  }
+
+  @Test(
+    "B2: that a proxy or a handle passes by a didSet or an override is a hint, once for each key",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
+  func elementsHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.hint = { say($0 + "\n") }
+      let (size, watched, plain) = (Size(), WatchedSize(), Elements())
+      for _ in 0..<2 {
+        _ = try size.mutableArrayValue(forKey: "rows").count + size.mutableArray(\.rows).count
+      }
+      say("read\n")
+      for value in 0..<2 {
+        try size.mutableArrayValue(forKey: "rows").append(value)
+        size.mutableArray(\.rows).append(value)
+        try watched.mutableOrderedSetValue(forKey: "rows").add(value)
+        // By the override's setter.
+        watched.mutableArray(\.rows).append(value)
+        try plain.mutableSetValue(forKey: "marks").add(value)
+        plain.mutableSet(\.marks).insert(value + 10)
+        try plain.mutableArrayValue(forKey: "plain").add(value)
+        try plain.mutableArrayValue(forKey: "quiet").add(value)
+        plain.mutableArray(\.quiet).append(value)
+        try DeclaredSize().mutableArrayValue(forKey: "rows").append(value)
+        DeclaredSize().mutableArray(\.rows).append(value)
+      }
+      KVODiagnostics.hint = nil
+    }
+    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    let proxy = "what changes its elements by a proxy (mutableArrayValue and its like) passes by "
+    let handle = "what changes its elements by a handle (mutableArray and its like) passes by "
+    func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
+      "\(beginning), and \(past), since the key is not declared in registerKeys(): "
+        + "declareKeys { $0.stored(\(entry)) }."
+    }
+    let expected = [
+      "read",
+      hint("Size has a didSet or willSet of \"rows\"", proxy + "that", #""rows", \.rows"#),
+      hint("Size has a didSet or willSet of \"rows\"", handle + "that", #""rows", \.rows"#),
+      hint("WatchedSize overrides \"rows\"", proxy + "the override", #""rows", \.rows"#),
+      hint("Elements has a didSet or willSet of \"marks\"", proxy + "that", #""marks", \.marks"#),
+      hint("Elements has a didSet or willSet of \"marks\"", handle + "that", #""marks", \.marks"#),
+      hint("Elements has a didSet or willSet of \"plain\"", proxy + "that", #""plain", \.plain"#),
+    ]
+    #expect(hints == expected)
+  }
+
+  private class Elements: KVOObject {
+    @Observed var marks: Set<Int> = [] { didSet {} }
+    var plain: [Int] = [] { didSet {} }
+    @Observed var quiet: [Int] = []
+  }
+
+  private class Observing: KVOObject {
+    var plain = 0 { didSet {} }
+    @Observed private var willing = 0 { willSet {} }
+    lazy var late = 0
+    var quiet = 0
+    private var _underscored = 0 { didSet {} }
+  }
+
+  /// Whatever names the property, in the class or a superclass.
+  private var namings: [(Size) throws -> Void] {
+    [
+      { object in object.observe(\.size) { _, _ in }.invalidate() },
+      { $0.withChange(of: \.size) {} },
+      { object in object.observe([\.size, \.rows]) { _, _ in }.invalidate() },
+      { _ = $0.mutableArray(\.rows).count },
+      { $0.size += 1 },
+      { ($0 as? WatchedSize)?.name() },
+      { ($0 as? FinalSize)?.name() },
+      { ($0 as? FinalDeclaredSize)?.name() },
+      { object in object.observe(\.twice) { _, _ in }.invalidate() },
+      { object in try object.observe(keyPath: "size") { _, _ in }.invalidate() },
+      { object in object.rows.append(0) },
+    ]
+  }
+}
+
+extension [Size] {
+  /// By a key path over the elements.
+  fileprivate func setSize(_ size: Int) throws {
+    let owner = Owner()
+    owner.items = self
+    try owner.setValue(size, forKeyPath: "items.size")
+  }
+}
+
+private class Owner: Tracked {
+  @Observed var item: Size?
+  @Observed var items: [Size] = []
+}
+
+private class Size: Tracked {
+  @Observed var size = 0 { didSet { ran.append("didSet") } }
+  @Observed var rows: [Int] = [] { didSet { ran.append("rows") } }
+  var ran: [String] = []
+  var twice: Int { size * 2 }
+  /// What an override does not see.
+  final var stored: Int { Mirror(reflecting: self).value(of: "size") as? Int ?? -1 }
+}
+
+extension Mirror {
+  fileprivate func value(of label: String) -> Any? {
+    sequence(first: self, next: \.superclassMirror).lazy.compactMap { $0.descendant(label) }.first
+  }
+}
+
+private class WatchedSize: Size {
+  override var size: Int { didSet { ran.append("override") } }
+  override var rows: [Int] { didSet { ran.append("override") } }
+  func name() { observe(\.size) { _, _ in }.invalidate() }
+}
+
+private final class FinalSize: Size {
+  override var size: Int {
+    get { super.size }
+    set {
+      ran.append("override")
+      super.size = newValue
+    }
+  }
+  func name() { observe(\.size) { _, _ in }.invalidate() }
+}
+
+private final class DoubledSize: Size {
+  override var size: Int {
+    get { super.size * 2 }
+    set { super.size = newValue / 2 }
+  }
+}
+
+private class DeclaredSize: Size {
+  override class func registerKeys() {
+    declareKeys { keys in
+      keys.stored("size", \.size)
+      keys.stored("rows", \.rows)
+    }
+  }
+}
+
+private class WatchedDeclaredSize: DeclaredSize {
+  override var size: Int { didSet { ran.append("override") } }
+}
+
+private final class FinalDeclaredSize: DeclaredSize {
+  override var size: Int {
+    get { super.size }
+    set {
+      super.size = newValue
+      ran.append("override")
+    }
+  }
+  func name() { observe(\.size) { _, _ in }.invalidate() }
+}

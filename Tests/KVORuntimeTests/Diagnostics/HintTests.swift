@@ -1,0 +1,415 @@
+import KVORuntime
+import TestSupport
+import Testing
+
+/// J2: what is no error, and probably meant otherwise, is told once, with class, key and remedy.
+@Suite struct HintTests {
+  private class Doc: KVOObject {
+    var plain = 1
+    weak var owner: Doc?
+    lazy var late = 2
+    let fixed = 3
+    var declared = 4
+    @Observed var title = ""
+    @Observed var model: Model? = Model()
+    var index: Int {
+      get { model?.index ?? 0 }
+      set { model?.index = newValue }
+    }
+
+    override class func registerKeys() { declareKeys { $0.stored("declared", \.declared) } }
+  }
+  private final class Model {
+    var index = 1
+  }
+
+  private final class Slide: KVOObject {
+    @Observed var _zoom = 1
+    var zoom: Int {
+      get { _zoom }
+      set { _zoom = min(newValue, 4) }
+    }
+    private var _rows = [1]
+    var rows: [Int] {
+      get { _rows }
+      set { _rows = newValue.sorted() }
+    }
+    var _bare = 1
+    @Observed var _said = 1
+    var said: Int {
+      get { _said }
+      set { _said = newValue }
+    }
+
+    override class func registerKeys() { declareKeys { $0.computed("said", \.said) } }
+  }
+
+  private class Misspelt: KVOObject {
+    @Observed var title = ""
+    @Observed var people: [Int] = []
+    var total: Int { people.count }
+    var whole: Int { total }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.computed("total", \.total, affectedBy: ["peple.@count", "title"])
+        keys.automaticallyNotifies("tilte", false)
+        keys.automaticallyNotifies("title", true)
+        keys.validator("pepole") { (_, _: inout Int?) in }
+        keys.dependency("toal", on: ["people"])
+        keys.dependency("whole", on: ["people"])
+      }
+    }
+  }
+  /// Answers any key, so that nobody can tell.
+  private final class Answering: Misspelt {
+    override func value(forUndefinedKey key: String) throws -> Any? { 1 }
+
+    override class func registerKeys() {
+      declareKeys { $0.automaticallyNotifies("anything", false) }
+    }
+  }
+
+  private static func sayHints() { KVODiagnostics.hint = { say($0 + "\n") } }
+
+  private func hints(in result: ExitTest.Result?) throws -> [String] {
+    try #require(result).errors.split(separator: "\n").map(String.init)
+  }
+
+  @Test("C8 J2: a plain property that is observed by its key is a hint, also as a link")
+  func plain() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        let doc = Doc()
+        for key in ["plain", "owner.title", "late", "fixed", "declared", "title"] {
+          try doc.observe(keyPath: key) { _, _ in }.invalidate()
+        }
+        try doc.addObserver(doc, forKeyPath: "plain")
+      }
+      KVODiagnostics.hint = nil
+    }
+    func text(_ key: String, _ remedy: String) -> String {
+      "\"\(key)\" of Doc is observed, and is a plain property: assigning to it tells nobody. "
+        + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key tells always."
+    }
+    let silent = "\"declared\" of Doc is observed, and its getter reads no @Observed property"
+    let told = try hints(in: result)
+    #expect(
+      told.filter { !$0.hasPrefix(silent) } == [
+        text("plain", "Mark it @Observed. Or assign"), text("owner", "Assign"),
+        text("late", "Assign"),
+      ])
+  }
+
+  @Test("F6 J2: an object without keys on a key path that is observed is a hint")
+  func keyless() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 { Doc().observe(\.model?.index) { _, _ in }.invalidate() }
+      KVODiagnostics.hint = nil
+    }
+    #expect(
+      try hints(in: result) == [
+        "The key path \\Doc.model?.index? is observed, and goes through model, which is an object of "
+          + "Model, and that is no KVOObject: another object in its place is told, a change of what it "
+          + "has is not."
+      ])
+  }
+
+  @Test(
+    "B2 J2: that a set by key passes by a computed setter is a hint, once for each key",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code keeps no setter without a caller"))
+  func computed() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for value in 7...8 {
+        let slide = Slide()
+        for key in ["zoom", "bare", "said", "_zoom"] { try slide.setValue(value, forKey: key) }
+        try slide.mutableArrayValue(forKey: "rows").append(value)
+        if slide.zoom != value { say("not passed by\n") }
+      }
+      KVODiagnostics.hint = nil
+    }
+    func text(_ key: String, _ change: String) -> String {
+      """
+      Slide has a computed property "\(key)" with a setter, and \(change) passes by that, since the key is \
+      not declared in registerKeys(), and is found to be the stored property "_\(key)": declareKeys { $0.computed("\(key)", \
+      \\.\(key)) }.
+      """
+    }
+    #expect(
+      try hints(in: result) == [
+        text("zoom", "what sets it by key"),
+        text("rows", "what changes its elements by a proxy (mutableArrayValue and its like)"),
+      ])
+  }
+
+  @Test("D6 J2: a change by hand of a key that an observed object does not have is a hint")
+  func changes() async throws {
+    #expect(Doc.key(of: \.index) == "index")
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      Doc().withChange(forKey: "tilte") {}
+      let doc = Doc()
+      let token = doc.observe(\.title) { _, _ in }
+      for _ in 0..<2 {
+        doc.withChange(forKey: "titel") {}
+        doc.willChangeValue(forKey: "titles")
+        doc.didChangeValue(forKey: "titles")
+        doc.withChange(.insertion, at: RangeSet(0..<1), forKey: "Title") {}
+        doc.withChange(.union, using: [1], forKey: "tile") {}
+        doc.withChange(forKey: "index") {}
+        doc.withChange(forKey: "elsewhere") {}
+        for key in ["plain", "title", "declared", "self"] { doc.withChange(forKey: key) {} }
+        doc.withChange(of: \.model?.index) {}
+      }
+      let other = Answering()
+      let otherToken = other.observe(\.title) { _, _ in }
+      KVODiagnostics.hint = { say($0.contains("anything") || $0.contains("Answering") ? $0 : "") }
+      other.withChange(forKey: "titel") {}
+      KVODiagnostics.hint = nil
+      token.invalidate()
+      otherToken.invalidate()
+    }
+    func text(_ key: String, _ remedy: String = " Did you mean \"title\"?") -> String {
+      "A change of \"\(key)\" of Doc is announced by hand, and tells nobody: Doc has no key "
+        + "\"\(key)\"." + remedy
+    }
+    let declare =
+      #" A computed property is declared in registerKeys(): declareKeys { $0.computed("index", \.index) }."#
+    let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
+    #expect(
+      told == [
+        text("titel"), text("titles"), text("Title"), text("tile"), text("index", declare),
+        text("elsewhere", ""),
+      ])
+  }
+
+  @Test("E1 F1 J2: a declaration for a key that the class does not have is a hint")
+  func declarations() async throws {
+    // What nothing used would be dropped by the optimiser.
+    #expect(Misspelt.key(of: \.whole) == "whole")
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 { _ = try Misspelt().value(forKey: "title") }
+      _ = try Answering().value(forKey: "title")
+      Misspelt.declareKeys { $0.automaticallyNotifies("titlee", false) }
+      KVODiagnostics.hint = nil
+    }
+    func text(_ what: String, _ key: String, _ meant: String) -> String {
+      "Misspelt declares \(what): Misspelt has no key \"\(key)\". Did you mean \"\(meant)\"?"
+    }
+    #expect(
+      try hints(in: result) == [
+        text("automaticallyNotifies for \"tilte\"", "tilte", "title"),
+        text("a validator for \"pepole\"", "pepole", "people"),
+        text("a dependency for \"toal\"", "toal", "total"),
+        text("that \"peple\" affects \"total\"", "peple", "people"),
+        text("automaticallyNotifies for \"titlee\"", "titlee", "title"),
+      ])
+  }
+
+  @Test("C5 J2: a token that is let go of where it was made is a hint, once a change finds nobody")
+  func tokens() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      // A thread may be kept waiting longer than a token is watched.
+      for _ in 0..<100 {
+        let (doc, other) = (Doc(), Doc())
+        _ = doc.observe(\.title) { _, _ in }
+        _ = try doc.observe(keyPath: "model") { _, _ in }
+        _ = other.observe(\.model?.index) { _, _ in }
+        doc.observe(\.declared) { _, _ in }.invalidate()
+        _ = doc.observe(\.declared, options: .initial) { _, _ in }
+        for number in 0..<2 {
+          doc.title = "\(number)"
+          (doc.model, other.model) = (nil, nil)
+          doc.withChange(forKey: "declared") {}
+        }
+        let token = doc.observe(\.declared) { _, _ in }
+        doc.withChange(forKey: "declared") {}
+        _ = consume token
+        doc.withChange(forKey: "declared") {}
+      }
+      KVODiagnostics.hint = nil
+    }
+    let told = try hints(in: result).filter { $0.hasPrefix("An observation") }
+    let names = ["\"title\" of Doc", "\"model\" of Doc", "\\Doc.model?.index?"]
+    #expect(
+      Set(told)
+        == Set(
+          names.map {
+            "An observation of \($0) ended in the moment in which it was made, and now a change found nobody. "
+              + "If the token that observe returns was let go of there, keep it, in a property."
+          }))
+  }
+
+  @Test(
+    "C5 J2: a token that lived for a moment is no hint where nothing changes, or another one is there"
+  )
+  func moments() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<100 {
+        let doc = Doc()
+        _ = doc.observe(\.title) { _, _ in }
+        _ = doc.observe(\.model?.index) { _, _ in }
+        _ = try doc.observe(keyPath: "model") { _, _ in }
+        let log = Collected<String>()
+        let tokens = [
+          doc.observe(\.title) { _, _ in log.append(["title"]) },
+          try doc.observe(keyPath: "model") { _, _ in log.append(["model"]) },
+          doc.observe(\.model?.index) { _, _ in log.append(["index"]) },
+        ]
+        doc.title = "a"
+        doc.model = nil
+        if Set(log.values) != ["title", "model", "index"] { say("not told\n") }
+        withExtendedLifetime(tokens) {}
+        _ = Doc().observe(\.title) { _, _ in }
+      }
+      KVODiagnostics.hint = nil
+    }
+    #expect(try hints(in: result).filter { $0.hasPrefix("An obs") || $0.hasPrefix("not") } == [])
+  }
+
+  private final class Alias: KVOObject {
+    @Observed var title = ""
+    @Observed var size = 1
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.stored("heading", \.title)
+        keys.stored("size", \.size)
+      }
+    }
+  }
+
+  @Test("E1 J2: an @Observed property that is declared as stored under another key is a hint")
+  func otherName() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        let alias = Alias()
+        let tokens = [
+          try alias.observe(keyPath: "heading") { _, _ in say("told\n") },
+          try alias.observe(keyPath: "title") { _, _ in say("title\n") },
+          try alias.observe(keyPath: "size") { _, _ in },
+        ]
+        alias.title = "a"
+        withExtendedLifetime(tokens) {}
+      }
+      KVODiagnostics.hint = nil
+    }
+    #expect(
+      try hints(in: result) == [
+        #"""
+        "heading" of Alias is observed, and is declared as stored, but is the @Observed property "title": \#
+        assigning to that tells of the key "title" alone. A property under another key is declared in \#
+        registerKeys() as computed: declareKeys { $0.computed("heading", \.title) }.
+        """#, "title", "title",
+      ])
+  }
+
+  @Test("C8 F1 J2: a key path of strings that leads nowhere behind a link that is nil is a hint")
+  func deadEnds() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        let link = Link()
+        var tokens: [KeyValueObservation] = []
+        for path in [
+          "next.lable", "next.next.lable", "next.label", "model.index", "next.model.index",
+          "special.extra",
+          "answering.any", "next.label.count", "next.@count",
+        ] {
+          if let token = try? link.observe(keyPath: path, changeHandler: { _, _ in }) {
+            tokens.append(token)
+          }
+        }
+        link.special = Special()
+        withExtendedLifetime(tokens) {}
+        try Link.special().observe(keyPath: "special.extra") { _, _ in }.invalidate()
+      }
+      KVODiagnostics.hint = nil
+    }
+    func text(_ path: String, _ link: String, _ lack: String) -> String {
+      "The key path \"\(path)\" of Link is observed, and \"\(link)\", which is nil now, takes objects of "
+        + "Link: Link has no key \(lack)"
+    }
+    let told = try hints(in: result).filter { !$0.contains(" declares ") }
+    #expect(
+      told == [
+        text("next.lable", "next", "\"lable\". Did you mean \"label\"?"),
+        text("next.next.lable", "next.next", "\"lable\". Did you mean \"label\"?"),
+        """
+        The key path "next.model.index" of Link is observed, and leads nowhere at "index" once "next.model" is no \
+        longer nil: it goes through next.model, which is an object of Model, and that is no KVOObject. Make Model a subclass \
+        of KVOObject, and mark its "index" @Observed. Or give Link a computed property that tells of it, var \
+        index: … { get { next?.model?.index } set { withChange(of: \\.index) { next?.model?.index = newValue } } }, \
+        which is declared in registerKeys(): declareKeys { $0.computed("index", \\.index) }.
+        """,
+        text("special.extra", "special", "\"extra\"."),
+      ])
+  }
+  private class Link: KVOObject {
+    @Observed var label = ""
+    @Observed var next: Link?
+    @Observed var special: Link?
+    @Observed var answering: Answering?
+    var model: Model?
+
+    static func special() -> Link {
+      let link = Link()
+      link.special = Special()
+      return link
+    }
+  }
+  private final class Special: Link {
+    @Observed var extra = 1
+  }
+
+  @Test("B6 D5: what an observed operator can't add up is told as nil, and reported once")
+  func sums() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let group = Group()
+      let token = try group.observe(keyPath: "docs.@sum.title", options: [.new, .old]) {
+        _, change in
+        say("\(change)\n")
+      }
+      group.docs = [Doc()]
+      group.docs[0].title = "a"
+      KVODiagnostics.misuse = nil
+      token.invalidate()
+    }
+    let lines = try hints(in: result)
+    #expect(lines.count == 3)
+    #expect(lines.first?.hasPrefix("\"docs.@sum.title\" of Group is told as nil: ") == true)
+    #expect(
+      lines.first?.contains("needs numbers, but an element gives a value of type String") == true)
+    #expect(lines.dropFirst().first?.contains("newValue: nil") == true)
+  }
+
+  @Test("C6 F1: what a path of Swift's lacks is a key, not a getter or an ivar")
+  func words() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let group = Group()
+      let token = try group.observe(keyPath: "docs.@sum.titel") { _, _ in }
+      for _ in 0..<2 { group.docs.append(Doc()) }
+      try Misspelt().observe(keyPath: "total") { _, _ in }.invalidate()
+      KVODiagnostics.misuse = nil
+      token.invalidate()
+    }
+    #expect(
+      try hints(in: result) == [
+        #""docs.@sum.titel" of Group can't be observed further: Doc has no key "titel"."#,
+        #""total" of Misspelt can't depend on "peple.@count": Misspelt has no key "peple"."#,
+      ])
+  }
+
+  private final class Group: KVOObject {
+    @Observed var docs: [Doc] = []
+  }
+}

@@ -1,0 +1,423 @@
+import KVORuntime
+import TestSupport
+import Testing
+
+/// What messages say: no more than what is known, and what to do.
+@Suite struct MessageTests {
+  private struct Money {
+    var amount = 1
+  }
+  private enum Category: String {
+    case food, rent
+  }
+  private class Account: KVOObject {
+    @Observed var limit = Money()
+    @Observed var entries: [Account] = []
+    @Observed var category: Category? = .food
+    var count = 1
+    var number = 1
+    lazy var late = 3
+    var total: Int { count }
+    var best: Int? { nil }
+    var parts = [Money()]
+    final var place = Money()
+    let birth = 1
+    var action: () -> Void = {}
+    @Observed var names: [String] = []
+    @Observed var tags: Set<String> = []
+    var none: Int?
+    @Observed var label = ""
+    let model = Model()
+    var other = Model()
+    var maybe: Model? = Model()
+    var index: Int {
+      get { model.index }
+      set { model.index = newValue }
+    }
+  }
+  /// Not observable.
+  private final class Model {
+    var index = 1
+  }
+
+  @Test("F6: a plain property is named, with how it is marked or declared")
+  func plain() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.number) { _, _ in }
+    }
+    #expect(
+      try #require(result).errors.contains(
+        """
+        The key path \\Account.number of type Int can't be observed: it reads no @Observed property and \
+        is no declared key of Account. It is the plain property "number". Mark the property @Observed. \
+        Or declare the key in registerKeys(): declareKeys { $0.stored("number", \\.number) }, which then \
+        notifies by key-value coding and by hand.
+        """))
+  }
+
+  @Test("F6: a lazy property is told as such, and not to be marked")
+  func lazyProperty() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.late) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("It is the lazy property \"late\". Declare the key in registerKeys()"))
+    #expect(text.contains("stored(\"late\", \\.late)") && !text.contains("Mark the property"))
+  }
+
+  @Test("F6: a computed property is named, and what it reads is to be marked")
+  func computed() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.best) { _, _ in }
+    }
+    #expect(
+      try #require(result).errors.contains(
+        """
+        The key path \\Account.best of type Optional<Int> can't be observed: it reads no @Observed \
+        property and is no declared key of Account. It is "best", which is computed, and reads \
+        nothing that is observed. Mark what it reads @Observed. Or declare the key in registerKeys(): \
+        declareKeys { $0.computed("best", \\.best) }, and tell of its changes: withChange(of: \\.best) \
+        { … } around what changes it.
+        """))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.index) { _, _ in }
+    }
+    #expect(
+      try #require(other).errors.contains(
+        """
+        declareKeys { $0.computed("index", \\.index) }, and tell of its changes: \
+        set { withChange(of: \\.index) { … = newValue } }.
+        """))
+  }
+
+  @Test(
+    "F6: an object on the way that is no KVOObject is named, and what to do",
+    arguments: ["model", "other", "maybe"])
+  func keyless(_ link: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [link] in
+      let account = Account()
+      switch link {
+      case "model": _ = account.observe(\.model.index) { _, _ in }
+      case "other": _ = account.observe(\.other.index) { _, _ in }
+      default: _ = account.observe(\.maybe!.index) { _, _ in }
+      }
+    }
+    let text = try #require(result).errors
+    let mark = link == "maybe" ? "!" : ""
+    #expect(
+      text.contains(
+        """
+        is no declared key of Account. It goes through \(link), which is an object of Model, and that is no \
+        KVOObject: nobody is told what changes in it. Make Model a subclass of KVOObject, and mark its \
+        "index" @Observed. Or give Account a computed property that tells of it, var index: … \
+        { get { \(link)\(mark).index } set { withChange(of: \\.index) { \(link)\(mark).index = newValue } } }, \
+        which is declared in registerKeys(): declareKeys { $0.computed("index", \\.index) }.
+        """), "\(text)")
+    #expect(!text.contains("never changes"))
+  }
+
+  @Test("F6: of a longer key path it is told what is known of its beginning")
+  func beginning() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.parts.count) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("The key path \\Account.parts.count of type Int"))
+    #expect(text.contains("It begins with the plain property \"parts\"."))
+    #expect(!text.contains("number") && !text.contains("<computed"))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.place.amount) { _, _ in }
+    }
+    let stored = try #require(other).errors
+    #expect(stored.contains("It begins with the plain property \"place\"."))
+    #expect(stored.contains("stored(\"place\", \\.place)"))
+  }
+
+  @Test("F6: a constant needs no observing")
+  func constant() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().observe(\.birth) { _, _ in }
+    }
+    let text = try #require(result).errors
+    #expect(
+      text.contains("It is the constant \"birth\". What never changes need not be observed. "))
+    #expect(!text.contains("Mark"))
+  }
+
+  @Test("B1 C8: an unknown key's error says how a computed property is declared")
+  func undeclared() {
+    // What nothing used would be dropped by the optimiser.
+    #expect(Account.key(of: \.total) == "total")
+    let expected = """
+      Account has no key "total". A computed property is declared in registerKeys(): declareKeys \
+      { $0.computed("total", \\.total) }.
+      """
+    #expect("\(error { _ = try Account().value(forKey: "total") })" == expected)
+    #expect("\(error { _ = try Account().observe(keyPath: "total") { _, _ in } })" == expected)
+    let stored = """
+      Account has no key "action". The property is declared in registerKeys(): declareKeys \
+      { $0.stored("action", \\.action) }.
+      """
+    #expect("\(error { _ = try Account().value(forKey: "action") })" == stored)
+    let nowhere = "\(error { _ = try Account().value(forKey: "totals") })"
+    #expect(nowhere == "Account has no key \"totals\".")
+    let foreign = KeyValueError.undefinedKey(key: "total", className: "CAccount")
+    #expect("\(foreign)" == "CAccount has no key \"total\".")
+  }
+
+  @Test(
+    "B1 B2: no declaration is suggested of what is the runtime's, nor of an @Observed one's storage"
+  )
+  func underlying() {
+    let storage = "\(error { _ = try Account().value(forKey: "_label") })"
+    #expect(storage == "Account has no key \"_label\". The property's key is \"label\".")
+    let header = "\(error { _ = try Account().value(forKey: "headerStorage") })"
+    #expect(header == "Account has no key \"headerStorage\".")
+  }
+
+  @Test("B1 C8: an unknown key's error names the key that is probably meant")
+  func nearKeys() throws {
+    for (key, meant) in [
+      ("lable", "label"), ("Label", "label"), ("labl", "label"), ("entires", "entries"),
+      ("catgeori", "category"), ("nubmer", "number"), ("entriesss", "entries"),
+    ] {
+      let text = "Account has no key \"\(key)\". Did you mean \"\(meant)\"?"
+      #expect("\(error { _ = try Account().value(forKey: key) })" == text)
+      #expect("\(error { try Account().setValue(1, forKey: key) })" == text)
+      #expect("\(error { _ = try Account().observe(keyPath: key) { _, _ in } })" == text)
+    }
+    for key in ["la", "lebal2", "zzzzzz", "x", "", String(repeating: "label", count: 20)] {
+      #expect(
+        "\(error { _ = try Account().value(forKey: key) })" == "Account has no key \"\(key)\".")
+    }
+  }
+
+  @Test(
+    "B9: a proxy of a property that is no collection says so",
+    arguments: ["label", "count", "none"])
+  func noCollection(_ key: String) throws {
+    let type = ["label": "String", "count": "Int", "none": "Optional<Int>"][key]!
+    let beginning = "\"\(key)\" of Account is no collection: it takes \(type), not "
+    for text in [
+      "\(error { try Account().mutableArrayValue(forKey: key).append(1) })",
+      "\(error { try Account().mutableOrderedSetValue(forKey: key).add(1) })",
+    ] {
+      #expect(text == beginning + "Array<Any>.")
+    }
+    let set = "\(error { try Account().mutableSetValue(forKey: key).add(1) })"
+    #expect(set == beginning + "Set<AnyHashable>.")
+  }
+
+  @Test("B9: a proxy of another kind of collection, and of other elements, says what there is")
+  func otherCollection() {
+    let array = "\(error { try Account().mutableSetValue(forKey: "names").add("a") })"
+    #expect(
+      array
+        == "\"names\" of Account is an array, and no set: it takes Array<String>, not Set<AnyHashable>."
+    )
+    let element = "\(error { try Account().mutableArrayValue(forKey: "names").append(1) })"
+    #expect(
+      element
+        == "The elements of \"names\" of Account have the type String: one of type Int can't become one."
+    )
+    let set = "\(error { try Account().setValue([1], forKey: "tags") })"
+    #expect(set == "\"tags\" of Account takes Set<String>, not Array<Int>.")
+  }
+
+  @Test("B6: what an operator can't take is told with the operator, the class and what it needs")
+  func operands() {
+    let account = Account()
+    account.entries = [Account()]
+    func text(_ path: String) -> String { "\(error { _ = try account.value(forKeyPath: path) })" }
+    #expect(
+      text("entries.@sum.label") == """
+        The operator "@sum" in the key path "entries.@sum.label" of Account needs numbers, but an element \
+        gives a value of type String.
+        """)
+    #expect(
+      text("entries.@max.self") == """
+        The operator "@max" in the key path "entries.@max.self" of Account needs values of one type that has an \
+        order, but an element gives an object of Account.
+        """)
+    #expect(
+      text("entries.@unionOfObjects.none") == """
+        The operator "@unionOfObjects" in the key path "entries.@unionOfObjects.none" of Account needs values, \
+        but an element gives nil.
+        """)
+  }
+
+  @Test("B1 B6: an operator as a key, and one that is misspelt, say what is meant")
+  func operatorsAsKeys() {
+    let account = Account()
+    let count = "\(error { _ = try account.value(forKey: "@count") })"
+    #expect(
+      count == """
+        Account has no key "@count". An operator stands in a key path, behind the key of a collection: \
+        "<key>.@count".
+        """)
+    let sum = "\(error { _ = try account.value(forKey: "@summ") })"
+    #expect(sum.hasSuffix(" behind the key of a collection: \"<key>.@sum.<key>\"."))
+    for (name, meant) in [("@summ", "@sum"), ("@unionOfObject", "@unionOfObjects")] {
+      let text = "\(error { _ = try account.value(forKeyPath: "entries.\(name).count") })"
+      #expect(text.hasSuffix("@distinctUnionOfSets. Did you mean \"\(meant)\"?"))
+    }
+  }
+
+  @Test("B5 C8: a key path of strings through a plain object names it, and what to do")
+  func keylessByString() {
+    let account = Account()
+    for link in ["model", "other", "maybe"] {
+      let path = link == "maybe" ? "maybe?.index" : "\(link).index"
+      let expected = """
+        The key path "\(link).index" of Account leads nowhere at "index": it goes through \(link), which is an \
+        object of Model, and that is no KVOObject. Make Model a subclass of KVOObject, and mark its "index" \
+        @Observed. Or give Account a computed property that tells of it, var index: … { get { \(path) } \
+        set { withChange(of: \\.index) { \(path) = newValue } } }, which is declared in registerKeys(): \
+        declareKeys { $0.computed("index", \\.index) }.
+        """
+      #expect("\(error { _ = try account.value(forKeyPath: "\(link).index") })" == expected)
+      #expect(
+        "\(error { _ = try account.observe(keyPath: "\(link).index") { _, _ in } })" == expected)
+    }
+  }
+
+  @Test("B6: an operator's error names the class, and the operators that there are")
+  func operators() {
+    let account = Account()
+    let known =
+      "@count, @sum, @avg, @min, @max, @unionOfObjects, @distinctUnionOfObjects, "
+      + "@unionOfArrays, @distinctUnionOfArrays, @unionOfSets, @distinctUnionOfSets."
+    for text in [
+      "\(error { _ = try account.value(forKeyPath: "entries.@middle.count") })",
+      "\(error { _ = try account.observe(keyPath: "entries.@middle.count") { _, _ in } })",
+    ] {
+      #expect(
+        text == "The key path \"entries.@middle.count\" of Account has the unknown operator "
+          + "\"@middle\". There are " + known)
+    }
+    let short = "\(error { _ = try account.value(forKeyPath: "entries.@sum") })"
+    #expect(short.contains("\"@sum\"") && short.contains("of Account needs a key path behind it"))
+    let none = "\(error { _ = try account.value(forKeyPath: "label.@count") })"
+    #expect(none.contains("\"@count\"") && none.contains("of Account needs a collection"))
+    // Of another class's path of that name nothing is known that would be true of both.
+    _ = error { _ = try [1].value(forKeyPath: "label.@count.x") }
+    let made = KeyValueError.invalidOperator("@median", keyPath: "made.@median.by.hand")
+    #expect("\(made)".hasSuffix("is no operator that can be used there."))
+  }
+
+  @Test("B6: what is said of one path of two classes names neither")
+  func sameFault() {
+    func fault(_ object: KVOObject) -> String {
+      "\(error { _ = try object.value(forKeyPath: "label.@fault.x") })"
+    }
+    #expect(fault(Account()).contains(" of Account "))
+    let other = fault(Other())
+    #expect(
+      !other.contains("Account") && other.contains("\"@fault\" in the key path \"label.@fault.x\""))
+  }
+  private final class Other: KVOObject {
+    @Observed var label = ""
+  }
+
+  @Test("D4: a change's description has what is there of it")
+  func description() {
+    typealias Change = KeyValueObservedChange<[Int]>
+    let whole = Change(newValue: [1], oldValue: [])
+    #expect("\(whole)" == "KeyValueObservedChange(kind: setting, oldValue: [], newValue: [1])")
+    let part = Change(
+      kind: .removal, indexes: RangeSet([0..<2, 4..<5]), isPrior: true)
+    #expect(
+      "\(part)" == "KeyValueObservedChange(kind: removal, indexes: 0..<2, 4..<5, isPrior: true)")
+    #expect(String(reflecting: KeyValueObservedChange(newValue: "a")).contains("newValue: \"a\""))
+  }
+
+  @Test("B1 C8: a key's control characters are escaped in messages")
+  func escaped() {
+    let account = Account()
+    for (key, text) in [("a\0b", #""a\0b""#), ("a\n\u{1b}b", #""a\n\u{1B}b""#), ("Œuf", "\"Œuf\"")]
+    {
+      #expect("\(error { _ = try account.value(forKey: key) })" == "Account has no key \(text).")
+      let path = "\(error { _ = try account.value(forKeyPath: "label." + key) })"
+      #expect(path.contains(text.dropFirst()) && path.unicodeScalars.allSatisfy { $0.value >= 32 })
+      for message in [
+        "\(error { try account.setValue(1, forKey: key) })",
+        "\(error { _ = try account.observe(keyPath: key) { _, _ in } })",
+        "\(error { _ = try account.mutableArrayValue(forKey: key) })",
+      ] { #expect(message.contains(text)) }
+    }
+  }
+
+  @Test("B5 C6 C8: a path's error says where it ends, and how elements are observed")
+  func paths() {
+    let account = Account()
+    let part = "\(error { _ = try account.value(forKeyPath: "limit.amount") })"
+    #expect(part.hasPrefix("The key path \"limit.amount\" of Account leads nowhere at \"amount\""))
+    let elements = "\(error { _ = try account.observe(keyPath: "entries.count") { _, _ in } })"
+    #expect(elements.contains("\"entries.@unionOfObjects.count\""))
+    for path in ["label.length", "names.length", "limit.amount"] {
+      let text = "\(error { _ = try account.observe(keyPath: path) { _, _ in } })"
+      #expect(text.hasPrefix("The key path \"\(path)\" of Account leads nowhere"))
+      #expect(!text.contains("@unionOfObjects"))
+    }
+    let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
+    #expect("\(empty)" == "The key path \"a..b\" of Account has an empty component.")
+  }
+
+  @Test("B2: a raw value that no case has is named", arguments: ["category"])
+  func rawValue(_ key: String) throws {
+    let account = Account()
+    let text = "\(error { try account.setValue("fun", forKey: key) })"
+    #expect(text.contains("\"category\" of Account"))
+    #expect(text.hasSuffix("not \"fun\", which is none of its raw values."))
+    #expect(account.category == .food)
+    #expect("\(error { try account.setValue([1], forKey: key) })".hasSuffix("not Array<Int>."))
+    try account.setValue("rent", forKey: key)
+    #expect(account.category == .rent)
+  }
+
+  enum Mutation: String, CaseIterable {
+    case append, insert, insertMany, remove, removeMany, replace, swap
+
+    fileprivate func make(_ array: ObservedArray<Int>) {
+      switch self {
+      case .append: array.append(4)
+      case .insert: array.insert(4, at: 3)
+      case .insertMany: array.insert(contentsOf: [4, 5], at: 3)
+      case .remove: array.remove(at: 2)
+      case .removeMany: array.removeSubrange(1..<3)
+      case .replace: array[2] = 4
+      case .swap: array.swapAt(0, 2)
+      }
+    }
+  }
+
+  private final class Ledger: KVOObject {
+    @Observed var numbers = [1, 2, 3]
+  }
+
+  @Test(
+    "H6: an array that an observer shortens before its change stops, naming key and class",
+    arguments: Mutation.allCases.map(\.rawValue))
+  func shortened(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [name] in
+      let ledger = Ledger()
+      let token = ledger.observe(\.numbers, options: .prior) { ledger, change in
+        if change.isPrior, !ledger.numbers.isEmpty { ledger.numbers = [] }
+      }
+      Mutation(rawValue: name)!.make(ledger.mutableArray(\.numbers))
+      withExtendedLifetime(token) {}
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("\"numbers\" of Ledger, which has 0 elements"))
+  }
+
+  private func error(_ body: () throws -> Void) -> any Error {
+    do {
+      try body()
+      return NoError()
+    } catch { return error }
+  }
+  private struct NoError: Error {}
+}

@@ -1,0 +1,363 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// C12: keys that are data, found once.
+@Suite(.leakFree) struct KeyValueKeyTests {
+  @Test("C12: a key is found for every sort of property, and read and set as by its string")
+  func everySort() throws {
+    let sheet = Sheet()
+    func check<Value: Equatable>(_ name: String, _ first: Value, _ second: Value) throws {
+      let key = try KeyValueKey<Sheet, Value>(name)
+      #expect(key.name == name && "\(key)" == name)
+      #expect(try sheet.value(for: key) == first)
+      try sheet.setValue(second, for: key)
+      #expect(try sheet.value(for: key) == second)
+      #expect(try sheet.value(forKey: name) as? Value == second)
+    }
+    try check("k1", 0.0, 1.5)
+    try check("observed", 1, 2)
+    try check("plain", "a", "b")
+    try check("stored", [1], [1, 2])
+    try check("optional", Int?.none, 3)
+    try check("optional", Int?.some(3), nil)
+    try check("größe", 0, 4)
+  }
+
+  @Test("C12: what a key is not found for is an error that says why")
+  func errors() {
+    func error<Value>(_ key: String, _ type: Value.Type) -> KeyValueError? {
+      do {
+        _ = try KeyValueKey<Sheet, Value>(key)
+        return nil
+      } catch { return error as? KeyValueError }
+    }
+    for key in ["k2", "", "k1.k1", "k1\0", "below"] {
+      #expect(error(key, Double.self) == .undefinedKey(key: key, className: "Sheet"))
+    }
+    let mismatches: [(String, KeyValueError?, String, String)] = [
+      ("k1", error("k1", Int.self), "Double", "Int"),
+      ("k1", error("k1", Double?.self), "Double", "Optional<Double>"),
+      ("k1", error("k1", Any.self), "Double", "Any"),
+      ("observed", error("observed", Int8.self), "Int", "Int8"),
+    ]
+    for (key, error, expected, found) in mismatches {
+      #expect(
+        error == .typeMismatch(key: key, className: "Sheet", expected: expected, found: found))
+    }
+  }
+
+  @Test("C12: setting a read-only key is an error")
+  func readOnly() throws {
+    let key = try KeyValueKey<Sheet, Int>("constant")
+    #expect(throws: KeyValueError.readOnly(key: "constant", className: "Sheet")) {
+      try Sheet().setValue(2, for: key)
+    }
+  }
+
+  @Test("C12: keys of one name are equal, however they are spelled")
+  func equality() throws {
+    let composed = try KeyValueKey<Sheet, Int>("gr\u{F6}\u{DF}e")
+    let decomposed = try KeyValueKey<Sheet, Int>("gro\u{308}\u{DF}e")
+    #expect(composed == decomposed && Set([composed, decomposed]).count == 1)
+    #expect(try composed != KeyValueKey<Sheet, Int>("observed"))
+  }
+
+  @Test("C12: observers by key are told old and new of the key's type, of every sort of property")
+  func observing() throws {
+    let sheet = Sheet()
+    let log = Recorder()
+    func observe<Value>(_ name: String, _ type: Value.Type, _ options: KeyValueObservingOptions)
+      throws
+    {
+      let key = try KeyValueKey<Sheet, Value>(name)
+      log.keep(
+        sheet.observe(key: key, options: options) { [log] _, change in
+          log.note(([name] + change.words).joined(separator: " "))
+        })
+    }
+    try observe("k1", Double.self, [.initial, .old, .new])
+    try observe("observed", Int.self, [.prior, .old])
+    try observe("plain", String.self, .new)
+    try observe("optional", Int?.self, [.old, .new])
+    #expect(log.take() == ["k1 new 0.0"])
+    sheet.withChange(forKey: try KeyValueKey<Sheet, Double>("k1")) { sheet.cells["k1"] = 1 }
+    sheet.observed = 2
+    try sheet.setValue("b", forKey: "plain")
+    sheet.optional = 1
+    sheet.optional = nil
+    #expect(
+      log.take() == [
+        "k1 old 0.0 new 1.0", "observed prior old 1", "observed old 1", "plain new b",
+        "optional old nil new 1", "optional old 1 new nil",
+      ])
+  }
+
+  @Test("C12: dropping the token ends the registration")
+  func token() throws {
+    let sheet = Sheet()
+    let key = try KeyValueKey<Sheet, Double>("k1")
+    var told = 0
+    var token: KeyValueObservation? = sheet.observe(key: key) { _, _ in told += 1 }
+    sheet.withChange(forKey: key) {}
+    token = nil
+    sheet.withChange(forKey: key) {}
+    #expect(told == 1 && token == nil)
+    #expect(!sheet.isObserved(forKey: "k1"))
+  }
+
+  @Test("C12: one token for many keys tells which of them it was, and ends all of them")
+  func oneToken() throws {
+    let sheet = Sheet()
+    let names = ["k1", "k3", "k1"]
+    let keys = try names.map { try KeyValueKey<Sheet, Double>($0) }
+    let log = Recorder()
+    let token = sheet.observe(keys: keys, options: [.old, .new]) { [log] _, index, change in
+      log.note(([("\(index) \(keys[index])")] + change.words).joined(separator: " "))
+    }
+    sheet.withChange(forKey: keys[0]) { sheet.cells["k1"] = 1 }
+    sheet.withChange(forKey: keys[1]) { sheet.cells["k3"] = 2 }
+    #expect(
+      log.take() == [
+        "0 k1 old 0.0 new 1.0", "2 k1 old 0.0 new 1.0", "1 k3 old 0.0 new 2.0",
+      ])
+    token.invalidate()
+    for key in keys { sheet.withChange(forKey: key) {} }
+    #expect(log.take() == [])
+    #expect(!sheet.observe(keys: [KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
+  }
+
+  @Test("C12: one token holds its handler until it ends, and no longer")
+  func oneTokenLeaks() throws {
+    let sheet = Sheet()
+    let keys = try ["k1", "k3"].map { try KeyValueKey<Sheet, Double>($0) }
+    weak var held: Tracked?
+    do {
+      let captured = Tracked()
+      held = captured
+      let token = sheet.observe(keys: keys) { _, _, _ in withExtendedLifetime(captured) {} }
+      #expect(held != nil)
+      token.invalidate()
+    }
+    #expect(held == nil)
+  }
+
+  @Test("C12: a key of a superclass reaches what a subclass has made of it")
+  func subclass() throws {
+    let sheet = Subsheet()
+    let key = try KeyValueKey<Sheet, Double>("k1")
+    let log = Recorder()
+    log.keep(
+      (sheet as Sheet).observe(key: key, options: [.old, .new]) { [log] _, change in
+        log.note(change.words.joined(separator: " "))
+      })
+    sheet.k1 = 5
+    (sheet as Sheet).withChange(forKey: key) {}
+    #expect(log.take() == ["old 0.0 new 5.0", "old 5.0 new 5.0"])
+    try (sheet as Sheet).setValue(6, for: key)
+    #expect(sheet.k1 == 6 && sheet.cells["k1"] == nil)
+    #expect(log.take() == ["old 5.0 new 6.0"])
+    #expect(try (sheet as Sheet).value(for: key) == 6)
+  }
+
+  @Test("C12: observing a key that a subclass has made another type of stops, naming both types")
+  func subclassOfAnotherType() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let key = try KeyValueKey<Sheet, Double>("k1")
+      _ = (Othersheet() as Sheet).observe(key: key) { _, _ in }
+    }
+    let text = try #require(result).errors
+    for word in ["Othersheet", "k1", "String", "Double"] { #expect(text.contains(word)) }
+    let key = try KeyValueKey<Sheet, Double>("k1")
+    #expect(
+      throws: KeyValueError.typeMismatch(
+        key: "k1", className: "Othersheet", expected: "Double", found: "String")
+    ) {
+      _ = try (Othersheet() as Sheet).value(for: key)
+    }
+  }
+
+  /// Whose keys are data with dots, one of which is a key path as well.
+  final class Dotted: KeyValueRecord {
+    final class Owner: KVOObject {
+      @Observed var k1 = 1.0
+    }
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.value("owner", Owner())
+        for key in ["owner.k1", "audio.volume", "@count", "ada@home"] {
+          keys.value(key, "a string")
+        }
+      }
+    }
+  }
+
+  @Test("C12: a key whose string is a key path is read and set as any other")
+  func dotted() throws {
+    let dotted = Dotted()
+    for name in ["owner.k1", "audio.volume", "@count"] {
+      let key = try KeyValueKey<Dotted, String>(name)
+      dotted[key] = "x"
+      try dotted.setValue(dotted.value(for: key) + "y", for: key)
+      dotted.withChange(forKey: key) {}
+      #expect(dotted[key] == "xy")
+    }
+  }
+
+  /// Reads one of them.
+  final class DottedReader: KVOObject {
+    let dotted = Dotted()
+    let key: KeyValueKey<Dotted, String>
+
+    init(_ name: String) throws {
+      key = try KeyValueKey(name)
+      super.init()
+    }
+
+    var read: String { dotted[key] }
+  }
+
+  @Test(
+    "C12 F5: a computed property that reads such a key is told of its changes",
+    arguments: ["owner.k1", "audio.volume", "@count", "ada@home"])
+  func dottedRead(_ name: String) throws {
+    let reader = try DottedReader(name)
+    let log = Recorder()
+    log.observe(reader, \.read, .new)
+    reader.dotted[reader.key] = "x"
+    try reader.dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
+    #expect(log.take() == ["a new x"])
+    #expect(throws: KeyValueError.self) {
+      _ = try reader.dotted.observe(keyPath: "audio.volume") { _, _ in }
+    }
+  }
+
+  @Test("C12: a key with an @ behind its beginning is observed as any other, alone and with others")
+  func mail() throws {
+    let dotted = Dotted()
+    let key = try KeyValueKey<Dotted, String>("ada@home")
+    let log = Recorder()
+    log.keep(
+      dotted.observe(key: key, options: .new) { [log] _, change in log.note(change.newValue!) })
+    log.keep(dotted.observe(keys: [key, key]) { [log] _, index, _ in log.note("\(index)") })
+    dotted[key] = "x"
+    #expect(log.take() == ["x", "0", "1"])
+  }
+
+  @Test(
+    "C12: observing one stops with a message, lest what the path leads to be taken for its value",
+    arguments: ["owner.k1", "audio.volume", "@count"], [false, true])
+  func dottedObserved(_ name: String, isOneOfMany: Bool) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [name, isOneOfMany] in
+      let key = try KeyValueKey<Dotted, String>(name)
+      let dotted = Dotted()
+      let token =
+        isOneOfMany
+        ? dotted.observe(keys: [key], options: .new) { _, _, change in print(change.newValue!) }
+        : dotted.observe(key: key, options: .new) { _, change in print(change.newValue!) }
+      try dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
+      withExtendedLifetime(token) {}
+    }
+    let text = try #require(result).errors
+    #expect(text.contains("\"\(name)\" of Dotted can't be observed by a KeyValueKey"))
+  }
+
+  @Test("C12: a key that was found before its property is declared anew reaches that")
+  func declaredLater() throws {
+    let sheet = Latesheet()
+    let key = try KeyValueKey<Latesheet, Double>("late")
+    try sheet.setValue(1, for: key)
+    Latesheet.declareKeys { keys in
+      keys.accessors("late", get: { $0.another }, set: { $0.another = $1 })
+    }
+    try sheet.setValue(2, for: key)
+    #expect(sheet.another == 2 && sheet.late == 1)
+    let log = Recorder()
+    log.keep(
+      sheet.observe(key: key, options: .new) { [log] _, change in
+        log.note(change.words.joined(separator: " "))
+      })
+    sheet.withChange(forKey: key) { sheet.another = 3 }
+    #expect(log.take() == ["new 3.0"])
+  }
+
+  @Test("C12: an object's own way of reading and setting keys is asked")
+  func overridden() throws {
+    let sheet = Owner()
+    let key = try KeyValueKey<Owner, Int>("a")
+    try sheet.setValue(2, for: key)
+    #expect(sheet.a == 20)
+    #expect(try sheet.value(for: key) == 21)
+  }
+
+  @Test("C12: keys may be made and used on any threads")
+  func threads() throws {
+    let sheets = (0..<4).map { _ in Shared(Sheet()) }
+    let told = Locked(0)
+    onThreads(4) { thread in
+      let sheet = sheets[thread].value
+      for _ in 0..<100 {
+        guard let key = try? KeyValueKey<Sheet, Double>("k1") else { return }
+        let token = sheet.observe(key: key) { _, _ in told.withLock { $0 += 1 } }
+        sheet.withChange(forKey: key) { sheet.cells["k1"] = 1 }
+        token.invalidate()
+      }
+    }
+    #expect(told.withLock { $0 } == 400)
+  }
+}
+
+private class Sheet: Tracked {
+  var cells: [String: Double] = [:]
+  @Observed var observed = 1
+  @Observed var optional: Int?
+  var plain = "a"
+  var stored = [1]
+  let constant = 1
+  private var size = 0
+
+  override class func registerKeys() {
+    Sheet.declareKeys { keys in
+      for key in ["k1", "k3"] {
+        keys.accessors(key, get: { $0.cells[key] ?? 0 }, set: { $0.cells[key] = $1 })
+      }
+      keys.stored("stored", \.stored)
+      keys.accessors("größe", get: { $0.size }, set: { $0.size = $1 })
+    }
+  }
+}
+
+/// Stores what its superclass has accessors for.
+private final class Subsheet: Sheet {
+  @Observed var k1 = 0.0
+  var below = 0.0
+
+  override class func registerKeys() {
+    Subsheet.declareKeys { $0.stored("k1", \.k1) }
+  }
+}
+
+private final class Othersheet: Sheet {
+  override class func registerKeys() {
+    Othersheet.declareKeys { $0.accessors("k1", get: { _ in "text" }) }
+  }
+}
+
+private final class Latesheet: Tracked {
+  @Observed var late = 0.0
+  var another = 0.0
+}
+
+private final class Owner: Tracked {
+  @Observed var a = 0
+
+  override func value(forKey key: String) throws -> Any? {
+    try (super.value(forKey: key) as? Int).map { $0 + 1 }
+  }
+
+  override func setValue(_ value: Any?, forKey key: String) throws {
+    try super.setValue((value as? Int).map { $0 * 10 }, forKey: key)
+  }
+}

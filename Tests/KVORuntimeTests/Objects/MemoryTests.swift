@@ -1,0 +1,104 @@
+import CFixtures
+import KVORuntime
+import TestSupport
+import Testing
+
+/// What Swift is told where the C runtime's memory runs out, of which a build must be able to make
+/// believe.
+@Suite struct MemoryTests {
+  private final class Worker: KVOObject {
+    @Observed var name = "a"
+    @Observed var numbers = [1]
+    @Observed var boss: Worker?
+    var plain = 1
+    var shown: String { boss.map { $0.shown } ?? name }
+  }
+
+  @Test("F5 J3: a key that can't be followed for want of memory is reported, and goes on later")
+  func noMemory() async throws {
+    let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent])
+    {
+      let worker = Worker()
+      var told: [String] = []
+      let token = worker.observe(\.shown, options: .new) { told.append($1.newValue!) }
+      // Each allocation that a change makes fails once, and all that follow it.
+      for count in 0..<24 {
+        let boss = Worker()
+        guard fixture_limit_memory(Int64(count)) else { break }
+        worker.boss = boss
+        _ = fixture_limit_memory(-1)
+        boss.name = "left out"
+        worker.boss = nil
+      }
+      told = []
+      worker.boss = Worker()
+      worker.boss?.name = "b"
+      say("told \(told.joined(separator: " "))\n")
+      token.invalidate()
+      worker.boss = nil
+    }
+    #expect(result.errors.contains("told a b\n"))
+    #if DEBUG
+      #expect(result.errors.contains("No memory to tell all of a change of \"boss\" of Worker"))
+    #endif
+  }
+
+  @Test(
+    "C2: a registration by key path that memory is out for stops, saying of what",
+    .enabled(if: fixture_limit_memory(-1)))
+  func registration() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
+    {
+      let worker = Worker()
+      worker.observe(\.name) { _, _ in }.invalidate()
+      _ = fixture_limit_memory(0)
+      worker.observe(\.name) { _, _ in }.invalidate()
+    }
+    #expect(result.errors.contains("KVORuntime: No memory to observe \"name\" of "))
+  }
+
+  @Test(
+    "C2: one by string throws, and leaves nothing behind; the next succeeds",
+    .enabled(if: fixture_limit_memory(-1)))
+  func registrationByString() throws {
+    let worker = Worker()
+    let log = Recorder()
+    let watcher = log.watcher()
+    // So that the class and its keys are known.
+    try worker.addObserver(watcher, forKeyPath: "boss.name", options: .new)
+    try worker.removeObserver(watcher, forKeyPath: "boss.name")
+    var failures = 0
+    while true {
+      _ = fixture_limit_memory(Int64(failures))
+      let result = Result {
+        try worker.addObserver(watcher, forKeyPath: "boss.name", options: .new)
+      }
+      _ = fixture_limit_memory(-1)
+      guard case .failure(let error) = result else { break }
+      #expect("\(error)".contains("No memory to observe"))
+      #expect(!worker.isObserved(forKey: "boss"))
+      failures += 1
+    }
+    #expect(failures > 0)
+    worker.boss = Worker()
+    #expect(log.take().count == 1)
+  }
+
+  @Test(
+    "H1: elements are told as a setting where there is no memory for their indexes",
+    .enabled(if: fixture_limit_memory(-1)))
+  func indexes() async {
+    await #expect(processExitsWith: .success) {
+      let worker = Worker()
+      var kinds: [KeyValueChange] = []
+      let token = worker.observe(\.numbers) { kinds.append($1.kind) }
+      _ = fixture_limit_memory(0)
+      worker.mutableArray(\.numbers).append(2)
+      _ = fixture_limit_memory(-1)
+      worker.mutableArray(\.numbers).append(3)
+      precondition(worker.numbers == [1, 2, 3])
+      precondition(kinds.last == .insertion && !kinds.dropLast().contains { $0 != .setting })
+      token.invalidate()
+    }
+  }
+}
