@@ -11,20 +11,21 @@ of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
     - for (uint32_t i = 0; i < count; i++) {
     + for (uint32_t i = count; i-- > 0;) {
 
-A source or header of the library has its name alone, wherever it lies. The lines after `-`, which follow each
-other in the file, give way to those after `+`. Indentation does not matter. They must be there exactly once: in the file, or if there is a line `@@`, between
-the one line that begins with its text and the next that begins with a closing brace. Where what is
+A source or header of the library has its name alone, wherever it lies. The lines after `-`, which follow
+each other in the file, give way to those after `+`. Indentation does not matter. They must be there exactly
+once: in the file, or if there is a line `@@`, between the one line that begins with its text and the next that
+begins with a closing brace. Where what is
 broken shows only if another thread comes between two instructions, a line `** delays` has the file
 compiled with delays at its atomic operations and locks (Tests/Chaos), many of them. Where what is broken
 keeps other tests of the rule from ever ending, a line `** by TEXT` has only those run whose name has that
-text. Where a test can't but wait for ever, a line `** hangs` says so.
+text.
 
 A mutant's sources are compiled apart from the tree and linked with what the tests are linked with
 otherwise. Of the tests of that library, those run whose name has the rule as a word. One of them must
-fail or crash; none of them may without the mutant. That they take too long is no notice, unless the mutant
-says that it hangs: who only waits tells nobody what is broken. With `--times` they run so often,
-and each time one must: a notice that depends on how threads meet is none. What is inlined into other modules
-(`@_transparent`, `@inline(__always)`) can't be sabotaged so.
+fail or crash; none of them may without the mutant. That they take too long is no notice: a test that only
+waits tells nobody what is broken. With `--times` they run so often, and each time one must: a notice that
+depends on how threads meet is none. What is inlined into other modules (`@_transparent`,
+`@inline(__always)`) can't be sabotaged so.
 """
 
 import argparse
@@ -45,7 +46,8 @@ import time
 import relink
 
 MUTANTS = pathlib.Path("Tests/Mutants")
-TIMEOUT = 30  # seconds that a mutant's tests may take
+# Seconds that a mutant's tests may take: many times the longest ones, which other checks run beside.
+TIMEOUT = 150
 ENVIRONMENT = {
     # The backtrace of a crash takes seconds, sometimes more than a mutant has, and nobody reads it.
     "SWIFT_BACKTRACE": "enable=no",
@@ -68,7 +70,6 @@ class Mutant:
     old: list[str]
     new: list[str]
     delays: bool
-    hangs: bool
     by: str # part of a test's name
 
     @property
@@ -77,7 +78,7 @@ class Mutant:
 
     @staticmethod
     def read(path):
-        file, anchor, old, new, delays, hangs, by = None, None, [], [], False, False, ""
+        file, anchor, old, new, delays, by = None, None, [], [], False, ""
         for line in path.read_text().splitlines():
             mark, _, text = line.partition(" ")
             if mark == "---":
@@ -86,8 +87,6 @@ class Mutant:
                     raise Wrong(f"there is no source {text.strip()!r}, or several")
             elif file and line.strip() == "** delays":
                 delays = True
-            elif file and line.strip() == "** hangs":
-                hangs = True
             elif file and line.startswith("** by "):
                 by = text.removeprefix("by ").strip()
             elif file and mark == "@@":
@@ -99,7 +98,7 @@ class Mutant:
         if not file or not old:
             raise Wrong("names no file, or no line that goes")
         rule = path.stem.partition("-")[0]
-        return Mutant(path.stem, rule, file, anchor, old, new, delays, hangs, by)
+        return Mutant(path.stem, rule, file, anchor, old, new, delays, by)
 
     def apply(self, text):
         lines = text.splitlines()
@@ -153,8 +152,8 @@ class Outcome:
             return self.ending
         return names.get(self.failures[0], "a test fails, on a thread of its own")
 
-    def is_notice(self, hangs):
-        return bool(self.failures) or (bool(self.ending) and (self.is_over or hangs))
+    def is_notice(self):
+        return bool(self.failures) or (bool(self.ending) and self.is_over)
 
 
 def command(program, events, pattern):
@@ -278,15 +277,15 @@ def label(path):
     return str(path.relative_to(MUTANTS).with_suffix(""))
 
 
-def notices(program, pattern, suite, times, hangs):
+def notices(program, pattern, suite, times):
     """Whether each of so many runs notices, and what to say of them."""
     results = [run_tests(program, pattern, TIMEOUT, True) for _ in range(times)]
-    told = [result.told(suite.names) for result in results if result.is_notice(hangs)]
+    told = [result.told(suite.names) for result in results if result.is_notice()]
     verdict = told[0] if told else "NOT NOTICED"
     if 0 < len(told) < times:
         verdict = f"NOT NOTICED {times - len(told)} of {times} times, else by {verdict}"
     hanging = sum(not result.is_over and not result.failures for result in results)
-    if hanging and not hangs:
+    if hanging:
         verdict += f", but for {hanging} times that it takes more than {TIMEOUT} seconds"
     return len(told) == times, verdict
 
@@ -306,7 +305,7 @@ def examine(path, build, suites, scratch, times):
         objects = mutated_objects(mutant, build, folder)
         delays = [str(relink.compile_delays(folder))] if mutant.delays else []
         program = build.link(objects, folder, *delays)
-        noticed, verdict = notices(program, pattern, suite, times, mutant.hangs)
+        noticed, verdict = notices(program, pattern, suite, times)
     except (Wrong, relink.CommandFailed) as wrong:
         noticed, verdict = False, f"WRONG: {wrong}"
     finally:

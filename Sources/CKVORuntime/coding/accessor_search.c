@@ -416,10 +416,8 @@ kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *
   case KVO_ACCESS_STORED:
     kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
     break;
-  case KVO_ACCESS_COMPUTED: {
-    const kvo_property_description *property = accessors->property;
-    return property->get(object, property->binding, value, error);
-  }
+  case KVO_ACCESS_COMPUTED:
+    return accessors->property->get(object, accessors->property->binding, value, error);
   case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
   case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
   }

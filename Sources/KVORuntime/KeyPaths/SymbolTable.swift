@@ -5,9 +5,15 @@ internal import CSwiftRuntime
 /// knows by their getters, and of methods. The program's file is read for it, which takes a millisecond
 /// and more; where it has been stripped of its symbols there are none.
 enum SymbolTable {
-  /// The mangled names of what stands at an address.
+  private static let known = Locked<[UnsafeRawPointer: Set<String>]>([:])
+
+  /// The mangled names of what stands at an address. Kept: where hints are wanted, each registration asks for
+  /// those of its getters, and a program has no more getters than it has code.
   static func names(at address: UnsafeRawPointer) -> Set<String> {
-    found(near: address) { $1 == address }
+    if let names = known.withLock({ $0[address] }) { return names }
+    let names = found(near: address) { $1 == address }
+    known.withLock { $0[address] = names }
+    return names
   }
 
   /// The mangled names that begin so, in the program or library in which an address lies.

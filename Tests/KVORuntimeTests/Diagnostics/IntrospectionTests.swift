@@ -67,6 +67,31 @@ import Testing
     }
   }
 
+  private final class Departing: KVOObject {
+    let account: Account
+    let tell: ([String]) -> Void
+
+    init(_ account: Account, _ tell: @escaping ([String]) -> Void) {
+      self.account = account
+      self.tell = tell
+    }
+    // Its registration still stands here, and it can't be kept alive to be asked for its description.
+    deinit { tell(account.observationInfo.registrations.map(\.description)) }
+  }
+
+  @Test("J1: an observer that is dying is listed as such until its registrations have ended")
+  func dying() throws {
+    let account = Account()
+    var told: [String] = []
+    do {
+      let observer = Departing(account) { told = $0 }
+      try account.addObserver(observer, forKeyPath: "balance")
+    }
+    try #require(told.count == 1)
+    #expect(told[0].contains("balance") && told[0].contains("a dying object"))
+    #expect(account.observationInfo.registrations.isEmpty)
+  }
+
   @Test("J1: the debug description shows pairs that are open, and no closed ones")
   func openPairs() {
     let account = Account()

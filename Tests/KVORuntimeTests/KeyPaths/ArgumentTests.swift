@@ -2,8 +2,9 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6: key paths with subscript arguments, which are the program's values.
-@Suite(.leakFree) struct ArgumentTests {
+/// F6: key paths with subscript arguments, which are the program's values. One after another: who looks for a key
+/// holds the equal arguments that it finds, of another test too, while it compares them.
+@Suite(.leakFree, .serialized) struct ArgumentTests {
   /// An argument that uses key paths while it is hashed and compared.
   private struct Index: Hashable {
     let number: Int
