@@ -87,6 +87,12 @@ run_tests() {
   swift test --skip-build --disable-xctest "${options[@]}" "${@:2}"
 }
 
+# have PROGRAM...: whether all of them are there. (`command -v` is content with one.)
+have() {
+  local program
+  for program; do command -v "$program" >/dev/null || return 1; done
+}
+
 # libffi's headers, and pkg-config, by which SwiftPM finds them.
 require_libffi() {
   pkg-config --exists libffi 2>/dev/null ||
@@ -105,7 +111,7 @@ require_valgrind() {
 
 # The model checker, and the compiler that it calls.
 require_spin() {
-  command -v spin gcc >/dev/null || install_packages "spin (for the checks alone)" spin gcc libc6-dev
+  have spin gcc || install_packages "spin (for the checks alone)" spin gcc libc6-dev
 }
 
 # files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:

@@ -18,10 +18,10 @@ LIBRARIES = [pathlib.Path("Sources/CKVORuntime"), pathlib.Path("Sources/KVORunti
 TESTS = [pathlib.Path("Tests/CKVORuntimeTests"), pathlib.Path("Tests/KVORuntimeTests")]
 MUTANTS = pathlib.Path("Tests/Mutants")
 
-WORD = re.compile(r"(?<![\w#])[A-J][0-9]{1,2}\b")
+WORD = re.compile(r"(?<![\w#])[A-P][0-9]{1,2}\b")
 COMMENT = re.compile(r"//[^\n]*")
 TEST_NAME = re.compile(r'@Test\(\s*"([^"]*)"')
-CHAPTER = re.compile(r"^## ([A-J])\. (.*)$")
+CHAPTER = re.compile(r"^## ([A-P])\. (.*)$")
 RULE = re.compile(r"^([0-9]+)\. ")
 
 HEAD = """# Rules and files

@@ -84,7 +84,8 @@ var catalog: [Family] {
   [
     cSetterFamily, cThreadsFamily, cObserversFamily, cOperatorFamily, swiftSetterFamily,
     swiftObserversFamily, swiftPathFamily,
-    swiftComputedFamily, subclassFamily, sumFamily, appendFamily, registrationFamily,
+    swiftComputedFamily, swiftBatchFamily, subclassFamily, sumFamily, appendFamily,
+    registrationFamily,
     cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]
 }

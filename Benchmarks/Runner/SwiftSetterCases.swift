@@ -31,6 +31,11 @@ var swiftObserversFamily: Family {
     })
 }
 
+/// Ten sets of a property that are told once.
+var swiftBatchFamily: Family {
+  Family(cases: [.time("swift.coalesce.10", .uniform, coalescedSets)])
+}
+
 /// What an observer adds to.
 private final class Counter: @unchecked Sendable {
   var value = 0
@@ -172,6 +177,27 @@ private func otherKeySet() -> Workload {
     run: { setBalance(of: account, $0) },
     finish: { _ in
       counter.check(is: 0)
+      token.invalidate()
+    })
+}
+
+@inline(never)
+private func setTenTimes(_ account: ObservedAccount, _ iterations: Int) {
+  for i in 0..<iterations {
+    account.coalescingNotifications {
+      for step in 0..<10 { account.balance = Double(i + step) }
+    }
+  }
+}
+
+private func coalescedSets() -> Workload {
+  let account = ObservedAccount()
+  let counter = Counter()
+  let token = account.observe(\.balance) { _, _ in counter.value += 1 }
+  return Workload(
+    run: { setTenTimes(account, $0) },
+    finish: { total in
+      withExtendedLifetime(account) { counter.check(is: total) }
       token.invalidate()
     })
 }

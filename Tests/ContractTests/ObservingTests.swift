@@ -95,6 +95,7 @@ import Testing
     person.didChangeValue(for: \.note)
     person.withChange(of: \.note) { person.note = "body" }
     #expect(person.withChange(forKey: "note") { 7 } == 7)
+    #expect(person.coalescingNotifications { 7 } == 7)
     person.willChange(.replacement, valuesAt: RangeSet(), forKey: "friends")
     person.didChange(.replacement, valuesAt: RangeSet(), forKey: "friends")
     person.willChange(.replacement, valuesAt: RangeSet(), for: \.friends)

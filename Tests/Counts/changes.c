@@ -80,6 +80,20 @@ static void change_uniformly(void *state) {
   }
 }
 
+static void change_once(void *state) { node_setValue(state, 1); }
+
+static void change_ten_times(void *state) {
+  for (size_t i = 0; i < 10; i++) node_setValue(state, (double)i);
+}
+
+static void batch_of_one(void *state) {
+  for (size_t i = 0; i < TIMES; i++) kvo_coalesce(state, change_once, state);
+}
+
+static void batch_of_ten(void *state) {
+  for (size_t i = 0; i < TIMES; i++) kvo_coalesce(state, change_ten_times, state);
+}
+
 /// Counts work on an object of which one key is observed, as often as it is told of each time.
 static void count_observed(const char *what, const kvo_class *cls, const char *key,
     kvo_options options, void (*work)(void *), size_t told) {
@@ -128,6 +142,14 @@ static void count_sets(void) {
   count_observed("set, the long way", node_class(), "value", 0, set_value, 1);
   count_observed(PLANTED "set, typed", node_class(), "value", 0, set_value, 1);
   kvo_set_long_way_forced(false);
+}
+
+static void count_batches(void) {
+  count_observed("batch of one change", node_class(), "value", 0, batch_of_one, 1);
+  count_observed("batch of one change, old and new", node_class(), "value", KVO_OLD | KVO_NEW,
+      batch_of_one, 1);
+  count_observed("batch of ten changes of a key", node_class(), "value", 0, batch_of_ten, 1);
+  count_observed("batch, unobserved key", node_class(), "a", 0, batch_of_one, 0);
 }
 
 static void count_by_hand(void) {
@@ -352,6 +374,7 @@ static void count_tracked(size_t count) {
 void count_changes(void) {
   count_sets();
   count_by_hand();
+  count_batches();
   count_dependents();
   for (size_t count = 1; count <= 10000; count *= 10) {
     count_among_keys(count, false);

@@ -153,6 +153,15 @@ static void begin_propagation(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_change_report_shortage(frame, shortages);
 }
 
+bool kvo_change_add_root(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
+  uint64_t shortages = kvo_shortages;
+  void *recorder = suspend_recording();
+  bool added = kvo_propagation_add(frame, root, mutation);
+  if (added) kvo_change_report_shortage(frame, shortages);
+  resume_recording(recorder);
+  return added;
+}
+
 static void finish_propagation(kvo_frame *frame) {
   uint64_t shortages = kvo_shortages;
   kvo_propagation_finish(frame);
@@ -184,37 +193,64 @@ void kvo_change_begin(kvo_frame *frame) {
   if (observers) begin_unrecorded(frame, observers, NULL);
 }
 
-KVO_INLINE bool open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
+KVO_INLINE bool are_automatic(kvo_observers observers) {
+  return KVO_LIKELY(observers) && KVO_LIKELY(!kvo_observers_are_manual(observers));
+}
+
+KVO_INLINE void open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
-  if (kvo_thread_has_open(thread, object, id)) return false;
   frame->id = id;
   thread->open_count++;
   kvo_observers observers = kvo_object_observers(object, id);
-  if (KVO_UNLIKELY(!observers) || KVO_UNLIKELY(kvo_observers_are_manual(observers))) {
+  if (!are_automatic(observers)) {
     __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
-    return true;
+    return;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   begin_unrecorded(frame, observers, mutation);
-  return true;
+}
+
+KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, uintptr_t id) {
+  kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
+  if (KVO_UNLIKELY(!frame)) kvo_change_report_untold(object, id);
+  return frame;
+}
+
+// The frame protects the object while its observers are looked for.
+static kvo_frame *take_into_batch(kvo_frame *frame, kvo_object *object, uintptr_t id,
+    const kvo_mutation *mutation) {
+  if (!frame->thread->batch_count || !are_automatic(kvo_object_observers(object, id))) return NULL;
+  return kvo_batch_takes(frame->thread, object, id, mutation);
+}
+
+// Where this thread has another change open, or a batch.
+static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
+    uintptr_t id, const kvo_mutation *mutation) {
+  kvo_frame *batch = kvo_batch_takes_again(thread, object, id);
+  if (batch || kvo_thread_has_open(thread, object, id)) return batch;
+  kvo_frame *frame = push(thread, object, id);
+  if (!frame) return NULL;
+  batch = take_into_batch(frame, object, id, mutation);
+  if (!batch) {
+    open(frame, thread, object, id, mutation);
+    return frame;
+  }
+  kvo_frame_pop(frame);
+  return batch;
 }
 
 KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {
   kvo_thread *thread = kvo_thread_current();
-  kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
-  if (KVO_UNLIKELY(!frame)) {
-    kvo_change_report_untold(object, id);
-    return NULL;
-  }
-  if (open(frame, thread, object, id, mutation)) return frame;
-  kvo_frame_pop(frame);
-  return NULL;
+  if (thread && KVO_UNLIKELY(thread->open_count)) return open_nested(thread, object, id, mutation);
+  kvo_frame *frame = push(thread, object, id);
+  if (frame) open(frame, thread, object, id, mutation);
+  return frame;
 }
 
+// Which has been pushed where nothing else was open.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
-  if (open(frame, frame->thread, object, frame->id, NULL)) return frame;
-  kvo_frame_pop(frame);
-  return NULL;
+  open(frame, frame->thread, object, frame->id, NULL);
+  return frame;
 }
 
 kvo_frame *kvo_change_open(kvo_object *object, uintptr_t id) {
@@ -331,6 +367,7 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand)
 void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
+  if (thread && kvo_batch_tells(thread, object, id)) return;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
     kvo_change_report_untold(object, id);
@@ -343,9 +380,10 @@ void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
 }
 
 void kvo_change_close(kvo_frame *frame) {
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // which tells it when it ends
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   else kvo_frame_take_over(frame);
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame);
@@ -356,6 +394,7 @@ void kvo_change_close(kvo_frame *frame) {
 }
 
 void kvo_change_cancel(kvo_frame *frame) {
+  if (__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_BATCH) return;
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   kvo_frame_pop(frame);
 }

@@ -30,14 +30,14 @@ KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
 }
 
 /// Opens an automatic change of a property: reads old and calls prior observers where asked for.
-/// NULL if it joins a change under way, or if memory is out. If nobody observes it, closing it looks
+/// NULL if it joins a change under way, or if memory is out; the batch's frame if it becomes part of one. If nobody observes it, closing it looks
 /// again: another thread may have registered an observer meanwhile.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
 /// The same for part of a to-many property; copies what it keeps. NULL: a setting.
 kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t id,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// The same in a frame that has been pushed, with its `id`. NULL: the frame has been popped again.
-kvo_frame *KVO_NULLABLE kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
+/// The same in a frame that has been pushed, with its `id`, by a thread that had no other change open. Returns it.
+kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 /// Closes it: reads new, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 /// Tells of a property that has been set without a change of it open: observers registered on other
@@ -46,6 +46,26 @@ void kvo_change_close(kvo_frame *frame);
 void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand);
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
+
+kvo_frame *KVO_NULLABLE kvo_batch_taking_change(kvo_thread *thread, kvo_object *object,
+    uintptr_t id, const kvo_mutation *KVO_NULLABLE mutation);
+/// Whether a change of an observed key, by this thread, becomes part of a batch (batch.c). Where it is the first
+/// one of its key there, old is read and prior observers are called; then it is told when the batch ends, and no
+/// frame is needed for it.
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_takes(kvo_thread *thread, kvo_object *object,
+    uintptr_t id, const kvo_mutation *KVO_NULLABLE mutation) {
+  if (KVO_LIKELY(!thread->batch_count)) return NULL;
+  return kvo_batch_taking_change(thread, object, id, mutation);
+}
+kvo_frame *KVO_NULLABLE kvo_batch_taking_again(kvo_thread *thread, kvo_object *object,
+    uintptr_t id);
+/// The same of a further change of a key, found at once where the thread has begun nothing since the batch.
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_takes_again(kvo_thread *thread, kvo_object *object,
+    uintptr_t id) {
+  return KVO_UNLIKELY(thread->batch_count) ? kvo_batch_taking_again(thread, object, id) : NULL;
+}
+/// Whether a batch of this thread's is going to tell of the key.
+bool kvo_batch_tells(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 
 /// The accessors of a key of a living object that is observed, as they are now; NULL if it is not.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);

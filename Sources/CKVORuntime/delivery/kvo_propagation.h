@@ -9,6 +9,29 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+/// What a change of a to-many key does, and what came and went.
+typedef struct kvo_mutation_record {
+  kvo_change_kind kind; ///< KVO_SETTING: it is none
+  kvo_set_mutation set_mutation;
+  kvo_index_set *KVO_NULLABLE indexes;
+  kvo_value objects;
+  bool has_predicted, has_old, has_new, has_before;
+  kvo_value
+      predicted; ///< what will go, for prior calls, which may go on when the did has been made
+  kvo_value old_value, new_value; ///< what went and what came
+  kvo_value before;               ///< all of a set
+  bool is_told;                   ///< the binding has said what goes and comes
+} kvo_mutation_record;
+
+/// A key that is changed, of the frame's object. One change has one; a batch (batch.c) has those of all changes
+/// that it collects.
+typedef struct kvo_root {
+  uintptr_t id;
+  kvo_mutation_record mutation;
+  uint64_t last_serial; ///< of a batch: when the key was changed last (kvo_serial); else 0
+  struct kvo_root *KVO_NULLABLE next; ///< of a batch: the key that was changed first after this one
+} kvo_root;
+
 /// A key of an object that a change affects: the changed one, or one derived from it.
 typedef struct kvo_affected {
   kvo_object *object; ///< an unowned reference
@@ -18,6 +41,7 @@ typedef struct kvo_affected {
   uint64_t serial;              ///< when it came to be watched
   bool by_other_thread;         ///< found by a link that another thread has placed
   uint32_t tracked;             ///< of a tracked key: its place among the links, or KVO_NO_PLACE
+  const kvo_root *KVO_NULLABLE root; ///< of a changed one
   bool is_read;
   kvo_value value; ///< what it was when it was read, for its plain observers
 } kvo_affected;
@@ -35,6 +59,7 @@ typedef struct kvo_member {
   bool is_late;      ///< another thread has registered it since the will, or led it here
   bool lacks_old;    ///< which it asks for: new stands in for it
   bool is_unchanged; ///< it asks for distinct changes alone, and is passed over
+  bool is_within;    ///< it was there when a key that leads to it was changed last in its batch
   bool is_found;     ///< of the recipients at will: it is there at did as well
   bool is_read;
   kvo_value value; ///< of a path
@@ -86,12 +111,15 @@ typedef struct kvo_links {
   size_t tracked_count, tracked_capacity;
 } kvo_links;
 
-/// Finds the recipients of a change of the key, and the links to further keys and tracked keys, if they
-/// are asked for. Members that were in `before` get their place there; where tracked keys have been read
-/// for the change already, keys and members get their place among those. False if memory is out.
+/// Adds the recipients of a change of the root, behind those that are there, and the links to further keys and
+/// tracked keys, if they are asked for. Members that were in `before` get their place there; where tracked keys
+/// have been read for the change already, keys and members get their place among those. False if memory is out.
 bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *KVO_NULLABLE before,
-    kvo_object *object, uintptr_t id, kvo_links *KVO_NULLABLE links,
+    kvo_object *object, const kvo_root *root, kvo_links *KVO_NULLABLE links,
     const kvo_links *KVO_NULLABLE read);
+/// Takes away again what was added since there were so many.
+void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
+    uint32_t member_count);
 /// Adds a member of the recipients at will that is not to be found at did, behind all others. False if memory
 /// is out.
 bool kvo_recipients_add_lost(kvo_recipients *recipients, const kvo_recipients *before,
@@ -104,20 +132,6 @@ bool kvo_recipients_adopt(kvo_recipients *recipients, kvo_frame *frame, const kv
 void kvo_recipients_destroy(kvo_recipients *recipients);
 void kvo_links_destroy(kvo_links *links);
 
-/// What a change of a to-many key does, and what came and went.
-typedef struct kvo_mutation_record {
-  kvo_change_kind kind; ///< KVO_SETTING: it is none
-  kvo_set_mutation set_mutation;
-  kvo_index_set *KVO_NULLABLE indexes;
-  kvo_value objects;
-  bool has_predicted, has_old, has_new, has_before;
-  kvo_value
-      predicted; ///< what will go, for prior calls, which may go on when the did has been made
-  kvo_value old_value, new_value; ///< what went and what came
-  kvo_value before;               ///< all of a set
-  bool is_told;                   ///< the binding has said what goes and comes
-} kvo_mutation_record;
-
 /// Copies what is kept. False if memory is out.
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
@@ -129,11 +143,12 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 
 /// What a frame or an open pair keeps of such a change.
 typedef struct kvo_propagation {
-  uint32_t references; ///< atomic: frames and pairs
-  bool has_before;     ///< the recipients at will are known
-  bool is_short;       ///< memory was out for some of what is new
-  bool has_distinct;   ///< some of those at will have asked for distinct changes
-  kvo_mutation_record mutation;
+  uint32_t references;                  ///< atomic: frames and pairs
+  bool has_before;                      ///< the recipients at will are known
+  bool is_short;                        ///< memory was out for some of what is new
+  bool has_distinct;                    ///< some of those at will have asked for distinct changes
+  kvo_root first;                       ///< the changed key; those of a batch follow by `next`
+  struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   kvo_links links; ///< to be followed at did
 } kvo_propagation;
@@ -144,6 +159,16 @@ bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mu
 /// ended, is all of the recipients at will.
 void kvo_propagation_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient);
 void kvo_propagation_deliver_priors(kvo_frame *frame);
+/// The same for what a batch collects (batch.c), apart from what is being recorded.
+bool kvo_change_add_root(kvo_frame *frame, kvo_root *root,
+    const kvo_mutation *KVO_NULLABLE mutation);
+/// Adds a root to the propagation of a batch's frame: finds its recipients, reads old for those that no earlier
+/// root has reached, also for those that `mutation` is told in detail, and calls their prior observers. False if
+/// memory is out: then nothing has been added.
+bool kvo_propagation_add(kvo_frame *frame, kvo_root *root,
+    const kvo_mutation *KVO_NULLABLE mutation);
+/// A propagation without roots, in the frame from now on. NULL if memory is out.
+kvo_propagation *KVO_NULLABLE kvo_propagation_make(kvo_frame *frame);
 /// Ends it: follows links and tracked keys anew, finds the recipients again, reads new, calls the observers. The
 /// frame may have no propagation yet, where the key had only plain observers when the change began.
 void kvo_propagation_finish(kvo_frame *frame);

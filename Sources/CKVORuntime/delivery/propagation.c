@@ -22,7 +22,8 @@ static kvo_propagation *make(void) {
   if (!propagation) return NULL;
   propagation->references = 1;
   propagation->has_before = propagation->is_short = propagation->has_distinct = false;
-  propagation->mutation = (kvo_mutation_record){.kind = KVO_SETTING};
+  propagation->first = (kvo_root){.mutation.kind = KVO_SETTING};
+  propagation->batch = NULL;
   propagation->links = (kvo_links){0};
   kvo_recipients_init(&propagation->before);
   kvo_recipients_init(&propagation->after);
@@ -39,12 +40,22 @@ void kvo_propagation_end_tellings(kvo_propagation *propagation) {
     kvo_distinct_end(&propagation->after.members[i].telling);
 }
 
+static void destroy_roots(kvo_propagation *propagation) {
+  kvo_free(propagation->batch);
+  kvo_mutation_destroy(&propagation->first.mutation);
+  for (kvo_root *root = propagation->first.next, *next; root; root = next) {
+    next = root->next;
+    kvo_mutation_destroy(&root->mutation);
+    kvo_free(root);
+  }
+}
+
 void kvo_propagation_release(kvo_propagation *propagation) {
   if (__atomic_sub_fetch(&propagation->references, 1, __ATOMIC_ACQ_REL)) return;
   kvo_recipients_destroy(&propagation->before);
   kvo_recipients_destroy(&propagation->after);
   kvo_links_destroy(&propagation->links);
-  kvo_mutation_destroy(&propagation->mutation);
+  destroy_roots(propagation);
   kvo_free(propagation);
 }
 
@@ -63,8 +74,15 @@ static kvo_frame *visit(const kvo_frame *frame, kvo_object *object,
 
 // MARK: Reading
 
-static bool is_detailed(const kvo_propagation *propagation, const kvo_member *member) {
-  return propagation->mutation.kind != KVO_SETTING && !member->is_whole;
+// Of one that is told in detail.
+static const kvo_mutation_record *mutation_of(const kvo_recipients *recipients,
+    const kvo_member *member) {
+  return &recipients->affected[member->affected].root->mutation;
+}
+
+static bool is_detailed(const kvo_recipients *recipients, const kvo_member *member) {
+  const kvo_root *root = recipients->affected[member->affected].root;
+  return !member->is_whole && root && root->mutation.kind != KVO_SETTING;
 }
 
 static const kvo_chain *chain_of(const kvo_member *member) {
@@ -119,13 +137,15 @@ static void read_key(const kvo_frame *frame, const kvo_propagation *propagation,
   if (!affected->is_read) read_affected(frame, affected);
 }
 
+// A member that is told in detail has whole values as well where another change may come to that one.
 static void read_all(const kvo_frame *frame, const kvo_propagation *propagation,
-    kvo_recipients *recipients, uint32_t wanted) {
-  for (uint32_t i = 0; i < recipients->member_count; i++) {
+    kvo_recipients *recipients, uint32_t start, uint32_t wanted, bool also_detailed) {
+  for (uint32_t i = start; i < recipients->member_count; i++) {
     kvo_member *member = &recipients->members[i];
     const kvo_chain *chain = chain_of(member);
     uint32_t needed = wanted | (member->lacks_old ? KVO_OLD : 0);
-    if (!(member->registration->options & needed) || is_detailed(propagation, member)) continue;
+    if (!(member->registration->options & needed)) continue;
+    if (!also_detailed && is_detailed(recipients, member)) continue;
     if (chain) read_path(frame, chain, member);
     else if (member->path) read_path_key(frame, propagation, member);
     else if (!recipients->affected[member->affected].is_read)
@@ -133,12 +153,13 @@ static void read_all(const kvo_frame *frame, const kvo_propagation *propagation,
   }
 }
 
-static uint32_t options_of_detailed(const kvo_propagation *propagation,
-    const kvo_recipients *recipients) {
+static uint32_t options_of_detailed(const kvo_recipients *recipients, const kvo_root *root) {
   uint32_t options = 0;
-  for (uint32_t i = 0; i < recipients->member_count; i++)
-    if (is_detailed(propagation, &recipients->members[i]))
-      options |= recipients->members[i].registration->options;
+  for (uint32_t i = 0; i < recipients->member_count; i++) {
+    const kvo_member *member = &recipients->members[i];
+    bool is_of_root = recipients->affected[member->affected].root == root;
+    if (is_of_root && is_detailed(recipients, member)) options |= member->registration->options;
+  }
   return options;
 }
 
@@ -195,7 +216,8 @@ static void call_prior(const kvo_frame *frame, const kvo_propagation *propagatio
   if (!(options & KVO_PRIOR)) return;
   const kvo_value *old = options & KVO_OLD ? value_of(&propagation->before, member) : NULL;
   kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
-  if (is_detailed(propagation, member)) change = describe_prior(&propagation->mutation, options);
+  if (is_detailed(&propagation->before, member))
+    change = describe_prior(mutation_of(&propagation->before, member), options);
   call(frame, &propagation->before, member, &change);
 }
 
@@ -229,9 +251,9 @@ static const kvo_value *old_value(const kvo_frame *frame, const kvo_propagation 
 
 // Whether details that it asks for were not read at will: nobody asked for them then, or memory was out.
 static bool lacks_details(const kvo_propagation *propagation, const kvo_member *member) {
-  const kvo_mutation_record *mutation = &propagation->mutation;
   uint32_t options = member->registration->options;
-  if (!is_detailed(propagation, member)) return false;
+  if (!is_detailed(&propagation->after, member)) return false;
+  const kvo_mutation_record *mutation = mutation_of(&propagation->after, member);
   if (options & KVO_OLD && mutation->kind != KVO_INSERTION && !mutation->has_predicted) return true;
   bool compares = mutation->set_mutation && !mutation->is_told;
   return options & KVO_NEW && compares && !mutation->has_before;
@@ -239,9 +261,11 @@ static bool lacks_details(const kvo_propagation *propagation, const kvo_member *
 
 // A recipient that is late, or lacks details that it asked for, is told of a setting.
 static void find_late(const kvo_frame *frame, kvo_propagation *propagation, kvo_member *member) {
-  member->is_late = !was_there(frame, propagation, member) && is_of_other_thread(member);
+  bool comes_in_time = is_of_other_thread(member) || member->is_within;
+  member->is_late = !was_there(frame, propagation, member) && comes_in_time;
   if (member->is_late || lacks_details(propagation, member)) member->is_whole = true;
-  bool wants_old = member->registration->options & KVO_OLD && !is_detailed(propagation, member);
+  bool is_whole = !is_detailed(&propagation->after, member);
+  bool wants_old = member->registration->options & KVO_OLD && is_whole;
   member->lacks_old = wants_old && !old_value(frame, propagation, member);
 }
 
@@ -282,7 +306,8 @@ static void call_final(const kvo_frame *frame, const kvo_propagation *propagatio
   kvo_change change = {.kind = KVO_SETTING,
       .old_value = options & KVO_OLD ? old : NULL,
       .new_value = options & KVO_NEW ? new : NULL};
-  if (is_detailed(propagation, member)) change = describe(&propagation->mutation, options);
+  if (is_detailed(&propagation->after, member))
+    change = describe(mutation_of(&propagation->after, member), options);
   if (KVO_UNLIKELY(lacks(&change, options))) return;
   call(frame, &propagation->after, member, &change);
 }
@@ -310,8 +335,8 @@ static void note_distinct(const kvo_recipients *recipients, kvo_member *member) 
   member->is_shared = sibling;
 }
 
-static void note_all_distinct(kvo_propagation *propagation) {
-  for (uint32_t i = 0; i < propagation->before.member_count; i++) {
+static void note_all_distinct(kvo_propagation *propagation, uint32_t start) {
+  for (uint32_t i = start; i < propagation->before.member_count; i++) {
     kvo_member *member = &propagation->before.members[i];
     if (!is_distinct(member)) continue;
     note_distinct(&propagation->before, member);
@@ -319,52 +344,88 @@ static void note_all_distinct(kvo_propagation *propagation) {
   }
 }
 
-bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+static void begin_mutation(kvo_root *root, const kvo_mutation *mutation) {
+  if (!mutation || kvo_mutation_begin(&root->mutation, mutation)) return;
+  // Told as a setting, which says less but nothing wrong.
+  kvo_mutation_destroy(&root->mutation);
+  root->mutation.kind = KVO_SETTING;
+}
+
+// Reads old for those of the recipients at will that the root has added.
+static void read_before(const kvo_frame *frame, kvo_propagation *propagation, kvo_root *root,
+    uint32_t start, bool also_detailed) {
+  if (root->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_before(&root->mutation, frame->object, root->id,
+        options_of_detailed(&propagation->before, root));
+  note_all_distinct(propagation, start);
+  read_all(frame, propagation, &propagation->before, start, KVO_OLD | KVO_DISTINCT, also_detailed);
+}
+
+kvo_propagation *kvo_propagation_make(kvo_frame *frame) {
   kvo_propagation *propagation = make();
+  if (propagation) put_into(frame, propagation);
+  return propagation;
+}
+
+bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_propagation *propagation = kvo_propagation_make(frame);
   if (!propagation) return false;
-  put_into(frame, propagation);
-  if (mutation && !kvo_mutation_begin(&propagation->mutation, mutation)) {
-    // Told as a setting, which says less but nothing wrong.
-    kvo_mutation_destroy(&propagation->mutation);
-    propagation->mutation.kind = KVO_SETTING;
-  }
+  kvo_root *root = &propagation->first;
+  root->id = frame->id;
+  begin_mutation(root, mutation);
   propagation->has_before =
-      kvo_recipients_find(&propagation->before, NULL, frame->object, frame->id, NULL, NULL);
-  if (!propagation->has_before) return false;
-  if (propagation->mutation.kind != KVO_SETTING)
-    kvo_mutation_read_before(&propagation->mutation, frame->object, frame->id,
-        options_of_detailed(propagation, &propagation->before));
-  note_all_distinct(propagation);
-  read_all(frame, propagation, &propagation->before, KVO_OLD | KVO_DISTINCT);
-  return true;
+      kvo_recipients_find(&propagation->before, NULL, frame->object, root, NULL, NULL);
+  if (propagation->has_before) read_before(frame, propagation, root, 0, false);
+  return propagation->has_before;
 }
 
 void kvo_propagation_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient) {
-  kvo_propagation *propagation = make();
+  kvo_propagation *propagation = kvo_propagation_make(frame);
   if (!propagation) return;
-  put_into(frame, propagation);
+  propagation->first.id = frame->id;
   propagation->has_before = kvo_recipients_adopt(&propagation->before, frame, chain, recipient);
 }
 
-static bool has_prior(const kvo_recipients *recipients) {
-  for (uint32_t i = 0; i < recipients->member_count; i++)
+static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
+  for (uint32_t i = start; i < recipients->member_count; i++)
     if (recipients->members[i].registration->options & KVO_PRIOR) return true;
   return false;
 }
 
+static void call_priors(const kvo_frame *frame, const kvo_propagation *propagation,
+    uint32_t start) {
+  for (uint32_t i = start; i < propagation->before.member_count; i++)
+    call_prior(frame, propagation, &propagation->before.members[i]);
+}
+
 void kvo_propagation_deliver_priors(kvo_frame *frame) {
   const kvo_propagation *propagation = frame->propagation;
-  if (!has_prior(&propagation->before)) return;
+  if (!has_prior(&propagation->before, 0)) return;
   if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
     frame->flags |= KVO_FRAME_RETAINED;
-  for (uint32_t i = 0; i < propagation->before.member_count; i++)
-    call_prior(frame, propagation, &propagation->before.members[i]);
+  call_priors(frame, propagation, 0);
+}
+
+bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
+  kvo_propagation *propagation = frame->propagation;
+  kvo_recipients *before = &propagation->before;
+  uint32_t affected_count = before->affected_count, start = before->member_count;
+  begin_mutation(root, mutation);
+  if (!kvo_recipients_find(before, NULL, frame->object, root, NULL, NULL)) {
+    kvo_recipients_shorten(before, affected_count, start);
+    return false;
+  }
+  propagation->has_before = true;
+  read_before(frame, propagation, root, start, true);
+  if (has_prior(before, start)) call_priors(frame, propagation, start);
+  return true;
 }
 
 static void find_after(kvo_frame *frame, kvo_propagation *propagation, kvo_links *links,
     const kvo_links *read) {
-  kvo_recipients_find(&propagation->after, propagation->has_before ? &propagation->before : NULL,
-      frame->object, frame->id, links, read);
+  const kvo_recipients *before = propagation->has_before ? &propagation->before : NULL;
+  for (const kvo_root *root = &propagation->first; root; root = root->next)
+    kvo_recipients_find(&propagation->after, before, frame->object, root, links, read);
 }
 
 // Follows anew the links to further keys, and the tracked keys, that the change affects. False if
@@ -441,8 +502,8 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagat
   const kvo_distinction *was = distinction_of(frame, propagation, member);
   const kvo_value *old = old_value(frame, propagation, member),
                   *new = value_of(&propagation->after, member);
-  if (member->is_late || !was_there(frame, propagation, member) || is_detailed(propagation, member))
-    return false;
+  if (member->is_late || !was_there(frame, propagation, member)) return false;
+  if (is_detailed(&propagation->after, member)) return false;
   if (!old || !new) return false;
   uint32_t of_this = count_tellings(propagation, member->registration);
   return !kvo_distinct_is_overtaken(was, member->registration, of_this) &&
@@ -481,18 +542,19 @@ static void call_finals(kvo_frame *frame, kvo_propagation *propagation) {
 
 static void read_new(kvo_frame *frame, kvo_propagation *propagation) {
   bool any_distinct = begin_distinct(frame, propagation);
-  if (propagation->mutation.kind != KVO_SETTING)
-    kvo_mutation_read_after(&propagation->mutation, frame->object, frame->id,
-        options_of_detailed(propagation, &propagation->after));
-  read_all(frame, propagation, &propagation->after, KVO_NEW | KVO_DISTINCT);
+  for (kvo_root *root = &propagation->first; root; root = root->next)
+    if (root->mutation.kind != KVO_SETTING)
+      kvo_mutation_read_after(&root->mutation, frame->object, root->id,
+          options_of_detailed(&propagation->after, root));
+  read_all(frame, propagation, &propagation->after, 0, KVO_NEW | KVO_DISTINCT, false);
   if (any_distinct) judge_distinct(frame, propagation);
 }
 
 void kvo_propagation_finish(kvo_frame *frame) {
   if (!(frame->flags & KVO_FRAME_PROPAGATES)) {
-    kvo_propagation *made = make();
+    kvo_propagation *made = kvo_propagation_make(frame);
     if (!made) return;
-    put_into(frame, made);
+    made->first.id = frame->id;
   }
   kvo_propagation *propagation = frame->propagation;
   uint64_t shortages = kvo_shortages;

@@ -176,18 +176,33 @@ bool kvo_recipients_add_lost(kvo_recipients *recipients, const kvo_recipients *b
   return add_affected(recipients, affected) && add_member(recipients, member);
 }
 
-void kvo_recipients_destroy(kvo_recipients *recipients) {
-  for (uint32_t i = 0; i < recipients->affected_count; i++) {
+static void destroy_from(kvo_recipients *recipients, uint32_t affected_count,
+    uint32_t member_count) {
+  for (uint32_t i = affected_count; i < recipients->affected_count; i++) {
     kvo_affected *affected = &recipients->affected[i];
     if (affected->is_read) kvo_value_destroy(&affected->value);
     affected->operations->unowned_release(affected->object);
   }
-  for (uint32_t i = 0; i < recipients->member_count; i++) {
+  for (uint32_t i = member_count; i < recipients->member_count; i++) {
     kvo_member *member = &recipients->members[i];
     if (member->is_read) kvo_value_destroy(&member->value);
     kvo_derivation_release(member->path);
     kvo_registration_let_go(member->registration);
   }
+}
+
+void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
+    uint32_t member_count) {
+  destroy_from(recipients, affected_count, member_count);
+  recipients->affected_count = affected_count;
+  recipients->member_count = member_count;
+  if (!recipients->index) return;
+  memset(recipients->index, 0, (recipients->index_mask + 1) * sizeof *recipients->index);
+  index_from(recipients, 0);
+}
+
+void kvo_recipients_destroy(kvo_recipients *recipients) {
+  destroy_from(recipients, 0, 0);
   if (recipients->affected != recipients->few_affected) kvo_free(recipients->affected);
   if (recipients->members != recipients->few_members) kvo_free(recipients->members);
   kvo_free(recipients->index);
@@ -212,7 +227,9 @@ typedef struct {
   const kvo_recipients *before;
   kvo_links *links;
   const kvo_links *read; // where tracked keys have been read already
+  const kvo_root *root;
   uint64_t stamp;
+  uint32_t start;          // the root's place among the affected keys
   uint32_t index;          // of the affected key that is looked at
   kvo_derivation *path;    // whose observers are looked at instead
   kvo_derivation *pending; // tracked paths that were met there, by `pending`
@@ -236,7 +253,8 @@ static void find_member(search *search, kvo_registration *registration, bool is_
   uint32_t place = place_of(search->recipients, registration);
   if (place != KVO_NO_PLACE) {
     kvo_member *known = &search->recipients->members[place];
-    if (search->index == 0 && is_whole) known->is_whole = true;
+    if (search->index == search->start && is_whole) known->is_whole = true;
+    known->is_within |= known->serial <= search->root->last_serial;
     return;
   }
   kvo_member member = {.registration = registration,
@@ -245,8 +263,9 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .path = search->path,
       .affected = search->index,
       .tracked = search->path ? place_of_tracked(search, search->path) : KVO_NO_PLACE,
-      .is_whole = is_whole || search->index > 0 || search->path,
+      .is_whole = is_whole || search->index > search->start || search->path,
       .by_other_thread = by_other_thread,
+      .is_within = kvo_registration_serial(registration) <= search->root->last_serial,
       .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->recipients, member);
 }
@@ -395,7 +414,7 @@ static void look_at(search *search, uint32_t index) {
 
 static void go_on(search *search) {
   kvo_recipients *recipients = search->recipients;
-  uint32_t start = 0;
+  uint32_t start = search->start;
   while (start < recipients->affected_count && search->ok) {
     uint32_t end = recipients->affected_count;
     for (uint32_t i = start; i < end; i++) look_at(search, i);
@@ -407,12 +426,18 @@ static void go_on(search *search) {
 }
 
 bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *before,
-    kvo_object *object, uintptr_t id, kvo_links *links, const kvo_links *read) {
-  search search = {
-      .recipients = recipients, .before = before, .links = links, .read = read, .ok = true};
+    kvo_object *object, const kvo_root *root, kvo_links *links, const kvo_links *read) {
+  search search = {.recipients = recipients,
+      .before = before,
+      .links = links,
+      .read = read,
+      .root = root,
+      .start = recipients->affected_count,
+      .ok = true};
   kvo_affected changed = {.object = object,
       .operations = kvo_class_of(object)->operations,
-      .id = id,
+      .id = root->id,
+      .root = root,
       .tracked = KVO_NO_PLACE};
   KVO_LOCKED(&kvo_graph_lock);
   search.stamp = kvo_graph_next_stamp_locked();

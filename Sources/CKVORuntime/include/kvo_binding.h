@@ -238,6 +238,11 @@ void kvo_uniform_look_key(void *header, const char *interned_key);
 /// `kvo_uniform_will` for a key without storage of its own, by interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
 
+/// As `kvo_coalesce` with a body between the two calls, on the same thread. NULL if there is nothing to end: this
+/// thread coalesces the object's changes already, the object is dying, or memory is out.
+kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
+void kvo_batch_end(kvo_frame *frame);
+
 /// Opens a change by hand of a key around a body, after which `kvo_bracket_did` closes it, on the same
 /// thread: what `kvo_will_change` and `kvo_did_change` tell, but nothing hangs at the object meanwhile.
 /// Reads old and calls prior observers if there are any. Brackets nest; a pair by hand in the body is a

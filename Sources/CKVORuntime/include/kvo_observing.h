@@ -191,6 +191,18 @@ void kvo_will_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_coll
 void kvo_did_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_collection *objects,
     const char *key);
 
+/// Calls `body(context)`, and tells what this thread changes of the object meanwhile when it ends, in the order in
+/// which the keys were first changed: of each key one change, from the value before the first one to the value that
+/// there is at the end. Derived keys and key paths that several of them affect are told once. Several changes of
+/// part of a to-many key become a setting; one alone stays what it is. Prior observers are called at the key's first
+/// change. Inside a body for the same object on the same thread it is part of that. An exception of C++ passes on
+/// when what was changed has been told.
+/// What other threads change, and changes of other objects, are told as ever. In a prior call, and where memory is
+/// out, changes are told by themselves. The object lives until the end.
+/// O(1) beside what the changes cost: each key's first one what it costs without, further ones less. Any thread.
+void kvo_coalesce(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
+    void *KVO_NULLABLE context);
+
 /// Collects key paths while a hook is asked.
 typedef struct kvo_key_paths kvo_key_paths;
 /// Adds one; again is harmless. The text is copied.

@@ -31,6 +31,8 @@ static __attribute__((noinline)) kvo_frame *will_long(kvo_object *object, const 
     uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_has_open(thread, object, id)) return NULL;
+  bool is_observed = kvo_object_observers(object, id);
+  if (thread && is_observed && kvo_batch_takes(thread, object, id, NULL)) return NULL;
   kvo_frame *frame = thread ? push(thread, object, key, id) : NULL;
   if (frame) kvo_change_begin(frame);
   else kvo_change_report_untold(object, id);

@@ -221,7 +221,9 @@ static void print_open_pairs(output *out, const kvo_open_pair *pair) {
 }
 
 static void print_bracket(void *out, const char *key, uint32_t thread) {
-  print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key, (unsigned)thread);
+  if (!key) print(out, "  a batch of changes, begun on thread %u\n", (unsigned)thread);
+  else
+    print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key, (unsigned)thread);
 }
 
 static void print_dump(output *out, const kvo_object *object) {

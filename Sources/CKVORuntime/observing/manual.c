@@ -148,6 +148,9 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   uint64_t shortages = kvo_shortages;
   bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
   kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
+  joined =
+      joined || (observers && kvo_batch_takes(frame->thread, frame->object, frame->id, mutation));
+  if (joined) observers = 0;
   if (observers) read_old(frame, observers, mutation);
   kvo_open_pair *pair = make_pair(frame, accessors, joined);
   if (!pair) return;

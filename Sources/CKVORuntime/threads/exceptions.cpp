@@ -37,3 +37,14 @@ void kvo_run_unwinding(kvo_frame *mark, void (*body)(void *), void (*undo)(void 
   body(context);
   rollback.complete();
 }
+
+// Not by a destructor: `last` calls the user, who may throw.
+void kvo_run_finally(kvo_frame *mark, void (*body)(void *), void (*last)(void *), void *context) {
+  try {
+    kvo_run_unwinding(mark, body, nullptr, context);
+  } catch (...) {
+    last(context);
+    throw;
+  }
+  last(context);
+}

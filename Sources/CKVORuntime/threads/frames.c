@@ -2,7 +2,7 @@
 //
 // | state | protection |
 // |---|---|
-// | what is on the stack, spare, open_count, reading_count | its own thread's; the thread lock when that has ended |
+// | what is on the stack, spare, open_count, batch_count, reading_count | its own thread's; the thread lock when that has ended |
 // | top, block, previous | written likewise, atomic: read by threads that look for hazard pointers |
 // | of a frame object, state, serial, awaited | atomic |
 //
@@ -100,7 +100,7 @@ void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not count itself out.
-      if (!thread->block->previous) thread->open_count = 0;
+      if (!thread->block->previous) thread->open_count = thread->batch_count = 0;
       if (!thread->block->previous) return;
       leave_block(thread);
     }
@@ -245,7 +245,8 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 }
 
 static bool is_counted(uint32_t state) {
-  return state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED || state == KVO_FRAME_LOOKING;
+  return state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED || state == KVO_FRAME_LOOKING ||
+         state == KVO_FRAME_BATCH;
 }
 
 void kvo_thread_unwind(kvo_frame *mark) {
@@ -256,6 +257,7 @@ void kvo_thread_unwind(kvo_frame *mark) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
+    if (state == KVO_FRAME_BATCH) thread->batch_count--;
     kvo_frame_pop_slowly(frame);
   }
 }
@@ -282,7 +284,7 @@ static void empty_block(kvo_frame_block *block) {
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
   thread->top = end_of(thread->block);
-  thread->open_count = 0;
+  thread->open_count = thread->batch_count = 0;
 }
 
 // MARK: What is on the stack
@@ -314,6 +316,12 @@ bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *objec
   FOR_EACH_FRAME(frame, thread)
   if (frame->id == id && is_open(frame, object)) return true;
   return false;
+}
+
+kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object) {
+  FOR_EACH_FRAME(frame, thread)
+  if (is_in_state(frame, object, KVO_FRAME_BATCH)) return frame;
+  return NULL;
 }
 
 static bool reads(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
@@ -356,14 +364,16 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
   return count;
 }
 
-// Another thread may end the bracket and begin something else meanwhile, so it is looked at again
+// A batch has no key. Another thread may end the bracket and begin something else meanwhile, so it is looked at again
 // after its key has been read.
 static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  if (!is_in_state(frame, object, KVO_FRAME_BRACKET)) return;
+  bool is_batch = is_in_state(frame, object, KVO_FRAME_BATCH);
+  uint32_t state = is_batch ? KVO_FRAME_BATCH : KVO_FRAME_BRACKET;
+  if (!is_in_state(frame, object, state)) return;
   uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
-  const char *key = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
-  if (is_in_state(frame, object, KVO_FRAME_BRACKET)) visit(context, key, number);
+  const char *key = is_batch ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+  if (is_in_state(frame, object, state)) visit(context, key, number);
 }
 
 // Its top may be on its way from one block to another. What lies above it is free.

@@ -21,6 +21,11 @@ void kvo_run_unwinding(struct kvo_frame *KVO_NULLABLE mark,
     void (*body)(void *KVO_NULLABLE context), void (*KVO_NULLABLE undo)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
+/// Runs `body(context)`, then `last(context)`, also when the body is left by an exception, which passes on then unless
+/// `last` throws another one. Either way this thread's frames are unwound to `mark` before.
+void kvo_run_finally(struct kvo_frame *KVO_NULLABLE mark, void (*body)(void *KVO_NULLABLE context),
+    void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
+
 /// Pops all frames that this thread has pushed since `mark` was on top, newest first, without
 /// delivering what they were to tell. NULL: all of them. frames.c's.
 void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE mark);

@@ -46,6 +46,7 @@ enum kvo_frame_state {
   KVO_FRAME_LOOKING,    ///< is open, but nobody observed the property at its will
   KVO_FRAME_PROTECTS,   ///< is no change: it protects what is read or called meanwhile
   KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs: `key` is its property's
+  KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
 };
 
 enum kvo_frame_flag {
@@ -140,8 +141,9 @@ struct kvo_thread {
   kvo_thread *KVO_NULLABLE next_pooled;
   kvo_frame_block *KVO_NULLABLE spare; ///< taken out of the stack
   uint32_t block_count;                ///< of the stack, without the first
-  uint32_t
-      open_count; ///< automatic changes not yet closed: mostly none, then there is none to join
+  /// Automatic changes not yet closed, and batches: mostly none, then there is none to join.
+  uint32_t open_count;
+  uint32_t batch_count;
   /// Of the thread that has the record now, from 1; no two threads share one. Atomic: dumps show it.
   uint32_t number;
   uintptr_t owner_bits;   ///< of its thread, in words of objects (kvo_table.h); immutable
@@ -274,11 +276,28 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
+/// Runs `body(context)`, which calls the user, and `last(context)`, also where an exception leaves the body.
+KVO_INLINE void kvo_finally(void (*body)(void *KVO_NULLABLE context),
+    void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context) {
+#ifdef KVO_EXCEPTIONS
+  kvo_run_finally(kvo_this_thread ? kvo_this_thread->top : NULL, body, last, context);
+#else
+  body(context);
+  last(context);
+#endif
+}
+
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open.
 KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
+}
+kvo_frame *KVO_NULLABLE kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object);
+/// The frame of this thread's batch of the object (batch.c), or NULL.
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,
+    const kvo_object *object) {
+  return KVO_UNLIKELY(thread->batch_count) ? kvo_thread_find_batch(thread, object) : NULL;
 }
 /// Marks a frame of this thread as one in which something is read that is derived from what its
 /// getter may set: `id` tells what, of the frame's object.
@@ -297,9 +316,9 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` with each bracket (bracket.c) that is open around a body, of whatever thread: with its
-/// key and the thread's number. What begins or ends meanwhile may be there or not.
+/// key, which is NULL for a batch (batch.c), and the thread's number. What begins or ends meanwhile may be there or not.
 void kvo_frames_visit_brackets(const kvo_object *object,
-    void (*visit)(void *KVO_NULLABLE context, const char *key, uint32_t thread),
+    void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);
 /// How many changes are being told.
 uint32_t kvo_thread_count_told(const kvo_thread *thread);

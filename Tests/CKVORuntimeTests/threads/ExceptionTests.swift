@@ -290,6 +290,37 @@ import Testing
     end()
   }
 
+  @Test("D9 M4: what was changed in a body is told before an exception that leaves it passes on")
+  func coalesced() {
+    let log = Recorder()
+    log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
+    #expect(thrown_by_coalescing(object, 0) == 0)
+    #expect(log.take() == ["a: reading old 0.0 new 2.0"])
+    #expect(thrown_by_coalescing(object, 7) == 7)
+    #expect(log.take() == ["a: reading old 2.0 new 2.0"])
+    #expect(isTold(log, line: "a: reading old 2.0 new 9.0"))
+    log.end()
+    end()
+  }
+
+  @Test("D9 M4: an observer that throws when a batch is told, or before, leaves none behind")
+  func thrownInBatch() {
+    let log = Recorder()
+    let handle = observe("reading", .KVO_PRIOR)
+    log.observe(object.object, "reading", .KVO_OLD)
+    for (prior, final, thrown) in [(0, 9, 9), (7, 0, 7), (7, 9, 9)] as [(Int32, Int32, Int32)] {
+      (trap.pointee.prior, trap.pointee.final) = (prior, final)
+      #expect(thrown_by_coalescing(object, 8) == thrown)
+      #expect(!dump(object.object).contains("batch"))
+    }
+    (trap.pointee.prior, trap.pointee.final) = (0, 0)
+    let reading = object.pointee.reading
+    #expect(isTold(log, line: "a: reading old \(reading)"))
+    kvo_handle_release(handle)
+    log.end()
+    end()
+  }
+
   @Test(
     "D9 D7: a will by hand whose prior call drops the object and throws leaves nothing of either")
   func droppedByHandThenThrown() {

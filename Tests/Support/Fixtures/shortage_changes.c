@@ -144,6 +144,20 @@ static kvo_status union_by_hand(world *world) {
   return KVO_OK;
 }
 
+static void change_in_body(void *context) {
+  world *world = context;
+  graph_node_setValue(node(world, 0), 7);
+  graph_node_setValue(node(world, 0), 8);
+  graph_node_setNext(node(world, 0), node(world, 3));
+  graph_node_removeItem(node(world, 0), 0);
+  graph_node_setValue(node(world, 0), 17);
+}
+
+static kvo_status change_in_batch(world *world) {
+  kvo_coalesce(world_object(world, 0), change_in_body, world);
+  return KVO_OK;
+}
+
 #define CHANGE(set_up, act, go_on) SCENARIO("change", ACT_TELLS, set_up, act, go_on, NULL)
 
 SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
@@ -161,4 +175,7 @@ SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
     CHANGE(watch_everything, change_name_by_hand, change_all),
     CHANGE(watch_paths, change_link_by_hand, relink_and_change),
     CHANGE(watch_items_with_indexes, remove_by_hand, insert_and_change),
-    CHANGE(watch_tags_with_collection, union_by_hand, add_tag_and_change));
+    CHANGE(watch_tags_with_collection, union_by_hand, add_tag_and_change),
+    SCENARIO("change", ACT_TELLS_OFTEN, watch_values, change_in_batch, change_all, NULL),
+    SCENARIO("change", ACT_TELLS_OFTEN, watch_paths, change_in_batch, relink_and_change, NULL),
+    SCENARIO("change", ACT_TELLS_OFTEN, watch_items, change_in_batch, insert_and_change, NULL));

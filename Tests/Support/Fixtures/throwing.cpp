@@ -85,6 +85,17 @@ int thrown_by_append(kvo_collection *proxy, const kvo_value *value) {
   return thrown_by([=] { kvo_collection_append(proxy, value, nullptr); });
 }
 
+int thrown_by_coalescing(thrower *object, int throws) {
+  countdown state = {object, throws};
+  auto body = [](void *context) {
+    auto *state = static_cast<countdown *>(context);
+    thrower_setReading(state->object, 1);
+    thrower_setReading(state->object, 2);
+    fixture_throw(state->throws);
+  };
+  return thrown_by([&] { kvo_coalesce(&object->base.object, body, &state); });
+}
+
 int thrown_by_will_change(kvo_object *object, const char *key) {
   return thrown_by([=] { kvo_will_change(object, key); });
 }

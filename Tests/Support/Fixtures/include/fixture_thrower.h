@@ -75,6 +75,8 @@ int thrown_by_get_value(kvo_object *object, const char *key);
 int thrown_by_get_path(kvo_collection *collection, const char *key_path);
 int thrown_by_set_key(kvo_collection *collection, const char *key);
 int thrown_by_append(kvo_collection *proxy, const kvo_value *value);
+/// Sets the reading to 1, then to 2, inside `kvo_coalesce`, and throws unless the number is 0.
+int thrown_by_coalescing(thrower *object, int throws);
 int thrown_by_will_change(kvo_object *object, const char *key);
 int thrown_by_did_change(kvo_object *object, const char *key);
 int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,

@@ -1,0 +1,150 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// M: batches of C's objects.
+@Suite(.recording) struct BatchTests {
+  /// A body as a closure.
+  private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      var body = body
+      withUnsafeMutablePointer(to: &body) {
+        kvo_coalesce(object, { $0!.assumingMemoryBound(to: (() -> Void).self).pointee() }, $0)
+      }
+    }
+  }
+
+  @Test(
+    "M1: each key is told once when the body ends, by setters of whatever kind",
+    arguments: [false, true])
+  func once(_ byClosures: Bool) {
+    let forced = kvo_set_closures_forced(byClosures)
+    let object = make(account.self)
+    let log = Recorder()
+    log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
+    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    kvo_set_closures_forced(forced)
+    coalescing(object.object) {
+      account_setBalance(object, 1)
+      #expect(log.take() == ["a: prior balance old 0.0"])
+      set(object.object, "interestRate", .double(5))
+      account_setBalance(object, 2)
+      kvo_will_change(object.object, "balance")
+      kvo_did_change(object.object, "balance")
+      #expect(log.take() == [])
+    }
+    #expect(log.take() == ["a: balance old 0.0 new 2.0", "a: interestRate old 0.0 new 5.0"])
+    account_setBalance(object, 3)
+    #expect(log.take() == ["a: prior balance old 2.0", "a: balance old 2.0 new 3.0"])
+    log.end()
+    object.release()
+  }
+
+  @Test(
+    "M1: who comes in a body before a key's last change is told of that, who comes later is not")
+  func comesInBody() {
+    let object = make(account.self)
+    let log = Recorder()
+    log.observe(object.object, "interestRate", .KVO_NEW)
+    coalescing(object.object) {
+      account_setBalance(object, 1)
+      log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "first")
+      account_setBalance(object, 2)
+      log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "in time")
+      account_setBalance(object, 3)
+      log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "late")
+    }
+    #expect(log.take() == ["first: balance old 1.0 new 3.0", "in time: balance old 3.0 new 3.0"])
+    log.end()
+    object.release()
+  }
+
+  @Test("M2: a key that is derived from several is told once, and so is a key path")
+  func derived() {
+    let person = make(guide_named.self, of: guide_general_name_class())
+    let node = make(graph_node.self)
+    let next = make(graph_node.self)
+    let log = Recorder()
+    guide_named_setFirstName(person, "Ada")
+    guide_named_setLastName(person, "King")
+    log.observe(person.object, "fullName", [.KVO_OLD, .KVO_NEW])
+    log.observe(person.object, "lastName", .KVO_NEW)
+    coalescing(person.object) {
+      guide_named_setFirstName(person, "Anne")
+      guide_named_setLastName(person, "Byron")
+    }
+    #expect(
+      log.take() == ["a: fullName old Ada King new Anne Byron", "a: lastName new Byron"])
+    log.observe(node.object, "next.value", [.KVO_OLD, .KVO_NEW])
+    graph_node_setValue(next, 5)
+    coalescing(node.object) {
+      graph_node_setNext(node, next)
+      graph_node_setNext(node, nil)
+      graph_node_setNext(node, next)
+    }
+    #expect(log.take() == ["a: next.value old nil new 5.0"])
+    log.end()
+    graph_node_setNext(node, nil)
+    for object in [person.object, node.object, next.object] { kvo_object_release(object) }
+  }
+
+  @Test("M3: one change of elements is told in detail, several as a setting of the whole")
+  func elements() {
+    let object = makeShelf([.array, .singles], [7, 8])
+    let log = Recorder()
+    var old: [String] = []
+    log.observe(object.object, "items", [.KVO_OLD, .KVO_NEW]) { call in
+      if let value = kvo_change_get_old(call.change) { old.append(text(value)) }
+    }
+    let proxy = Many(mutable: object.object)
+    coalescing(object.object) { proxy.insert(.int(9), at: 0) }
+    let alone = log.take()
+    coalescing(object.object) {
+      proxy.insert(.int(5), at: 1)
+      proxy.remove(at: 0)
+    }
+    #expect(alone == ["a: items of another kind new KVOStoredCollection"])
+    #expect(log.take() == ["a: items old KVOStoredCollection new KVOStoredCollection"])
+    #expect(old == ["[9, 7, 8]"])
+    #expect(object.items == [5, 7, 8])
+    log.end()
+    object.release()
+  }
+
+  @Test("M4: a body inside another is part of it, one for another object is not")
+  func nested() {
+    let (object, other) = (make(account.self), make(account.self))
+    let log = Recorder()
+    log.observe(object.object, "balance", .KVO_NEW)
+    log.observe(other.object, "balance", .KVO_NEW, as: "other")
+    coalescing(object.object) {
+      coalescing(object.object) { account_setBalance(object, 1) }
+      coalescing(other.object) { account_setBalance(other, 1) }
+      account_setBalance(other, 2)
+      account_setBalance(object, 3)
+    }
+    #expect(
+      log.take() == ["other: balance new 1.0", "other: balance new 2.0", "a: balance new 3.0"])
+    log.end()
+    object.release()
+    other.release()
+  }
+
+  @Test("M4: the last reference may be given back in the body")
+  func lastReference() {
+    let deaths = Deaths()
+    let object = make(thrower.self)
+    object.pointee.base.deaths = deaths.counter
+    let log = Recorder()
+    log.observe(object.object, "reading", .KVO_NEW)
+    coalescing(object.object) {
+      thrower_setReading(object, 4)
+      object.release()
+      #expect(deaths.count == 0)
+    }
+    #expect(log.take() == ["a: reading new 4.0"])
+    #expect(deaths.count == 1)
+    log.end()
+  }
+}

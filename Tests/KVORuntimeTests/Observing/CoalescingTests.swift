@@ -1,0 +1,531 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// M: what a body changes of one object is told when it ends, of each key once.
+@Suite(.leakFree) struct CoalescingTests {
+  private class Frame: Tracked {
+    @Observed var x = 0
+    @Observed var y = 0
+    @Observed var width = 10
+    @Observed var rows = [1, 2, 3]
+    @Observed var tags: Set<String> = ["a"]
+    @Observed var next: Frame?
+    var right: Int { x + width }
+    var sum: Int { right + y }
+    private var declaredStorage = 0
+    var declared: Int {
+      get { declaredStorage }
+      set { withChange(of: \.declared) { declaredStorage = newValue } }
+    }
+    var clamped: Int {
+      get { x }
+      set { (x, y) = (min(newValue, 5), newValue) }
+    }
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.computed("declared", \.declared)
+        $0.computed("area", \Frame.area, affectedBy: ["x", "y", "width"])
+      }
+    }
+    var area: Int { x * 100 + y * 10 + width }
+  }
+
+  private let frame = Frame()
+  private let log = Recorder()
+
+  @Test(
+    "M1: each key is told once, from the first old value to the last new one, in the order of first changes"
+  )
+  func once() {
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    log.observe(frame, \.y, [.old, .new], as: "y")
+    log.observe(frame, \.width, [.old, .new], as: "width")
+    let result = frame.coalescingNotifications {
+      frame.y = 1
+      frame.x = 2
+      frame.y += 5
+      frame.x = 3
+      #expect(log.take() == [])
+      return "done"
+    }
+    #expect(result == "done")
+    #expect(log.take() == ["y old 0 new 6", "x old 0 new 3"])
+    frame.x = 4
+    #expect(log.take() == ["x old 3 new 4"])
+  }
+
+  @Test("M1: prior calls come at the first change of a key")
+  func priors() {
+    log.observe(frame, \.x, [.prior, .old, .new], as: "x")
+    log.observe(frame, \.right, [.prior, .old], as: "right")
+    frame.coalescingNotifications {
+      frame.x = 1
+      #expect(log.take() == ["x prior old 0", "right prior old 10"])
+      frame.width = 20
+      frame.x = 2
+      #expect(log.take() == [])
+    }
+    #expect(log.take() == ["x old 0 new 2", "right old 10"])
+  }
+
+  @Test(
+    "M4: bodies for the same object are parts of the outermost one, those for another end by themselves"
+  )
+  func nested() {
+    let other = Frame()
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    log.observe(other, \.x, [.old, .new], as: "other")
+    frame.coalescingNotifications {
+      frame.coalescingNotifications { frame.x = 1 }
+      other.coalescingNotifications {
+        frame.coalescingNotifications { frame.x = 2 }
+        other.x = 1
+        other.x = 2
+        #expect(log.take() == [])
+      }
+      #expect(log.take() == ["other old 0 new 2"])
+      other.x = 3
+      #expect(log.take() == ["other old 2 new 3"])
+    }
+    #expect(log.take() == ["x old 0 new 2"])
+  }
+
+  private struct Failure: Error {}
+
+  @Test("M4: what was changed is told when the body throws")
+  func throwing() {
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    #expect(throws: Failure.self) {
+      try frame.coalescingNotifications {
+        frame.x = 1
+        try frame.coalescingNotifications {
+          frame.x = 2
+          throw Failure()
+        }
+      }
+    }
+    #expect(log.take() == ["x old 0 new 2"])
+  }
+
+  @Test(
+    "M2: computed properties and declared dependent keys that several keys affect are told once")
+  func derived() throws {
+    log.observe(frame, \.right, [.old, .new], as: "right")
+    log.observe(frame, \.sum, [.old, .new], as: "sum")
+    try log.observe(frame, "area", [.old, .new], as: "area")
+    log.observe(frame, \.width, [.new], as: "width")
+    frame.coalescingNotifications {
+      frame.x = 1
+      frame.width = 20
+      frame.y = 3
+      frame.x = 2
+    }
+    #expect(
+      log.take().sorted() == [
+        "area old 10 new 250", "right old 10 new 22", "sum old 10 new 25", "width new 20",
+      ])
+  }
+
+  @Test("M2: key paths over the object are told once, with what they lead to at the end")
+  func paths() throws {
+    let (first, second) = (Frame(), Frame())
+    second.x = 7
+    frame.next = first
+    log.observe(frame, \.next?.x, [.old, .new], as: "typed")
+    try log.observe(frame, "next.x", [.old, .new], as: "string")
+    frame.coalescingNotifications {
+      frame.next = nil
+      frame.next = second
+    }
+    #expect(log.take().sorted() == ["string old 0 new 7", "typed old 0 new 7"])
+    second.x = 8
+    first.x = 9
+    #expect(log.take().sorted() == ["string old 7 new 8", "typed old 7 new 8"])
+  }
+
+  @Test("M2: a key path that comes to the object from another one is told once")
+  func pathsFromElsewhere() throws {
+    let owner = Frame()
+    owner.next = frame
+    log.observe(owner, \.next?.right, [.old, .new], as: "typed")
+    try log.observe(owner, "next.x", [.old, .new], as: "string")
+    frame.coalescingNotifications {
+      frame.x = 1
+      frame.width = 2
+      frame.x = 3
+    }
+    #expect(log.take().sorted() == ["string old 0 new 3", "typed old 10 new 5"])
+  }
+
+  @Test("M3: one change of elements stays what it is, several become a setting")
+  func elements() {
+    log.observe(frame, \.rows, [.old, .new], as: "rows")
+    log.observe(frame, \.tags, [.old, .new], as: "tags")
+    log.observe(frame, \.rows.count, [.old, .new], as: "count")
+    let rows = frame.mutableArray(\.rows)
+    frame.coalescingNotifications {
+      rows.insert(9, at: 1)
+      frame.mutableSet(\.tags).insert("b")
+    }
+    #expect(
+      log.take() == ["rows insertion at 1 new [9]", "count old 3 new 4", "tags insertion new {b}"])
+    frame.coalescingNotifications {
+      rows.remove(at: 0)
+      rows.append(5)
+      frame.mutableSet(\.tags).remove("a")
+      frame.mutableSet(\.tags).insert("c")
+    }
+    #expect(
+      log.take() == [
+        "rows old [1, 9, 2, 3] new [9, 2, 3, 5]", "count old 4 new 4",
+        "tags old {a, b} new {b, c}",
+      ])
+    frame.coalescingNotifications {
+      rows.append(6)
+      frame.rows = []
+    }
+    #expect(log.take() == ["rows old [9, 2, 3, 5] new []", "count old 4 new 0"])
+  }
+
+  @Test("M1: all ways to change a key are told so")
+  func ways() throws {
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    log.observe(frame, \.y, [.old, .new], as: "y")
+    log.observe(frame, \.declared, [.old, .new], as: "declared")
+    log.observe(frame, \.rows, [.old, .new], as: "rows")
+    try frame.coalescingNotifications {
+      try frame.setValue(1, forKey: "x")
+      frame.declared = 1
+      frame.withChange(forKey: "declared") { frame.declared = 2 }
+      frame.willChangeValue(forKey: "y")
+      frame.y = 3
+      frame.didChangeValue(forKey: "y")
+      frame[keyPath: \Frame.x] += 1
+      frame.clamped = 8
+      frame.declared += 1
+      try frame.mutableArrayValue(forKey: "rows").remove(at: 2)
+      frame.rows[0] = 0
+    }
+    #expect(
+      log.take() == [
+        "x old 0 new 5", "declared old 0 new 3", "y old 0 new 8", "rows old [1, 2, 3] new [0, 2]",
+      ])
+  }
+
+  @Test("M4: a pair by hand that is open when the body begins or ends is told once")
+  func openPairs() {
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    frame.willChangeValue(forKey: "x")
+    frame.coalescingNotifications {
+      frame.x = 1
+      frame.didChangeValue(forKey: "x")
+      #expect(log.take() == ["x old 0 new 1"])
+    }
+    #expect(log.take() == ["x old 0 new 1"])
+    frame.coalescingNotifications {
+      frame.willChangeValue(forKey: "x")
+      frame.x = 2
+    }
+    #expect(log.take() == ["x old 1 new 2"])
+    frame.x = 3
+    frame.didChangeValue(forKey: "x")
+    #expect(log.take() == ["x old 2 new 3"])
+  }
+
+  @Test("M4: in a setter of the key's own the body is part of that change")
+  func inSetter() {
+    final class Own: Frame {
+      override var x: Int {
+        get { super.x }
+        set { coalescingNotifications { (super.x, y) = (newValue, newValue) } }
+      }
+    }
+    let own = Own()
+    log.observe(own, \.x, [.old, .new], as: "x")
+    log.observe(own, \.y, [.old, .new], as: "y")
+    own.x = 4
+    #expect(log.take() == ["x old 0 new 4", "y old 0 new 4"])
+  }
+
+  @Test(
+    "M1: who is removed in the body is told nothing, who comes before the key's last change is told of that"
+  )
+  func observersInBody() {
+    let gone = log.observe(frame, \.x, as: "gone")
+    log.observe(frame, \.x, [.old, .new], as: "x")
+    frame.coalescingNotifications {
+      frame.x = 1
+      gone.invalidate()
+      log.observe(frame, \.x, [.old, .new], as: "in time")
+      frame.x = 2
+      log.observe(frame, \.x, [.old, .new], as: "late")
+    }
+    #expect(log.take() == ["x old 0 new 2", "in time old 2 new 2"])
+    frame.x = 3
+    #expect(log.take() == ["x old 2 new 3", "in time old 2 new 3", "late old 2 new 3"])
+  }
+
+  @Test("M1: an object that was not observed when the body began is told of what came then")
+  func observedInBody() {
+    frame.coalescingNotifications {
+      frame.x = 1
+      log.observe(frame, \.x, [.old, .new], as: "x")
+      frame.x = 2
+      frame.x = 3
+      #expect(log.take() == [])
+    }
+    #expect(log.take() == ["x old 1 new 3"])
+  }
+
+  @Test("M1: observers that change the object find themselves outside the body")
+  func inFinals() {
+    log.observe(frame, \.x, [.old, .new], as: "x") { frame, _ in
+      if frame.y < 3 { frame.y += 1 }
+      if frame.x < 3 { frame.x += 1 }
+    }
+    log.observe(frame, \.y, [.old, .new], as: "y")
+    frame.coalescingNotifications {
+      frame.x = 1
+      frame.y = 1
+    }
+    #expect(
+      log.take() == [
+        "x old 0 new 1", "y old 1 new 2", "x old 1 new 2", "y old 2 new 3", "x old 2 new 3",
+        "y old 0 new 1",
+      ])
+  }
+
+  @Test("M1: what a prior call changes in the body is told")
+  func inPriors() {
+    log.observe(frame, \.x, [.prior, .new], as: "x") { frame, change in
+      if change.isPrior { frame.y += 1 }
+    }
+    log.observe(frame, \.y, [.old, .new], as: "y")
+    frame.coalescingNotifications { (frame.x, frame.y, frame.x) = (1, 5, 2) }
+    let lines = log.take()
+    #expect(lines.filter { $0.hasPrefix("x") } == ["x prior", "x new 2"])
+    #expect(lines.filter { $0.hasPrefix("y") }.last?.hasSuffix("new 5") == true)
+  }
+
+  @Test("M1 D3: an observer of distinct changes is not told of a key that ends as it began")
+  func distinct() {
+    log.observe(frame, \.x, [.old, .new, .distinct], as: "x")
+    log.observe(frame, \.right, [.old, .new, .distinct], as: "right")
+    frame.coalescingNotifications {
+      frame.x = 1
+      frame.width -= 1
+    }
+    #expect(log.take() == ["x old 0 new 1"])
+    frame.coalescingNotifications {
+      frame.x = 5
+      frame.x = 1
+    }
+    #expect(log.take() == [])
+  }
+
+  @Test("M1 C12: a token of several keys is told of each of them once")
+  func severalKeys() {
+    let log = log
+    let token = frame.observe([\.x, \.y, \.right], options: .new) { _, keyPath in
+      log.note(keyPath == \Frame.x ? "x" : keyPath == \Frame.y ? "y" : "right")
+    }
+    frame.coalescingNotifications {
+      (frame.y, frame.x, frame.y, frame.width) = (1, 2, 3, 4)
+    }
+    #expect(log.take() == ["y", "x", "right"])
+    token.invalidate()
+  }
+
+  @Test("M1 C11: observers by context and by string are told so")
+  func watchers() throws {
+    let watcher = log.watcher()
+    for key in ["x", "area"] {
+      try frame.addObserver(watcher, forKeyPath: key, options: [.old, .new])
+    }
+    frame.coalescingNotifications {
+      (frame.x, frame.y, frame.x) = (1, 2, 3)
+    }
+    #expect(log.take() == ["w: x old 0 new 3", "w: area old 10 new 330"])
+    try frame.removeObserver(watcher, forKeyPath: "x")
+    try frame.removeObserver(watcher, forKeyPath: "area")
+  }
+
+  @Test("M4: the object lives until the end")
+  func lifetime() {
+    var told: [Int] = []
+    weak var gone: Frame?
+    do {
+      var object: Frame? = Frame()
+      gone = object
+      let token = object!.observe(\.x, options: .new) { _, change in told.append(change.newValue!) }
+      object!.coalescingNotifications {
+        object!.x = 1
+        object = nil
+        #expect(gone != nil)
+        #expect(told == [])
+      }
+      #expect(told == [1])
+      withExtendedLifetime(token) {}
+    }
+    #expect(gone == nil)
+  }
+
+  @Test("J1 M4: a batch shows in the dump while its body runs")
+  func dumped() {
+    log.observe(frame, \.x)
+    frame.coalescingNotifications {
+      #expect(frame.observationInfo.debugDescription.contains("a batch of changes"))
+    }
+    #expect(!frame.observationInfo.debugDescription.contains("a batch of changes"))
+  }
+
+  @Test(
+    "I1 M4: threads have their own bodies for one object, and each is told of what it has changed")
+  func threads() {
+    let shared = Shared(frame)
+    let counts = Locked([0, 0, 0, 0])
+    let tokens = (0..<4).map { index in
+      frame.observe(index % 2 == 0 ? \.x : \.y, options: [.old, .new]) { _, _ in
+        counts.withLock { $0[index] += 1 }
+      }
+    }
+    onThreads(4) { thread in
+      for round in 0..<500 {
+        shared.value.coalescingNotifications {
+          for value in 0..<3 {
+            if thread % 2 == 0 {
+              shared.value.x = round + value
+            } else {
+              shared.value.y = round - value
+            }
+          }
+        }
+      }
+    }
+    #expect(counts.withLock { $0 } == [1000, 1000, 1000, 1000])
+    for token in tokens { token.invalidate() }
+  }
+
+  private final class Cells: Tracked {
+    @Observed var a = 0
+    @Observed var b = 0
+    @Observed var c = 0
+    @Observed var list: [Int] = []
+    var ab: Int { a + b }
+    var abc: Int { ab * 10 + c }
+    var count: Int { list.count + c }
+
+    static var plain: [(name: String, keyPath: ReferenceWritableKeyPath<Cells, Int>)] {
+      [("a", \.a), ("b", \.b), ("c", \.c)]
+    }
+    static let sources = [
+      "a": ["a"], "b": ["b"], "c": ["c"], "list": ["list"], "ab": ["a", "b"],
+      "abc": ["a", "b", "c"],
+      "count": ["list", "c"],
+    ]
+    var values: [String: String] {
+      [
+        "a": "\(a)", "b": "\(b)", "c": "\(c)", "list": "\(list)", "ab": "\(ab)", "abc": "\(abc)",
+        "count": "\(count)",
+      ]
+    }
+  }
+
+  /// Changes something, and says which key.
+  private func changeAtRandom(_ cells: Cells, _ random: inout Random) throws -> String {
+    let (name, keyPath) = Cells.plain[random.next(3)]
+    let value = random.next(5)
+    switch random.next(6) {
+    case 0: try cells.setValue(value, forKey: name)
+    case 1: cells.withChange(forKey: name) { cells[keyPath: keyPath] = value }
+    case 2:
+      cells.mutableArray(\.list).insert(value, at: cells.list.count / 2)
+      return "list"
+    case 3 where !cells.list.isEmpty:
+      cells.list.removeFirst()
+      return "list"
+    default: cells[keyPath: keyPath] = value
+    }
+    return name
+  }
+
+  private func changeAtRandom(_ cells: Cells, _ random: inout Random, depth: Int) throws -> [String]
+  {
+    var changed: [String] = []
+    for _ in 0..<random.next(5) {
+      if depth < 3, random.next(4) == 0 {
+        changed += try cells.coalescingNotifications {
+          try changeAtRandom(cells, &random, depth: depth + 1)
+        }
+      } else {
+        changed.append(try changeAtRandom(cells, &random))
+      }
+    }
+    return changed
+  }
+
+  @Test("M1 M2 M3 M4: bodies at random tell what a model of them says", arguments: 0..<20)
+  func random(_ seed: Int) throws {
+    var random = Random(seed: UInt64(seed))
+    let cells = Cells()
+    var last = cells.values
+    var told: [(key: String, old: String, new: String?)] = []
+    func observe<Value>(_ key: String, _ keyPath: KeyPath<Cells, Value>) -> KeyValueObservation {
+      cells.observe(keyPath, options: [.old, .new]) { _, change in
+        let isWhole = change.kind == .setting
+        told.append(
+          (key, isWhole ? "\(change.oldValue!)" : "", isWhole ? "\(change.newValue!)" : nil))
+      }
+    }
+    let tokens = [
+      observe("abc", \.abc), observe("a", \.a), observe("b", \.b), observe("c", \.c),
+      observe("ab", \.ab), observe("list", \.list), observe("count", \.count),
+    ]
+    for _ in 0..<200 {
+      let changed = try cells.coalescingNotifications {
+        try changeAtRandom(cells, &random, depth: 0)
+      }
+      let now = cells.values
+      let expected = Cells.sources.filter { $0.value.contains(where: changed.contains) }.keys
+      #expect(told.map(\.key).sorted() == expected.sorted())
+      for line in told {
+        guard let new = line.new else {
+          #expect(line.key == "list" && changed.count { $0 == "list" } == 1)
+          continue
+        }
+        #expect(line.old == last[line.key] && new == now[line.key], "\(line)")
+      }
+      var order: [String] = []
+      for key in changed where !order.contains(key) { order.append(key) }
+      #expect(told.map(\.key).filter(order.contains) == order)
+      (last, told) = (now, [])
+    }
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("M1: many keys, each once, in order")
+  func manyKeys() throws {
+    final class Wide: KeyValueRecord {
+      override class func registerKeys() {
+        declareKeys { for index in 0..<300 { $0.value("key\(index)", 0) } }
+      }
+    }
+    let keys = (0..<300).map { "key\($0)" }
+    let record = Wide()
+    var told: [String] = []
+    let tokens = try keys.map { key in
+      try record.observe(keyPath: key, options: [.old, .new]) { _, change in
+        told.append("\(key) \(change.oldValue as! Int) \(change.newValue as! Int)")
+      }
+    }
+    try record.coalescingNotifications {
+      for key in keys.reversed() { try record.setValue(1, forKey: key) }
+      for key in keys { try record.setValue(2, forKey: key) }
+    }
+    #expect(told == keys.reversed().map { "\($0) 0 2" })
+    withExtendedLifetime(tokens) {}
+  }
+}
