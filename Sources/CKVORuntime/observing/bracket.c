@@ -17,13 +17,22 @@ static uintptr_t id_of(kvo_object *object, const char *interned_key) {
   return interned_key ? kvo_class_key_id(kvo_class_of(object), interned_key) : 0;
 }
 
-KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, const char *key, uintptr_t id) {
-  kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
-  if (KVO_UNLIKELY(!frame)) return NULL;
+KVO_INLINE void be_bracket(kvo_frame *frame, const char *key, uintptr_t id) {
   frame->id = id;
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
   __atomic_store_n(&frame->state, KVO_FRAME_BRACKET, __ATOMIC_RELEASE);
+}
+
+KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, const char *key, uintptr_t id) {
+  kvo_frame *frame = kvo_frame_push(thread, object);
+  if (KVO_LIKELY(frame != NULL)) be_bracket(frame, key, id);
   return frame;
+}
+
+// The frame protects the object while its observers are looked for.
+static bool is_taken_by_batch(kvo_frame *frame, kvo_object *object, uintptr_t id) {
+  if (!frame->thread->batch_count || !kvo_object_observers(object, id)) return false;
+  return kvo_batch_takes(frame->thread, object, id, NULL);
 }
 
 // Inside an automatic change of the key that is under way it joins that.
@@ -31,11 +40,17 @@ static __attribute__((noinline)) kvo_frame *will_long(kvo_object *object, const 
     uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_has_open(thread, object, id)) return NULL;
-  bool is_observed = kvo_object_observers(object, id);
-  if (thread && is_observed && kvo_batch_takes(thread, object, id, NULL)) return NULL;
-  kvo_frame *frame = thread ? push(thread, object, key, id) : NULL;
-  if (frame) kvo_change_begin(frame);
-  else kvo_change_report_untold(object, id);
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (!frame) {
+    kvo_change_report_untold(object, id);
+    return NULL;
+  }
+  if (is_taken_by_batch(frame, object, id)) {
+    kvo_frame_pop(frame);
+    return NULL;
+  }
+  be_bracket(frame, key, id);
+  kvo_change_begin(frame);
   return frame;
 }
 

@@ -384,6 +384,9 @@ KVO_INLINE kvo_observers kvo_hanging_observers(kvo_hanging hanging, uintptr_t id
 }
 /// The observers of a key of a protected object; 0 if there are none. No lock held.
 KVO_INLINE kvo_observers kvo_object_observers(kvo_object *object, uintptr_t id) {
+#ifdef KVO_POISON
+  if (!kvo_thread_protects(object)) __builtin_trap(); // what is read here might be freed meanwhile
+#endif
   return kvo_hanging_observers(kvo_word_hanging(kvo_object_word(object), object), id);
 }
 /// The same with the object's lock held.

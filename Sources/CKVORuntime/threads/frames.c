@@ -318,6 +318,17 @@ bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *objec
   return false;
 }
 
+#ifdef KVO_POISON
+bool kvo_thread_protects(const kvo_object *object) {
+  const kvo_thread *thread = kvo_this_thread;
+  if (kvo_taken_over) return true; // it may be by one of those
+  if (!thread) return false;
+  FOR_EACH_FRAME(frame, thread)
+  if (!is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object) return true;
+  return false;
+}
+#endif
+
 kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object) {
   FOR_EACH_FRAME(frame, thread)
   if (is_in_state(frame, object, KVO_FRAME_BATCH)) return frame;

@@ -293,6 +293,10 @@ KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
+#ifdef KVO_POISON
+/// Whether a frame protects the object, of this thread's or one that it has taken over.
+bool kvo_thread_protects(const kvo_object *object);
+#endif
 kvo_frame *KVO_NULLABLE kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object);
 /// The frame of this thread's batch of the object (batch.c), or NULL.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,

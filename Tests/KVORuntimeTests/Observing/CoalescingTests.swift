@@ -373,6 +373,21 @@ import Testing
     #expect(gone == nil)
   }
 
+  private final class Leaving: Frame {
+    deinit { coalescingNotifications { (x, y) = (1, 2) } }
+  }
+
+  @Test("M4: an object that is dying runs the body, and has nobody to tell")
+  func dying() {
+    var told = 0
+    var token: KeyValueObservation?
+    do {
+      let leaving = Leaving()
+      token = leaving.observe(\.x) { _, _ in told += 1 }
+    }
+    #expect(token?.isValid == false && told <= 1)
+  }
+
   @Test("J1 M4: a batch shows in the dump while its body runs")
   func dumped() {
     log.observe(frame, \.x)
@@ -392,11 +407,11 @@ import Testing
         counts.withLock { $0[index] += 1 }
       }
     }
-    onThreads(4) { thread in
-      for round in 0..<500 {
+    onThreads(2) { thread in
+      for round in 0..<1000 {
         shared.value.coalescingNotifications {
           for value in 0..<3 {
-            if thread % 2 == 0 {
+            if thread == 0 {
               shared.value.x = round + value
             } else {
               shared.value.y = round - value

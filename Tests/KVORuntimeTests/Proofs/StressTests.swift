@@ -44,9 +44,14 @@ import Testing
       switch thread {
       case 0, 1:
         sets.add()
-        switch random.next(4) {
+        switch random.next(5) {
         case 0: try? knot.setValue(random.next(3), forKey: "count")
         case 1: knot.withChange(forKey: "count") {}
+        case 2:
+          knot.coalescingNotifications {
+            knot.count = random.next(3)
+            knot.count = random.next(3)
+          }
         default: knot.count = random.next(3)
         }
       case 2: knot.observe(\.count, options: Self.options(&random)) { _, _ in }.invalidate()
@@ -96,6 +101,11 @@ import Testing
       case 4:
         _ = knot.observe([\.count, \.total]) { [life = Life(of: Knot.self)] _, _ in life.goesOn() }
       case 5: knot.next = knots.withLock { $0[random.next(4)] }
+      case 6:
+        knot.coalescingNotifications {
+          knot.next = knots.withLock { $0[random.next(4)] }
+          knot.count += 1
+        }
       default: knot.count += 1
       }
     }

@@ -48,15 +48,29 @@ static void begin_key(stage *stage) {
   watch_steadily(stage, 0, stage->objects[0], "first");
 }
 
+typedef struct {
+  kvo_object *object;
+  long value;
+} setting;
+
+static void set_twice(void *opaque) {
+  const setting *setting = opaque;
+  gauge_setFirst((gauge *)setting->object, setting->value);
+  gauge_setFirst((gauge *)setting->object, setting->value + 1);
+}
+
 static void set_some_way(stage *stage, worker_state *worker) {
   kvo_object *object = stage->objects[0];
   const kvo_value value = kvo_value_int(worker_random(worker, 3));
   atomic_fetch_add(&stage->sets, 1);
-  switch (worker_random(worker, 4)) {
+  switch (worker_random(worker, 5)) {
   case 0: kvo_set_value_for_key(object, "first", &value, NULL); break;
   case 1:
     kvo_will_change(object, "first");
     kvo_did_change(object, "first");
+    break;
+  case 2:
+    kvo_coalesce(object, set_twice, &(setting){object, (long)worker_random(worker, 3)});
     break;
   default: gauge_setFirst((gauge *)object, (long)worker_random(worker, 3));
   }
@@ -87,12 +101,20 @@ static void begin_paths(stage *stage) {
     watch_steadily(stage, i, stage->objects[0], key_paths[i]);
 }
 
+static void set_value_twice(void *opaque) {
+  const setting *setting = opaque;
+  weave_set_value(setting->object, setting->value);
+  weave_set_value(setting->object, setting->value + 1);
+}
+
 static void step_paths(stage *stage, int thread, worker_state *worker) {
   static const char *const key_paths[] = {
       "next.next.value", "nextTwice", "next.value", "next.next.nextTwice", "twice"};
   if (thread < 2) {
     atomic_fetch_add(&stage->sets, 1);
-    weave_set_value(stage->objects[2], worker_random(worker, 3));
+    setting setting = {stage->objects[2], worker_random(worker, 3)};
+    if (worker_random(worker, 4)) weave_set_value(setting.object, setting.value);
+    else kvo_coalesce(setting.object, set_value_twice, &setting);
   } else {
     come_and_go(stage, thread, stage->objects[worker_random(worker, 3)],
         key_paths[worker_random(worker, 5)]);
