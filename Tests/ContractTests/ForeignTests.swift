@@ -34,4 +34,16 @@ import Testing
     try object.setValue(nil, forKey: "branch")
     #expect(try object.value(forKeyPath: "branch.mark") == nil)
   }
+
+  @Test func sequences() async throws {
+    let made = try #require(kvo_object_create(account_class()))
+    defer { kvo_object_release(made) }
+    let object = ForeignObject(OpaquePointer(made))
+    var values = try object.values(of: "balance", as: Double.self).makeAsyncIterator()
+    var changes = try object.changes(of: "balance", as: Double.self, options: .new)
+      .makeAsyncIterator()
+    try object.setValue(2, forKey: "balance")
+    #expect(await values.next() == 2)
+    #expect(await changes.next()?.newValue == 2)
+  }
 }

@@ -23,6 +23,19 @@ import Testing
     #expect(told.count == 4)
   }
 
+  @Test func sequences() async {
+    let person = Person(name: "Ada")
+    let values: KeyValueValues<String> = person.values(of: \.name)
+    let changes: KeyValueChanges<String> = person.changes(of: \.name, options: [.old, .new])
+    var names: KeyValueValues<String>.AsyncIterator = values.makeAsyncIterator()
+    var edits: KeyValueChanges<String>.AsyncIterator = changes.makeAsyncIterator()
+    person.name = "Grace"
+    #expect(await names.next() == "Grace")
+    #expect(await edits.next(isolation: nil)?.oldValue == "Ada")
+    let shared: any Sendable = values
+    withExtendedLifetime(shared) {}
+  }
+
   @Test func targets() {
     final class Label {
       var text = ""

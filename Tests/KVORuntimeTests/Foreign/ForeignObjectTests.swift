@@ -349,25 +349,3 @@ private struct Location {
   var latitude: Double
   var longitude: Double
 }
-
-/// A C account that dies with this, and what stands for it.
-private final class CAccount {
-  let pointer: UnsafeMutablePointer<account>
-  let wrapped: ForeignObject
-
-  init() {
-    let object = kvo_object_create(account_class())!
-    pointer = UnsafeMutableRawPointer(object).assumingMemoryBound(to: account.self)
-    wrapped = ForeignObject(OpaquePointer(object))
-    Lifetimes.keep(self)
-  }
-
-  deinit { kvo_object_release(pointer.object) }
-}
-
-extension UnsafeMutablePointer {
-  /// The header that a C instance begins with.
-  fileprivate var object: UnsafeMutablePointer<kvo_object> {
-    UnsafeMutableRawPointer(self).assumingMemoryBound(to: kvo_object.self)
-  }
-}
