@@ -48,6 +48,11 @@ static void take_back(kvo_class *cls, kvo_declaration *one) {
   kvo_class_touch_locked(cls);
 }
 
+// Before the class is observed its methods may be yet to come.
+static void hint_if_observed(const kvo_class *cls) {
+  if (__atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE)) kvo_class_hint_at_dependencies(cls);
+}
+
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *error) {
   kvo_error cause = {0};
@@ -59,7 +64,10 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
   const char *interned = kvo_key_intern(key);
   bool is_new = false;
   kvo_declaration *one = interned ? declare(cls, interned, path->text, &is_new) : NULL;
-  if (one && (!is_new || kvo_derivations_extend(cls))) return KVO_OK;
+  if (one && (!is_new || kvo_derivations_extend(cls))) {
+    hint_if_observed(cls);
+    return KVO_OK;
+  }
   if (one) take_back(cls, one);
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
       "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);

@@ -32,6 +32,11 @@ KVO_INLINE bool kvo_declaration_holds(const kvo_declaration *one) {
   return !__atomic_load_n(&one->is_taken_back, __ATOMIC_ACQUIRE);
 }
 
+/// Where hints are wanted, looks through what is declared for the class and its superclasses, whose objects are
+/// observed: a key that it does not have is misspelt, most likely. Not of a binding, which gives its own. No lock
+/// may be held.
+void kvo_class_hint_at_dependencies(const kvo_class *cls);
+
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
 

@@ -11,11 +11,20 @@
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 
+// A pointer of C's leads to an object if its encoding says so.
+static const char *advice(const kvo_type *type) {
+  bool is_plain = type && type->kind == KVO_KIND_POINTER;
+  return is_plain
+             ? ": a property of object type that is declared with CUSTOM, ASSIGN or READONLY needs the encoding \"@\""
+             : "";
+}
+
+// The type is NULL where the value alone tells.
 static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
-    const char *cause, kvo_error *error) {
+    const char *cause, const kvo_type *type, kvo_error *error) {
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
-      "\"%s\" of %s goes on through \"%s\", which is no %s.", path->text, cls->name,
-      path->components[depth].key, cause);
+      "\"%s\" of %s goes on through \"%s\", which is no %s%s.", path->text, cls->name,
+      path->components[depth].key, cause, cls->is_bound ? "" : advice(type));
   const kvo_component *next = &path->components[depth + 1];
   kvo_fail_component(error, kvo_operator_is_collective(next->op) ? "@" : "", next->key);
   return KVO_INVALID_KEY_PATH;
@@ -57,8 +66,8 @@ static kvo_status walk_on(const kvo_class *cls, const kvo_value *value, const kv
                       : kvo_key_path_refuse_collection(path, depth, cls, error);
   }
   if (!*target && kvo_value_is_nil(value)) return KVO_OK;
-  if (collective) return refuse(cls, path, depth, "collection", error);
-  return *target ? KVO_OK : refuse(cls, path, depth, "object", error);
+  if (collective) return refuse(cls, path, depth, "collection", NULL, error);
+  return *target ? KVO_OK : refuse(cls, path, depth, "object", NULL, error);
 }
 
 // Reads one component, which is checked: `*target` lives as long as the value does.
@@ -72,8 +81,9 @@ static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t de
   bool collective = path->components[depth].operates;
   bool leads_on = collective || path->components[depth].next_key < path->count;
   if (!leads_on) return KVO_OK;
-  if (!may_lead_on(accessors->asks_class ? NULL : accessors->type))
-    return refuse(cls, path, depth, collective ? "collection" : "object", error);
+  const kvo_type *type = accessors->asks_class ? NULL : accessors->type;
+  if (!may_lead_on(type))
+    return refuse(cls, path, depth, collective ? "collection" : "object", type, error);
   kvo_accessors_read_link(accessors, object, value);
   kvo_value_unwrap(value);
   return walk_on(cls, value, path, depth, target, error);

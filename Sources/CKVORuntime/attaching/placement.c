@@ -4,6 +4,7 @@
 // the dynamic subclass with its interposers, the derivation that a derived key is going to need. Then the
 // registration is inserted under the object's lock, which leaves everything as it was if memory is
 // out.
+#include "attaching/kvo_dependencies.h"
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
@@ -86,6 +87,7 @@ kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placem
   }
   kvo_error cause; // filled in as a whole where something fails
   cause.status = KVO_OK;
+  if (KVO_UNLIKELY(kvo_wants_hints())) kvo_class_hint_at_dependencies(cls);
   uint64_t shortages = kvo_shortages;
   if (cls->is_collection) return kvo_collection_refuse_observing(object, key, error);
   placement->accessors = kvo_observable_accessors(object, key, &cause);

@@ -111,6 +111,13 @@ const char *kvo_key_intern(const char *key) {
   return string ? string->text : NULL;
 }
 
+bool kvo_text_add(const char *text) {
+  size_t length = strlen(text);
+  uint32_t hash = hash_of(text, length);
+  KVO_LOCKED(&kvo_intern_lock);
+  return !look_up(text, length, hash) && add_locked(text, length, hash);
+}
+
 // MARK: Names from outside
 
 static size_t name_limit = KVO_DEFAULT_NAMES; // atomic

@@ -11,6 +11,9 @@ KVO_ASSUME_NONNULL_BEGIN
 /// keeping each for ever. Any thread.
 const char *KVO_NULLABLE kvo_key_find(const char *key);
 
+/// Interns a text that is kept for what has been said. Whether it is new; false if memory is out.
+bool kvo_text_add(const char *text);
+
 /// Whether an interned string, read as a key path, is a key and nothing else. O(1).
 bool kvo_key_is_plain(const char *interned_key);
 

@@ -26,6 +26,9 @@ bool kvo_closures_are_forced(void);
 /// Reports a misuse of the interface, which is survived unless the environment says otherwise.
 void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Gives a hint, each text once. To be called only where `kvo_wants_hints` says so.
+void kvo_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /// Reports that observers of a key may not have been told all of a change, memory being out.
 void kvo_report_untold(const char *class_name, const char *key);
 /// Reports that what was answered about a property's elements may be wrong, memory being out.

@@ -1,6 +1,7 @@
 // Environment options, misuse and the log (J2, J3).
 #include "base/kvo_log.h"
 
+#include "base/kvo_intern.h"
 #include "kvo_binding.h"
 
 #include <stdarg.h>
@@ -131,6 +132,15 @@ void kvo_give_hint(const char *message) {
   void (*handler)(const char *) = __atomic_load_n(&hint_handler, __ATOMIC_ACQUIRE);
   if (handler) handler(message);
   else if (kvo_log_flags & KVO_LOG_HINTS) fprintf(stderr, "KVO hint: %s\n", message);
+}
+
+void kvo_hint(const char *format, ...) {
+  char message[768];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (kvo_text_add(message)) kvo_give_hint(message);
 }
 
 void kvo_misuse(const char *format, ...) {

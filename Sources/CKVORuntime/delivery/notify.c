@@ -140,13 +140,20 @@ bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_val
   return is_whole(value, shortages);
 }
 
-// What an operator can't add up or compare is told as nil, and said once.
+// What an operator can't work on, and what has no keys to go on by, among other elements too. A key that an object
+// lacks has been said where its link was placed.
+static bool is_misfit(kvo_status status) {
+  return status == KVO_TYPE_MISMATCH || status == KVO_INVALID_KEY_PATH ||
+         status == KVO_INVALID_OPERATOR;
+}
+
+// A misfit is told as nil, and said once.
 bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_error error; // filled in as a whole where something fails
   kvo_status status = kvo_value_at_path(object, chain->path, value, &error);
-  if (KVO_UNLIKELY(status == KVO_TYPE_MISMATCH))
-    kvo_chain_report((kvo_chain *)(uintptr_t)chain, &error);
+  if (KVO_UNLIKELY(is_misfit(status)))
+    kvo_chain_report_unread((kvo_chain *)(uintptr_t)chain, &error);
   kvo_value_snapshot(value);
   return is_whole(value, shortages);
 }

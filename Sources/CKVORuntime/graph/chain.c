@@ -71,13 +71,22 @@ void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child) {
 
 // MARK: Reports
 
+static bool is_first_report(kvo_chain *chain) {
+  return !__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED);
+}
+
 void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
-  if (__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED)) return;
+  if (!is_first_report(chain)) return;
   if (chain->derivation)
     kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
         chain->accessors->cls->name, chain->path->text, error->message);
   else
-    kvo_misuse(error->status == KVO_TYPE_MISMATCH ? "\"%s\" of %s is told as nil: %s"
-                                                  : "\"%s\" of %s can't be observed further: %s",
-        chain->path->text, chain->accessors->cls->name, error->message);
+    kvo_misuse("\"%s\" of %s can't be observed further: %s", chain->path->text,
+        chain->accessors->cls->name, error->message);
+}
+
+void kvo_chain_report_unread(kvo_chain *chain, const kvo_error *error) {
+  if (!is_first_report(chain)) return;
+  kvo_misuse("\"%s\" of %s is told as nil: %s", chain->path->text, chain->accessors->cls->name,
+      error->message);
 }

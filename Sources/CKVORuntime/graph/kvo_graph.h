@@ -140,6 +140,8 @@ void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child);
 /// Tells the developer that a path can't be followed, once for each chain; the path counts as broken
 /// there.
 void kvo_chain_report(kvo_chain *chain, const kvo_error *error);
+/// The same of an observed path that leads to something, but not to what can be read: it is told as nil.
+void kvo_chain_report_unread(kvo_chain *chain, const kvo_error *error);
 
 /// Follows the path from a registration's first link, and attaches the derivation of its key if there
 /// is one, which is released. Calls getters and hooks: no lock held; the object is held by the

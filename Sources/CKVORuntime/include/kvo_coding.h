@@ -56,7 +56,9 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
     kvo_error *KVO_NULLABLE error);
 
 /// Sets a key; the value stays the caller's. A key without setter is written to its ivar and its
-/// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`.
+/// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`. A number is
+/// converted as `kvo_value_get_int` and its neighbours do: what does not fit wraps, a fraction is cut.
+/// That a value is an object is checked, of which class it is not.
 /// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY, KVO_NO_MEMORY. A key of a
 /// collection is set in each of its elements, in their order, as far as the first error.
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
@@ -68,7 +70,7 @@ kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
 /// KVO_UNDEFINED_KEY names that one. KVO_INVALID_KEY_PATH for an empty component or where the path
 /// comes to a value that has no keys, KVO_INVALID_OPERATOR for an unknown operator, one that needs
 /// a key path behind it, and one that comes to no collection; KVO_TYPE_MISMATCH and KVO_NIL_VALUE
-/// where an operator can't work on an element. A key path is kept for ever once it has been read.
+/// where an operator can't work on an element. Paths that are read are kept parsed, up to a number (B5).
 kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 /// The same from any value on: collections answer keys and operators.

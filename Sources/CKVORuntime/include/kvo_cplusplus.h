@@ -44,6 +44,18 @@ KVO_ENCODING_IS_(char *, "*");
 KVO_ENCODING_IS_(const char *, "*");
 #undef KVO_ENCODING_IS_
 
+/// Whether a property of the type may be retained: a pointer to a struct, or to anything.
+template <class T> struct kvo_is_retainable {
+  static constexpr bool value = false;
+};
+template <class T> struct kvo_is_retainable<T *> {
+  static constexpr bool value = __is_class(T);
+};
+template <> struct kvo_is_retainable<void *> {
+  static constexpr bool value = true;
+};
+template <class T> struct kvo_is_retainable<T *const> : kvo_is_retainable<T *> {};
+
 } // extern "C++"
 
 #endif

@@ -33,7 +33,8 @@ const kvo_class *kvo_class_of(const kvo_object *object);
 /// reporting a notification that no class took. Static; any thread.
 const kvo_class *kvo_root_class(void);
 
-/// A zero-filled instance of a registered C class, with one reference owned by the caller; NULL
+/// The one way to make an object of a C class: a struct on the stack or in an array is none. A
+/// zero-filled instance of a registered C class, with one reference owned by the caller; NULL
 /// if memory is out, or if the class is a binding's or not registered. Any thread.
 kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 

@@ -18,7 +18,9 @@
 /// Key paths. A registration for `next.name` is told when either link changes; it follows the
 /// objects that the path leads to, keeps none of them alive, and is told nil where the path is
 /// broken. `list.@sum.amount` and `list.@count` follow what is in the list and what its elements
-/// say. A path that goes on through a plain collection can't be observed.
+/// say. A path that goes on through a plain collection can't be observed. A path is followed as far as
+/// it leads today: what is wrong behind a link that is nil, or in what a collection has yet to get, is
+/// reported as misuse, once for each registration, when it is met.
 ///
 /// Memory. A registration that memory is out for is not made; ending one, and death, need none. A
 /// change that can't be told for want of memory is made all the same, and reported as misuse, by

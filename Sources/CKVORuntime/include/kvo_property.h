@@ -25,12 +25,16 @@
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
 /// A string that key-value coding sets is a copy that ends when the setter has returned: a string
-/// property wants COPY, not ASSIGN. An object property with ASSIGN needs the encoding "@" to be
-/// one, and its author sees to it that it does not outlive what it points at.
+/// property wants COPY, not ASSIGN, whose field would then point at freed memory. Where the policy
+/// is not RETAIN, a pointer to an object needs the encoding "@" to be one: key paths go on through
+/// it then, and with ASSIGN its author sees to it that it does not outlive what it points at. What
+/// class an object has is not checked: a property of type `account *` takes any object by key.
 ///
-/// There are no other policies: a misspelled one shows as an undeclared KVO_P_… macro. Structs
-/// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); it is
-/// compared with `sizeof` and `_Alignof`. In a header with nullability annotations the interface
+/// There are no other policies: a misspelt one is an error at the class's KVO_CLASS_INTERFACE, of a
+/// type that is missing, with a note of the macro KVO_P_INTERFACE_<the policy>. Structs
+/// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); of it
+/// size and alignment alone are compared with the struct's. The list's own parameter may have any
+/// name, which stands before each line. In a header with nullability annotations the interface
 /// macro belongs inside the assume-nonnull region. No property is locked (I4).
 ///
 /// In C++ the same, from C++17 on. An instance is memory filled with zeros: no constructor is
@@ -98,6 +102,8 @@ KVO_END_DECLS
 // gives "", which the class refuses with the advice to name the encoding.
 #ifdef __cplusplus
 #define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
+#define KVO_IS_RETAINABLE_(type) kvo_is_retainable<type>::value
+#define KVO_ASSERT_ static_assert
 #define KVO_LITERAL_(type) type
 #define KVO_NONE_ \
   {}
@@ -122,6 +128,29 @@ KVO_END_DECLS
       char *: "*",             \
       const char *: "*",       \
       default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
+// C can't ask whether a type is a pointer to a struct, but whether it is one of those that are none.
+#define KVO_NOT_RETAINED_(type) \
+  type:                         \
+  0, type * : 0, const type * : 0
+#define KVO_IS_RETAINABLE_(type)             \
+  _Generic(*(type *)0,                       \
+      KVO_NOT_RETAINED_(_Bool),              \
+      KVO_NOT_RETAINED_(char),               \
+      KVO_NOT_RETAINED_(signed char),        \
+      KVO_NOT_RETAINED_(unsigned char),      \
+      KVO_NOT_RETAINED_(short),              \
+      KVO_NOT_RETAINED_(unsigned short),     \
+      KVO_NOT_RETAINED_(int),                \
+      KVO_NOT_RETAINED_(unsigned),           \
+      KVO_NOT_RETAINED_(long),               \
+      KVO_NOT_RETAINED_(unsigned long),      \
+      KVO_NOT_RETAINED_(long long),          \
+      KVO_NOT_RETAINED_(unsigned long long), \
+      KVO_NOT_RETAINED_(float),              \
+      KVO_NOT_RETAINED_(double),             \
+      KVO_NOT_RETAINED_(long double),        \
+      default: 1)
+#define KVO_ASSERT_ _Static_assert
 #define KVO_LITERAL_(type) (type)
 #define KVO_NONE_ {0}
 #endif
@@ -215,7 +244,9 @@ KVO_END_DECLS
 #define KVO_P_ACCESSORS_COPY(cls, type, key, Key) \
   KVO_P_SETTER_(cls, type, key, Key,              \
       if (!kvo_store_copied_string(&((cls *)self)->key, value)) kvo_report_unset(self, _cmd))
-#define KVO_P_ACCESSORS_RETAIN(cls, type, key, Key) \
+#define KVO_P_ACCESSORS_RETAIN(cls, type, key, Key)                                                \
+  KVO_ASSERT_(KVO_IS_RETAINABLE_(type), "RETAIN is for objects: a string wants COPY, a number or " \
+                                        "another pointer ASSIGN");                                 \
   KVO_P_SETTER_(cls, type, key, Key, kvo_store_retained_object(&((cls *)self)->key, value))
 #define KVO_P_ACCESSORS_CUSTOM(cls, type, key, Key)                        \
   const kvo_method *cls##_##key##_method;                                  \

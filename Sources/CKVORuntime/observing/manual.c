@@ -12,6 +12,7 @@
 #include "coding/kvo_accessor_search.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_propagation.h"
+#include "graph/kvo_graph.h"
 #include "observing/kvo_open_pairs.h"
 
 static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
@@ -188,9 +189,22 @@ static void lose(const kvo_object *object, const char *key, bool is_reported) {
   if (!is_reported) kvo_report_untold(kvo_class_of(object)->name, key);
 }
 
+// What has no getter nobody can observe, unless the class answers for it: the key is misspelt, most likely.
+static __attribute__((noinline)) void hint_at_unknown_key(kvo_object *object, const char *key) {
+  const kvo_class *cls = kvo_class_of(object);
+  bool is_observed = kvo_isa(object) != cls;
+  kvo_error error = {.status = KVO_OK};
+  if (!is_observed || cls->is_bound || !kvo_wants_hints()) return; // a binding gives its own
+  if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
+  kvo_fail_undefined(cls, key, &error);
+  kvo_hint("A change of \"%s\" of %s is announced by hand, and tells nobody: %s", key, cls->name,
+      error.message);
+}
+
 static void will_change(void *opaque) {
   half *half = opaque;
   const kvo_accessors *accessors = accessors_of(half->object, half->key);
+  if (KVO_UNLIKELY(accessors && !accessors->getter)) hint_at_unknown_key(half->object, half->key);
   kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
   open_pair(frame, accessors, half->mutation, half);

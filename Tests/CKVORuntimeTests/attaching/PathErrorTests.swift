@@ -54,6 +54,21 @@ import Testing
     #expect(log.take() == [])
   }
 
+  @Test("C8: a path that goes on through a plain pointer is told which encoding that lacks")
+  func plainPointer() {
+    let object = make(scalars.self)
+    defer { object.release() }
+    let remedy =
+      ": a property of object type that is declared with CUSTOM, ASSIGN or READONLY needs the encoding \"@\"."
+    for (path, wanted) in [("pointer.value", "object"), ("pointer.@count", "collection")] {
+      let outcome = Recorder().observe(object.object, path).outcome
+      #expect(outcome.status == .KVO_INVALID_KEY_PATH)
+      #expect(outcome.message.hasSuffix("through \"pointer\", which is no \(wanted)" + remedy))
+    }
+    let message = Recorder().observe(object.object, "real.value").outcome.message
+    #expect(message.hasSuffix("which is no object."))
+  }
+
   @Test("C8: a path that is broken today may be observed, and is found when the link appears")
   func brokenToday() {
     let nodes = (0..<2).map { _ in make(graph_node.self) }
@@ -155,6 +170,55 @@ import Testing
       }
       log.end()
       for node in nodes { node.release() }
+    }
+  }
+
+  @Test("B6: an element that has no keys, among objects, is told as nil, and reported once")
+  func keyless() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let node = make(graph_node.self)
+      let log = Recorder()
+      for path in ["wares.@avg.value", "wares.@unionOfObjects.value"] {
+        #expect(log.observe(node.object, path, .KVO_NEW).outcome.status == .KVO_OK)
+      }
+      let wares = Many(mutable: node.object, "wares")
+      var member = kvo_value_object(node.object)
+      #expect(kvo_collection_append(wares.collection, &member, nil) == .KVO_OK)
+      kvo_value_destroy(&member)
+      #expect(reports() == 0)
+      _ = log.take()
+      for text in ["a", "b"] { wares.append(.string(text)) }
+      #expect(log.take().filter { $0.hasSuffix(" new nil") }.count == 4)
+      #expect(reports() == 2)
+      for word in ["\"wares.@avg.value\" of CGraphNode is told as nil", "has no keys"] {
+        #expect(heard.withLock { $0[0] }.contains(word))
+      }
+      log.observe(node.object, "wares.@max.value", [.KVO_INITIAL, .KVO_NEW])
+      #expect(reports() == 3)
+      log.end()
+      graph_node_setWares(node, nil)
+      node.release()
+    }
+  }
+
+  @Test("B6: an operator that comes to what is no collection any more is told as nil, and reported")
+  func noCollection() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let nodes = (0..<2).map { _ in make(graph_node.self) }
+      let log = Recorder()
+      #expect(log.observe(nodes[0].object, "wares.@count", .KVO_NEW).outcome.status == .KVO_OK)
+      for _ in 0..<2 {
+        var value = kvo_value_object(nodes[1].object)
+        #expect(kvo_set_value_for_key(nodes[0].object, "wares", &value, nil) == .KVO_OK)
+        kvo_value_destroy(&value)
+      }
+      #expect(log.take() == ["a: wares.@count new nil", "a: wares.@count new nil"])
+      #expect(reports() == 1)
+      #expect(heard.withLock { $0[0] }.contains("told as nil: The operator \"@count\""))
+      log.end()
+      releaseAll(nodes)
     }
   }
 

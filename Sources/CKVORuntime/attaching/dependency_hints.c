@@ -1,0 +1,41 @@
+// Hints at dependencies that are declared for a key that nobody can observe (F1).
+//
+// They are given when an object of the class is observed, since a class may declare what a key depends on before it
+// gets the key's methods; once it is observed, when they are declared.
+#include "attaching/kvo_dependencies.h"
+#include "base/kvo_log.h"
+#include "objects/kvo_class_internal.h"
+
+// What a class is looked through for: its keys may be a subclass's, whose object is observed.
+typedef struct {
+  const kvo_class *declaring, *observed;
+} look;
+
+static bool has_key(const kvo_class *cls, const char *key) {
+  kvo_error error;
+  const kvo_accessors *accessors = kvo_class_accessors(cls, key, &error);
+  return accessors ? accessors->getter : error.status == KVO_NO_MEMORY;
+}
+
+static void hint_at_key(void *opaque, const void *key, void *declared) {
+  const look *look = opaque;
+  const kvo_class *cls = look->declaring;
+  kvo_error error;
+  (void)declared;
+  if (has_key(look->observed, key) || has_key(cls, key)) return;
+  kvo_fail_undefined(cls, key, &error);
+  kvo_hint("%s declares a dependency for \"%s\": %s", cls->name, (const char *)key, error.message);
+}
+
+// A class with a hook of its own for undefined keys may have any key.
+static bool answers_undefined_keys(const kvo_class *cls) {
+  const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
+  return kvo_class_imp(cls, method) != kvo_class_imp(kvo_root_class(), method);
+}
+
+void kvo_class_hint_at_dependencies(const kvo_class *cls) {
+  if (cls->is_bound || !kvo_wants_hints() || answers_undefined_keys(cls)) return;
+  look look = {cls, cls};
+  for (; look.declaring; look.declaring = look.declaring->superclass)
+    kvo_map_each(&look.declaring->dependencies, hint_at_key, &look);
+}

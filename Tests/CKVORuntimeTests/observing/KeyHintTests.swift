@@ -1,0 +1,122 @@
+import CFixtures
+import CKVORuntime
+import TestSupport
+import Testing
+
+/// E2, F1: hints at keys that a class of C does not have. Handlers are the process's.
+@Suite struct KeyHintTests {
+  @Test(
+    "E2: a change by hand of a key that a class of C lacks is a hint, once, where it is observed")
+  func changesByHand() async {
+    await #expect(processExitsWith: .success) {
+      let object = make(savings.self)
+      let log = Recorder()
+      let change = { (key: String) in
+        kvo_will_change(object.object, key)
+        kvo_did_change(object.object, key)
+      }
+      log.observe(object.object, "owner")
+      change("blance")
+      kvo_set_hint_handler(hear)
+      for key in ["owner", "balance", "blance", "blance", "balance.size"] { change(key) }
+      expect([
+        handText("blance") + #"CSavings has no key "blance". Did you mean "balance"?"#,
+        handText("balance.size") + #"CSavings has no key "balance.size"."#,
+      ])
+      log.end()
+      change("ovner")  // nobody observes the object
+      log.observe(object.object, "owner")
+      kvo_set_hint_handler(nil)
+      change("ownr")
+      expect([])
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("E2: a key that the class's own hook answers is no hint; one that can only be set is")
+  func hooks() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_hint_handler(hear)
+      let object = make(forgiving.self)
+      let log = Recorder()
+      log.observe(object.object, "level")
+      for key in ["ghost", "goast"] {
+        kvo_will_change(object.object, key)
+        kvo_did_change(object.object, key)
+      }
+      #expect(hints().count == 1)
+      #expect(hints().first?.contains("\"goast\" of CForgiving is announced by hand") == true)
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("F1: a dependency for a key that a class of C lacks is a hint once the class is observed")
+  func dependencies() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_hint_handler(hear)
+      let cls = extended_class("CHinted")
+      for (key, path) in [("summ", "a"), ("sum", "b"), ("peerSum", "peer.sum")] {
+        #expect(kvo_class_add_dependency(cls, key, path, nil) == .KVO_OK)
+      }
+      expect([])
+      let (object, log) = (make(cls), Recorder())
+      for _ in 0..<2 { log.observe(object, "sum") }
+      expect([#"CHinted declares a dependency for "summ": \#(lack("summ", "sum"))"#])
+      kvo_class_add_dependency(cls, "peersum", "a", nil)
+      expect([#"CHinted declares a dependency for "peersum": \#(lack("peersum", "peerSum"))"#])
+      log.end()
+      kvo_object_release(object)
+    }
+  }
+
+  @Test("F1: a superclass may declare what a subclass's key depends on; who answers any key has it")
+  func otherClasses() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_hint_handler(hear)
+      let savings = make(savings.self)
+      kvo_class_add_dependency(account_class(), "numbr", "balance", nil)
+      kvo_class_add_dependency(account_class(), "sets", "balance", nil)
+      let object = make(forgiving.self)
+      kvo_class_add_dependency(kvo_class_of(object.object), "ghosts", "level", nil)
+      let log = Recorder()
+      log.observe(object.object, "level")
+      expect([])
+      log.observe(savings.object, "balance")
+      #expect(
+        hints().count == 1 && hints()[0].hasPrefix("CAccount declares a dependency for \"numbr\""))
+      expect(hints())
+      kvo_set_hint_handler(nil)
+      let quiet = make(graph_node.self)
+      kvo_class_add_dependency(graph_node_class(), "valu", "extra", nil)
+      log.observe(quiet.object, "value")
+      expect([])
+      log.end()
+      object.release()
+      savings.release()
+      quiet.release()
+    }
+  }
+}
+
+private func handText(_ key: String) -> String {
+  "A change of \"\(key)\" of CSavings is announced by hand, and tells nobody: "
+}
+
+private func lack(_ key: String, _ meant: String) -> String {
+  #"CHinted has no key "\#(key)". Did you mean "\#(meant)"?"#
+}
+
+private let heard = Locked<[String]>([])
+private let hear: @convention(c) (UnsafePointer<CChar>) -> Void = { text in
+  heard.withLock { $0.append(String(cString: text)) }
+}
+private func hints() -> [String] { heard.withLock { $0 } }
+private func expect(_ texts: [String]) {
+  let told = heard.withLock { told in
+    defer { told = [] }
+    return told
+  }
+  #expect(told == texts)
+}
