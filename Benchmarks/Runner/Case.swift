@@ -84,7 +84,7 @@ var catalog: [Family] {
   [
     cSetterFamily, cThreadsFamily, cObserversFamily, cOperatorFamily, swiftSetterFamily,
     swiftObserversFamily, swiftPathFamily,
-    swiftComputedFamily, swiftBatchFamily, subclassFamily, sumFamily, appendFamily,
+    swiftComputedFamily, swiftBatchFamily, swiftFlowFamily, subclassFamily, sumFamily, appendFamily,
     registrationFamily,
     cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]

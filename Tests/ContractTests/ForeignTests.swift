@@ -35,6 +35,32 @@ import Testing
     #expect(try object.value(forKeyPath: "branch.mark") == nil)
   }
 
+  @Test func bindings() throws {
+    let made = try #require(kvo_object_create(account_class()))
+    defer { kvo_object_release(made) }
+    let object = ForeignObject(OpaquePointer(made))
+    let person = Person(name: "Ada")
+    let title = KVOAssociation<String>()
+    var tokens: [KeyValueObservation] = [
+      try object.bind("balance", to: person, \.age), try object.bind("owner", to: person, \.name),
+      try object.bind("interestRate", to: person, \.age) { Double($0) / 2 },
+    ]
+    person.age = 3
+    #expect(try object.value(forKey: "balance") as? Double == 3)
+    #expect(try object.value(forKey: "interestRate") as? Double == 1.5)
+    tokens = []
+    tokens = [
+      try person.bindTwoWay(\.age, to: object, "balance"),
+      try person.bind(\.name, to: object, "balance") { (value: Int) in "\(value)" },
+      try person.bind(\.nickname, to: object, "owner"), object.onDeinit {},
+    ]
+    try object.setValue(5, forKey: "balance")
+    #expect(person.age == 5 && person.name == "5" && person.nickname == "Ada")
+    object[title] = "kept"
+    #expect(object[title] == "kept")
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test func sequences() async throws {
     let made = try #require(kvo_object_create(account_class()))
     defer { kvo_object_release(made) }

@@ -36,6 +36,29 @@ import Testing
     withExtendedLifetime(shared) {}
   }
 
+  @Test func bindings() {
+    let (ada, grace) = (Person(name: "Ada"), Person(name: "Grace"))
+    let tokens: [KeyValueObservation] = [
+      grace.bind(\.name, to: ada, \.name), grace.bind(\.nickname, to: ada, \.age) { "\($0)" },
+      grace.bindTwoWay(\.age, to: ada, \.age),
+    ]
+    ada.name = "Augusta"
+    grace.age = 36
+    #expect(grace.name == "Augusta" && ada.age == 36 && grace.nickname == "36")
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func lifetimes() {
+    let title = KVOAssociation<String>()
+    var ended = false
+    var person: Person? = Person(name: "Ada")
+    person?[title] = "Countess"
+    #expect(person?[title] == "Countess")
+    let token: KeyValueObservation? = person?.onDeinit { ended = true }
+    person = nil
+    #expect(ended && token?.isValid == false)
+  }
+
   @Test func targets() {
     final class Label {
       var text = ""

@@ -356,6 +356,11 @@ extern __thread void *KVO_NULLABLE kvo_errors;
 KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
 KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
 
+/// What the binding is passing on from one property to another on this thread.
+extern __thread void *KVO_NULLABLE kvo_flow;
+KVO_INLINE void *KVO_NULLABLE kvo_current_flow(void) { return kvo_flow; }
+KVO_INLINE void kvo_set_flow(void *KVO_NULLABLE flow) { kvo_flow = flow; }
+
 /// The binding's recorder of reads on this thread, NULL when none is recording. Only read: it is set by
 /// `kvo_set_recorder`.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));

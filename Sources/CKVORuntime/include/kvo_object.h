@@ -41,14 +41,32 @@ kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 /// Takes a reference; returns the object. Works for objects of bindings as well. Any thread.
 kvo_object *kvo_object_retain(kvo_object *object);
 
+/// Takes a reference unless the object has begun to die; whether it did. For who knows that its memory is still
+/// there, as one does who is told before it goes (`kvo_object_associate`). Any thread.
+bool kvo_object_try_retain(kvo_object *object);
+
 /// Gives a reference back. The last one calls the `dealloc` methods of the classes, subclass
-/// first, releases the properties of the policies RETAIN and COPY, ends the registrations
-/// that the object made or that others made with it, and frees it. NULL is ignored. Any thread.
+/// first, ends the registrations that the object made or that others made with it, gives back what is kept
+/// with it, releases the properties of the policies RETAIN and COPY, and frees it. NULL is ignored. Any
+/// thread.
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
+
+/// Keeps a value with an object of any binding, as long as the object lives, in place of what was kept under
+/// the same key: an address, of a static variable say. NULL as value takes that away.
+/// - release: gives a value back when it is no longer kept, or the object has died: all registrations with it
+///   have ended by then, and it must not be used any more. Called without locks. NULL: nothing is to be done.
+///
+/// KVO_NO_MEMORY, with the value the caller's and all as it was. O(*n*) in what is kept with the object. Any thread.
+kvo_status kvo_object_associate(kvo_object *object, const void *key, void *KVO_NULLABLE value,
+    void (*KVO_NULLABLE release)(void *value), kvo_error *KVO_NULLABLE error);
+/// What is kept under a key, or NULL. Where another thread may take it away meanwhile, `retain` gives the caller a
+/// share of it: called with a lock held, it may not call the runtime.
+void *KVO_NULLABLE kvo_object_associated(kvo_object *object, const void *key,
+    void (*KVO_NULLABLE retain)(void *value));
 
 /// To be called by a binding, or by code that frees such objects without `kvo_object_release`,
 /// before the object's memory goes: ends all registrations with it and by it. No call of one of
-/// its observers begins afterwards. A binding's `try_retain` refuses the object by then, and
+/// its observers begins afterwards; gives back what is kept with it. A binding's `try_retain` refuses the object by then, and
 /// nothing is registered with it, or by it, any more. Any thread, once per object.
 void kvo_object_will_die(kvo_object *object);
 

@@ -46,6 +46,10 @@ kvo_object *kvo_object_retain(kvo_object *object) {
   return object;
 }
 
+bool kvo_object_try_retain(kvo_object *object) {
+  return kvo_class_of(object)->operations->try_retain(object);
+}
+
 void kvo_object_release(kvo_object *object) {
   if (object) kvo_class_of(object)->operations->release(object);
 }

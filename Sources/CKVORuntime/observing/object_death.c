@@ -1,4 +1,5 @@
-// What an object's death ends: the changes of it that are open, its registrations, and those that it made (C4).
+// What an object's death ends: the changes of it that are open, its registrations, and those that it made (C4); then
+// what is kept with it (P2).
 #include "base/kvo_upcalls.h"
 #include "observing/kvo_open_pairs.h"
 #include "tables/kvo_registration.h"
@@ -10,4 +11,5 @@ void kvo_object_will_die(kvo_object *object) {
   kvo_registrations_end_with(object);
   kvo_registrations_end_by(object);
   kvo_open_pairs_end_with(object);
+  kvo_associations_end_with(object);
 }

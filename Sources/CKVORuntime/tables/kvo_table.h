@@ -236,7 +236,10 @@ typedef struct kvo_open_pair {
   struct kvo_open_pair *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
 } kvo_open_pair;
 
-/// What hangs at an object that is observed, observes, or has a change by hand open. Replaced by a
+/// A value that is kept with an object (associations.c). Object lock.
+typedef struct kvo_association kvo_association;
+
+/// What hangs at an object that is observed, observes, has a change by hand open, or a value kept with it. Replaced by a
 /// larger one when its cells are full. Written under the object's lock; the cells are read by
 /// deliveries that protect the object.
 struct kvo_table {
@@ -252,6 +255,7 @@ struct kvo_table {
   kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
   uint32_t open_count;                    ///< how many there are
   struct kvo_pair_index *KVO_NULLABLE pair_index; ///< of many; open_pairs.c
+  kvo_association *KVO_NULLABLE associations;     ///< the one added last
   kvo_cell cells[];
 };
 typedef struct kvo_table kvo_table;
@@ -401,6 +405,9 @@ kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object, uint32_t ke
 kvo_observers kvo_observers_of(kvo_registration *registration);
 /// Frees the table of an object that no longer needs it.
 void kvo_table_trim_locked(kvo_object *object, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+
+/// Gives back what is kept with an object that dies. No lock held.
+void kvo_associations_end_with(kvo_object *object);
 
 /// The living object at an address that something hangs at, with a reference; NULL if there is none.
 /// The address need not be an object's any more. No lock held. O(observed objects), an nth of them.

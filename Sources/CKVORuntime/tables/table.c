@@ -46,6 +46,7 @@ static void move_contents(kvo_table *target, const kvo_table *source) {
   target->open_pairs = source->open_pairs;
   target->open_count = source->open_count;
   target->pair_index = source->pair_index;
+  target->associations = source->associations;
   for (uint32_t i = 0; i <= source->mask; i++) {
     const kvo_cell *cell = &source->cells[i];
     if (!cell->observers) continue;
@@ -162,7 +163,7 @@ kvo_table *kvo_table_reserve_locked(kvo_object *object, uint32_t keys, kvo_retir
 
 void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
   kvo_table *table = kvo_table_of(object);
-  if (!table || table->live || table->watched || table->open_pairs) return;
+  if (!table || table->live || table->watched || table->open_pairs || table->associations) return;
   kvo_object_hang(object, 0);
   unlink_table_locked(table);
   kvo_retire_add(retired, &table->retired, object, KVO_RETIRED_MEMORY);

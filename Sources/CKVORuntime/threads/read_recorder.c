@@ -1,10 +1,11 @@
-// The recorder of a thread's reads: what bindings use to learn what a computed key reads.
+// What bindings have of their own on each thread. The recorder of reads: how they learn what a computed key reads.
 #include "threads/kvo_read_recorder.h"
 
 __thread void *kvo_recorder;
 __thread kvo_reads *kvo_sink;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
 __thread void *kvo_errors;
+__thread void *kvo_flow;
 
 void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
     const char *interned_key)) {

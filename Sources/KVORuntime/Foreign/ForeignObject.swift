@@ -103,6 +103,20 @@ extension ForeignObject {
     return try body(&value)
   }
 
+  /// The value of a key or key path as a Swift type.
+  func read<Value>(_ keyPath: String, as type: Value.Type = Value.self) throws -> Value {
+    var value = kvo_value()
+    let error = try keyPath.withKey(className) { keyPath in
+      failure { kvo_value_for_key_path(header, keyPath, &value, $0) }
+    }
+    if let error { throw KeyValueError(error, key: keyPath, className: className) }
+    defer { kvo_value_destroy(&value) }
+    if let read = ForeignValue.read(&value, as: type) { return read }
+    throw KeyValueError.typeMismatch(
+      key: keyPath, className: className, expected: KVORuntime.className(of: type),
+      found: kvo_value_is_nil(&value) ? "nil" : ForeignValue.typeName(of: &value))
+  }
+
   private func set(
     _ value: UnsafePointer<kvo_value>?, forKey key: String, from original: Any?
   ) throws {

@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
 // The token: the handle of one registration of the C core, or of several keys in one. The core ends it from any
-// thread, once (C5, I2).
+// thread, once (C5, I2). What is no registration is ended by an object (`ObservationEnd`), whose address is marked.
 
 /// Ends its registration when invalidated or released. Neither the observed object nor anything
 /// else is kept alive by it.
@@ -20,20 +20,39 @@ public final class KeyValueObservation: @unchecked Sendable {
   @usableFromInline
   init() {}
 
+  init(_ end: ObservationEnd) {
+    let address = Unmanaged.passRetained(end).toOpaque()
+    handle = OpaquePointer(address + Self.endMark)
+  }
+
   deinit {
-    kvo_handle_release(handle)
+    guard let end else { return kvo_handle_release(handle) }
+    end.end()
+    Unmanaged.passUnretained(end).release()
   }
 
   /// Ends the registration. Again is harmless, so is after the object's death. Any thread, also
   /// inside the handler.
   public func invalidate() {
+    if let end { return end.end() }
     if let handle { kvo_handle_invalidate(handle) }
   }
 
   /// Whether changes are still told. Any thread.
   public var isValid: Bool {
+    if let end { return end.isValid }
     guard let handle else { return false }
     return kvo_handle_is_valid(handle)
+  }
+
+  // No registration's address is odd.
+  private static let endMark = 1
+
+  private var end: ObservationEnd? {
+    let address = UInt(bitPattern: handle)
+    guard address & UInt(Self.endMark) != 0 else { return nil }
+    let object = UnsafeRawPointer(bitPattern: address - UInt(Self.endMark))!
+    return Unmanaged<ObservationEnd>.fromOpaque(object).takeUnretainedValue()
   }
 
   /// Where the C core puts the handle.
@@ -42,6 +61,13 @@ public final class KeyValueObservation: @unchecked Sendable {
   var handleAddress: UnsafeMutablePointer<OpaquePointer?> {
     withUnsafeMutablePointer(to: &handle) { $0 }
   }
+}
+
+/// What a token ends that is no registration of the C core's.
+class ObservationEnd {
+  /// Again is harmless. Any thread.
+  func end() {}
+  var isValid: Bool { false }
 }
 
 /// A token equals itself alone: tokens may be kept in a set.

@@ -89,6 +89,13 @@ static kvo_status depend_too(world *world) {
   return kvo_class_add_dependency(world->cls, "total", "next.next.name", &world->error);
 }
 
+static void give_back(void *value) { (void)value; }
+
+static kvo_status keep(world *world) {
+  static const char key;
+  return kvo_object_associate(world_object(world, 0), &key, world, give_back, &world->error);
+}
+
 #define REGISTRATION(set_up, act, key) \
   SCENARIO("registration", ACT_REPORTS, set_up, act, change_all, key)
 
@@ -103,4 +110,5 @@ SCENARIO_TABLE(shortage_registration, REGISTRATION(nothing, first, "value"),
     REGISTRATION(nothing, tag_names, ""), REGISTRATION(nothing, derived, ""),
     REGISTRATION(nothing, derived_text, ""), REGISTRATION(nothing, derived_far, ""),
     REGISTRATION(watch_paths, path, ""), REGISTRATION(watch_extra, depend, ""),
-    REGISTRATION(watch_total, depend_too, "total"));
+    REGISTRATION(watch_total, depend_too, "total"), REGISTRATION(nothing, keep, ""),
+    REGISTRATION(watch_value_once, keep, ""), REGISTRATION(watch_three_keys, keep, ""));

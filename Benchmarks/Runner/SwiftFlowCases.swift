@@ -1,0 +1,76 @@
+/// What goes on by itself: properties that follow others, and changes that a task reads.
+import BenchmarkModel
+import KVORuntime
+
+/// One set at one end of a chain, and one value on its way to a task.
+var swiftFlowFamily: Family {
+  Family(cases: [
+    .time("swift.bind.chain.8", .uniform, chain), .time("swift.values.next", .uniform, values),
+  ])
+}
+
+private let links = 8
+
+@inline(never)
+private func setBalance(of account: ObservedAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+/// A set of the first of nine properties, each of which follows the one before.
+private func chain() -> Workload {
+  let accounts = (0...links).map { _ in ObservedAccount() }
+  let tokens = (0..<links).map {
+    accounts[$0 + 1].bind(\.balance, to: accounts[$0], \.balance)
+  }
+  return Workload(
+    run: { iterations in
+      setBalance(of: accounts[0], iterations)
+      require(accounts[links].balance == Double(iterations - 1), "the chain's end is behind")
+    },
+    finish: { _ in for token in tokens { token.invalidate() } })
+}
+
+/// Runs a task on the thread that waits for it, whose time is taken.
+// Sendable: jobs come on that thread alone, since nothing that the task waits for is elsewhere.
+private final class OwnThread: TaskExecutor, @unchecked Sendable {
+  private var jobs: [UnownedJob] = []
+
+  func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
+
+  func run(_ body: @escaping @Sendable () async -> Void) {
+    Task(executorPreference: self) { await body() }
+    while let job = jobs.popLast() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}
+
+/// What a task has that reads: it alone uses this while it runs.
+private final class Reading: @unchecked Sendable {
+  let account = ObservedAccount()
+  private(set) var count = 0
+  private var iterator: KeyValueValues<Double>.AsyncIterator
+
+  init() { iterator = account.values(of: \.balance).makeAsyncIterator() }
+
+  func read(_ iterations: Int) async {
+    for i in 0..<iterations {
+      account.balance = Double(i)
+      let value = await iterator.next()
+      require(value == Double(i), "the task has read another value")
+      count += 1
+    }
+  }
+}
+
+/// A set, and a value that a task reads, which does not have to wait for it.
+private func values() -> Workload {
+  let (reading, thread) = (Reading(), OwnThread())
+  return Workload(
+    run: { iterations in
+      thread.run {
+        await reading.read(iterations)
+      }
+    },
+    finish: { total in
+      require(reading.count == total, "the task has read \(reading.count) of \(total)")
+    })
+}

@@ -1,0 +1,114 @@
+// What a program keeps with an object (P2): values by key, in a list that hangs at the object's table. Looked
+// through from the front: a program has few keys, and the one that was added last comes first.
+#include "tables/kvo_table.h"
+
+#include "base/kvo_fail.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+
+struct kvo_association {
+  kvo_association *next;
+  const void *key;
+  void *value;
+  void (*release)(void *value);
+};
+
+// The place of the link that leads to the key's, or at the end. The object's lock.
+static kvo_association **find_locked(kvo_table *table, const void *key) {
+  kvo_association **link = &table->associations;
+  while (*link && (*link)->key != key) link = &(*link)->next;
+  return link;
+}
+
+static void free_association(kvo_association *association) {
+  if (!association) return;
+  if (association->release) association->release(association->value);
+  kvo_free(association);
+}
+
+// The one that it takes the place of is in `*made` then, or NULL. False if memory is out.
+static bool put(kvo_object *object, kvo_association **made) {
+  kvo_retired *retired = NULL;
+  kvo_table *table;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    table = kvo_table_reserve_locked(object, 0, &retired);
+    if (table) {
+      kvo_association **link = find_locked(table, (*made)->key), *old = *link;
+      if (old) *link = old->next;
+      (*made)->next = table->associations;
+      table->associations = *made;
+      *made = old;
+    }
+  }
+  kvo_retire(retired);
+  return table;
+}
+
+static kvo_association *take_out(kvo_object *object, const void *key) {
+  kvo_retired *retired = NULL;
+  kvo_association *taken = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = kvo_table_of(object);
+    kvo_association **link = table ? find_locked(table, key) : NULL;
+    if (link) taken = *link;
+    if (taken) *link = taken->next;
+    kvo_table_trim_locked(object, &retired);
+  }
+  kvo_retire(retired);
+  return taken;
+}
+
+kvo_status kvo_object_associate(kvo_object *object, const void *key, void *value,
+    void (*release)(void *value), kvo_error *error) {
+  if (!value) {
+    free_association(take_out(object, key));
+    return KVO_OK;
+  }
+  kvo_association *made = kvo_alloc(sizeof *made);
+  if (made) *made = (kvo_association){.key = key, .value = value, .release = release};
+  kvo_association *mine = made;
+  if (mine && put(object, &made)) {
+    free_association(made);
+    return KVO_OK;
+  }
+  kvo_free(mine);
+  const char *name = kvo_class_of(object)->name;
+  return kvo_fail(error, KVO_NO_MEMORY, name, NULL,
+      "No memory to keep a value with an object of %s.", name);
+}
+
+void *kvo_object_associated(kvo_object *object, const void *key, void (*retain)(void *value)) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_table *table = kvo_table_of(object);
+  const kvo_association *found = table ? *find_locked(table, key) : NULL;
+  if (found && retain) retain(found->value);
+  return found ? found->value : NULL;
+}
+
+static kvo_association *take_all(kvo_object *object) {
+  kvo_retired *retired = NULL;
+  kvo_association *all = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = kvo_table_of(object);
+    if (table) {
+      all = table->associations;
+      table->associations = NULL;
+      kvo_table_trim_locked(object, &retired);
+    }
+  }
+  kvo_retire(retired);
+  return all;
+}
+
+// What is given back may keep something with the object once more.
+void kvo_associations_end_with(kvo_object *object) {
+  kvo_association *next;
+  for (kvo_association *all; (all = take_all(object));)
+    for (; all; all = next) {
+      next = all->next;
+      free_association(all);
+    }
+}

@@ -1,0 +1,83 @@
+// Bindings of properties (L).
+
+extension KeyValueObserving where Self: KVOObject {
+  /// Sets a property of this object to another object's now, and after each change of that.
+  ///
+  /// ```swift
+  /// token = label.bind(\.text, to: account, \.title)
+  /// ```
+  ///
+  /// It is set on the thread of the change, which reads the source once more. Where several threads change the source
+  /// at once, one of them does it for all, and the last value set is the source's. A change that comes from the
+  /// property itself, by however many other bindings, is not brought back to it. Where an observer of this property
+  /// sets the source, that is passed on once.
+  ///
+  /// The binding ends with either object, neither of which it keeps alive, and with its token.
+  ///
+  /// - Parameters:
+  ///   - target: need not be observable.
+  ///   - keyPath: whatever `observe` takes. What can't be observed stops the program.
+  /// - Returns: a token; dropping it ends the binding.
+  /// - Complexity: of each change O(*n*) in the number of bindings that pass it on.
+  public func bind<Source: KVOObject, Value>(
+    _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
+    _ keyPath: KeyPath<Source, Value>
+  ) -> KeyValueObservation {
+    bind(target, to: source, keyPath) { $0 }
+  }
+
+  /// The same of a value that is made of the source's.
+  ///
+  /// ```swift
+  /// token = label.bind(\.text, to: account, \.balance) { "\($0) €" }
+  /// ```
+  ///
+  /// - Parameter transform: called on the threads that change the source, and by this call.
+  public func bind<Source: KVOObject, Value, SourceValue>(
+    _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
+    _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value
+  ) -> KeyValueObservation {
+    let flow = flow(target, from: source, keyPath, transform)
+    return PropertyBinding.make(flow) { binding in
+      [source.follow(keyPath, flow, binding), onDeinit { binding.end() }]
+    }
+  }
+
+  /// Sets a property of this object to another object's now; from then on each of the two follows the other.
+  ///
+  /// ```swift
+  /// token = slider.bindTwoWay(\.value, to: player, \.volume)
+  /// ```
+  ///
+  /// Setting one sets the other once. What its setter makes of the value stays there: it is not brought back.
+  /// Where several threads set both at once, they are equal in the end. Otherwise as `bind`.
+  public func bindTwoWay<Source: KVOObject, Value>(
+    _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
+    _ keyPath: ReferenceWritableKeyPath<Source, Value>
+  ) -> KeyValueObservation {
+    let there = flow(target, from: source, keyPath) { $0 }
+    let back = source.flow(keyPath, from: self, target) { $0 }
+    return PropertyBinding.make(there) { binding in
+      [source.follow(keyPath, there, binding), follow(target, back, binding)]
+    }
+  }
+
+  private func flow<Source: KVOObject, Value, SourceValue>(
+    _ target: ReferenceWritableKeyPath<Self, Value>, from source: Source,
+    _ keyPath: KeyPath<Source, SourceValue>, _ transform: @escaping (SourceValue) -> Value
+  ) -> Flow {
+    Flow(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
+      [weak self, weak source] in
+      guard let self, let source else { return }
+      self[keyPath: target] = transform(source[keyPath: keyPath])
+    }
+  }
+
+  /// Registers for what is to be passed on.
+  func follow<Value>(
+    _ keyPath: KeyPath<Self, Value>, _ flow: Flow, _ binding: PropertyBinding
+  ) -> KeyValueObservation {
+    let life = BindingLife(binding)
+    return observe(keyPath) { _, _ in life.binding.changed(flow) }
+  }
+}

@@ -1,0 +1,198 @@
+internal import CKVORuntime
+
+// One property that follows another (L). Each change of the source is an observer's call, which reads the source
+// and sets the target. What keeps this from going round:
+//
+// * What a thread is passing on is a chain, from the innermost set outward. A change that would be passed on to a
+//   property from which something in that chain has come is an echo: nothing is done.
+// * A binding that is at work is not begun again. A change by another thread is left to the thread that is at work,
+//   which reads the source once more when it has set the target: the last value set is the source's. So is a change
+//   of the source by this thread, made by what was told of the target; but once, lest it go on for ever.
+//
+// | state | protection |
+// |---|---|
+// | `state` | its own lock, under which nobody is called and nothing dies |
+
+/// A property at one end of a binding.
+struct BoundProperty {
+  enum Key {
+    case keyPath(AnyKeyPath)
+    case name(String)
+  }
+
+  /// The header of the object, of which only the address is used: neither end is kept alive.
+  let header: UnsafeMutablePointer<kvo_object>
+  let key: Key
+
+  init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
+    header = object.boundHeader
+    key = .keyPath(keyPath)
+  }
+
+  init(_ object: ForeignObject, _ name: String) {
+    header = object.header
+    key = .name(name)
+  }
+
+  /// Whether it is the same property of the same object, which both bindings see alive.
+  func isSame(as other: BoundProperty) -> Bool {
+    guard header == other.header else { return false }
+    if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key, mine == theirs {
+      return true
+    }
+    guard let name else { return false }
+    return name == other.name
+  }
+
+  // The key that it is observed by; nil for a key path that can't be observed.
+  private var name: String? {
+    switch key {
+    case .name(let name): name
+    case .keyPath(let keyPath): KVOObject.at(header).knownKeyName(of: keyPath)?.string
+    }
+  }
+}
+
+/// One direction of a binding.
+final class Flow {
+  let source, target: BoundProperty
+  /// Reads the source and sets the target, unless one of them has died.
+  let carry: () -> Void
+
+  init(from source: BoundProperty, to target: BoundProperty, _ carry: @escaping () -> Void) {
+    self.source = source
+    self.target = target
+    self.carry = carry
+  }
+
+  /// Whether its target is where what is passed on has come from.
+  fileprivate var isEcho: Bool {
+    target.isSame(as: source) || Passage.contains { target.isSame(as: $0.flow.source) }
+  }
+}
+
+/// What a thread is passing on, from the innermost set outward. Lies on its stack.
+private struct Passage {
+  let binding: PropertyBinding
+  let flow: Flow
+  let outer: UnsafeMutablePointer<Passage>?
+
+  private static var innermost: UnsafeMutablePointer<Passage>? {
+    kvo_current_flow()?.assumingMemoryBound(to: Passage.self)
+  }
+
+  static func run(_ binding: PropertyBinding, _ flow: Flow) {
+    var passage = Passage(binding: binding, flow: flow, outer: innermost)
+    withUnsafeMutablePointer(to: &passage) {
+      kvo_set_flow($0)
+      flow.carry()
+      kvo_set_flow($0.pointee.outer)
+    }
+  }
+
+  static func contains(_ isMeant: (Passage) -> Bool) -> Bool {
+    var passage = innermost
+    while let one = passage {
+      if isMeant(one.pointee) { return true }
+      passage = one.pointee.outer
+    }
+    return false
+  }
+}
+
+/// One property that follows another, or two that follow each other.
+// Sendable: what changes is under its lock.
+final class PropertyBinding: ObservationEnd, @unchecked Sendable {
+  private struct State {
+    var tokens: [KeyValueObservation] = []
+    var isOver = false
+    var isCarrying = false
+    /// That what is carried was set by who was told of what had been carried before.
+    var isRepeating = false
+    /// What is left to do.
+    var next: Waiting?
+  }
+  /// A direction, and whether the thread that carries has made it so itself.
+  private typealias Waiting = (flow: Flow, isNested: Bool)
+
+  private let state = Locked(State())
+
+  /// - Parameters:
+  ///   - flows: the first is carried at once.
+  ///   - register: registers with both ends; what it returns is ended with the binding.
+  static func make(
+    _ flow: Flow, _ register: (PropertyBinding) throws -> [KeyValueObservation]
+  ) rethrows -> KeyValueObservation {
+    let binding = PropertyBinding()
+    let token = KeyValueObservation(binding)
+    binding.keep(try register(binding))
+    binding.changed(flow)
+    return token
+  }
+
+  // An end may have died meanwhile.
+  private func keep(_ tokens: [KeyValueObservation]) {
+    let isOver = state.withLock { state in
+      if !state.isOver { state.tokens = tokens }
+      return state.isOver
+    }
+    if isOver { for token in tokens { token.invalidate() } }
+  }
+
+  override func end() {
+    let tokens = state.withLock { state in
+      state.isOver = true
+      defer { state.tokens = [] }
+      return state.tokens
+    }
+    for token in tokens { token.invalidate() }
+  }
+
+  override var isValid: Bool { !state.withLock { $0.isOver } }
+
+  /// The source has changed.
+  func changed(_ flow: Flow) {
+    guard !flow.isEcho, begins(flow) else { return }
+    var next: Flow? = flow
+    while let flow = next {
+      Passage.run(self, flow)
+      next = goOn()
+    }
+  }
+
+  // False where a thread is at it, which is left to do the rest.
+  private func begins(_ flow: Flow) -> Bool {
+    let isNested = Passage.contains { $0.binding === self }
+    var waiting: Waiting? = (flow, isNested)
+    return state.withLock { state in
+      guard !state.isOver else { return false }
+      guard state.isCarrying else {
+        state.isCarrying = true
+        return true
+      }
+      if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }
+      return false
+    }
+  }
+
+  private func goOn() -> Flow? {
+    var waiting: Waiting?
+    let goesOn = state.withLock { state in
+      swap(&state.next, &waiting)
+      state.isCarrying = waiting != nil && !state.isOver
+      state.isRepeating = waiting?.isNested ?? false
+      return state.isCarrying
+    }
+    return goesOn ? waiting?.flow : nil
+  }
+}
+
+/// Held by the handlers of a binding's registrations: where one of them has ended, by whatever way, so has the
+/// binding.
+final class BindingLife: Sendable {
+  let binding: PropertyBinding
+
+  init(_ binding: PropertyBinding) { self.binding = binding }
+
+  deinit { binding.end() }
+}

@@ -1,0 +1,99 @@
+internal import CKVORuntime
+
+// Handlers that are called when an object dies. Those of one object are kept with it, as one value.
+
+extension KVOObject {
+  /// Calls a handler once, when this object dies: after its `deinit`s, and after its registrations have ended. It is
+  /// called on the thread that let go of the object, before those that were registered later.
+  ///
+  /// ```swift
+  /// token = document.onDeinit { cache.remove(id) }
+  /// ```
+  ///
+  /// - Parameter handler: must not use the object, of which nothing is left.
+  /// - Returns: a token; dropping it ends the registration, uncalled. It is not valid any more after the call.
+  /// - Complexity: O(1).
+  public final func onDeinit(_ handler: @escaping () -> Void) -> KeyValueObservation {
+    DeathWatches.of(boundHeader).add(handler)
+  }
+}
+
+/// The handlers of one object.
+final class DeathWatches: Sendable {
+  private struct State {
+    // By the order of registration.
+    var handlers: [UInt64: () -> Void] = [:]
+    var last: UInt64 = 0
+    var isOver = false
+  }
+
+  private nonisolated(unsafe) static var mark: UInt8 = 0
+  private static let key = withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
+  private static let making = Lock(isOuter: true)
+
+  private let state = Locked(State())
+
+  static func of(_ header: UnsafeMutablePointer<kvo_object>) -> DeathWatches {
+    known(header) ?? making.withLock { known(header) ?? make(header) }
+  }
+
+  private static var address: UnsafeRawPointer { UnsafeRawPointer(bitPattern: key)! }
+
+  private static func known(_ header: UnsafeMutablePointer<kvo_object>) -> DeathWatches? {
+    kvo_object_associated(header, address) { _ = Unmanaged<DeathWatches>.fromOpaque($0).retain() }
+      .map { Unmanaged<DeathWatches>.fromOpaque($0).takeRetainedValue() }
+  }
+
+  private static func make(_ header: UnsafeMutablePointer<kvo_object>) -> DeathWatches {
+    let made = DeathWatches()
+    let error = failure {
+      kvo_object_associate(
+        header, address, Unmanaged.passRetained(made).toOpaque(),
+        { Unmanaged<DeathWatches>.fromOpaque($0).takeRetainedValue().tell() }, $0)
+    }
+    if let error { KVODiagnostics.stop(error.text) }
+    return made
+  }
+
+  func add(_ handler: @escaping () -> Void) -> KeyValueObservation {
+    let number = state.withLock { state in
+      state.last += 1
+      state.handlers[state.last] = handler
+      return state.last
+    }
+    return KeyValueObservation(DeathWatch(self, number))
+  }
+
+  // The object has died.
+  private func tell() {
+    let handlers = state.withLock { state in
+      state.isOver = true
+      defer { state.handlers = [:] }
+      return state.handlers
+    }
+    for number in handlers.keys.sorted() { handlers[number]?() }
+  }
+
+  fileprivate func remove(_ number: UInt64) {
+    let handler = state.withLock { $0.handlers.removeValue(forKey: number) }
+    withExtendedLifetime(handler) {}
+  }
+
+  fileprivate func has(_ number: UInt64) -> Bool {
+    state.withLock { $0.handlers[number] != nil }
+  }
+}
+
+/// What the token of one of them ends.
+private final class DeathWatch: ObservationEnd {
+  private let watches: DeathWatches
+  private let number: UInt64
+
+  init(_ watches: DeathWatches, _ number: UInt64) {
+    self.watches = watches
+    self.number = number
+  }
+
+  override func end() { watches.remove(number) }
+  override var isValid: Bool { watches.has(number) }
+}

@@ -1,0 +1,445 @@
+import CFixtures
+import CKVORuntime
+import Glibc
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// L: properties that follow others.
+@Suite(.leakFree) struct BindingTests {
+  class Cell: Tracked {
+    @Observed var value = 0
+    @Observed var text = ""
+    @Observed var list: [Int] = []
+    @Observed var next: Cell?
+    var plain = 0
+    var twice: Int { value * 2 }
+    /// Takes what is between 0 and 9.
+    var clamped: Int {
+      get { value }
+      set { value = min(max(newValue, 0), 9) }
+    }
+  }
+
+  private let source = Cell()
+  private let target = Cell()
+  private let log = Log()
+
+  /// What is told of a value.
+  private final class Log {
+    private let told = Locked<[Int]>([])
+    private var tokens: [KeyValueObservation] = []
+
+    func observe(_ cell: Cell) {
+      tokens.append(
+        cell.observe(\.value) { [told] cell, _ in told.withLock { $0.append(cell.value) } })
+    }
+
+    func take() -> [Int] {
+      told.withLock { told in
+        defer { told = [] }
+        return told
+      }
+    }
+  }
+
+  // MARK: What is passed on
+
+  @Test("L1: the target is set at once, then after each change")
+  func sets() {
+    source.value = 3
+    let token = target.bind(\.value, to: source, \.value)
+    #expect(target.value == 3)
+    log.observe(target)
+    for value in [4, 4, 5] { source.value = value }
+    #expect(log.take() == [4, 4, 5])
+    target.value = 9
+    #expect(source.value == 5)
+    token.invalidate()
+    source.value = 6
+    #expect(target.value == 9 && !token.isValid)
+  }
+
+  @Test("L1: a transform makes of the source's value what is set")
+  func transforms() {
+    let token = target.bind(\.text, to: source, \.value) { "<\($0)>" }
+    #expect(target.text == "<0>")
+    source.value = 7
+    #expect(target.text == "<7>")
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("L1: computed properties, key paths and collections are passed on as they are then, whole")
+  func kinds() {
+    let twice = target.bind(\.value, to: source, \.twice)
+    source.value = 4
+    #expect(target.value == 8)
+    let list = target.bind(\.list, to: source, \.list)
+    source.mutableArray(\.list).append(1)
+    source.mutableArray(\.list).append(2)
+    #expect(target.list == [1, 2])
+    let path = target.bind(\.text, to: source, \.next?.value) { $0.map(String.init) ?? "none" }
+    #expect(target.text == "none")
+    let third = Cell()
+    source.next = third
+    third.value = 5
+    #expect(target.text == "5")
+    source.next = nil
+    #expect(target.text == "none")
+    withExtendedLifetime((twice, list, path)) {}
+  }
+
+  @Test(
+    "L1: the target need not be observable; an observer that is told before may set the source again"
+  )
+  func order() {
+    let clamp = source.observe(\.value) { source, _ in
+      if source.value > 3 { source.value = 3 }
+    }
+    let token = target.bind(\.plain, to: source, \.value)
+    source.value = 8
+    #expect(source.value == 3 && target.plain == 3)
+    withExtendedLifetime((clamp, token)) {}
+  }
+
+  @Test("L1: in a body whose changes are told as one the target is set once, when it ends")
+  func batches() {
+    let token = target.bind(\.value, to: source, \.value)
+    log.observe(target)
+    source.coalescingNotifications {
+      for value in 1..<4 { source.value = value }
+      #expect(target.value == 0)
+    }
+    #expect(log.take() == [3])
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Echo and rings
+
+  @Test("L2: of two that follow each other, each set is passed on once, to the other alone")
+  func twoWays() {
+    source.value = 1
+    let token = target.bindTwoWay(\.value, to: source, \.value)
+    #expect(target.value == 1)
+    log.observe(source)
+    log.observe(target)
+    source.value = 2
+    #expect(log.take() == [2, 2] && target.value == 2)
+    target.value = 3
+    #expect(log.take() == [3, 3] && source.value == 3)
+    // What the setter makes of it stays there.
+    token.invalidate()
+    let clamping = target.bindTwoWay(\.clamped, to: source, \.value)
+    source.value = 20
+    #expect(target.value == 9 && source.value == 20)
+    target.clamped = 4
+    #expect(source.value == 4)
+    withExtendedLifetime(clamping) {}
+  }
+
+  @Test("L2: along a chain and around a ring each is set once", arguments: 1...5)
+  func rings(count: Int) {
+    let cells = (0..<count).map { _ in Cell() }
+    var tokens: [KeyValueObservation] = []
+    for index in 0..<count {
+      let next = cells[(index + 1) % count]
+      tokens.append(next.bind(\.value, to: cells[index], \.value))
+      log.observe(cells[index])
+    }
+    _ = log.take()
+    for start in 0..<count {
+      cells[start].value = start + 10
+      #expect(log.take() == Array(repeating: start + 10, count: count))
+    }
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test("L2: a ring of pairs that follow each other, and a property of itself")
+  func pairs() {
+    let third = Cell()
+    let tokens = [
+      target.bindTwoWay(\.value, to: source, \.value),
+      third.bindTwoWay(\.value, to: target, \.value),
+      source.bindTwoWay(\.value, to: third, \.value), source.bind(\.value, to: source, \.value),
+    ]
+    for (index, cell) in [source, target, third].enumerated() {
+      cell.value = index + 1
+      #expect([source, target, third].allSatisfy { $0.value == index + 1 })
+    }
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("L2: the same property is known again through a subclass's key path, and by its key")
+  func spellings() {
+    final class Special: Cell {}
+    let special = Special()
+    let there = special.bind(\Special.value, to: source, \.value)
+    let back = source.bind(\.value, to: special as Cell, \Cell.value)
+    log.observe(source)
+    log.observe(special)
+    source.value = 1
+    #expect(log.take() == [1, 1])
+    special.value = 2
+    #expect(log.take() == [2, 2])
+    withExtendedLifetime((there, back)) {}
+  }
+
+  @Test("L2: what an observer of the target sets the source to is passed on, once")
+  func byHand() {
+    let token = target.bind(\.value, to: source, \.value)
+    let hand = target.observe(\.value) { [unowned source] target, _ in
+      if target.value > 5 { source.value = 5 }
+    }
+    source.value = 8
+    #expect(source.value == 5 && target.value == 5)
+    // An observer that brings it back whatever it is does not go on for ever.
+    let endless = target.observe(\.value) { [unowned source] target, _ in
+      source.value = target.value - 1
+    }
+    source.value = 4
+    #expect(target.value == 3)
+    withExtendedLifetime((token, hand, endless)) {}
+  }
+
+  // MARK: Ends
+
+  @Test(
+    "L3: a binding ends with its source, its target or its token, and keeps none of them",
+    arguments: 0..<4)
+  func ends(way: Int) {
+    for isTwoWay in [false, true] {
+      var from: Cell? = Cell()
+      var to: Cell? = Cell()
+      var token: KeyValueObservation? =
+        isTwoWay
+        ? to!.bindTwoWay(\.value, to: from!, \.value) : to!.bind(\.value, to: from!, \.value)
+      weak let (gone, other) = (from, to)
+      switch way {
+      case 0: from = nil
+      case 1: to = nil
+      case 2: token = nil
+      default: from?.removeAllObservers()
+      }
+      #expect(token?.isValid ?? false == false)
+      #expect(way != 0 || gone == nil)
+      #expect(way != 1 || other == nil)
+      from?.value = 1
+      to?.value = 2
+      #expect(from == nil || from!.observationInfo.registrations.isEmpty)
+      #expect(to == nil || to!.observationInfo.registrations.isEmpty)
+    }
+  }
+
+  @Test("L3: an end may die while it is set, and the token while it is told")
+  func endsInside() {
+    var from: Cell? = Cell()
+    var to: Cell? = Cell()
+    var token = Optional(to!.bind(\.value, to: from!, \.value))
+    let dropping = to!.observe(\.value) { _, _ in
+      to = nil
+      token = nil
+    }
+    from!.value = 1
+    #expect(to == nil && token == nil && from!.observationInfo.registrations.isEmpty)
+    let last = target.bind(\.value, to: from!, \.value)
+    let letting = target.observe(\.value) { _, _ in from = nil }
+    from!.value = 2
+    #expect(from == nil && target.value == 2 && !last.isValid)
+    withExtendedLifetime((dropping, letting)) {}
+  }
+
+  // MARK: Threads
+
+  private final class Slot: Tracked, @unchecked Sendable {
+    private let stored = Locked(0)
+    var value: Int {
+      get { stored.withLock { $0 } }
+      set { withChange(of: \.value) { stored.withLock { $0 = newValue } } }
+    }
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.accessors(
+          "value", \.value, get: { $0.value },
+          set: { slot, value in slot.stored.withLock { $0 = value } })
+      }
+    }
+  }
+
+  @Test("L4: whatever threads set meanwhile, in the end the target is what the source is")
+  func oneWayThreads() {
+    let (from, to, last) = (Slot(), Slot(), Slot())
+    let tokens = [
+      to.bind(\.value, to: from, \.value), last.bind(\.value, to: to, \.value) { $0 + 1 },
+    ]
+    for round in 0..<50 {
+      onThreads(4) { thread in
+        for value in 0..<20 { from.value = round * 100 + thread * 20 + value }
+      }
+      #expect(to.value == from.value && last.value == to.value + 1)
+    }
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test("L4: what one thread sets while another passes on is passed on by that")
+  func leftToAnother() {
+    let (from, to) = (Slot(), Slot())
+    let (inside, isSet) = (Count(), Count())
+    let told = Locked<[Int]>([])
+    let token = to.bind(\.value, to: from, \.value)
+    let waiting = to.observe(\.value) { to, _ in
+      told.withLock { $0.append(to.value) }
+      guard to.value == 1 else { return }
+      inside.add()
+      waitFor(isSet)
+    }
+    onThreads(2) { thread in
+      guard thread == 1 else {
+        from.value = 1
+        return
+      }
+      waitFor(inside)
+      from.value = 2
+      from.value = 3
+      isSet.add()
+    }
+    #expect(to.value == 3 && told.withLock { $0 } == [1, 3])
+    withExtendedLifetime((token, waiting)) {}
+  }
+
+  @Test("L4: two that follow each other are equal in the end, whichever threads set either")
+  func twoWayThreads() {
+    let (one, other) = (Slot(), Slot())
+    let token = other.bindTwoWay(\.value, to: one, \.value)
+    for round in 0..<100 {
+      onThreads(4) { thread in
+        let slot = thread % 2 == 0 ? one : other
+        for value in 0..<10 { slot.value = round * 100 + thread * 10 + value }
+      }
+      #expect(one.value == other.value)
+    }
+    token.invalidate()
+  }
+
+  @Test("L3 L4: bindings come and go, and objects die, while threads set")
+  func comings() {
+    let from = Slot()
+    onThreads(3) { thread in
+      for value in 0..<400 {
+        if thread == 0 {
+          from.value = value
+        } else {
+          let to = Slot()
+          let token = to.bindTwoWay(\.value, to: from, \.value)
+          if value % 2 == 0 { token.invalidate() }
+          from.value = value
+        }
+      }
+    }
+    #expect(from.observationInfo.registrations.isEmpty)
+  }
+
+  // MARK: Objects of C
+
+  @Test("L5: a Swift property follows a C object's key, and the other way round, with a transform")
+  func foreign() throws {
+    let account = CAccount()
+    account_setBalance(account.pointer, 2)
+    let here = try target.bind(\.value, to: account.wrapped, "balance") { (value: Double) in
+      Int(value)
+    }
+    #expect(target.value == 2)
+    account_setBalance(account.pointer, 5)
+    #expect(target.value == 5)
+    let there = try account.wrapped.bind("owner", to: source, \.text)
+    source.text = "Ada"
+    #expect(String(cString: account_owner(account.pointer)) == "Ada")
+    withExtendedLifetime((here, there)) {}
+  }
+
+  @Test("L5: a C object and a Swift object that follow each other tell each change once")
+  func foreignTwoWay() throws {
+    let account = CAccount()
+    account_setBalance(account.pointer, 4)
+    let token = try target.bindTwoWay(\.value, to: account.wrapped, "balance")
+    #expect(target.value == 4)
+    log.observe(target)
+    let told = Locked(0)
+    let count = try account.wrapped.observe("balance", as: Int.self) { _, _ in
+      told.withLock { $0 += 1 }
+    }
+    account_setBalance(account.pointer, 6)
+    #expect(log.take() == [6] && told.withLock { $0 } == 1)
+    target.value = 8
+    #expect(log.take() == [8] && told.withLock { $0 } == 2)
+    #expect(account_balance(account.pointer) == 8)
+    withExtendedLifetime((token, count)) {}
+  }
+
+  @Test("L5: such a binding ends with either object, and keeps neither")
+  func foreignEnds() throws {
+    var account: CAccount? = CAccount()
+    let made = kvo_object_create(account_class())!
+    var wrapped: ForeignObject? = ForeignObject(OpaquePointer(made))
+    kvo_object_release(made)
+    let tokens = [
+      try target.bind(\.value, to: wrapped!, "balance"),
+      try wrapped!.bind("balance", to: source, \.value),
+      try target.bindTwoWay(\.plainNumber, to: wrapped!, "balance"),
+    ]
+    source.value = 3
+    #expect(tokens.allSatisfy { $0.isValid })
+    wrapped = nil
+    #expect(tokens.allSatisfy { !$0.isValid })
+    source.value = 4
+    #expect(target.value == 3)
+    #expect(source.observationInfo.registrations.isEmpty)
+    let mortal = Cell()
+    var other: Cell? = Cell()
+    let last = try account!.wrapped.bind("balance", to: other!, \.value)
+    other = nil
+    #expect(!last.isValid)
+    account = nil
+    withExtendedLifetime(mortal) {}
+  }
+
+  @Test("L5: what can't be bound is thrown, and nothing is registered; what comes later is misuse")
+  func foreignErrors() async throws {
+    let account = CAccount()
+    #expect(throws: KeyValueError.undefinedKey(key: "blance", className: "CAccount")) {
+      try target.bind(\.value, to: account.wrapped, "blance")
+    }
+    #expect(throws: KeyValueError.self) { try account.wrapped.bind("balance", to: source, \.text) }
+    #expect(throws: KeyValueError.self) { try target.bind(\.value, to: account.wrapped, "owner") }
+    #expect(source.observationInfo.registrations.isEmpty)
+    #expect(account.wrapped.observationInfo.registrations.isEmpty)
+    await #expect(processExitsWith: .success) {
+      let heard = Locked<[String]>([])
+      KVODiagnostics.misuse = { message in heard.withLock { $0.append(message) } }
+      let (cell, account) = (Cell(), CAccount())
+      let token = try account.wrapped.bind("balance", to: cell, \.text) { text -> Any in
+        text.isEmpty ? 1.5 : text
+      }
+      cell.text = "much"
+      let told = heard.withLock { $0 }
+      precondition(told.count == 1 && told[0].contains("A binding passes on nothing: "))
+      precondition(told[0].contains("\"balance\"") && account_balance(account.pointer) == 1.5)
+      withExtendedLifetime(token) {}
+    }
+  }
+}
+
+/// Until another thread has counted, or for five seconds.
+private func waitFor(_ count: Count) {
+  let end = ContinuousClock.now + .seconds(5)
+  while count.value == 0, ContinuousClock.now < end { sched_yield() }
+}
+
+extension BindingTests.Cell {
+  /// The same property under another name.
+  var plainNumber: Int {
+    get { value }
+    set { value = newValue }
+  }
+}

@@ -1,0 +1,192 @@
+import CFixtures
+import CKVORuntime
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// P1, P2: what goes with the life of an object.
+@Suite(.leakFree) struct AssociationTests {
+  private class Document: Tracked {
+    @Observed var title = ""
+    let atDeinit: () -> Void
+    init(_ atDeinit: @escaping () -> Void = {}) { self.atDeinit = atDeinit }
+    deinit { atDeinit() }
+  }
+
+  private static let label = KVOAssociation<String>()
+  private static let object = KVOAssociation<Document>()
+  private let told = Locked<[String]>([])
+
+  private func note(_ text: String) { told.withLock { $0.append(text) } }
+
+  // MARK: Deaths
+
+  @Test("P1: handlers are called once, in order, after the deinits and the ends of registrations")
+  func deaths() {
+    var document: Document? = Document { [told] in told.withLock { $0.append("deinit") } }
+    weak let gone = document
+    let observer = document!.observe(\.title) { _, _ in }
+    let tokens = (0..<3).map { index in
+      document!.onDeinit { [told] in
+        told.withLock { $0.append("\(index) \(gone == nil) \(observer.isValid)") }
+      }
+    }
+    let dropped = document!.onDeinit { [told] in told.withLock { $0.append("dropped") } }
+    tokens[1].invalidate()
+    #expect(tokens.map(\.isValid) == [true, false, true] && dropped.isValid)
+    dropped.invalidate()
+    document = nil
+    #expect(told.withLock { $0 } == ["deinit", "0 true false", "2 true false"])
+    #expect(tokens.allSatisfy { !$0.isValid })
+    tokens[0].invalidate()
+  }
+
+  @Test(
+    "P1: a dropped token ends the registration, and its handler is let go; all are at the death")
+  func tokens() {
+    let document = Document()
+    var life: Life? = Life(of: Document.self)
+    weak let handlers = life
+    var token: KeyValueObservation? = document.onDeinit { [life] in life?.goesOn() }
+    life = nil
+    #expect(handlers != nil && token?.isValid == true)
+    token = nil
+    #expect(handlers == nil)
+    document.removeAllObservers()
+    let kept = document.onDeinit {}
+    document.removeAllObservers()
+    #expect(kept.isValid)
+  }
+
+  @Test("P1: a handler may end others, register for other deaths, and let the last references go")
+  func inside() {
+    let other = Document()
+    var first: Document? = Document()
+    var tokens: [KeyValueObservation] = []
+    tokens.append(
+      first!.onDeinit { [self] in
+        tokens.append(other.onDeinit { [told] in told.withLock { $0.append("other") } })
+        tokens[1].invalidate()
+        note("first")
+      })
+    tokens.append(first!.onDeinit { [told] in told.withLock { $0.append("second") } })
+    first = nil
+    #expect(told.withLock { $0 } == ["first", "second"])
+    #expect(tokens[2].isValid)
+  }
+
+  @Test("P1: threads register and end while the object dies on one of them")
+  func threads() {
+    for _ in 0..<100 {
+      let shared = Locked<Document?>(Document())
+      let calls = Count()
+      let made = Count()
+      onThreads(3) { thread in
+        if thread == 0 { return shared.withLock { $0 = nil } }
+        for index in 0..<10 {
+          guard let document = shared.withLock({ $0 }) else { return }
+          let token = document.onDeinit { calls.add() }
+          if index % 2 == 0 {
+            token.invalidate()
+          } else {
+            made.add()
+            Lifetimes.keep(token)
+          }
+        }
+      }
+      #expect(calls.value == made.value)
+    }
+  }
+
+  // MARK: Values
+
+  @Test("P2: each key has its value with each object, which nil takes away")
+  func values() {
+    let (one, two) = (Document(), Document())
+    #expect(one[Self.label] == nil)
+    one[Self.label] = "a"
+    two[Self.label] = "b"
+    one[Self.object] = two
+    #expect(one[Self.label] == "a" && two[Self.label] == "b" && one[Self.object] === two)
+    one[Self.label] = "c"
+    #expect(one[Self.label] == "c")
+    one[Self.label] = nil
+    #expect(one[Self.label] == nil && two[Self.label] == "b" && one[Self.object] === two)
+    #expect(one.observationInfo.registrations.isEmpty)
+  }
+
+  @Test("P2: values live as long as their objects, their keys as long as values, observed or not")
+  func ends() {
+    var document: Document? = Document()
+    var key: KVOAssociation<Document>? = KVOAssociation()
+    weak let value: Document?
+    do {
+      let made = Document()
+      document![key!] = made
+      value = made
+    }
+    weak let kept = key
+    key = nil
+    #expect(value != nil && kept != nil)
+    let token = document!.observe(\.title) { _, _ in }
+    document!.title = "x"
+    token.invalidate()
+    #expect(value != nil)
+    document = nil
+    #expect(value == nil && kept == nil)
+  }
+
+  @Test("P2: a value that is replaced is let go at once, and may use the object meanwhile")
+  func replaced() {
+    final class Reader {
+      weak var document: Document?
+      let told: Locked<[String]>
+      init(_ document: Document, _ told: Locked<[String]>) {
+        (self.document, self.told) = (document, told)
+      }
+      deinit { told.withLock { $0.append(document?[AssociationTests.label] ?? "none") } }
+    }
+    let key = KVOAssociation<Reader>()
+    var document: Document? = Document()
+    document![Self.label] = "there"
+    document![key] = Reader(document!, told)
+    document![key] = Reader(document!, told)
+    #expect(told.withLock { $0 } == ["there"])
+    document = nil
+    #expect(told.withLock { $0 } == ["there", "none"])
+  }
+
+  @Test("P2: threads read and replace one value while others observe")
+  func valueThreads() {
+    let document = Shared(Document())
+    let key = KVOAssociation<Document>()
+    onThreads(4) { thread in
+      for _ in 0..<500 {
+        switch thread {
+        case 0: document.value[key] = Document()
+        case 1: document.value[key] = nil
+        case 2: _ = document.value[key]?.title
+        default: document.value.observe(\.title) { _, _ in }.invalidate()
+        }
+      }
+    }
+    document.value[key] = nil
+    #expect(!document.value.observationInfo.debugDescription.contains("title"))
+  }
+
+  // MARK: Objects of C
+
+  @Test("P1 P2: the same of a C object, whichever wrapper stands for it")
+  func foreign() {
+    let made = kvo_object_create(account_class())!
+    var wrapped: ForeignObject? = ForeignObject(OpaquePointer(made))
+    kvo_object_release(made)
+    wrapped![Self.label] = "account"
+    #expect(ForeignObject(OpaquePointer(made))[Self.label] == "account")
+    let token = wrapped!.onDeinit { [told] in told.withLock { $0.append("died") } }
+    #expect(token.isValid)
+    wrapped = nil
+    #expect(told.withLock { $0 } == ["died"] && !token.isValid)
+  }
+}
