@@ -5,9 +5,12 @@
 #include "graph/kvo_graph.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_route.h"
+
+#include <stdio.h>
 
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
     const kvo_class *cls, kvo_error *error) {
@@ -75,11 +78,17 @@ static bool is_first_report(kvo_chain *chain) {
   return !__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED);
 }
 
+// A dependency is the class's: it is the same mistake with each of its objects.
+static void report_dependency(const kvo_chain *chain, const kvo_error *error) {
+  char message[768];
+  snprintf(message, sizeof message, "\"%s\" of %s can't depend on \"%s\": %s",
+      chain->accessors->key, chain->accessors->cls->name, chain->path->text, error->message);
+  if (kvo_text_add(message)) kvo_misuse("%s", message);
+}
+
 void kvo_chain_report(kvo_chain *chain, const kvo_error *error) {
   if (!is_first_report(chain)) return;
-  if (chain->derivation)
-    kvo_misuse("\"%s\" of %s can't depend on \"%s\": %s", chain->accessors->key,
-        chain->accessors->cls->name, chain->path->text, error->message);
+  if (chain->derivation) report_dependency(chain, error);
   else
     kvo_misuse("\"%s\" of %s can't be observed further: %s", chain->path->text,
         chain->accessors->cls->name, error->message);

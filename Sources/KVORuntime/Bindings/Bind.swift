@@ -73,11 +73,24 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
+}
+
+extension KVOObject {
   /// Registers for what is to be passed on.
-  func follow<Value>(
-    _ keyPath: KeyPath<Self, Value>, _ flow: Flow, _ binding: PropertyBinding
+  // What the change holds is not looked at, so nothing is made for its type.
+  func follow(
+    _ keyPath: AnyKeyPath, _ flow: Flow, _ binding: PropertyBinding
   ) -> KeyValueObservation {
     let life = BindingLife(binding)
-    return observe(keyPath) { _, _ in life.binding.changed(flow) }
+    let token = KeyValueObservation()
+    let handler = Handler<KVOObject, Any>(
+      { _, _ in }, deliver: { _, _, _ in life.binding.changed(flow) })
+    withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
+      // A buffer of one has an address. The handler moves into the registration.
+      let words = $0.baseAddress!
+      words.initialize(to: handler)
+      register(keyPath, [], token, words: UnsafeRawPointer(words))
+    }
+    return token
   }
 }

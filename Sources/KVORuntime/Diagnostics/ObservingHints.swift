@@ -125,8 +125,9 @@ private final class MissedChange {
       known.trackedKeyPath(ofKey: place.key)?.text ?? "\(quoted(place.key)) of \(known.name)"
     Hint.tell(
       """
-      An observation of \(subject) ended in the moment in which it was made, and now a change found nobody. If \
-      the token that observe returns was let go of there, keep it, in a property.
+      An observation of \(subject) ended before it was told anything, and now a change found nobody. If the token \
+      that observe returns was let go of, keep it, in a property: a release build lets go of a local variable or array \
+      after its last use.
       """)
   }
 

@@ -47,7 +47,7 @@ public enum KeyValueSetMutation: UInt, Sendable {
 }
 
 /// The keys of the change dictionaries that `observeValue(forKeyPath:of:change:context:)` is given.
-public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable {
+public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: String
 
   public init(rawValue: String) {
@@ -64,6 +64,8 @@ public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable {
   public static let indexesKey = Self(rawValue: "indexes")
   /// `true` in the notification before a change, absent in others.
   public static let notificationIsPriorKey = Self(rawValue: "notificationIsPrior")
+
+  public var description: String { rawValue }
 
   // The first letter and the length tell the few keys there are apart at a fraction of the cost of
   // hashing the text. Equal texts that are not ASCII may be encoded in several ways.

@@ -240,8 +240,9 @@ import Testing
       Set(told)
         == Set(
           names.map {
-            "An observation of \($0) ended in the moment in which it was made, and now a change found nobody. "
-              + "If the token that observe returns was let go of there, keep it, in a property."
+            "An observation of \($0) ended before it was told anything, and now a change found nobody. "
+              + "If the token that observe returns was let go of, keep it, in a property: "
+              + "a release build lets go of a local variable or array after its last use."
           }))
   }
 
