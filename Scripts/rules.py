@@ -2,7 +2,8 @@
 
 Usage: rules.py [--write]
 
-Prints what is wrong with Documentation/Rules.md: that it is not what this makes, or that a rule has no source.
+Prints what is wrong with Documentation/Rules.md: that it is not what this makes, or that a rule has no source; and
+which mutants do not fit their sources any more.
 `--write` makes it. A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
 (`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
 """
@@ -11,6 +12,8 @@ import collections
 import pathlib
 import re
 import sys
+
+from mutants import Mutant, Wrong, chosen
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
@@ -115,6 +118,16 @@ def index():
     return "\n".join(lines) + "\n", keepers, known
 
 
+def misfits():
+    """The mutants that do not fit their sources any more."""
+    for path in chosen([]):
+        try:
+            mutant = Mutant.read(path)
+            mutant.apply(mutant.file.read_text())
+        except Wrong as wrong:
+            yield f"{path}: {wrong}"
+
+
 def main(arguments):
     text, keepers, known = index()
     if arguments == ["--write"]:
@@ -123,6 +136,7 @@ def main(arguments):
     wrong = [f"{rule}: no source keeps it, as far as comments and mutants tell" for rule in sorted(known) if not keepers[rule]]
     if not INDEX.exists() or INDEX.read_text() != text:
         wrong.append(f"{INDEX} is not up to date: python3 Scripts/rules.py --write")
+    wrong += misfits()
     for line in wrong:
         print(f"wrong: {line}")
     return len(wrong)

@@ -48,6 +48,13 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test func properties() throws {
+    let age: KeyValueProperty = try #require(Person.keyValueProperty(forKey: "age"))
+    #expect(age.key == "age" && age.valueType == Int.self && age.isWritable)
+    #expect(!age.isToMany && !age.isWeak && Person.keyValueProperty(forKey: "aeg") == nil)
+    #expect(Person.keyValueProperties.contains { $0.key == "friends" && $0.isToMany })
+  }
+
   @Test func lifetimes() {
     let title = KVOAssociation<String>()
     var ended = false

@@ -11,10 +11,11 @@ extension KVOClass {
 
   /// The same of this class.
   func suggestion(for key: String) -> String? {
-    NearKey(key, among: knownKeys)?.question
+    NearKey(key, among: keys)?.question
   }
 
-  private var knownKeys: Set<String> {
+  /// All keys, but for stored properties whose names begin with an underscore.
+  var keys: Set<String> {
     var keys = Set(fields.filter { !$0.name.hasPrefix("_") || $0.isObserved }.map(\.key))
     KVOClass.lock.withLock {
       for known in sequence(first: self, next: \.superclass) {
