@@ -57,6 +57,7 @@ import Testing
     try object.setValue(5, forKey: "balance")
     #expect(person.age == 5 && person.name == "5" && person.nickname == "Ada")
     object[title] = "kept"
+    #expect(object.coalescingNotifications { 2 } == 2)
     #expect(object[title] == "kept")
     withExtendedLifetime(tokens) {}
   }

@@ -57,9 +57,9 @@ struct BoundProperty {
 final class Flow {
   let source, target: BoundProperty
   /// Reads the source and sets the target, unless one of them has died.
-  let carry: () -> Void
+  let carry: () throws -> Void
 
-  init(from source: BoundProperty, to target: BoundProperty, _ carry: @escaping () -> Void) {
+  init(from source: BoundProperty, to target: BoundProperty, _ carry: @escaping () throws -> Void) {
     self.source = source
     self.target = target
     self.carry = carry
@@ -81,12 +81,13 @@ private struct Passage {
     kvo_current_flow()?.assumingMemoryBound(to: Passage.self)
   }
 
-  static func run(_ binding: PropertyBinding, _ flow: Flow) {
-    var passage = Passage(binding: binding, flow: flow, outer: innermost)
-    withUnsafeMutablePointer(to: &passage) {
+  static func run(_ binding: PropertyBinding, _ flow: Flow) throws {
+    let outer = innermost
+    var passage = Passage(binding: binding, flow: flow, outer: outer)
+    try withUnsafeMutablePointer(to: &passage) {
       kvo_set_flow($0)
-      flow.carry()
-      kvo_set_flow($0.pointee.outer)
+      defer { kvo_set_flow(outer) }
+      try flow.carry()
     }
   }
 
@@ -118,16 +119,32 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private let state = Locked(State())
 
   /// - Parameters:
-  ///   - flows: the first is carried at once.
+  ///   - flow: is carried at once.
   ///   - register: registers with both ends; what it returns is ended with the binding.
   static func make(
+    _ flow: Flow, _ register: (PropertyBinding) -> [KeyValueObservation]
+  ) -> KeyValueObservation {
+    start(flow, register).token
+  }
+
+  /// The same where what is there now may be no value of the target: that is thrown, and there is no binding.
+  static func makeThrowing(
     _ flow: Flow, _ register: (PropertyBinding) throws -> [KeyValueObservation]
-  ) rethrows -> KeyValueObservation {
+  ) throws -> KeyValueObservation {
+    let started = try start(flow, register)
+    if let error = started.error { throw error }
+    return started.token
+  }
+
+  private static func start(
+    _ flow: Flow, _ register: (PropertyBinding) throws -> [KeyValueObservation]
+  ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
     let binding = PropertyBinding()
     let token = KeyValueObservation(binding)
     binding.keep(try register(binding))
-    binding.changed(flow)
-    return token
+    var first: (any Error)?
+    binding.changed(flow) { first = $0 }
+    return (token, first)
   }
 
   // An end may have died meanwhile.
@@ -152,10 +169,14 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   /// The source has changed.
   func changed(_ flow: Flow) {
+    changed(flow) { KVODiagnostics.report(misuse: "A binding passes on nothing: \($0)") }
+  }
+
+  private func changed(_ flow: Flow, failed: (any Error) -> Void) {
     guard !flow.isEcho, begins(flow) else { return }
     var next: Flow? = flow
     while let flow = next {
-      Passage.run(self, flow)
+      do { try Passage.run(self, flow) } catch { failed(error) }
       next = goOn()
     }
   }

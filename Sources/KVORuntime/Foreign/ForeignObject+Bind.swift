@@ -20,9 +20,8 @@ extension KeyValueObserving where Self: KVOObject {
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     transform: @escaping (SourceValue) -> Value
   ) throws -> KeyValueObservation {
-    _ = try source.read(keyPath, as: SourceValue.self)
     let flow = flow(target, from: source, keyPath, transform)
-    return try PropertyBinding.make(flow) { binding in
+    return try PropertyBinding.makeThrowing(flow) { binding in
       [
         try source.follow(keyPath, SourceValue.self, flow, binding),
         onDeinit { binding.end() },
@@ -37,10 +36,9 @@ extension KeyValueObserving where Self: KVOObject {
   public func bindTwoWay<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String
   ) throws -> KeyValueObservation {
-    _ = try source.read(keyPath, as: Value.self)
     let there = flow(target, from: source, keyPath) { (value: Value) in value }
     let back = source.flow(keyPath, from: self, target) { $0 }
-    return try PropertyBinding.make(there) { binding in
+    return try PropertyBinding.makeThrowing(there) { binding in
       [try source.follow(keyPath, Value.self, there, binding), follow(target, back, binding)]
     }
   }
@@ -53,7 +51,7 @@ extension KeyValueObserving where Self: KVOObject {
     return Flow(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
       [weak self] in
       guard let self, let source = end.object else { return }
-      reportingMisuse { self[keyPath: target] = transform(try source.read(keyPath)) }
+      self[keyPath: target] = transform(try source.read(keyPath))
     }
   }
 }
@@ -74,9 +72,8 @@ extension ForeignObject {
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
     transform: @escaping (SourceValue) -> Value
   ) throws -> KeyValueObservation {
-    try setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
     let flow = flow(keyPath, from: source, sourceKeyPath, transform)
-    return PropertyBinding.make(flow) { binding in
+    return try PropertyBinding.makeThrowing(flow) { binding in
       [source.follow(sourceKeyPath, flow, binding), onDeinit { binding.end() }]
     }
   }
@@ -89,9 +86,7 @@ extension ForeignObject {
     return Flow(from: BoundProperty(source, sourceKeyPath), to: BoundProperty(self, keyPath)) {
       [weak source] in
       guard let target = end.object, let source else { return }
-      reportingMisuse {
-        try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
-      }
+      try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
     }
   }
 
@@ -101,10 +96,6 @@ extension ForeignObject {
     let life = BindingLife(binding)
     return try observe(keyPath, as: type) { _, _ in life.binding.changed(flow) }
   }
-}
-
-private func reportingMisuse(_ body: () throws -> Void) {
-  do { try body() } catch { KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)") }
 }
 
 /// A C object that is not kept alive.

@@ -352,10 +352,15 @@ import Testing
     #expect(target.value == 2)
     account_setBalance(account.pointer, 5)
     #expect(target.value == 5)
+    let told = Locked(0)
+    let count = try account.wrapped.observe("owner", as: String?.self) { _, _ in
+      told.withLock { $0 += 1 }
+    }
     let there = try account.wrapped.bind("owner", to: source, \.text)
+    #expect(told.withLock { $0 } == 1)
     source.text = "Ada"
     #expect(String(cString: account_owner(account.pointer)) == "Ada")
-    withExtendedLifetime((here, there)) {}
+    withExtendedLifetime((here, there, count)) {}
   }
 
   @Test("L5: a C object and a Swift object that follow each other tell each change once")

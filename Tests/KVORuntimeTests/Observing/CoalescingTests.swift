@@ -1,3 +1,4 @@
+import CFixtures
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -386,6 +387,31 @@ import Testing
       token = leaving.observe(\.x) { _, _ in told += 1 }
     }
     #expect(token?.isValid == false && told <= 1)
+  }
+
+  @Test("M1 M4: a C object's keys are told once for a body, which may throw")
+  func foreign() throws {
+    struct Stop: Error {}
+    let account = CAccount()
+    let told = Locked<[String]>([])
+    let token = try account.wrapped.observe("balance", as: Double.self, options: [.old, .new]) {
+      _, change in
+      told.withLock { $0.append("\(change.oldValue!) \(change.newValue!)") }
+    }
+    let sum = account.wrapped.coalescingNotifications { () -> Int in
+      for value in 1..<4 { account_setBalance(account.pointer, Double(value)) }
+      #expect(told.withLock { $0 } == [])
+      return 3
+    }
+    #expect(sum == 3 && told.withLock { $0 } == ["0.0 3.0"])
+    #expect(throws: Stop.self) {
+      try account.wrapped.coalescingNotifications {
+        try account.wrapped.setValue(5, forKey: "balance")
+        throw Stop()
+      }
+    }
+    #expect(told.withLock { $0 } == ["0.0 3.0", "3.0 5.0"])
+    withExtendedLifetime(token) {}
   }
 
   @Test("J1 M4: a batch shows in the dump while its body runs")
