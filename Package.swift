@@ -27,6 +27,7 @@ let package = Package(
   products: [
     .library(name: "CKVORuntime", targets: ["CKVORuntime"]),
     .library(name: "KVORuntime", targets: ["KVORuntime"]),
+    .library(name: "KVOObservation", targets: ["KVOObservation"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
   targets: [
@@ -47,6 +48,13 @@ let package = Package(
       name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
       exclude: ["SwiftRuntime"], swiftSettings: strictSwift),
 
+    // The bridge to Swift's Observation. What links it has its reads asked about.
+    .target(
+      name: "CKVOObservation", dependencies: ["CKVORuntime"], cSettings: strictC),
+    .target(
+      name: "KVOObservation", dependencies: ["CKVOObservation", "CKVORuntime", "KVORuntime"],
+      swiftSettings: strictSwift),
+
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(
       name: "BenchmarkC", dependencies: ["CKVORuntime", "CFFI"], path: "Benchmarks/C",
@@ -55,8 +63,12 @@ let package = Package(
       name: "BenchmarkModel", dependencies: ["KVORuntime"], path: "Benchmarks/Model",
       swiftSettings: strictSwift),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["BenchmarkC", "BenchmarkModel", "KVORuntime"],
+      name: "Benchmarks",
+      dependencies: ["BenchmarkC", "BenchmarkModel", "BridgeReads", "KVORuntime"],
       path: "Benchmarks/Runner", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "BridgeReads", dependencies: ["KVOObservation", "KVORuntime"],
+      path: "Benchmarks/Bridge", swiftSettings: strictSwift),
 
     // Tests
     .target(
@@ -79,8 +91,15 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "KVORuntimeTests",
-      dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
+      dependencies: [
+        "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "ObservationBridge",
+        "TestSupport",
+      ],
       swiftSettings: strictSwift),
+    // Of its own, since a program that links the bridge has other instructions.
+    .executableTarget(
+      name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],
+      path: "Tests/ObservationBridge", swiftSettings: strictSwift),
     // Every public name, as the users' code spells it.
     .testTarget(
       name: "ContractTests", dependencies: ["KVORuntime", "CKVORuntime", "CFixtures"],

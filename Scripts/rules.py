@@ -17,7 +17,10 @@ from mutants import Mutant, Wrong, chosen
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
-LIBRARIES = [pathlib.Path("Sources/CKVORuntime"), pathlib.Path("Sources/KVORuntime")]
+LIBRARIES = [
+    pathlib.Path("Sources", name)
+    for name in ("CKVORuntime", "CKVOObservation", "KVORuntime", "KVOObservation")
+]
 TESTS = [pathlib.Path("Tests/CKVORuntimeTests"), pathlib.Path("Tests/KVORuntimeTests")]
 MUTANTS = pathlib.Path("Tests/Mutants")
 

@@ -36,10 +36,12 @@ struct Case {
     case time(() throws -> Workload)
     /// Bytes for each observation, counted once: they do not vary.
     case bytes(() throws -> Double)
+    /// Nanoseconds that another program has measured, one for each of so many repetitions.
+    case program((Int) throws -> [Double])
 
     var unit: String {
       switch self {
-      case .time: "ns"
+      case .time, .program: "ns"
       case .bytes: "bytes"
       }
     }
@@ -84,7 +86,8 @@ var catalog: [Family] {
   [
     cSetterFamily, cThreadsFamily, cObserversFamily, cOperatorFamily, swiftSetterFamily,
     swiftObserversFamily, swiftPathFamily,
-    swiftComputedFamily, swiftBatchFamily, swiftFlowFamily, subclassFamily, sumFamily, appendFamily,
+    swiftComputedFamily, swiftBatchFamily, swiftFlowFamily, bridgeFamily, subclassFamily, sumFamily,
+    appendFamily,
     registrationFamily,
     cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
   ]

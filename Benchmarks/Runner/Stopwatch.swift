@@ -26,6 +26,9 @@ struct Stopwatch {
       switch measured.measure {
       case .bytes(let count):
         figures[measured.name] = Figure(of: measured, samples: [try count()])
+      case .program(let samples):
+        let repetitions = smoke ? 1 : Self.repetitions
+        figures[measured.name] = Figure(of: measured, samples: try samples(repetitions))
       case .time(let workload):
         timed.append(try prepare(measured, try workload()))
       }

@@ -1,11 +1,12 @@
-/// What goes on by itself: properties that follow others, and changes that a task reads.
+/// What goes on by itself: properties that follow others, changes that a task reads, and those that a log records.
 import BenchmarkModel
 import KVORuntime
 
-/// One set at one end of a chain, and one value on its way to a task.
+/// One set at one end of a chain, one value on its way to a task, and one set that is recorded.
 var swiftFlowFamily: Family {
   Family(cases: [
     .time("swift.bind.chain.8", .uniform, chain), .time("swift.values.next", .uniform, values),
+    .time("swift.undo.set", .uniform, recordedSets),
   ])
 }
 
@@ -72,5 +73,19 @@ private func values() -> Workload {
     },
     finish: { total in
       require(reading.count == total, "the task has read \(reading.count) of \(total)")
+    })
+}
+
+/// A set of a property that a log records, of which 1,000 can be undone.
+private func recordedSets() throws -> Workload {
+  let account = ObservedAccount()
+  let log = try ChangeLog(of: account, recording: .keys(of: ObservedAccount.self, \.balance))
+  log.undoLimit = 1_000
+  return Workload(
+    run: { setBalance(of: account, $0) },
+    finish: { total in
+      require(log.count == total, "the log has \(log.count) of \(total) changes")
+      try log.undo()
+      require(log.canRedo, "nothing was undone")
     })
 }

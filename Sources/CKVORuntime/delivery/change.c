@@ -32,7 +32,7 @@
 // A getter may set something while its reads are recorded. What is read for that change, and what its
 // observers read, are no reads of the getter's.
 KVO_INLINE void *suspend_recording(void) {
-  void *recorder = kvo_recorder;
+  void *recorder = kvo_current_recorder();
   if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(NULL);
   return recorder;
 }

@@ -361,9 +361,30 @@ extern __thread void *KVO_NULLABLE kvo_flow;
 KVO_INLINE void *KVO_NULLABLE kvo_current_flow(void) { return kvo_flow; }
 KVO_INLINE void kvo_set_flow(void *KVO_NULLABLE flow) { kvo_flow = flow; }
 
+/// What no other thread that runs has the same of.
+KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_flow; }
+
+/// Whether what is told on this thread is part of something that began before a stamp was taken: the outermost of its
+/// changes that are open, being told or collected now did so. Two changes are told in one such thing if the later
+/// began in it before the earlier was stamped.
+bool kvo_binding_began_before(uint64_t stamp);
+/// A number that is greater than all before it.
+uint64_t kvo_binding_stamp(void);
+
 /// The binding's recorder of reads on this thread, NULL when none is recording. Only read: it is set by
-/// `kvo_set_recorder`.
+/// `kvo_set_recorder`. Weak: another library may define it as `&kvo_asking` on each thread, and be asked about
+/// every read while none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
+extern const char kvo_asking;
+/// What the variable is when none is recording: NULL, or `&kvo_asking` where that is so. Weak likewise.
+const void *KVO_NULLABLE kvo_idle_recorder(void);
+/// What such a library defines: whether somebody wants to know what is read of an object on this thread; and that a key
+/// of one is about to be read, of which it has just said so.
+bool kvo_observation_tracks(kvo_object *object) __attribute__((weak));
+void kvo_observation_read(kvo_object *object, const char *interned_key) __attribute__((weak));
+/// The two for languages that can't call what may not be there: false, and nothing.
+bool kvo_tracks_reads(kvo_object *object);
+void kvo_tell_tracker(kvo_object *object, const char *interned_key);
 
 /// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of
 /// C and of the binding, past the getters that would tell by themselves. One binding per process
@@ -372,7 +393,9 @@ void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_obj
     const char *interned_key));
 
 /// The variable for languages that can't name it.
-KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }
+KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) {
+  return kvo_recorder == &kvo_asking ? NULL : kvo_recorder;
+}
 void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
 /// For the binding's recorder: whether what is read now on this thread is told to a tracked key alone, which may
@@ -381,7 +404,7 @@ extern __thread kvo_reads *KVO_NULLABLE kvo_sink __attribute__((tls_model("initi
 KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_sink(void) { return kvo_sink; }
 KVO_INLINE void kvo_set_sink(kvo_reads *KVO_NULLABLE sink) { kvo_sink = sink; }
 
-/// Whether reads are being recorded on this thread. `pure`, so that a loop may ask once.
+/// Whether reads are being recorded on this thread, or asked about. `pure`, so that a loop may ask once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
 
 /// Calls `visit` for each symbol that the file tells of the program or library in which an address

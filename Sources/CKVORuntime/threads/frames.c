@@ -401,3 +401,34 @@ void kvo_frames_visit_brackets(const kvo_object *object,
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
     visit_of_thread(thread, object, visit, context);
 }
+
+// MARK: What a thread is at
+
+static kvo_frame *outermost_in(kvo_frame_block *block, const kvo_frame *end) {
+  for (kvo_frame *frame = block->frames; frame < end; frame++) {
+    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
+    if (state != KVO_FRAME_FREE && state != KVO_FRAME_ABANDONED) return frame;
+  }
+  return NULL;
+}
+
+// Mostly the first frame of all.
+static kvo_frame *outermost(kvo_thread *thread) {
+  kvo_frame *found = NULL;
+  if (thread->block != &thread->first) found = outermost_in(&thread->first, end_of(&thread->first));
+  if (found) return found;
+  const kvo_frame *end = thread->top;
+  for (kvo_frame_block *block = thread->block; block; block = block->previous) {
+    kvo_frame *frame = outermost_in(block, end);
+    if (frame) found = frame;
+    if (block->previous) end = end_of(block->previous);
+  }
+  return found;
+}
+
+bool kvo_binding_began_before(uint64_t stamp) {
+  kvo_frame *frame = kvo_this_thread ? outermost(kvo_this_thread) : NULL;
+  return frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp;
+}
+
+uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }

@@ -1,7 +1,8 @@
 // What bindings have of their own on each thread. The recorder of reads: how they learn what a computed key reads.
 #include "threads/kvo_read_recorder.h"
 
-__thread void *kvo_recorder;
+__attribute__((weak)) __thread void *kvo_recorder;
+const char kvo_asking;
 __thread kvo_reads *kvo_sink;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
 __thread void *kvo_errors;
@@ -12,7 +13,21 @@ void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
   __atomic_store_n(&read_listener, listener, __ATOMIC_RELEASE);
 }
 
+__attribute__((weak)) const void *kvo_idle_recorder(void) { return NULL; }
+
+bool kvo_tracks_reads(kvo_object *object) {
+  return kvo_observation_tracks && kvo_observation_tracks(object);
+}
+
+void kvo_tell_tracker(kvo_object *object, const char *interned_key) {
+  if (kvo_observation_read) kvo_observation_read(object, interned_key);
+}
+
 void kvo_tell_read(kvo_object *object, const char *interned_key) {
+  if (kvo_recorder == &kvo_asking) {
+    if (kvo_tracks_reads(object)) kvo_tell_tracker(object, interned_key);
+    return;
+  }
   void (*listener)(void *, kvo_object *, const char *) =
       __atomic_load_n(&read_listener, __ATOMIC_ACQUIRE);
   if (listener) listener(kvo_recorder, object, interned_key);

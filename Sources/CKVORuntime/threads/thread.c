@@ -35,12 +35,12 @@ static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
 
 static void choose_short_thread(void) {
-  bool may_be_short = kvo_this_thread && !kvo_recorder;
+  bool may_be_short = kvo_this_thread && !kvo_current_recorder();
   kvo_short_thread = may_be_short ? kvo_this_thread : &nobody;
 }
 
 void kvo_set_recorder(void *recorder) {
-  kvo_recorder = recorder;
+  kvo_recorder = recorder ? recorder : (void *)kvo_idle_recorder();
   choose_short_thread();
 }
 

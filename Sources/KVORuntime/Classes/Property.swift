@@ -89,9 +89,7 @@ final class Property: @unchecked Sendable {
 extension Property {
   /// What the key's accessor or storage has; nil for a nil optional.
   func value(of object: KVOObject) throws -> Any? {
-    if let recorder = kvo_current_recorder() {
-      ReadRecorder.listener(recorder, object.header, name.interned)
-    }
+    if kvo_is_recording() { object.tellRead(name.interned) }
     if let accessors { return flattened(try accessors.value(of: object)) }
     if let readToMany { return readToMany.value(of: ToManyKey(object: object, name: name)) }
     return storage!.value(in: object)
@@ -107,6 +105,14 @@ extension Property {
     case .unexpectedNil: try object.setNilValueForKey(name.string)
     case .mismatch: throw mismatch(value, object, type)
     }
+  }
+
+  /// The same by the setter of the property itself, whether key-value coding knows it or not.
+  func setValue(_ value: Any?, of object: KVOObject, by setter: Accessors) throws {
+    guard case .value(let converted) = setter.type.convert(value) else {
+      throw mismatch(value, object, setter.type)
+    }
+    try tell(of: object) { try setter.set(converted, of: object) }
   }
 
   /// Whether setting the value is sure to be no error, but what the program's accessors throw: a nil is
@@ -134,11 +140,17 @@ extension Property {
   }
 
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
+    try tell(of: object) {
+      if let accessors { return try accessors.set(converted, of: object) }
+      if Hint.areWanted { hintAtCodePassedBy(.byKey, of: object) }
+      storage!.write(converted, to: object)
+    }
+  }
+
+  private func tell(of object: KVOObject, _ change: () throws -> Void) rethrows {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
     defer { closeChange(frame, of: object.header, name) }
-    if let accessors { return try accessors.set(converted, of: object) }
-    if Hint.areWanted { hintAtCodePassedBy(.byKey, of: object) }
-    storage!.write(converted, to: object)
+    try change()
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {

@@ -76,6 +76,11 @@ extension KVOClass {
     }
   }
 
+  /// What the class tells of a key path's key, or key path; nil where nothing does.
+  func spelling(of keyPath: AnyKeyPath) -> String? {
+    spelledKeys.contents[keyPath]?.string ?? (try? spell(keyPath, in: nil).get())
+  }
+
   private func spell(
     _ keyPath: AnyKeyPath, in object: KVOObject?
   ) -> Result<String, UnspeltKey> {

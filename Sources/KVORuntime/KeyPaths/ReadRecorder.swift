@@ -298,6 +298,8 @@ func recordRead(
 ) -> Bool {
   if let recorder = ReadRecorder.current {
     recorder.note(header, accessor, at: StorageKeyPath.address(of: storage(), header))
+  } else if isTracked(header) {
+    tellTracker(header, accessor, at: StorageKeyPath.address(of: storage(), header))
   }
   return true
 }
@@ -311,9 +313,14 @@ func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath)
     let object = header.assumingMemoryBound(to: kvo_object.self)
     if kvo_reads_follow(reads, object, token) { return true }
   }
-  guard let recorder = ReadRecorder.current else { return true }
+  let recorder = ReadRecorder.current
+  guard recorder != nil || isTracked(header) else { return true }
   guard let offset = StorageOffset.known(for: accessor()) else { return false }
-  recorder.note(header, accessor, at: header + offset)
+  if let recorder {
+    recorder.note(header, accessor, at: header + offset)
+  } else {
+    tellTracker(header, accessor, at: header + offset)
+  }
   return true
 }
 
@@ -323,13 +330,44 @@ func recordRead(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
   at address: UnsafeMutableRawPointer
 ) -> Bool {
-  if ObjectHeader.isInside(address, header) {
-    StorageOffset.keep(address - header, for: accessor())
-    ReadRecorder.current?.note(header, accessor, at: address)
+  let recorder = ReadRecorder.current
+  if !ObjectHeader.isInside(address, header) {
+    recorder?.readAgain(header, accessor())
   } else {
-    ReadRecorder.current?.readAgain(header, accessor())
+    StorageOffset.keep(address - header, for: accessor())
+    if let recorder {
+      recorder.note(header, accessor, at: address)
+    } else if isTracked(header) {
+      tellTracker(header, accessor, at: address)
+    }
   }
   return true
+}
+
+/// Whether Swift's Observation, where it is linked, tracks what is read on this thread.
+private func isTracked(_ header: UnsafeMutableRawPointer) -> Bool {
+  kvo_tracks_reads(header.assumingMemoryBound(to: kvo_object.self))
+}
+
+private func tellTracker(
+  _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+  at address: UnsafeMutableRawPointer
+) {
+  let object = header.assumingMemoryBound(to: kvo_object.self)
+  let name = KVOObject.at(object).storedKey(at: address - header, accessor)
+  if let name { kvo_tell_tracker(object, name.interned) }
+}
+
+extension KVOObject {
+  /// That a key of this object is read, past the getter that would tell of it.
+  @usableFromInline @inline(never)
+  final func tellRead(_ key: UnsafePointer<CChar>) {
+    if let recorder = kvo_current_recorder() {
+      ReadRecorder.listener(recorder, header, key)
+    } else if kvo_tracks_reads(header) {
+      kvo_tell_tracker(header, key)
+    }
+  }
 }
 
 @inline(never) @usableFromInline
@@ -368,7 +406,7 @@ extension AnyKeyPath {
 }
 
 extension KVOObject {
-  fileprivate static func isSubclass(of other: KVOObject.Type) -> Bool {
+  static func isSubclass(of other: KVOObject.Type) -> Bool {
     sequence(first: self as AnyClass, next: { _getSuperclass($0) }).contains { $0 == other }
   }
 }

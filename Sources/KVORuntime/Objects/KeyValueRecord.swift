@@ -107,11 +107,6 @@ extension KeyValueRecord {
     let isPlain = values.load(as: UInt.self) == 0
     return _fastPath(slot != 0 && isPlain) ? values + slot : nil
   }
-
-  @usableFromInline @inline(never)
-  final func tellRead(_ key: UnsafePointer<CChar>) {
-    if let recorder = kvo_current_recorder() { ReadRecorder.listener(recorder, header, key) }
-  }
 }
 
 // MARK: Where values lie

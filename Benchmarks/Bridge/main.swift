@@ -1,0 +1,84 @@
+// What reads cost in a program that links KVOObservation: `Benchmarks` runs this, for a case at a time, and reads the
+// nanoseconds of each repetition from what it prints.
+import Glibc
+import KVOObservation
+import KVORuntime
+import Observation
+
+final class Account: KVOObject {
+  @Observed final var balance = 0.0
+}
+
+@Observable final class NativeAccount {
+  var balance = 0.0
+}
+
+/// How often trackers were told.
+final class Told: @unchecked Sendable {
+  var count = 0
+}
+
+@inline(never)
+func sum(_ account: Account, _ iterations: Int) -> Double {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  return sum
+}
+
+/// A body that reads a property is tracked, and the property is set.
+@inline(never)
+func track(_ account: Account, _ told: Told, _ iterations: Int) {
+  for i in 0..<iterations {
+    _ = withObservationTracking {
+      account.balance
+    } onChange: {
+      told.count += 1
+    }
+    account.balance = Double(i)
+  }
+}
+
+@inline(never)
+func track(_ account: NativeAccount, _ told: Told, _ iterations: Int) {
+  for i in 0..<iterations {
+    _ = withObservationTracking {
+      account.balance
+    } onChange: {
+      told.count += 1
+    }
+    account.balance = Double(i)
+  }
+}
+
+func run(_ name: String, _ iterations: Int) {
+  let told = Told()
+  switch name {
+  case "observation.bridge.read": track(Account(), told, iterations)
+  case "floor.observation.read": track(NativeAccount(), told, iterations)
+  case "swift.get.bridged":
+    if sum(Account(), iterations) != 0 { exit(1) }
+    return
+  default: exit(2)
+  }
+  // Every change was told.
+  if told.count != iterations { exit(1) }
+}
+
+/// Processor time of this thread, in nanoseconds.
+func now() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
+guard CommandLine.arguments.count == 3, let repetitions = Int(CommandLine.arguments[2]) else {
+  exit(2)
+}
+let name = CommandLine.arguments[1]
+let iterations = 4_000
+for _ in 0..<4 { run(name, iterations) }
+for _ in 0..<repetitions {
+  let start = now()
+  run(name, iterations)
+  print((now() - start) / Double(iterations))
+}

@@ -1,0 +1,44 @@
+/// What Swift's Observation costs where KVOObservation is linked: measured by a program of its own, since who links that
+/// has every read asked about.
+import Glibc
+
+/// A read that is tracked, with the set that tells of it; and a read that nobody tracks.
+var bridgeFamily: Family {
+  Family(
+    cases: [
+      ("floor.observation.read", .floor), ("observation.bridge.read", .uniform),
+      ("swift.get.bridged", .none),
+    ].map { name, way in
+      Case(name: name, way: way, measure: .program { try samples(of: name, repetitions: $0) })
+    })
+}
+
+/// Has the program that lies beside this one do it.
+private func samples(of name: String, repetitions: Int) throws -> [Double] {
+  guard let pipe = popen("'\(folder())/BridgeReads' \(name) \(repetitions)", "r") else {
+    throw ProgramError(name: name)
+  }
+  var samples: [Double] = []
+  while let line = readLine(of: pipe) { samples.append(Double(line) ?? 0) }
+  guard pclose(pipe) == 0, samples.count == repetitions else { throw ProgramError(name: name) }
+  return samples
+}
+
+private struct ProgramError: Error, CustomStringConvertible {
+  let name: String
+  var description: String { "BridgeReads, which measures \(name), has failed" }
+}
+
+private func folder() -> String {
+  var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+  let length = readlink("/proc/self/exe", &path, path.count)
+  let program = String(
+    decoding: path.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  return String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
+}
+
+private func readLine(of pipe: UnsafeMutablePointer<FILE>) -> String? {
+  var line = [CChar](repeating: 0, count: 64)
+  guard fgets(&line, Int32(line.count), pipe) != nil else { return nil }
+  return String(decoding: line.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

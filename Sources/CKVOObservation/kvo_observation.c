@@ -1,0 +1,37 @@
+// Takes the place of two definitions that are weak in the core: so a program that links this has its reads told, and
+// one that does not has the very instructions that it had.
+#include "kvo_observation.h"
+
+#include <pthread.h>
+
+__thread void *kvo_recorder = (void *)&kvo_asking;
+const void *kvo_idle_recorder(void) { return &kvo_asking; }
+
+static __thread bool hashed;
+
+bool kvo_observation_take_hashed(void) {
+  bool was_hashed = hashed;
+  hashed = false;
+  return was_hashed;
+}
+
+void kvo_observation_set_hashed(void) { hashed = true; }
+
+// MARK: The thread's probe
+
+static __thread void *probe;
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+static void make_thread_end(void) {
+  // Without one, what the last threads of a program keep is left.
+  (void)pthread_key_create(&thread_end, kvo_observation_end_probe);
+}
+
+void *kvo_observation_probe(void) { return probe; }
+
+void kvo_observation_keep_probe(void *kept) {
+  probe = kept;
+  pthread_once(&thread_end_once, make_thread_end);
+  pthread_setspecific(thread_end, kept);
+}

@@ -1,0 +1,313 @@
+internal import CKVORuntime
+
+// What a log remembers. Everything here is called under its lock: nothing may die, and nobody is called.
+
+/// A change that has begun and is still to be recorded.
+struct BegunChange {
+  let thread: UnsafeRawPointer
+  let place: RecordedPlace
+  /// Where the log was, or what the thread performs: what has come since came within it.
+  let position: Int
+}
+
+/// What a thread undoes, redoes or applies.
+struct Performance {
+  let thread: UnsafeRawPointer
+  let group: ChangeGroup
+  /// What has been changed since the step began.
+  var changes: [RecordedChange] = []
+}
+
+struct ChangeHistory {
+  private var kept: [RecordedChange] = []
+  private var firstKept = 0
+  /// The position of the first record.
+  private(set) var first = 0
+  /// Up to where records have been read.
+  private var read = 0
+  private var begun: [BegunChange] = []
+  private var lastGroup = 0
+
+  private(set) var undo: [ChangeGroup] = []
+  private(set) var redo: [ChangeGroup] = []
+  private var open: ChangeGroup?
+  private(set) var openDepth = 0
+  private var performance: Performance?
+  var mergesSingles = false
+  var undoLimit: Int?
+
+  // The objects by number, and those without. Gone ones are left out from time to time.
+  private var numbered: [Int: WeakObject] = [:]
+  private var unnumbered: [WeakObject] = []
+  private var objectsWhenCleaned = 0
+  private var lastNumber = 0
+
+  var count: Int { first + kept.count - firstKept }
+}
+
+private struct WeakObject {
+  weak var object: RecordedObject?
+}
+
+// MARK: Records
+
+extension ChangeHistory {
+  private subscript(position: Int) -> RecordedChange { kept[firstKept + position - first] }
+
+  /// Nil where some are not there any more, or not yet.
+  mutating func changes(from start: Int, to end: Int) -> ArraySlice<RecordedChange>? {
+    guard start >= first, start <= end, end <= count else { return nil }
+    read = max(read, end)
+    return kept[firstKept + start - first..<firstKept + end - first]
+  }
+
+  mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) {
+    // Those that will never end: somebody who opened them by hand did not close them.
+    if begun.count >= 1_000 { begun.removeFirst(500) }
+    let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
+    begun.append(BegunChange(thread: thread, place: place, position: performed ?? count))
+  }
+
+  private mutating func end(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> BegunChange? {
+    let index = begun.lastIndex { $0.thread == thread && $0.place.isSame(as: place) }
+    return index.map { begun.remove(at: $0) }
+  }
+
+  /// Takes a change in. Returns what is to be let go of.
+  mutating func add(_ change: RecordedChange, on thread: UnsafeRawPointer) -> [RecordedChange] {
+    let begun = end(change.place, on: thread)
+    if let performed = performance?.changes.count, performance?.thread == thread {
+      performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
+      return []
+    }
+    var garbage = forgetRedo()
+    // An observer that is told before the log has changed the same key.
+    if let begun, change.place.object.lastPositions[change.place.index] >= begun.position,
+      let later = firstRecord(of: change.place, from: begun.position)
+    {
+      insert(change, before: later)
+      return garbage
+    }
+    let group = open ?? action(on: thread)
+    if let last = mergeable(with: change, in: group) {
+      return garbage + [replaceNew(of: last, by: change)]
+    }
+    append(change, to: group ?? single(on: thread))
+    if open == nil { garbage += trim() }
+    return garbage
+  }
+
+  // What held the value between is made to die elsewhere.
+  private func replaceNew(of last: RecordedChange, by change: RecordedChange) -> RecordedChange {
+    let between = last.merge(change)
+    return RecordedChange(change.place, .setting, nil, old: between, new: nil, joined: [])
+  }
+
+  /// The group of what this thread is still at: the change, bracket or batch within which it has last recorded
+  /// something, if nobody else has since.
+  private func action(on thread: UnsafeRawPointer) -> ChangeGroup? {
+    guard let last = undo.last, last.thread == thread, kvo_binding_began_before(last.stamp) else {
+      return nil
+    }
+    return last
+  }
+
+  private func mergeable(with change: RecordedChange, in group: ChangeGroup?) -> RecordedChange? {
+    guard read < count, let last = kept.last, last.merges(change) else { return nil }
+    if let group { return last.group === group ? last : nil }
+    return mergesSingles && last.group.isSingle && undo.last === last.group ? last : nil
+  }
+
+  private mutating func single(on thread: UnsafeRawPointer) -> ChangeGroup {
+    let group = makeGroup(.change, on: thread)
+    undo.append(group)
+    return group
+  }
+
+  /// - Parameter thread: of a group that is not the program's: what it does now is in it.
+  private mutating func makeGroup(
+    _ cause: ChangeLog.Cause, on thread: UnsafeRawPointer? = nil, name: String? = nil
+  ) -> ChangeGroup {
+    lastGroup += 1
+    return ChangeGroup(id: lastGroup, cause: cause, thread: thread, name: name)
+  }
+
+  private mutating func append(_ change: RecordedChange, to group: ChangeGroup) {
+    change.group = group
+    if group.isWanted { group.changes.append(change) }
+    change.place.object.lastPositions[change.place.index] = count
+    kept.append(change)
+  }
+
+  private func firstRecord(of place: RecordedPlace, from position: Int) -> Int? {
+    (max(position, read, first)..<count).first { self[$0].place.isSame(as: place) }
+  }
+
+  // Before what came within it: a set by itself becomes a part of the change.
+  private mutating func insert(_ change: RecordedChange, before position: Int) {
+    let later = self[position]
+    if change.merges(later) { return later.takeOld(of: change) }
+    let group = later.group!
+    change.group = group
+    group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
+    kept.insert(change, at: firstKept + position - first)
+    for moved in position..<count {
+      let place = self[moved].place
+      place.object.lastPositions[place.index] = moved
+    }
+  }
+}
+
+// MARK: Groups
+
+extension ChangeHistory {
+  /// Whether a record leaves what can be undone, and is called so, as it is.
+  var staysSame: Bool { redo.isEmpty && (open != nil || undo.last.map { $0.name == nil } ?? false) }
+
+  mutating func openGroup(_ name: String?) {
+    openDepth += 1
+    let group = open ?? makeGroup(.change)
+    if group.name == nil { group.name = name }
+    open = group
+  }
+
+  mutating func closeGroup() {
+    openDepth -= 1
+    guard openDepth == 0, let group = open else { return }
+    open = nil
+    if !group.changes.isEmpty { undo.append(group) }
+  }
+
+  private mutating func forgetRedo() -> [RecordedChange] {
+    guard !redo.isEmpty else { return [] }
+    for group in redo { group.forget() }
+    redo = []
+    return trim()
+  }
+
+  /// Lets go of groups beyond the limit, and of the records before all that are wanted.
+  mutating func trim() -> [RecordedChange] {
+    guard let undoLimit else { return [] }
+    let surplus = undo.count - max(undoLimit, 0)
+    if surplus > 0 {
+      for group in undo.prefix(surplus) { group.forget() }
+      undo.removeFirst(surplus)
+    }
+    var unwanted = firstKept
+    while unwanted < kept.count, !kept[unwanted].group.isWanted { unwanted += 1 }
+    return drop(unwanted - firstKept)
+  }
+
+  // The places do not stay for ever, and each record is moved a few times at most.
+  private mutating func drop(_ dropped: Int) -> [RecordedChange] {
+    let garbage = Array(kept[firstKept..<firstKept + dropped])
+    firstKept += dropped
+    first += dropped
+    if firstKept * 2 >= kept.count {
+      kept.removeFirst(firstKept)
+      firstKept = 0
+    }
+    return garbage
+  }
+
+  mutating func removeAll() -> [RecordedChange] {
+    for group in undo + redo { group.forget() }
+    (undo, redo, begun) = ([], [], [])
+    open?.changes = []
+    return drop(kept.count - firstKept)
+  }
+}
+
+// MARK: Undoing
+
+extension ChangeHistory {
+  /// Begins what only one thread does at a time; nil while one does, or inside a group.
+  mutating func beginPerformance(
+    _ cause: ChangeLog.Cause, name: String?, on thread: UnsafeRawPointer
+  ) -> ChangeGroup? {
+    guard performance == nil, openDepth == 0 else { return nil }
+    let group = makeGroup(cause, name: name)
+    performance = Performance(thread: thread, group: group)
+    return group
+  }
+
+  /// What has been changed since this was asked last.
+  mutating func takePerformed() -> [RecordedChange] {
+    defer { performance?.changes = [] }
+    return performance?.changes ?? []
+  }
+
+  /// What has been recorded of it.
+  var performed: [RecordedChange] { performance?.group.changes ?? [] }
+
+  mutating func record(_ change: RecordedChange) {
+    guard let group = performance?.group else { return }
+    append(change, to: group)
+  }
+
+  mutating func endPerformance() { performance = nil }
+
+  /// Of one that has failed, and been taken back, nothing can be undone. Its records stay: that it was so is true.
+  mutating func abandon(_ group: ChangeGroup) { group.forget() }
+
+  /// Moves a group that has been made backwards to where what did so can be made backwards again.
+  mutating func exchange(_ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause) {
+    group.forget()
+    if cause == .undo {
+      Self.remove(group, from: &undo)
+      keep(made, in: &redo)
+    } else {
+      Self.remove(group, from: &redo)
+      keep(made, in: &undo)
+    }
+  }
+
+  /// Makes a group one that can be undone.
+  mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
+    keep(group, in: &undo)
+    return forgetRedo()
+  }
+
+  // Mostly the last.
+  private static func remove(_ group: ChangeGroup, from groups: inout [ChangeGroup]) {
+    if groups.last === group { groups.removeLast() } else { groups.removeAll { $0 === group } }
+  }
+
+  private func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
+    if group.changes.isEmpty { group.forget() } else { groups.append(group) }
+  }
+}
+
+// MARK: Objects
+
+extension ChangeHistory {
+  mutating func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  mutating func keep(_ object: RecordedObject) {
+    if let number = object.number {
+      numbered[number] = WeakObject(object: object)
+      lastNumber = max(lastNumber, number)
+    } else {
+      unnumbered.append(WeakObject(object: object))
+    }
+    clean()
+  }
+
+  // Each object is looked at a few times at most.
+  private mutating func clean() {
+    guard numbered.count + unnumbered.count > 2 * objectsWhenCleaned + 16 else { return }
+    numbered = numbered.filter { $0.value.object != nil }
+    unnumbered = unnumbered.filter { $0.object != nil }
+    objectsWhenCleaned = numbered.count + unnumbered.count
+  }
+
+  func object(_ number: Int) -> RecordedObject? { numbered[number]?.object }
+
+  mutating func takeObjects() -> [RecordedObject] {
+    defer { (numbered, unnumbered) = ([:], []) }
+    return (Array(numbered.values) + unnumbered).compactMap(\.object)
+  }
+}

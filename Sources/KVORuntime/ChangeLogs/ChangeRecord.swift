@@ -1,0 +1,131 @@
+internal import CKVORuntime
+
+// A change as a value, and what undoes it.
+
+/// A place where changes happen: a recorded key of a recorded object.
+struct RecordedPlace {
+  let object: RecordedObject
+  let index: Int
+
+  var key: RecordedKey { object.recorded.keys[index] }
+
+  func isSame(as other: RecordedPlace) -> Bool { object === other.object && index == other.index }
+}
+
+/// One recorded change. Only the last one of a log is ever changed, before anybody has read it, under the log's lock.
+final class RecordedChange: @unchecked Sendable {
+  let place: RecordedPlace
+  let kind: KeyValueChange
+  let ranges: [Range<Int>]?
+  private(set) var oldValue: Any?
+  private(set) var newValue: Any?
+  /// What has joined the graph by it.
+  let joined: [JoinedObject]
+  /// Set when it comes into the log.
+  var group: ChangeGroup!
+
+  init(
+    _ place: RecordedPlace, _ kind: KeyValueChange, _ ranges: [Range<Int>]?, old: Any?, new: Any?,
+    joined: [JoinedObject]
+  ) {
+    self.place = place
+    self.kind = kind
+    self.ranges = ranges
+    oldValue = old
+    newValue = new
+    self.joined = joined
+  }
+
+  /// Takes what came after it, of the same key. Returns the value between.
+  func merge(_ next: RecordedChange) -> Any? {
+    defer { newValue = next.newValue }
+    return newValue
+  }
+
+  /// Begins where another one did, within which it came.
+  func takeOld(of outer: RecordedChange) { oldValue = outer.oldValue }
+
+  /// Whether a later change of its key may be made one with it.
+  func merges(_ next: RecordedChange) -> Bool {
+    kind == .setting && next.kind == .setting && place.isSame(as: next.place)
+      && place.key.relation == .none
+  }
+}
+
+/// What is undone at once.
+final class ChangeGroup: @unchecked Sendable {
+  let id: Int
+  let cause: ChangeLog.Cause
+  /// Who has made it, where it is not the program's: changes outside of all groups.
+  let thread: UnsafeRawPointer?
+  /// When it was made (`kvo_binding_stamp`).
+  let stamp: UInt64
+  // The rest under the log's lock.
+  var name: String?
+  var changes: [RecordedChange] = []
+  /// Whether it can be undone or redone, or is open.
+  private(set) var isWanted = true
+
+  init(id: Int, cause: ChangeLog.Cause, thread: UnsafeRawPointer?, name: String?) {
+    self.id = id
+    self.cause = cause
+    self.thread = thread
+    self.name = name
+    stamp = thread == nil ? 0 : kvo_binding_stamp()
+  }
+
+  var isSingle: Bool { thread != nil }
+
+  /// It is wanted no more: its changes live as long as the log has them, or somebody else.
+  func forget() {
+    isWanted = false
+    changes = []
+  }
+}
+
+/// The state of an object when it joined the graph: the values of its recorded keys.
+struct JoinedObject {
+  let object: RecordedObject
+  let values: [Any?]
+}
+
+extension ChangeLog {
+  /// What made a change.
+  public enum Cause: String, Codable, Sendable {
+    /// The program.
+    case change
+    case undo
+    case redo
+    /// `apply(_:)`.
+    case transcript
+  }
+
+  /// One change of a recorded key. It keeps its values and, where it still lives, has its object.
+  public struct Record {
+    let change: RecordedChange
+
+    /// Whose key it is; nil if it has died.
+    public var object: KVOObject? { change.place.object.object }
+    public var key: String { change.place.key.key }
+    public var kind: KeyValueChange { change.kind }
+    /// Where, for changes of ordered to-many properties.
+    public var indexes: RangeSet<Int>? { change.ranges.map { RangeSet($0) } }
+    /// What there was; of elements or members those that went. Nil where there was nothing.
+    public var oldValue: Any? { change.oldValue }
+    /// What there is; of elements or members those that came. Nil where there is nothing.
+    public var newValue: Any? { change.newValue }
+    public var cause: Cause { change.group.cause }
+    /// The same number for all records that are undone at once, and for no others.
+    public var group: Int { change.group.id }
+  }
+}
+
+extension ChangeLog.Record: CustomStringConvertible {
+  /// `Employee.salary: setting 1000.0 → 1200.0`
+  public var description: String {
+    let owner = className(of: change.place.object.recorded.type)
+    let places = change.ranges.map { " at " + $0.map { "\($0)" }.joined(separator: ", ") } ?? ""
+    let values = [oldValue, newValue].map { $0.map { String(reflecting: $0) } ?? "nil" }
+    return "\(owner).\(key): \(kind)\(places) \(values[0]) → \(values[1])"
+  }
+}

@@ -1,0 +1,98 @@
+internal import CKVORuntime
+
+// How changes come into a log: one registration for all recorded keys of an object, with prior calls, which tell in
+// what order changes of one key began where an observer that is told before the log has changed it again.
+
+extension ChangeLog {
+  private static var thread: UnsafeRawPointer { UnsafeRawPointer(kvo_binding_thread()) }
+
+  /// Called by the registration.
+  private func changed(_ place: RecordedPlace, _ change: OpaquePointer) {
+    let thread = Self.thread
+    guard !kvo_change_is_prior(change) else {
+      return history.withLock { $0.begin(place, on: thread) }
+    }
+    let new = kvo_change_get_new(change).flatMap { ValueType.any(of: $0) }
+    let joined = join(place.key.objects(in: new), isNumbered: true)
+    let recorded = RecordedChange(
+      place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
+      old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
+    var garbage: [RecordedChange] = []
+    tellOfRecord { garbage = history.withLock { $0.add(recorded, on: thread) } }
+    release(garbage)
+  }
+
+  /// Records these objects, and what they lead to, from now on. Returns those that were not recorded before, as they
+  /// were when they came.
+  @discardableResult
+  func join(_ objects: [KVOObject], isNumbered: Bool) -> [JoinedObject] {
+    guard !objects.isEmpty else { return [] }
+    var joined: [JoinedObject] = []
+    var next = objects.map { ($0, isNumbered) }
+    var index = 0
+    while index < next.count {
+      let (object, isNumbered) = next[index]
+      index += 1
+      guard let member = enter(object, isNumbered: isNumbered) else { continue }
+      let values = values(of: object, member)
+      for (key, value) in zip(member.recorded.keys, values) {
+        let isOrdered = key.relation != .unordered
+        next += key.objects(in: value).map { ($0, isNumbered && isOrdered) }
+      }
+      joined.append(JoinedObject(object: member, values: values))
+    }
+    return joined
+  }
+
+  // Nil where it is recorded already, or nothing is recorded of it.
+  private func enter(_ object: KVOObject, isNumbered: Bool) -> RecordedObject? {
+    guard object[membership] == nil else { return nil }
+    let recorded = selection.recordedClass(of: object)
+    if let error = recorded.error { tellOnce(error) }
+    guard !recorded.keys.isEmpty else { return nil }
+    let made: RecordedObject? = joining.withLock {
+      guard object[membership] == nil else { return nil }
+      let number =
+        arrivals.take(object) ?? (isNumbered ? history.withLock { $0.nextNumber() } : nil)
+      let member = RecordedObject(object, recorded, number: number)
+      object[membership] = RecordedLife(member)
+      history.withLock { $0.keep(member) }
+      return member
+    }
+    guard let made else { return nil }
+    made.keep(observe(object, made))
+    return made
+  }
+
+  private func observe(_ object: KVOObject, _ member: RecordedObject) -> KeyValueObservation {
+    let keys = member.recorded.keys.map(\.name.interned)
+    return object.register(keys, [.old, .new, .prior]) { [weak self] _, index, change in
+      self?.changed(RecordedPlace(object: member, index: index), change)
+    }
+  }
+
+  private func values(of object: KVOObject, _ member: RecordedObject) -> [Any?] {
+    member.recorded.keys.map { key in (try? object.value(forKey: key.key)) ?? nil }
+  }
+
+  private func tellOnce(_ error: KeyValueError) {
+    let text = error.description
+    guard reported.withLock({ $0.insert(text).inserted }) else { return }
+    KVODiagnostics.report(misuse: "A change log records nothing of such objects: \(text)")
+  }
+}
+
+/// Objects that a transcript has made, with their numbers, until they join.
+final class ArrivingObjects: Sendable {
+  private let numbers = Locked<[ObjectIdentifier: Int]>([:])
+
+  func add(_ object: KVOObject, _ number: Int) {
+    numbers.withLock { $0[ObjectIdentifier(object)] = number }
+  }
+
+  func take(_ object: KVOObject) -> Int? {
+    numbers.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }
+  }
+
+  func removeAll() { numbers.withLock { $0 = [:] } }
+}

@@ -1,0 +1,90 @@
+// A change that is to be made by key-value coding.
+
+struct ChangeStep {
+  /// Nil where it has died: then nothing is done.
+  private let object: KVOObject?
+  private let key: RecordedKey
+  let kind: KeyValueChange
+  let ranges: [Range<Int>]?
+  /// What goes, and what comes.
+  let oldValue, newValue: Any?
+
+  init(
+    _ object: KVOObject?, _ key: RecordedKey, _ kind: KeyValueChange, _ ranges: [Range<Int>]?,
+    old: Any?, new: Any?
+  ) {
+    self.object = object
+    self.key = key
+    self.kind = kind
+    self.ranges = ranges
+    oldValue = old
+    newValue = new
+  }
+
+  /// What takes a change back.
+  init(undoing change: RecordedChange) {
+    let place = change.place
+    self.init(
+      place.object.object, place.key, change.kind.inverse, change.ranges, old: change.newValue,
+      new: change.oldValue)
+  }
+
+  /// What makes it once more.
+  init(repeating change: RecordedChange) {
+    let place = change.place
+    self.init(
+      place.object.object, place.key, change.kind, change.ranges, old: change.oldValue,
+      new: change.newValue)
+  }
+
+  /// Whether this is what it has led to.
+  func isDone(by change: RecordedChange) -> Bool { isOf(change.place) }
+
+  func isOf(_ place: RecordedPlace) -> Bool {
+    guard let object else { return false }
+    return place.key === key && place.object.isRecord(of: object)
+  }
+
+  /// - Throws: what key-value coding does.
+  func perform() throws {
+    guard let object else { return }
+    if kind == .setting { return try key.set(newValue, of: object) }
+    guard let ranges else { return try changeMembers(of: object) }
+    try changeElements(of: object, at: RangeSet(ranges))
+  }
+
+  private func changeElements(of object: KVOObject, at indexes: RangeSet<Int>) throws {
+    let elements = try object.mutableArrayValue(forKey: key.key)
+    switch kind {
+    case .insertion: try elements.insert(newValue as? [Any] ?? [], at: indexes)
+    case .removal: try elements.remove(at: indexes)
+    case .replacement: try elements.replace(at: indexes, with: newValue as? [Any] ?? [])
+    case .setting: break
+    }
+  }
+
+  private func changeMembers(of object: KVOObject) throws {
+    let members = try object.mutableSetValue(forKey: key.key)
+    let (gone, come) = (Self.members(oldValue), Self.members(newValue))
+    switch kind {
+    case .insertion: try members.formUnion(come)
+    case .removal: try members.subtract(gone)
+    case .replacement: try members.set(Set(members).subtracting(gone).union(come))
+    case .setting: break
+    }
+  }
+
+  private static func members(_ value: Any?) -> Set<AnyHashable> {
+    value as? Set<AnyHashable> ?? []
+  }
+}
+
+extension KeyValueChange {
+  fileprivate var inverse: KeyValueChange {
+    switch self {
+    case .insertion: .removal
+    case .removal: .insertion
+    case .setting, .replacement: self
+    }
+  }
+}

@@ -1,0 +1,228 @@
+// Records on their way to another process: values and numbers of objects (N4).
+
+extension ChangeLog {
+  /// Where `Decoder.userInfo` has the log whose classes tell of what types the values of a transcript are.
+  public static let userInfoKey = CodingUserInfoKey(rawValue: "KVORuntime.ChangeLog")!
+
+  /// Records as values that can be encoded, and applied to an equal graph: one from equal roots, recorded by the same
+  /// keys, where the same has been recorded.
+  ///
+  /// ```swift
+  /// let sent = log.count
+  /// …
+  /// let data = try JSONEncoder().encode(log.transcript(from: sent))
+  ///
+  /// decoder.userInfo[ChangeLog.userInfoKey] = otherLog
+  /// try otherLog.apply(decoder.decode(ChangeLog.Transcript.self, from: data))
+  /// ```
+  public struct Transcript {
+    let lines: [TranscriptLine]
+
+    /// How many records it is of.
+    public var count: Int { lines.count }
+  }
+
+  /// The records from a position on.
+  ///
+  /// - Throws: `ChangeLogError.noRecord` where the log has let go of some of them; `.notCodable` of a value that can't
+  ///   be encoded.
+  /// - Complexity: O(*n*) in their number.
+  public func transcript(from position: Int = 0) throws -> Transcript {
+    let changes = history.withLock { $0.changes(from: position, to: $0.count) }
+    guard let changes else { throw noRecord(position) }
+    return Transcript(lines: try changes.map { try TranscriptLine($0, in: self) })
+  }
+
+  /// Makes the changes of a transcript, in one group, so that the graph becomes what the other one is.
+  ///
+  /// Observers are told; what they change of recorded keys meanwhile is taken back at once, as in `undo()`: what theirs
+  /// have done is in the transcript.
+  ///
+  /// - Throws: `ChangeLogError` where the graph is another one than that of the transcript, and what key-value coding
+  ///   throws: then what was done is taken back.
+  /// - Complexity: O(*n*) in its length.
+  public func apply(_ transcript: Transcript) throws {
+    defer { arrivals.removeAll() }
+    let arriving = try makeArriving(transcript)
+    let steps = try transcript.lines.map { try $0.step(in: self, arriving) }
+    try perform(steps, .transcript, name: nil) { made in
+      release(history.withLock { $0.keepApplied(made) })
+    }
+  }
+
+  // All of them, before their values, which may be one another.
+  private func makeArriving(_ transcript: Transcript) throws -> [Int: KVOObject] {
+    var made: [Int: KVOObject] = [:]
+    let joined = transcript.lines.flatMap(\.joined)
+    for joined in joined {
+      guard object(joined.number) == nil, made[joined.number] == nil else {
+        throw ChangeLogError.knownObject(number: joined.number)
+      }
+      let object = try selection.make(joined.className)
+      made[joined.number] = object
+      arrivals.add(object, joined.number)
+    }
+    for joined in joined { try set(joined.values, of: made[joined.number]!, made) }
+    return made
+  }
+
+  private func set(
+    _ values: [NamedValue], of object: KVOObject, _ arriving: [Int: KVOObject]
+  ) throws {
+    let recorded = selection.recordedClass(of: object)
+    for named in values {
+      guard let key = recorded.keys.first(where: { $0.key == named.key }) else {
+        throw ChangeLogError.unknownKey(key: named.key, className: className(of: recorded.type))
+      }
+      try key.set(try named.value.resolved(key, in: self, arriving), of: object)
+    }
+  }
+
+  func object(_ number: Int) -> KVOObject? { history.withLock { $0.object(number) }?.object }
+}
+
+/// One record of a transcript.
+struct TranscriptLine {
+  struct Joined {
+    let number: Int
+    let className: String
+    let values: [NamedValue]
+  }
+
+  let number: Int
+  let className: String
+  let key: String
+  let kind: KeyValueChange
+  let ranges: [Range<Int>]?
+  let old, new: TranscriptValue
+  let joined: [Joined]
+  let cause: ChangeLog.Cause
+  let group: Int
+
+  init(_ change: RecordedChange, in log: ChangeLog) throws {
+    let place = change.place
+    number = try place.object.numberInTranscripts(place.key)
+    className = place.object.className
+    key = place.key.key
+    kind = change.kind
+    ranges = change.ranges
+    old = try TranscriptValue(change.oldValue, place, log)
+    new = try TranscriptValue(change.newValue, place, log)
+    joined = try change.joined.map { try Joined($0, in: log) }
+    cause = change.group.cause
+    group = change.group.id
+  }
+
+  /// The change that makes of an object of an equal graph what this has made of its own.
+  func step(in log: ChangeLog, _ arriving: [Int: KVOObject]) throws -> ChangeStep {
+    guard let object = log.object(number) ?? arriving[number] else {
+      throw ChangeLogError.unknownObject(number: number)
+    }
+    let recorded = log.selection.recordedClass(of: object)
+    guard KVORuntime.className(of: recorded.type) == className,
+      let key = recorded.keys.first(where: { $0.key == key })
+    else { throw ChangeLogError.unknownKey(key: key, className: className) }
+    return ChangeStep(
+      object, key, kind, ranges, old: try old.resolved(key, in: log, arriving),
+      new: try new.resolved(key, in: log, arriving))
+  }
+}
+
+extension TranscriptLine.Joined {
+  init(_ joined: JoinedObject, in log: ChangeLog) throws {
+    let object = joined.object
+    className = object.className
+    number = try object.numberInTranscripts(object.recorded.keys[0])
+    values = try joined.values.indices.map { index in
+      let place = RecordedPlace(object: object, index: index)
+      return NamedValue(
+        key: place.key.key, value: try TranscriptValue(joined.values[index], place, log))
+    }
+  }
+}
+
+extension RecordedObject {
+  fileprivate var className: String { KVORuntime.className(of: recorded.type) }
+
+  fileprivate func numberInTranscripts(_ key: RecordedKey) throws -> Int {
+    if let number { return number }
+    throw ChangeLogError.notCodable(
+      key: key.key, className: className,
+      found:
+        "its object was a member of a set when the log began, of which two processes have no order")
+  }
+}
+
+/// A value of a joined object.
+struct NamedValue {
+  let key: String
+  let value: TranscriptValue
+}
+
+/// A value as it stands in a transcript.
+enum TranscriptValue {
+  case nothing
+  case value(any Encodable)
+  case object(Int)
+  case objects([Int])
+
+  init(_ value: Any?, _ place: RecordedPlace, _ log: ChangeLog) throws {
+    guard let value else {
+      self = .nothing
+      return
+    }
+    guard place.key.relation == .none else {
+      self = try Self.reference(value, place, log)
+      return
+    }
+    guard let encodable = value as? any Encodable, place.key.decodedType != nil else {
+      throw Self.notCodable(place, "\(KVORuntime.className(of: type(of: value))) is not Codable")
+    }
+    self = .value(encodable)
+  }
+
+  private static func reference(
+    _ value: Any, _ place: RecordedPlace, _ log: ChangeLog
+  ) throws -> TranscriptValue {
+    func number(of object: KVOObject) throws -> Int {
+      guard let number = object[log.membership]?.member.number else {
+        throw notCodable(
+          place,
+          "nothing is recorded of the \(KVORuntime.className(of: type(of: object))) that it holds")
+      }
+      return number
+    }
+    if let object = value as? KVOObject { return .object(try number(of: object)) }
+    let objects = place.key.references(in: value)
+    guard let elements = value as? any Collection, elements.count == objects.count else {
+      throw notCodable(place, "it holds what is no object of the log's")
+    }
+    return .objects(try objects.map(number))
+  }
+
+  private static func notCodable(_ place: RecordedPlace, _ found: String) -> ChangeLogError {
+    .notCodable(
+      key: place.key.key, className: KVORuntime.className(of: place.object.recorded.type),
+      found: found)
+  }
+
+  /// The value in another log's graph.
+  func resolved(
+    _ key: RecordedKey, in log: ChangeLog, _ arriving: [Int: KVOObject]
+  ) throws -> Any? {
+    func object(_ number: Int) throws -> KVOObject {
+      guard let object = arriving[number] ?? log.object(number) else {
+        throw ChangeLogError.unknownObject(number: number)
+      }
+      return object
+    }
+    switch self {
+    case .nothing: return nil
+    case .value(let value): return value
+    case .object(let number): return try object(number)
+    case .objects(let numbers):
+      let objects = try numbers.map(object)
+      return key.relation == .unordered ? Set(objects) : objects
+    }
+  }
+}

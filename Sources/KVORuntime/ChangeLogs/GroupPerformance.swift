@@ -1,0 +1,171 @@
+// How the steps of a group are made while setters and observers change recorded keys in their turn: that is none of the
+// log's doing, and taken back when all steps have been made. Such a key gets its value as a whole, the one that the
+// steps alone would have led to, which the observers have seen before and let be.
+
+/// The making of some changes.
+final class GroupPerformance {
+  private let log: ChangeLog
+  private let steps: [ChangeStep]
+  /// What has happened to any key, in order.
+  private var happened: [RecordedChange] = []
+  private var disturbed: [DisturbedKey] = []
+
+  init(_ log: ChangeLog, _ steps: [ChangeStep]) {
+    self.log = log
+    self.steps = steps
+  }
+
+  /// - Parameter failed: what takes back what was done before a step threw.
+  /// - Throws: what the step has thrown.
+  func run(_ failed: () -> [ChangeStep]) throws {
+    do {
+      for step in steps { try perform(step) }
+      try settle()
+    } catch {
+      let back = GroupPerformance(log, failed())
+      // Of these keys what they were is what comes of all, backwards.
+      back.happened = happened
+      back.disturbed = disturbed
+      try? back.run { [] }
+      throw error
+    }
+  }
+
+  private func perform(_ step: ChangeStep) throws {
+    // Its indexes may be meant for other elements, and its value comes as a whole.
+    if let key = disturbed.first(where: { step.isOf($0.place) }) {
+      key.isSkipped = true
+      return
+    }
+    let own = try attempt {
+      try step.perform()
+    } isOwn: {
+      step.isDone(by: $0)
+    }
+    if let own { log.history.withLock { $0.record(own) } }
+  }
+
+  /// Returns the change that was to be made, and takes note of all others.
+  private func attempt(
+    _ body: () throws -> Void, isOwn: (RecordedChange) -> Bool
+  ) throws -> RecordedChange? {
+    var failure: (any Error)?
+    do { try body() } catch { failure = error }
+    let changes = log.history.withLock { $0.takePerformed() }
+    let own = changes.first(where: isOwn)
+    happened += changes
+    for change in changes where change !== own { disturb(change.place) }
+    if let failure { throw failure }
+    return own
+  }
+
+  private func disturb(_ place: RecordedPlace) {
+    if let known = disturbed.first(where: { $0.place.isSame(as: place) }) {
+      known.isRight = false
+    } else {
+      disturbed.append(DisturbedKey(place))
+    }
+  }
+
+  // MARK: Taking back
+
+  private static let mostRounds = 8
+
+  private func settle() throws {
+    for _ in 0..<Self.mostRounds {
+      let wrong = disturbed.filter { !$0.isRight }
+      if wrong.isEmpty { return record() }
+      for key in wrong { try setRight(key) }
+    }
+    if let obstinate = disturbed.first(where: { !$0.isRight }) { tellOf(obstinate.place) }
+    record()
+  }
+
+  private func setRight(_ key: DisturbedKey) throws {
+    key.isRight = true
+    guard let object = key.place.object.object else { return }
+    if key.target == nil { find(key, in: object) }
+    let target = key.target?.value
+    _ = try attempt {
+      try key.place.key.set(target, of: object)
+    } isOwn: {
+      $0.place.isSame(as: key.place)
+    }
+  }
+
+  // From what it is now back to where all began, and from there on by the steps alone.
+  private func find(_ key: DisturbedKey, in object: KVOObject) {
+    let place = key.place
+    let now = (try? object.value(forKey: place.key.key)) ?? nil
+    let back = happened.reversed().filter { $0.place.isSame(as: place) }
+    let start = back.reduce(FoldedValue(now)) { $0.after(ChangeStep(undoing: $1)) }
+    key.start = start  // elements are of any type in it
+    key.target = steps.filter { $0.isOf(place) }.reduce(start) { $0.after($1) }
+  }
+
+  // The log has what it was, and what it has become. Of steps that were made it has records already.
+  private func record() {
+    for key in disturbed where key.isSkipped {
+      guard let start = key.start, let target = key.target else { continue }
+      log.history.withLock { history in
+        let made = history.performed.filter { $0.place.isSame(as: key.place) }
+        let known = made.reduce(start) { $0.after(ChangeStep(repeating: $1)) }
+        let (old, new) = (key.place.key.typed(known.value), key.place.key.typed(target.value))
+        history.record(RecordedChange(key.place, .setting, nil, old: old, new: new, joined: []))
+      }
+    }
+  }
+
+  private func tellOf(_ place: RecordedPlace) {
+    KVODiagnostics.report(
+      misuse: """
+        A change log can't undo what was done: each time that it takes back what an observer has changed of \
+        \(quoted(place.key.key)) of \(className(of: place.object.recorded.type)), it is changed again.
+        """)
+  }
+}
+
+/// A key that others have changed meanwhile.
+private final class DisturbedKey {
+  let place: RecordedPlace
+  var isRight = false
+  /// Whether steps of it were left out.
+  var isSkipped = false
+  /// What it was, and is to be; nil until it is known.
+  var start, target: FoldedValue?
+
+  init(_ place: RecordedPlace) { self.place = place }
+}
+
+/// A value that changes are made of without an object.
+struct FoldedValue {
+  let value: Any?
+
+  init(_ value: Any?) { self.value = value }
+
+  func after(_ step: ChangeStep) -> FoldedValue {
+    if step.kind == .setting { return FoldedValue(step.newValue) }
+    guard let ranges = step.ranges else { return FoldedValue(members(step)) }
+    return FoldedValue(elements(step, ranges))
+  }
+
+  private func elements(_ step: ChangeStep, _ ranges: [Range<Int>]) -> [Any] {
+    var elements = value as? [Any] ?? []
+    let new = step.newValue as? [Any] ?? []
+    switch step.kind {
+    case .insertion:
+      for (index, element) in zip(ranges.joined(), new) { elements.insert(element, at: index) }
+    case .removal: elements.removeSubranges(RangeSet(ranges))
+    case .replacement:
+      for (index, element) in zip(ranges.joined(), new) { elements[index] = element }
+    case .setting: break
+    }
+    return elements
+  }
+
+  private func members(_ step: ChangeStep) -> Set<AnyHashable> {
+    let gone = step.oldValue as? Set<AnyHashable> ?? []
+    return (value as? Set<AnyHashable> ?? []).subtracting(gone)
+      .union(step.newValue as? Set<AnyHashable> ?? [])
+  }
+}

@@ -1,0 +1,383 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// N1, N2: what a change log records, and in which groups.
+@Suite(.leakFree) struct ChangeLogTests {
+  private let firm = Firm()
+
+  private func texts(_ log: ChangeLog) throws -> [String] { try log.records().map(\.description) }
+
+  // MARK: What is recorded
+
+  @Test("N1: each change of a recorded key, with kind, indexes, old and new")
+  func records() throws {
+    let log = try Firm.recorded(firm)
+    firm.name = "A"
+    firm.note = "n"
+    firm.note = nil
+    firm.mutableArray(\.figures).append(contentsOf: [5, 6, 7])
+    firm.mutableArray(\.figures).remove(at: 1)
+    firm.mutableArray(\.figures)[0] = 9
+    firm.figures = []
+    firm.mutableSet(\.tags).formUnion(["x"])
+    #expect(
+      try texts(log) == [
+        #"Firm.name: setting "" → "A""#,
+        #"Firm.note: setting nil → "n""#,
+        #"Firm.note: setting "n" → nil"#,
+        "Firm.figures: insertion at 0..<3 nil → [5, 6, 7]",
+        "Firm.figures: removal at 1..<2 [6] → nil",
+        "Firm.figures: replacement at 0..<1 [5] → [9]",
+        "Firm.figures: setting [9, 7] → []",
+        #"Firm.tags: insertion nil → Set(["x"])"#,
+      ])
+    #expect(log.count == 8 && log.firstPosition == 0)
+    let record = log[3]
+    #expect(record.object === firm && record.key == "figures" && record.kind == .insertion)
+    #expect(record.indexes == RangeSet(0..<3) && record.oldValue == nil)
+    #expect(record.newValue as? [Int] == [5, 6, 7] && record.cause == .change)
+    #expect(try log.records(from: 6).map(\.key) == ["figures", "tags"])
+    #expect(try log.records(from: 8).isEmpty)
+    #expect(throws: ChangeLogError.noRecord(position: 9, first: 0, count: 8)) {
+      try log.records(from: 9)
+    }
+  }
+
+  @Test(
+    "N1: objects that are there, and those that join, by any relation; after they have left as well"
+  )
+  func graph() throws {
+    let (ada, bob, cleo, dan, eve) = (Clerk("a"), Clerk("b"), Clerk("c"), Clerk("d"), Clerk("e"))
+    firm.staff = [ada]
+    ada.reports = [bob]
+    let log = try Firm.recorded(firm)
+    bob.salary = 1
+    firm.boss = cleo
+    cleo.reports = [dan]
+    dan.salary = 2
+    firm.mutableSet(\.team).formUnion([eve])
+    eve.salary = 3
+    firm.boss = nil
+    dan.salary = 4
+    let stranger = Clerk("s")
+    bob.follow(stranger)  // weakly
+    stranger.salary = 5
+    let told = try log.records().map { "\(($0.object as? Clerk)?.id ?? "-").\($0.key)" }
+    #expect(
+      told == [
+        "b.salary", "-.boss", "c.reports", "d.salary", "-.team", "e.salary", "-.boss", "d.salary",
+        "b.boss",
+      ])
+  }
+
+  @Test("N1: key paths by strings are keys of each class on them")
+  func paths() throws {
+    let ada = Clerk("a")
+    firm.staff = [ada]
+    let log = try ChangeLog(of: firm, recording: .keys(of: Firm.self, "staff.salary", "boss.id"))
+    ada.salary = 1
+    // By staff.salary and boss.id both are recorded of a clerk.
+    ada.id = "b"
+    firm.name = "x"
+    firm.boss = Clerk("c")
+    #expect(try log.records().map(\.key) == ["salary", "id", "boss"])
+  }
+
+  private class Manager: Clerk {
+    @Observed var level = 1
+  }
+
+  @Test("N1: a subclass's objects are recorded by the superclass's keys as well")
+  func subclasses() throws {
+    let manager = Manager("m")
+    firm.staff = [manager]
+    let log = try ChangeLog(
+      of: firm, recording: .keys(of: Firm.self, \.staff), .keys(of: Manager.self, \.level),
+      .keys(of: Clerk.self, \.salary))
+    manager.level = 2
+    manager.salary = 3
+    manager.id = "n"
+    #expect(try log.records().map(\.key) == ["level", "salary"])
+    try log.undo()
+    try log.undo()
+    #expect(manager.level == 1 && manager.salary == 0)
+  }
+
+  private final class Odd: Tracked {
+    let constant = 1
+    @Observed var value = 0
+    var plainlyComputed: Int { 3 }
+  }
+
+  @Test("N1: a key that the class does not have, or that can't be set, is an error that names both")
+  func refused() {
+    let odd = Odd()
+    func error(_ keys: RecordedKeys) -> String {
+      do {
+        _ = try ChangeLog(of: odd, recording: keys)
+        return ""
+      } catch { return "\(error)" }
+    }
+    #expect(error(.keys(of: Odd.self, "missing")).contains("Odd has no key \"missing\""))
+    #expect(
+      error(.keys(of: Odd.self, "constant")) == "\"constant\" of Odd can be read but not set.")
+    #expect(
+      error(.keys(of: Odd.self, "value.x")).contains("\"value.x\" of Odd leads nowhere at \"x\""))
+    #expect(error(.keys(of: Odd.self, \.plainlyComputed)).contains("of Odd can't be observed"))
+  }
+
+  @Test("N1: nothing is kept alive but values of records, and the log ends with its last reference")
+  func lives() throws {
+    var log: ChangeLog? = try Firm.recorded(firm)
+    weak var gone: Clerk?
+    do {
+      let worker = Clerk("w")
+      gone = worker
+      firm.staff = [worker]
+      firm.staff = []
+    }
+    #expect(gone != nil)
+    log?.removeAll()
+    #expect(gone == nil)
+    #expect(firm.isObserved(forKey: "name"))
+    log = nil
+    #expect(!firm.isObserved(forKey: "name"))
+  }
+
+  @Test("N1: a log that its own root keeps ends with it")
+  func ownLog() throws {
+    final class Document: Tracked {
+      @Observed var title = ""
+      var log: ChangeLog?
+    }
+    var document: Document? = Document()
+    document!.log = try ChangeLog(of: document!, recording: .keys(of: Document.self, \.title))
+    document!.title = "x"
+    weak let gone = document
+    document = nil
+    #expect(gone == nil)
+  }
+
+  // MARK: Order
+
+  @Test(
+    "N1: what an observer that is told before the log sets again comes after what it was told of")
+  func reactions() throws {
+    let token = firm.observe(\.figures) { firm, change in
+      if firm.figures.count == 1 { firm.mutableArray(\.figures).append(2) }
+    }
+    let clamp = firm.observe(\.name) { firm, _ in
+      if firm.name.count > 1 { firm.name = String(firm.name.prefix(1)) }
+    }
+    let log = try Firm.recorded(firm)
+    firm.mutableArray(\.figures).append(1)
+    firm.name = "xyz"
+    log.withGroup {
+      firm.note = "first"
+      firm.name = "uvw"
+    }
+    #expect(
+      try texts(log) == [
+        "Firm.figures: insertion at 0..<1 nil → [1]", "Firm.figures: insertion at 1..<2 nil → [2]",
+        #"Firm.name: setting "" → "x""#, #"Firm.note: setting nil → "first""#,
+        #"Firm.name: setting "x" → "u""#,
+      ])
+    #expect(Set(try log.records().map(\.group)).count == 3)
+    try withExtendedLifetime((token, clamp)) {
+      while try log.undo() {}
+      #expect(firm.figures == [] && firm.name == "" && firm.note == nil)
+      while try log.redo() {}
+      #expect(firm.figures == [1, 2] && firm.name == "u" && firm.note == "first")
+    }
+  }
+
+  @Test("N2: what observers, a bracket or a batch change is one group with what has led to it")
+  func actions() throws {
+    let log = try Firm.recorded(firm)
+    let late = firm.observe(\.name) { firm, _ in firm.note = firm.name }
+    let stranger = Clerk("s")
+    let unrecorded = stranger.observe(\.salary) { [firm] _, _ in
+      firm.figures = []
+      firm.tags = []
+    }
+    firm.name = "a"
+    stranger.salary = 1
+    stranger.salary = 2
+    firm.withChange(forKey: "figures") {
+      firm.mutableSet(\.tags).formUnion(["b"])
+      firm.figures = [1]
+    }
+    firm.coalescingNotifications {
+      firm.name = "c"
+      firm.tags = ["d"]
+    }
+    withExtendedLifetime((late, unrecorded)) {}
+    let groups = try log.records().map(\.group)
+    #expect(zip(groups, groups.dropFirst()).count { $0 != $1 } == 4)
+    for tags in [["b"], [], [], []] as [Set<String>] {
+      try log.undo()
+      #expect(firm.tags == tags)
+    }
+    #expect(firm.name == "a" && firm.note == "a")
+    try log.undo()
+    #expect(firm.name == "" && firm.note == nil && !log.canUndo)
+  }
+
+  // MARK: Groups
+
+  @Test("N2: outside of groups each change is one; inside, all that comes until the outermost ends")
+  func groups() throws {
+    let log = try Firm.recorded(firm)
+    firm.name = "a"
+    firm.name = "b"
+    log.withGroup("outer") {
+      firm.name = "c"
+      log.withGroup("inner") { firm.note = "d" }
+      firm.name = "e"
+    }
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try log.withGroup {
+        firm.note = "f"
+        throw Stop()
+      }
+    }
+    log.withGroup("empty") {}
+    let groups = try log.records().map(\.group)
+    #expect(groups.count == 6)
+    #expect(groups[0] != groups[1] && groups[1] != groups[2] && groups[4] != groups[5])
+    #expect(Set(groups[2...4]).count == 1)
+    #expect(log.undoName == nil)
+    try log.undo()
+    #expect(firm.note == "d" && log.undoName == "outer" && log.redoName == nil)
+    try log.undo()
+    #expect(firm.name == "b" && firm.note == nil && log.redoName == "outer")
+  }
+
+  @Test(
+    "N2: sets of one key that follow each other in a group are one record, unless it has been read")
+  func mergesInGroups() throws {
+    let log = try Firm.recorded(firm)
+    log.withGroup {
+      for text in ["a", "ab", "abc"] { firm.name = text }
+      #expect((try? texts(log)) == [#"Firm.name: setting "" → "abc""#])
+      firm.name = "abcd"
+      firm.note = "n"
+      firm.name = "e"
+    }
+    #expect(
+      try texts(log) == [
+        #"Firm.name: setting "" → "abc""#, #"Firm.name: setting "abc" → "abcd""#,
+        #"Firm.note: setting nil → "n""#, #"Firm.name: setting "abcd" → "e""#,
+      ])
+    try log.undo()
+    #expect(firm.name == "" && firm.note == nil)
+  }
+
+  @Test("N2: outside of groups they are one where the log is told so, and undone at once")
+  func mergesSingles() throws {
+    let log = try Firm.recorded(firm)
+    firm.name = "0"
+    #expect(!log.mergesRepeatedSets)
+    log.mergesRepeatedSets = true
+    for text in ["a", "ab", "abc"] { firm.name = text }
+    firm.note = "n"
+    firm.note = "m"
+    log.withGroup { firm.note = "grouped" }
+    firm.note = "single"
+    #expect(log.count == 4)
+    for expected in ["grouped", "m", nil] {
+      try log.undo()
+      #expect(firm.note == expected)
+    }
+    try log.undo()
+    #expect(firm.name == "" && !log.canUndo)
+    try log.redo()
+    firm.name = "after"  // what was redone is not changed
+    try log.undo()
+    #expect(firm.name == "abc")
+  }
+
+  @Test("N2: beyond the limit the oldest groups go, with their records")
+  func limit() throws {
+    let log = try Firm.recorded(firm)
+    log.undoLimit = 3
+    weak var first: Clerk?
+    do {
+      let worker = Clerk("w")
+      first = worker
+      firm.boss = worker
+    }
+    for number in 1...5 { firm.name = "\(number)" }
+    firm.boss = nil
+    #expect(log.count == 7 && log.firstPosition == 4 && first != nil)
+    #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 7)) { try log.records() }
+    #expect(try log.records(from: 4).count == 3)
+    while try log.undo() {}
+    #expect(firm.name == "3" && firm.boss === first)
+    while try log.redo() {}
+    log.undoLimit = 0
+    #expect(first == nil && !log.canUndo && log.firstPosition == log.count)
+    firm.name = "x"
+    #expect(!log.canUndo && log.firstPosition == log.count)
+    log.undoLimit = nil
+    firm.name = "y"
+    #expect(log.canUndo)
+  }
+
+  @Test("N2: count, canUndo, canRedo and the names tell their observers")
+  func observable() throws {
+    let log = try Firm.recorded(firm)
+    let told = Locked<[String]>([])
+    let tokens = [
+      log.observe(\.canUndo, options: [.old, .new, .distinct]) { _, change in
+        told.withLock { $0.append("undo \(change.oldValue!) \(change.newValue!)") }
+      },
+      log.observe(\.canRedo, options: [.new, .distinct]) { _, change in
+        told.withLock { $0.append("redo \(change.newValue!)") }
+      },
+      log.observe(\.undoName, options: [.new, .distinct]) { _, change in
+        told.withLock { $0.append("name \((change.newValue ?? nil) ?? "-")") }
+      },
+      log.observe(\.count, options: [.new]) { _, change in
+        told.withLock { $0.append("\(change.newValue!)") }
+      },
+    ]
+    firm.name = "a"
+    firm.name = "b"
+    log.withGroup("named") { firm.name = "c" }
+    try log.undo()
+    firm.name = "d"
+    log.removeAll()
+    withExtendedLifetime(tokens) {}
+    let changes = told.withLock { $0 }.filter { Int($0) == nil }
+    #expect(
+      changes == [
+        "undo false true", "name named", "name -", "redo true", "redo false", "undo true false",
+      ])
+    #expect(told.withLock { $0 }.compactMap { Int($0) }.max() == 5)
+  }
+
+  // MARK: Threads
+
+  @Test("N1: changes by several threads at once are all recorded, each key's in order")
+  func threads() throws {
+    let workers = (0..<4).map { Clerk("\($0)") }
+    firm.staff = workers
+    let log = try Firm.recorded(firm)
+    nonisolated(unsafe) let each = workers
+    onThreads(4) { index in
+      for salary in 1...500 { each[index].salary = salary }
+    }
+    let records = try log.records()
+    #expect(records.count == 2_000)
+    for worker in workers {
+      let salaries = records.filter { $0.object === worker }.map { $0.newValue as? Int }
+      #expect(salaries == Array(1...500))
+    }
+    while try log.undo() {}
+    #expect(workers.allSatisfy { $0.salary == 0 })
+  }
+}

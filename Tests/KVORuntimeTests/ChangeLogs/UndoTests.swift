@@ -1,0 +1,258 @@
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// N3: undo and redo.
+@Suite(.leakFree) struct UndoTests {
+  private let firm = Firm()
+
+  @Test("N3: what a group has changed, of every kind, is made backwards, and forwards again")
+  func kinds() throws {
+    let workers = (0..<4).map { Clerk("\($0)", salary: $0) }
+    firm.staff = [workers[0]]
+    firm.figures = [1, 2, 3, 4]
+    firm.tags = ["a", "b"]
+    let log = try Firm.recorded(firm)
+    var states = [firm.state]
+    let changes: [() -> Void] = [
+      { firm.name = "x" }, { firm.note = "y" }, { firm.note = nil }, { firm.boss = workers[1] },
+      { workers[1].salary = 7 }, { firm.mutableArray(\.staff).append(workers[2]) },
+      { workers[2].mutableArray(\.reports).append(workers[3]) }, { workers[3].follow(workers[2]) },
+      { firm.mutableArray(\.figures).remove(at: 2) },
+      { firm.mutableArray(\.figures).removeSubranges(RangeSet([0..<1, 2..<3])) },
+      { firm.mutableArray(\.figures).replaceObjects(at: RangeSet(0..<1), with: [9]) },
+      { firm.figures = [5] }, { firm.figures.append(6) },
+      { firm.mutableArray(\.figures).sort(by: >) },
+      { firm.mutableSet(\.tags).formUnion(["b", "c"]) },
+      { firm.mutableSet(\.tags).subtract(["a"]) },
+      { firm.mutableSet(\.tags).set(["c", "d"]) },
+      { firm.mutableSet(\.tags).formIntersection(["d"]) },
+      { firm.mutableSet(\.team).formUnion([workers[0], workers[3]]) },
+      { firm.mutableSet(\.team).removeAll() }, { firm.mutableArray(\.staff).removeAll() },
+      { workers[0].salary = 100 },
+      {
+        log.withGroup {
+          firm.name = "z"
+          firm.staff = workers
+          workers[3].salary = 1
+          firm.tags = []
+        }
+      },
+    ]
+    for change in changes {
+      change()
+      states.append(firm.state)
+    }
+    for state in states.dropLast().reversed() {
+      #expect(try log.undo())
+      #expect(firm.state == state)
+    }
+    #expect(try !log.undo())
+    for state in states.dropFirst() {
+      #expect(try log.redo())
+      #expect(firm.state == state)
+    }
+    #expect(try !log.redo())
+  }
+
+  @Test("N3: observers are told of what is undone as of any change, elements by their indexes")
+  func isTold() throws {
+    firm.figures = [1, 2, 3]
+    let log = try Firm.recorded(firm)
+    firm.mutableArray(\.figures).remove(at: 1)
+    firm.name = "x"
+    let told = Locked<[String]>([])
+    let tokens = [
+      firm.observe(\.figures, options: [.old, .new]) { _, change in
+        told.withLock {
+          $0.append("\(change.kind) \(change.newValue ?? []) \(change.indexes!.ranges)")
+        }
+      },
+      firm.observe(\.name, options: [.old, .new]) { _, change in
+        told.withLock { $0.append("\(change.oldValue!)>\(change.newValue!)") }
+      },
+    ]
+    try log.undo()
+    try log.undo()
+    try log.redo()
+    withExtendedLifetime(tokens) {}
+    #expect(
+      told.withLock { $0 } == ["x>", "insertion [2] [Range(1..<2)]", "removal [] [Range(1..<2)]"])
+  }
+
+  @Test("N3: only the undoing is recorded meanwhile, marked as such")
+  func causes() throws {
+    let log = try Firm.recorded(firm)
+    log.withGroup("g") {
+      firm.name = "a"
+      firm.note = "b"
+    }
+    try log.undo()
+    try log.redo()
+    let records = try log.records()
+    #expect(
+      records.map { "\($0.cause) \($0.key)" } == [
+        "change name", "change note", "undo note", "undo name", "redo name", "redo note",
+      ])
+    #expect(Set(records.map(\.group)).count == 3)
+    #expect(log.undoName == "g")
+  }
+
+  @Test("N3: after another change nothing can be redone")
+  func branch() throws {
+    let log = try Firm.recorded(firm)
+    firm.name = "a"
+    firm.name = "b"
+    try log.undo()
+    #expect(log.canRedo)
+    firm.note = "n"
+    #expect(!log.canRedo)
+    #expect(try !log.redo())
+    try log.undo()
+    try log.undo()
+    #expect(firm.name == "" && firm.note == nil && !log.canUndo)
+  }
+
+  /// Keeps a sum of its own, and what was set last.
+  private final class Sheet: Tracked {
+    @Observed var a = 0 { didSet { sum = a + b } }
+    @Observed var b = 0 { didSet { sum = a + b } }
+    @Observed var sum = 0
+    @Observed var changes = 0
+    var runs = 0
+    @Observed var watched = 0 { didSet { runs += 1 } }
+  }
+
+  @Test("N3: what setters and observers change of recorded keys while it is undone is taken back")
+  func reactions() throws {
+    let sheet = Sheet()
+    let log = try ChangeLog(of: sheet, recording: .keys(of: Sheet.self, \.a, \.b, \.sum, \.changes))
+    let token = sheet.observe([\.a, \.b]) { sheet, _ in sheet.changes += 1 }
+    var states = [[0, 0, 0, 0]]
+    for step in 1...6 {
+      log.withGroup { if step.isMultiple(of: 2) { sheet.a += step } else { sheet.b -= step } }
+      states.append([sheet.a, sheet.b, sheet.sum, sheet.changes])
+    }
+    for state in states.dropLast().reversed() {
+      try log.undo()
+      #expect([sheet.a, sheet.b, sheet.sum, sheet.changes] == state)
+    }
+    for state in states.dropFirst() {
+      try log.redo()
+      #expect([sheet.a, sheet.b, sheet.sum, sheet.changes] == state)
+    }
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("N3: an observer that always changes it again is reported, and does not go on for ever")
+  func obstinate() async {
+    await #expect(processExitsWith: .success) {
+      let heard = Locked<[String]>([])
+      KVODiagnostics.misuse = { message in heard.withLock { $0.append(message) } }
+      let sheet = Sheet()
+      let log = try ChangeLog(of: sheet, recording: .keys(of: Sheet.self, \.a, \.changes))
+      sheet.a = 1
+      let token = sheet.observe([\.a, \.changes]) { sheet, _ in
+        if sheet.changes < 1_000 { sheet.changes += 1 }
+      }
+      try log.undo()
+      let told = heard.withLock { $0 }
+      precondition(told.count == 1 && told[0].contains("\"changes\" of Sheet"))
+      precondition(sheet.a == 0)
+      withExtendedLifetime(token) {}
+    }
+  }
+
+  @Test("N3: a key chosen by key path is set by its setter, one by string by key-value coding")
+  func setters() throws {
+    for (keys, runs) in [
+      (RecordedKeys.keys(of: Sheet.self, \.watched), 2), (.keys(of: Sheet.self, "watched"), 1),
+    ] {
+      let sheet = Sheet()
+      let log = try ChangeLog(of: sheet, recording: keys)
+      sheet.watched = 3
+      try log.undo()
+      #expect(sheet.watched == 0 && sheet.runs == runs)
+    }
+  }
+
+  @Test("N3: inside a group, or within undoing itself, it is refused")
+  func busy() throws {
+    let log = try Firm.recorded(firm)
+    firm.name = "a"
+    log.withGroup {
+      #expect(throws: ChangeLogError.isBusy) { try log.undo() }
+      #expect(throws: ChangeLogError.isBusy) { try log.apply(log.transcript()) }
+    }
+    let errors = Locked<[ChangeLogError]>([])
+    let token = firm.observe(\.name) { _, _ in
+      do { try log.undo() } catch { errors.withLock { $0.append(error as! ChangeLogError) } }
+    }
+    try log.undo()
+    #expect(errors.withLock { $0 } == [.isBusy] && firm.name == "")
+    withExtendedLifetime(token) {}
+  }
+
+  private final class Guarded: Tracked {
+    var isLocked = false
+    var held = 0
+    @Observed var free = 0
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.accessors(
+          "value", get: { $0.held },
+          set: { object, value in
+            if object.isLocked { throw KeyValueError.readOnly(key: "value", className: "Guarded") }
+            object.held = value
+          })
+      }
+    }
+  }
+
+  @Test("N3: where a step throws, what was done is taken back, and the group can still be undone")
+  func failure() throws {
+    let object = Guarded()
+    let log = try ChangeLog(of: object, recording: .keys(of: Guarded.self, "value", "free"))
+    try log.withGroup {
+      try object.setValue(5, forKey: "value")
+      object.free = 6
+    }
+    object.isLocked = true
+    #expect(throws: KeyValueError.self) { try log.undo() }
+    #expect(object.held == 5 && object.free == 6 && log.canUndo && !log.canRedo)
+    object.isLocked = false
+    try log.undo()
+    #expect(object.held == 0 && object.free == 0 && !log.canUndo && log.canRedo)
+  }
+
+  @Test("N3: a batch is recorded as it is told, and undone so")
+  func batches() throws {
+    let log = try Firm.recorded(firm)
+    firm.coalescingNotifications {
+      firm.name = "a"
+      firm.name = "b"
+      firm.mutableArray(\.figures).append(1)
+      firm.mutableArray(\.figures).append(2)
+    }
+    #expect(log.count == 2)
+    try log.undo()
+    try log.undo()
+    #expect(firm.name == "" && firm.figures == [])
+  }
+
+  @Test("N3: of an object that has died nothing is undone, of the others all")
+  func deaths() throws {
+    var loose: Clerk? = Clerk("l")
+    let kept = Clerk("k")
+    let log = try ChangeLog(of: loose!, kept, recording: Clerk.recorded)
+    log.withGroup {
+      loose?.salary = 1
+      kept.salary = 2
+    }
+    loose = nil
+    #expect(log[0].object == nil)
+    try log.undo()
+    #expect(kept.salary == 0)
+  }
+}

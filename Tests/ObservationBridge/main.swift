@@ -1,0 +1,232 @@
+// What BridgeTests runs, a case at a time, named by the argument: a program that links the bridge has every read asked
+// about, so it is one of its own.
+import KVOObservation
+import KVORuntime
+import Observation
+
+class Person: KVOObject {
+  @Observed var name = ""
+  @Observed var age = 0
+  @Observed var friend: Person?
+  @Observed var list: [Int] = []
+  @Observed var pair = (1, 2)
+  var summary: String { "\(name) \(age) \(friend?.name ?? "-")" }
+  override class func registerKeys() { declareKeys { $0.computed("summary", \.summary) } }
+}
+
+final class Row: KeyValueRecord {
+  override class func registerKeys() { declareKeys { $0.value("k", 0) } }
+}
+
+@Observable final class Native { var value = 0 }
+
+/// How often `onChange` was called, and what was there then.
+final class Told: @unchecked Sendable {
+  var count = 0
+  var texts: [String] = []
+}
+
+@discardableResult
+func track<R>(_ told: Told, _ body: () -> R) -> R {
+  withObservationTracking(body) { told.count += 1 }
+}
+
+func expect(_ holds: Bool, _ line: Int = #line) {
+  if !holds {
+    print("line \(line)")
+    exit(1)
+  }
+}
+
+nonisolated(unsafe) let cases: [String: () async -> Void] = [
+  "fires": {
+    let (person, told) = (Person(), Told())
+    person.name = "before"
+    track(told) { person.name }
+    expect(told.count == 0)
+    person.age = 3
+    expect(told.count == 0)
+    person.name = "a"
+    expect(told.count == 1)
+    person.name = "b"
+    expect(told.count == 1)  // once, as Observation does
+    track(told) { person.name + "\(person.age)" }
+    person.age = 4
+    person.name = "c"
+    expect(told.count == 2)
+  },
+  "old": {
+    let (person, told) = (Person(), Told())
+    nonisolated(unsafe) let read = person
+    person.age = 1
+    _ = withObservationTracking {
+      person.age
+    } onChange: {
+      told.texts.append("\(read.age)")
+    }
+    person.age = 2
+    expect(told.texts == ["1"])  // before it is stored
+  },
+  "across": {
+    let (person, friend, told) = (Person(), Person(), Told())
+    person.friend = friend
+    for change in [{ friend.name = "x" }, { person.age = 1 }, { person.friend = nil }]
+      as [() -> Void]
+    {
+      let before = told.count
+      track(told) { person.summary }
+      change()
+      expect(told.count == before + 1)
+    }
+    track(told) { person.summary }
+    friend.name = "y"  // nobody's friend
+    expect(told.count == 3)
+  },
+  "ways": {
+    let (person, told) = (Person(), Told())
+    let ways: [(String, () -> Void)] = [
+      ("in place", { person.list.append(1) }),
+      ("handle", { person.mutableArray(\.list).append(2) }),
+      ("key", { try! person.setValue([3], forKey: "list") }),
+      ("proxy", { try! person.mutableArrayValue(forKey: "list").append(4) }),
+      ("bracket", { person.withChange(forKey: "list") {} }),
+      ("batch", { person.coalescingNotifications { person.list = [] } }),
+      (
+        "by hand",
+        {
+          person.willChangeValue(forKey: "list")
+          person.didChangeValue(forKey: "list")
+        }
+      ),
+    ]
+    for (index, way) in ways.enumerated() {
+      track(told) { _ = person.list.count }
+      way.1()
+      expect(told.count == index + 1)
+    }
+    track(told) { _ = person.pair.0 }
+    person.pair.1 = 5
+    expect(told.count == ways.count + 1)
+  },
+  "keys": {
+    let (person, row, told) = (Person(), Row(), Told())
+    let key = try! KeyValueKey<Row, Int>("k")
+    let reads: [(() -> Void, () -> Void)] = [
+      ({ _ = try! person.value(forKey: "name") }, { person.name = "a" }),
+      ({ _ = try! person.value(forKeyPath: "friend.name") }, { person.friend = Person() }),
+      ({ _ = row[key] }, { row[key] = 2 }), ({ _ = try! row.value(forKey: "k") }, { row[key] = 3 }),
+      ({ _ = person[keyPath: \.age] }, { person.age = 9 }),
+    ]
+    for (index, read) in reads.enumerated() {
+      track(told) { read.0() }
+      read.1()
+      expect(told.count == index + 1)
+    }
+  },
+  "nested": {
+    let (person, native, outer, inner) = (Person(), Native(), Told(), Told())
+    track(outer) {
+      _ = native.value
+      track(inner) { _ = person.age }
+      return person.name
+    }
+    person.age = 1
+    expect(inner.count == 1 && outer.count == 1)  // Observation's outer sees what inner ones read
+    let (other, third) = (Told(), Told())
+    track(other) { person.name.count + native.value }
+    native.value = 1
+    expect(other.count == 1)
+    track(third) { person.name }
+    person.name = "x"
+    expect(third.count == 1)
+  },
+  "observers": {
+    // Registration, its getters and what observers read belong to nobody who tracks.
+    let (person, told) = (Person(), Told())
+    var token: KeyValueObservation?
+    var seen: [String] = []
+    track(told) {
+      token = person.observe(\.summary, options: [.old, .new]) { _, change in
+        seen.append("\(change.oldValue!)>\(change.newValue!)")
+      }
+    }
+    person.name = "a"
+    expect(told.count == 0 && seen == [" 0 ->a 0 -"])
+    // One who tracks while it is told.
+    let inside = person.observe(\.age) { person, _ in _ = track(told) { person.age } }
+    person.age = 1
+    person.age = 2
+    expect(told.count == 1)
+    withExtendedLifetime((token, inside)) {}
+  },
+  "deaths": {
+    let told = Told()
+    weak var gone: Person?
+    do {
+      let person = Person()
+      gone = person
+      track(told) { person.name }
+    }
+    expect(gone == nil && told.count == 0)
+    let person = Person()
+    track(told) { person.name }
+    expect(person.isObserved(forKey: "name"))
+    person.removeAllObservers()
+    person.name = "unseen"
+    expect(told.count == 0)
+    track(told) { person.name }
+    person.name = "seen"
+    // The one that waited before is told as well.
+    expect(told.count == 2 && !person.isObserved(forKey: "name"))
+  },
+  "threads": {
+    let person = Person()
+    nonisolated(unsafe) let shared = person
+    let told = Count()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<300 {
+            let other = Person()
+            _ = withObservationTracking {
+              shared.name.count + other.age
+            } onChange: {
+              told.add()
+            }
+            other.age = 1
+          }
+        }
+      }
+    }
+    expect(told.value == 1_200)
+    person.name = "x"
+    expect(told.value == 1_200)  // each has been told once
+    _ = withObservationTracking {
+      person.name
+    } onChange: {
+      told.add()
+    }
+    person.name = "y"
+    expect(told.value == 1_201)
+  },
+  "sequence": {
+    let person = Person()
+    nonisolated(unsafe) let shared = person
+    var names = Observations { shared.name }.makeAsyncIterator()
+    expect(await names.next() == "")
+    let setter = Task {
+      while !shared.isObserved(forKey: "name") { await Task.yield() }
+      shared.name = "next"
+    }
+    expect(await names.next() == "next")
+    await setter.value
+  },
+]
+
+if CommandLine.arguments.dropFirst().first == "--list" {
+  print(cases.keys.sorted().joined(separator: "\n"))
+} else if let name = CommandLine.arguments.dropFirst().first, let body = cases[name] {
+  await body()
+} else {
+  exit(2)
+}
