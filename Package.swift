@@ -114,6 +114,9 @@ let package = Package(
       name: "AccountEngine", dependencies: ["CKVORuntime"], path: "Examples/AccountEngine",
       cSettings: strictC),
     .target(
+      name: "ParameterEngine", dependencies: ["CKVORuntime"], path: "Examples/ParameterEngine",
+      cSettings: strictC, linkerSettings: [.linkedLibrary("m")]),
+    .target(
       name: "ContactStore", path: "Examples/ContactStore", cxxSettings: strictCXX),
     .executableTarget(
       name: "CAccount", dependencies: ["CKVORuntime"], path: "Examples/CAccount",
@@ -124,6 +127,9 @@ let package = Package(
     .executableTarget(
       name: "MixedAccount", dependencies: ["AccountEngine", "KVORuntime"],
       path: "Examples/MixedAccount", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "ParameterFront", dependencies: ["ParameterEngine", "KVORuntime"],
+      path: "Examples/ParameterFront", swiftSettings: strictSwift),
     .executableTarget(
       name: "ContactList", dependencies: ["ContactStore", "KVORuntime"],
       path: "Examples/ContactList", swiftSettings: strictSwift),

@@ -114,6 +114,11 @@ require_spin() {
   have spin gcc || install_packages "spin (for the checks alone)" spin gcc libc6-dev
 }
 
+# A terminal that a script can type on and look at.
+require_tmux() {
+  have tmux || install_packages "tmux (for the checks alone)" tmux
+}
+
 # files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:
 # tracked, or new and not ignored.
 files() {
