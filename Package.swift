@@ -64,8 +64,9 @@ let package = Package(
       swiftSettings: strictSwift),
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["BenchmarkC", "BenchmarkModel", "BridgeReads", "KVORuntime"],
+      dependencies: ["BenchmarkC", "BenchmarkModel", "KVORuntime"],
       path: "Benchmarks/Runner", swiftSettings: strictSwift),
+    // Benchmarks runs it where it has been built. A target that depended on it would be linked with it.
     .executableTarget(
       name: "BridgeReads", dependencies: ["KVOObservation", "KVORuntime"],
       path: "Benchmarks/Bridge", swiftSettings: strictSwift),
@@ -91,12 +92,9 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "KVORuntimeTests",
-      dependencies: [
-        "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "ObservationBridge",
-        "TestSupport",
-      ],
+      dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       swiftSettings: strictSwift),
-    // Of its own, since a program that links the bridge has other instructions.
+    // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
       name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],
       path: "Tests/ObservationBridge", swiftSettings: strictSwift),

@@ -55,7 +55,7 @@ func run(_ name: String, _ iterations: Int) {
   switch name {
   case "observation.bridge.read": track(Account(), told, iterations)
   case "floor.observation.read": track(NativeAccount(), told, iterations)
-  case "swift.get.bridged":
+  case "observation.bridge.untracked":
     if sum(Account(), iterations) != 0 { exit(1) }
     return
   default: exit(2)

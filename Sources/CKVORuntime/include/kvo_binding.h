@@ -378,12 +378,10 @@ extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initia
 extern const char kvo_asking;
 /// What the variable is when none is recording: NULL, or `&kvo_asking` where that is so. Weak likewise.
 const void *KVO_NULLABLE kvo_idle_recorder(void);
-/// What such a library defines: whether somebody wants to know what is read of an object on this thread; and that a key
-/// of one is about to be read, of which it has just said so.
-bool kvo_observation_tracks(kvo_object *object) __attribute__((weak));
-void kvo_observation_read(kvo_object *object, const char *interned_key) __attribute__((weak));
-/// The two for languages that can't call what may not be there: false, and nothing.
+/// Whether somebody wants to know what is read of an object on this thread: what such a library answers by its function
+/// `kvo_observation_tracks`, false without one. Any thread.
 bool kvo_tracks_reads(kvo_object *object);
+/// Tells that a key of such an object is about to be read: calls `kvo_observation_read`. Any thread.
 void kvo_tell_tracker(kvo_object *object, const char *interned_key);
 
 /// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of

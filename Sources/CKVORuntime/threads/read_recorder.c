@@ -15,6 +15,10 @@ void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
 
 __attribute__((weak)) const void *kvo_idle_recorder(void) { return NULL; }
 
+// What a library defines that wants to be asked.
+bool kvo_observation_tracks(kvo_object *object) __attribute__((weak));
+void kvo_observation_read(kvo_object *object, const char *interned_key) __attribute__((weak));
+
 bool kvo_tracks_reads(kvo_object *object) {
   return kvo_observation_tracks && kvo_observation_tracks(object);
 }

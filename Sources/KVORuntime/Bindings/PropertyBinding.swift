@@ -6,7 +6,8 @@ internal import CKVORuntime
 // * What a thread is passing on is a chain, from the innermost set outward. A change that would be passed on to a
 //   property from which something in that chain has come is an echo: nothing is done.
 // * A binding that is at work is not begun again. A change by another thread is left to the thread that is at work,
-//   which reads the source once more when it has set the target: the last value set is the source's. So is a change
+//   which reads the source once more when it has set the target: the last value set is the source's. It comes with the
+//   chain that it has had: what the thread at work is in the middle of has nothing to do with it. So is a change
 //   of the source by this thread, made by what was told of the target; but once, lest it go on for ever.
 //
 // | state | protection |
@@ -67,7 +68,7 @@ final class Flow {
 
   /// Whether its target is where what is passed on has come from.
   fileprivate var isEcho: Bool {
-    target.isSame(as: source) || Passage.contains { target.isSame(as: $0.flow.source) }
+    target.isSame(as: source) || Passage.comes(from: target)
   }
 }
 
@@ -76,25 +77,52 @@ private struct Passage {
   let binding: PropertyBinding
   let flow: Flow
   let outer: UnsafeMutablePointer<Passage>?
+  /// Of what another thread has left to this one, in place of an outer one: what that thread was passing on.
+  let inherited: [Flow]
 
   private static var innermost: UnsafeMutablePointer<Passage>? {
     kvo_current_flow()?.assumingMemoryBound(to: Passage.self)
   }
 
-  static func run(_ binding: PropertyBinding, _ flow: Flow) throws {
-    let outer = innermost
-    var passage = Passage(binding: binding, flow: flow, outer: outer)
+  /// - Parameter chain: what it is part of, where that is not what this thread is passing on.
+  static func run(_ binding: PropertyBinding, _ flow: Flow, in chain: [Flow]?) throws {
+    let current = innermost
+    var passage = Passage(
+      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain ?? [])
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_flow($0)
-      defer { kvo_set_flow(outer) }
+      defer { kvo_set_flow(current) }
       try flow.carry()
     }
   }
 
-  static func contains(_ isMeant: (Passage) -> Bool) -> Bool {
+  static func contains(_ binding: PropertyBinding) -> Bool {
     var passage = innermost
     while let one = passage {
-      if isMeant(one.pointee) { return true }
+      if one.pointee.binding === binding { return true }
+      passage = one.pointee.outer
+    }
+    return false
+  }
+
+  /// What this thread is passing on.
+  static var chain: [Flow] {
+    var chain: [Flow] = []
+    var passage = innermost
+    while let one = passage {
+      chain.append(one.pointee.flow)
+      chain += one.pointee.inherited
+      passage = one.pointee.outer
+    }
+    return chain
+  }
+
+  /// Whether something that this thread is passing on has come from a property.
+  static func comes(from property: BoundProperty) -> Bool {
+    var passage = innermost
+    while let one = passage {
+      if property.isSame(as: one.pointee.flow.source) { return true }
+      if one.pointee.inherited.contains(where: { property.isSame(as: $0.source) }) { return true }
       passage = one.pointee.outer
     }
     return false
@@ -107,14 +135,19 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private struct State {
     var tokens: [KeyValueObservation] = []
     var isOver = false
-    var isCarrying = false
+    /// At first who makes the binding: it sets the target, whatever others change meanwhile.
+    var isCarrying = true
     /// That what is carried was set by who was told of what had been carried before.
     var isRepeating = false
     /// What is left to do.
     var next: Waiting?
   }
-  /// A direction, and whether the thread that carries has made it so itself.
-  private typealias Waiting = (flow: Flow, isNested: Bool)
+  /// A direction, whether the thread that carries has made it so itself, and if not, what else had been passed on.
+  private struct Waiting {
+    let flow: Flow
+    let isNested: Bool
+    let chain: [Flow]?
+  }
 
   private let state = Locked(State())
 
@@ -142,9 +175,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     let binding = PropertyBinding()
     let token = KeyValueObservation(binding)
     binding.keep(try register(binding))
-    var first: (any Error)?
-    binding.changed(flow) { first = $0 }
-    return (token, first)
+    return (token, binding.carryFirst(flow))
   }
 
   // An end may have died meanwhile.
@@ -167,24 +198,38 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   override var isValid: Bool { !state.withLock { $0.isOver } }
 
-  /// The source has changed.
-  func changed(_ flow: Flow) {
-    changed(flow) { KVODiagnostics.report(misuse: "A binding passes on nothing: \($0)") }
+  // Returns what was wrong with that alone: what comes behind it is no part of making the binding.
+  private func carryFirst(_ flow: Flow) -> (any Error)? {
+    var error: (any Error)?
+    carry(Waiting(flow: flow, isNested: false, chain: nil)) { error = $0 }
+    carryWaiting()
+    return error
   }
 
-  private func changed(_ flow: Flow, failed: (any Error) -> Void) {
+  /// The source has changed.
+  func changed(_ flow: Flow) {
     guard !flow.isEcho, begins(flow) else { return }
-    var next: Flow? = flow
-    while let flow = next {
-      do { try Passage.run(self, flow) } catch { failed(error) }
-      next = goOn()
-    }
+    carry(Waiting(flow: flow, isNested: false, chain: nil), failed: Self.tell)
+    carryWaiting()
+  }
+
+  private func carryWaiting() {
+    while let next = goOn() { carry(next, failed: Self.tell) }
+  }
+
+  private func carry(_ waiting: Waiting, failed: (any Error) -> Void) {
+    do { try Passage.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
+  }
+
+  private static func tell(_ error: any Error) {
+    KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)")
   }
 
   // False where a thread is at it, which is left to do the rest.
   private func begins(_ flow: Flow) -> Bool {
-    let isNested = Passage.contains { $0.binding === self }
-    var waiting: Waiting? = (flow, isNested)
+    let isNested = Passage.contains(self)
+    var waiting: Waiting? = Waiting(
+      flow: flow, isNested: isNested, chain: isNested ? nil : Passage.chain)
     return state.withLock { state in
       guard !state.isOver else { return false }
       guard state.isCarrying else {
@@ -196,7 +241,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     }
   }
 
-  private func goOn() -> Flow? {
+  private func goOn() -> Waiting? {
     var waiting: Waiting?
     let goesOn = state.withLock { state in
       swap(&state.next, &waiting)
@@ -204,7 +249,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       state.isRepeating = waiting?.isNested ?? false
       return state.isCarrying
     }
-    return goesOn ? waiting?.flow : nil
+    return goesOn ? waiting : nil
   }
 }
 

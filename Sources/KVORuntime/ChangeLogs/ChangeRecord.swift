@@ -94,7 +94,9 @@ extension ChangeLog {
   public enum Cause: String, Codable, Sendable {
     /// The program.
     case change
+    /// `undo()`.
     case undo
+    /// `redo()`.
     case redo
     /// `apply(_:)`.
     case transcript
@@ -106,7 +108,9 @@ extension ChangeLog {
 
     /// Whose key it is; nil if it has died.
     public var object: KVOObject? { change.place.object.object }
+    /// The key, as it is recorded.
     public var key: String { change.place.key.key }
+    /// What happened.
     public var kind: KeyValueChange { change.kind }
     /// Where, for changes of ordered to-many properties.
     public var indexes: RangeSet<Int>? { change.ranges.map { RangeSet($0) } }
@@ -114,6 +118,7 @@ extension ChangeLog {
     public var oldValue: Any? { change.oldValue }
     /// What there is; of elements or members those that came. Nil where there is nothing.
     public var newValue: Any? { change.newValue }
+    /// What has made it.
     public var cause: Cause { change.group.cause }
     /// The same number for all records that are undone at once, and for no others.
     public var group: Int { change.group.id }
@@ -121,11 +126,11 @@ extension ChangeLog {
 }
 
 extension ChangeLog.Record: CustomStringConvertible {
-  /// `Employee.salary: setting 1000.0 → 1200.0`
+  /// `Employee.salary: setting 1000.0 -> 1200.0`
   public var description: String {
     let owner = className(of: change.place.object.recorded.type)
     let places = change.ranges.map { " at " + $0.map { "\($0)" }.joined(separator: ", ") } ?? ""
     let values = [oldValue, newValue].map { $0.map { String(reflecting: $0) } ?? "nil" }
-    return "\(owner).\(key): \(kind)\(places) \(values[0]) → \(values[1])"
+    return "\(owner).\(key): \(kind)\(places) \(values[0]) -> \(values[1])"
   }
 }

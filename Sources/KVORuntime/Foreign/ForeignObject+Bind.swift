@@ -51,7 +51,7 @@ extension KeyValueObserving where Self: KVOObject {
     return Flow(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
       [weak self] in
       guard let self, let source = end.object else { return }
-      self[keyPath: target] = transform(try source.read(keyPath))
+      self[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
     }
   }
 }

@@ -13,8 +13,9 @@ extension ForeignObject {
     return KeyValueValues { channel in
       source.observe([.initial, .new], ending: channel) { object, change in
         let isWhole = change.kind == .setting
-        let whole = isWhole ? nil : try? object.value(forKeyPath: source.keyPath)
-        if let value = isWhole ? change.newValue : whole as? Value { channel.send(value) }
+        let whole =
+          isWhole ? change.newValue : try? object.value(forKeyPath: source.keyPath, as: Value.self)
+        if let value = whole { channel.send(value) }
       }
     }
   }

@@ -44,8 +44,11 @@ public final class ForeignObject: KeyValueObserving {
   /// - Throws: `KeyValueError`, with nothing stored.
   public func setValue(_ value: Any?, forKey key: String) throws {
     guard let value = value.flatMap(flattened) else { return try set(nil, forKey: key, from: nil) }
+    // What is told of a struct as bytes is one again.
+    let isBytes = value is [UInt8]
     var made =
-      ForeignValue.make(from: value) ?? structure(value, forKey: key) ?? CoreValue.of(value)
+      (isBytes ? structure(value, forKey: key) : nil) ?? ForeignValue.make(from: value)
+      ?? structure(value, forKey: key) ?? CoreValue.of(value)
     defer { kvo_value_destroy(&made) }
     try set(&made, forKey: key, from: value)
   }
@@ -68,7 +71,7 @@ public final class ForeignObject: KeyValueObserving {
   }
 
   /// Calls a handler on each change of a key, with values of a Swift type: numbers convert, structs
-  /// are taken as values of the same size. Neither the C object nor this one is kept alive.
+  /// are taken as Swift types that have the same scalars at the same places. Neither the C object nor this one is kept alive.
   ///
   /// - Throws: `KeyValueError.undefinedKey` if the object has no such key,
   ///   `KeyValueError.typeMismatch` if its value can't become a `Value`; nothing is registered.
@@ -103,8 +106,18 @@ extension ForeignObject {
     return try body(&value)
   }
 
-  /// The value of a key or key path as a Swift type.
-  func read<Value>(_ keyPath: String, as type: Value.Type = Value.self) throws -> Value {
+  /// The value of a key or key path as a Swift type: a number of another type converted, a C struct as a Swift struct
+  /// or tuple that has the same scalars at the same places, text, objects, collections.
+  ///
+  /// ```swift
+  /// struct Point { var x, y: Double }
+  /// let target = try voice.value(forKeyPath: "target", as: Point.self)
+  /// ```
+  ///
+  /// - Throws: what `value(forKeyPath:)` throws, and `KeyValueError.typeMismatch` for what can't become one.
+  public func value<Value>(
+    forKeyPath keyPath: String, as type: Value.Type = Value.self
+  ) throws -> Value {
     var value = kvo_value()
     let error = try keyPath.withKey(className) { keyPath in
       failure { kvo_value_for_key_path(header, keyPath, &value, $0) }

@@ -33,6 +33,9 @@ enum ForeignValue {
   /// A C value as a Swift type; nil if it can't become one.
   static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
     if let same = bits(of: value, as: type) ?? elements(of: value, as: type) { return same }
+    // A struct's bytes are no numbers.
+    let isStruct = value.pointee.type?.pointee.kind == .KVO_KIND_STRUCT
+    guard !isStruct || [UInt8].self is Value.Type else { return nil }
     let conversion = ValueType.of(type).convert(ValueType.any(of: value))
     guard case .value(let converted) = conversion else { return nil }
     return converted.unbox(as: type)
@@ -70,8 +73,14 @@ enum ForeignValue {
     return kvo_value_object(UnsafeMutablePointer(made))
   }
 
-  /// A Swift value of the size of a C struct, as one.
+  /// A Swift value laid out as a C struct, or its bytes, as one.
   static func structure(_ value: Any, as type: UnsafePointer<kvo_type>) -> kvo_value? {
+    if let bytes = value as? [UInt8], type.pointee.kind == .KVO_KIND_STRUCT {
+      var made = kvo_value()
+      guard bytes.count == type.pointee.size, kvo_value_init(&made, type, bytes) == .KVO_OK
+      else { return nil }
+      return made
+    }
     func make<T>(_ value: T) -> kvo_value? {
       guard isLaidOut(T.self, like: type) else { return nil }
       var bytes = [UInt8](repeating: 0, count: max(type.pointee.size, MemoryLayout<T>.stride))
@@ -113,11 +122,23 @@ enum ForeignValue {
     return ValueType.value(of: &converted)
   }
 
-  // Structs and pointers: what has no references and the same size is taken for the same.
+  // Structs and pointers: what has no references and the same scalars at the same places.
   private static func isLaidOut<T>(_ type: T.Type, like cType: UnsafePointer<kvo_type>) -> Bool {
     let kind = cType.pointee.kind
-    guard kind == .KVO_KIND_STRUCT || kind == .KVO_KIND_POINTER, _isPOD(type) else { return false }
-    return [MemoryLayout<T>.size, MemoryLayout<T>.stride].contains(cType.pointee.size)
+    guard kind == .KVO_KIND_STRUCT || kind == .KVO_KIND_POINTER, _isPOD(type),
+      [MemoryLayout<T>.size, MemoryLayout<T>.stride].contains(cType.pointee.size)
+    else { return false }
+    return layout(of: cType)?.matches(type) ?? false
+  }
+
+  // Types of C live for ever.
+  private static let layouts = Locked<[UnsafePointer<kvo_type>: StructLayout?]>([:])
+
+  private static func layout(of type: UnsafePointer<kvo_type>) -> StructLayout? {
+    if let known = layouts.withLock({ $0[type] }) { return known }
+    let made = StructLayout(encoding: String(cString: type.pointee.encoding))
+    layouts.withLock { $0[type] = made }
+    return made
   }
 
   private static func bytes(of value: UnsafePointer<kvo_value>) -> UnsafeRawBufferPointer? {

@@ -24,7 +24,6 @@ final class DeathWatches: Sendable {
     // By the order of registration.
     var handlers: [UInt64: () -> Void] = [:]
     var last: UInt64 = 0
-    var isOver = false
   }
 
   private nonisolated(unsafe) static var mark: UInt8 = 0
@@ -64,19 +63,18 @@ final class DeathWatches: Sendable {
     return KeyValueObservation(DeathWatch(self, number))
   }
 
-  // The object has died.
+  // The object has died. One that has been ended meanwhile is not called any more.
   private func tell() {
-    let handlers = state.withLock { state in
-      state.isOver = true
-      defer { state.handlers = [:] }
-      return state.handlers
-    }
-    for number in handlers.keys.sorted() { handlers[number]?() }
+    let numbers = state.withLock { $0.handlers.keys.sorted() }
+    for number in numbers { take(number)?() }
+  }
+
+  private func take(_ number: UInt64) -> (() -> Void)? {
+    state.withLock { $0.handlers.removeValue(forKey: number) }
   }
 
   fileprivate func remove(_ number: UInt64) {
-    let handler = state.withLock { $0.handlers.removeValue(forKey: number) }
-    withExtendedLifetime(handler) {}
+    withExtendedLifetime(take(number)) {}
   }
 
   fileprivate func has(_ number: UInt64) -> Bool {

@@ -149,8 +149,9 @@ static inline const void *_Nullable kvo_swift_field_type(const void *type, intpt
 enum {
   KVO_SWIFT_CLASS = 0,
   KVO_SWIFT_LARGEST_KIND = 0x7ff, ///< beyond: a class of Objective-C
-  KVO_SWIFT_OPTIONAL = 0x202,     ///< word 2: what it wraps
-  KVO_SWIFT_TUPLE = 0x301,        ///< word 1: how many; from word 3 on: type and offset of each
+  KVO_SWIFT_STRUCT = 0x200,
+  KVO_SWIFT_OPTIONAL = 0x202, ///< word 2: what it wraps
+  KVO_SWIFT_TUPLE = 0x301,    ///< word 1: how many; from word 3 on: type and offset of each
   KVO_SWIFT_FUNCTION = 0x302,
   KVO_SWIFT_EXISTENTIAL = 0x303,
   KVO_SWIFT_METATYPE = 0x304, ///< word 1: whose
@@ -160,6 +161,12 @@ enum {
 static inline bool kvo_swift_is_class(const void *type) {
   uintptr_t kind = *(const uintptr_t *)type;
   return kind == KVO_SWIFT_CLASS || kind > KVO_SWIFT_LARGEST_KIND;
+}
+
+/// A struct or a tuple.
+static inline bool kvo_swift_is_aggregate(const void *type) {
+  uintptr_t kind = *(const uintptr_t *)type;
+  return kind == KVO_SWIFT_STRUCT || kind == KVO_SWIFT_TUPLE;
 }
 
 /// `Any`, `AnyObject`, `any P`.

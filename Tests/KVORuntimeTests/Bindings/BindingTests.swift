@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Dispatch
 import Glibc
 import KVORuntime
 import ModelFixtures
@@ -42,6 +43,50 @@ import Testing
         return told
       }
     }
+  }
+
+  @Test(
+    "L1 L2: one that is made while its target is passed on sets it all the same, and one to itself once"
+  )
+  func madeInside() {
+    let (third, master) = (Cell(), Cell())
+    master.value = 77
+    let outer = target.bind(\.value, to: source, \.value)
+    var inner: KeyValueObservation?
+    let observer = target.observe(\.value) { [source] _, _ in
+      if inner == nil { inner = source.bind(\.value, to: master, \.value) }
+    }
+    source.value = 1
+    #expect(source.value == 77 && inner?.isValid == true)
+    third.value = 20
+    let own = third.bind(\.value, to: third, \.value) { min($0, 9) }
+    #expect(third.value == 9)
+    withExtendedLifetime((outer, observer, own)) {}
+  }
+
+  @Test(
+    "L4: what another thread changes meanwhile comes with its own history, not with that of who carries it"
+  )
+  func handedOver() {
+    nonisolated(unsafe) let (a, b, c) = (Cell(), Cell(), Cell())
+    let (inside, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let bindings = [b.bindTwoWay(\.value, to: a, \.value), c.bindTwoWay(\.value, to: b, \.value)]
+    let observer = c.observe(\.value) { cell, _ in
+      guard cell.value == 1 else { return }
+      inside.signal()
+      done.wait()
+    }
+    onThreads(2) { thread in
+      if thread == 0 {
+        a.value = 1
+        return
+      }
+      inside.wait()
+      c.value = 2
+      done.signal()
+    }
+    #expect([a.value, b.value, c.value] == [2, 2, 2])
+    withExtendedLifetime((bindings, observer)) {}
   }
 
   // MARK: What is passed on
@@ -407,6 +452,25 @@ import Testing
     #expect(!last.isValid)
     account = nil
     withExtendedLifetime(mortal) {}
+  }
+
+  @Test("L5: what comes while it is made is no error of making it")
+  func laterError() async {
+    await #expect(processExitsWith: .success) {
+      let heard = Locked<[String]>([])
+      KVODiagnostics.misuse = { message in heard.withLock { $0.append(message) } }
+      let (cell, account) = (Cell(), CAccount())
+      cell.text = "1"
+      let observer = try account.wrapped.observe("balance", as: Double.self) { _, _ in
+        cell.text = "much"
+      }
+      let token = try account.wrapped.bind("balance", to: cell, \.text) { text -> Any in
+        text == "1" ? 1.5 : text
+      }
+      precondition(token.isValid && account_balance(account.pointer) == 1.5)
+      precondition(heard.withLock { $0.count } == 1)
+      withExtendedLifetime(observer) {}
+    }
   }
 
   @Test("L5: what can't be bound is thrown, and nothing is registered; what comes later is misuse")

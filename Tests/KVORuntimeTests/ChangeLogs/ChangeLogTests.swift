@@ -24,14 +24,14 @@ import Testing
     firm.mutableSet(\.tags).formUnion(["x"])
     #expect(
       try texts(log) == [
-        #"Firm.name: setting "" → "A""#,
-        #"Firm.note: setting nil → "n""#,
-        #"Firm.note: setting "n" → nil"#,
-        "Firm.figures: insertion at 0..<3 nil → [5, 6, 7]",
-        "Firm.figures: removal at 1..<2 [6] → nil",
-        "Firm.figures: replacement at 0..<1 [5] → [9]",
-        "Firm.figures: setting [9, 7] → []",
-        #"Firm.tags: insertion nil → Set(["x"])"#,
+        #"Firm.name: setting "" -> "A""#,
+        #"Firm.note: setting nil -> "n""#,
+        #"Firm.note: setting "n" -> nil"#,
+        "Firm.figures: insertion at 0..<3 nil -> [5, 6, 7]",
+        "Firm.figures: removal at 1..<2 [6] -> nil",
+        "Firm.figures: replacement at 0..<1 [5] -> [9]",
+        "Firm.figures: setting [9, 7] -> []",
+        #"Firm.tags: insertion nil -> Set(["x"])"#,
       ])
     #expect(log.count == 8 && log.firstPosition == 0)
     let record = log[3]
@@ -180,9 +180,10 @@ import Testing
     }
     #expect(
       try texts(log) == [
-        "Firm.figures: insertion at 0..<1 nil → [1]", "Firm.figures: insertion at 1..<2 nil → [2]",
-        #"Firm.name: setting "" → "x""#, #"Firm.note: setting nil → "first""#,
-        #"Firm.name: setting "x" → "u""#,
+        "Firm.figures: insertion at 0..<1 nil -> [1]",
+        "Firm.figures: insertion at 1..<2 nil -> [2]",
+        #"Firm.name: setting "" -> "x""#, #"Firm.note: setting nil -> "first""#,
+        #"Firm.name: setting "x" -> "u""#,
       ])
     #expect(Set(try log.records().map(\.group)).count == 3)
     try withExtendedLifetime((token, clamp)) {
@@ -262,15 +263,15 @@ import Testing
     let log = try Firm.recorded(firm)
     log.withGroup {
       for text in ["a", "ab", "abc"] { firm.name = text }
-      #expect((try? texts(log)) == [#"Firm.name: setting "" → "abc""#])
+      #expect((try? texts(log)) == [#"Firm.name: setting "" -> "abc""#])
       firm.name = "abcd"
       firm.note = "n"
       firm.name = "e"
     }
     #expect(
       try texts(log) == [
-        #"Firm.name: setting "" → "abc""#, #"Firm.name: setting "abc" → "abcd""#,
-        #"Firm.note: setting nil → "n""#, #"Firm.name: setting "abcd" → "e""#,
+        #"Firm.name: setting "" -> "abc""#, #"Firm.name: setting "abc" -> "abcd""#,
+        #"Firm.note: setting nil -> "n""#, #"Firm.name: setting "abcd" -> "e""#,
       ])
     try log.undo()
     #expect(firm.name == "" && firm.note == nil)

@@ -60,4 +60,21 @@ import Testing
     try items.remove(2)
     #expect(try (object.value(forKey: "items") as? SetProxy).map { Set($0) } == [1])
   }
+
+  @Test(
+    "K1: a collection that methods of C offer is yielded as a whole after each change of its elements"
+  )
+  func sequence() async throws {
+    let methods: shelf_methods = [.SHELF_COUNT, .SHELF_OBJECT, .SHELF_INSERT, .SHELF_REMOVE]
+    let created = try #require(kvo_object_create(shelf_class(methods)))
+    let object = ForeignObject(OpaquePointer(created))
+    kvo_object_release(created)
+    var values = try object.values(of: "items", as: [Int].self).makeAsyncIterator()
+    #expect(await values.next() == [])
+    let items = try object.mutableArrayValue(forKey: "items")
+    try items.append(5)
+    #expect(await values.next() == [5])
+    try items.insert(6, at: 0)
+    #expect(await values.next() == [6, 5])
+  }
 }

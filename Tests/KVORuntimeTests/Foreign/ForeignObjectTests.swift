@@ -182,6 +182,42 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
+  @Test(
+    "D5: a C struct is a Swift type with the same scalars at the same places, and none of the same size"
+  )
+  func layouts() throws {
+    struct Odd {
+      var a, b: Int32
+      var c: Float
+      var d: Bool
+    }
+    struct Nested {
+      struct Inner { var value: Double }
+      var first: Inner
+      var second: (Double, Void)
+    }
+    let account = CAccount()
+    let object = account.wrapped
+    account_setPlace(account.pointer, location(latitude: 3, longitude: 4))
+    #expect(try object.value(forKeyPath: "place", as: Location.self).longitude == 4)
+    #expect(try object.value(forKeyPath: "place", as: Nested.self).second.0 == 4)
+    #expect(try object.value(forKeyPath: "place", as: (Double, Double).self) == (3, 4))
+    func isRefused<Value>(_ type: Value.Type) -> Bool {
+      keyValueError { _ = try object.value(forKeyPath: "place", as: type) } != nil
+    }
+    #expect(isRefused(Double?.self) && isRefused(Odd.self) && isRefused((Int, Int).self))
+    #expect(
+      isRefused([Double].self) && isRefused(Double.self) && isRefused((Float, Float, Double).self))
+    #expect(throws: KeyValueError.self) {
+      try object.setValue(Odd(a: 1, b: 2, c: 3, d: true), forKey: "place")
+    }
+    let bytes = try #require(try object.value(forKey: "place") as? [UInt8])
+    account_setPlace(account.pointer, location(latitude: 0, longitude: 0))
+    try object.setValue(bytes, forKey: "place")
+    #expect(account_place(account.pointer).longitude == 4)
+    #expect(throws: KeyValueError.self) { try object.setValue(bytes + [0], forKey: "place") }
+  }
+
   @Test("D6: a set from Swift by key is one change, told to Swift and C alike")
   func setFromSwift() throws {
     let account = CAccount()
