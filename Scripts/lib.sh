@@ -114,6 +114,10 @@ require_spin() {
   have spin gcc || install_packages "spin (for the checks alone)" spin gcc libc6-dev
 }
 
+require_gdb() {
+  have gdb || install_packages "gdb (for the checks alone)" gdb
+}
+
 # A terminal that a script can type on and look at.
 require_tmux() {
   have tmux || install_packages "tmux (for the checks alone)" tmux
