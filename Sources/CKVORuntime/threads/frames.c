@@ -404,30 +404,19 @@ void kvo_frames_visit_brackets(const kvo_object *object,
 
 // MARK: What a thread is at
 
-static kvo_frame *outermost_in(kvo_frame_block *block, const kvo_frame *end) {
-  for (kvo_frame *frame = block->frames; frame < end; frame++) {
+// NULL where none of the lowest block is left, below accesses that were suspended: then what they belong to is not
+// known any more.
+static const kvo_frame *outermost(kvo_thread *thread) {
+  const kvo_frame *end = thread->block == &thread->first ? thread->top : end_of(&thread->first);
+  for (const kvo_frame *frame = thread->first.frames; frame < end; frame++) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
     if (state != KVO_FRAME_FREE && state != KVO_FRAME_ABANDONED) return frame;
   }
   return NULL;
 }
 
-// Mostly the first frame of all.
-static kvo_frame *outermost(kvo_thread *thread) {
-  kvo_frame *found = NULL;
-  if (thread->block != &thread->first) found = outermost_in(&thread->first, end_of(&thread->first));
-  if (found) return found;
-  const kvo_frame *end = thread->top;
-  for (kvo_frame_block *block = thread->block; block; block = block->previous) {
-    kvo_frame *frame = outermost_in(block, end);
-    if (frame) found = frame;
-    if (block->previous) end = end_of(block->previous);
-  }
-  return found;
-}
-
 bool kvo_binding_began_before(uint64_t stamp) {
-  kvo_frame *frame = kvo_this_thread ? outermost(kvo_this_thread) : NULL;
+  const kvo_frame *frame = kvo_this_thread ? outermost(kvo_this_thread) : NULL;
   return frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp;
 }
 

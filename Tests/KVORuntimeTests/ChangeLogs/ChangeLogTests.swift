@@ -226,6 +226,20 @@ import Testing
     #expect(firm.name == "" && firm.note == nil && !log.canUndo)
   }
 
+  @Test("N2: a change that others follow within, more than a block of frames deep, is one group")
+  func deep() throws {
+    let log = try Firm.recorded(firm)
+    let token = firm.observe(\.figures) { firm, _ in
+      if firm.figures.count < 40 { firm.mutableArray(\.figures).append(firm.figures.count) }
+    }
+    firm.figures = []
+    #expect(log.count == 41 && Set(try log.records().map(\.group)).count == 1)
+    firm.name = "x"
+    try log.undo()
+    #expect(firm.figures.count == 40 && firm.name == "")
+    withExtendedLifetime(token) {}
+  }
+
   // MARK: Groups
 
   @Test("N2: outside of groups each change is one; inside, all that comes until the outermost ends")

@@ -218,6 +218,40 @@ import Testing
     #expect(throws: KeyValueError.self) { try object.setValue(bytes + [0], forKey: "place") }
   }
 
+  private final class Model: Tracked {
+    @Observed var level = 1
+    @Observed var account: ForeignObject?
+    var double: Int { level * 2 }
+    override class func registerKeys() { declareKeys { $0.computed("double", \.double) } }
+  }
+
+  @Test(
+    "D5 F5: callbacks of C observe a Swift object: its keys, computed ones, and paths on into C")
+  func callbacks() throws {
+    let model = Model()
+    let account = CAccount()
+    model.account = account.wrapped
+    let told = Log()
+    let callback: kvo_callback = { context, object, key, change in
+      let log = Unmanaged<Log>.fromOpaque(context!).takeUnretainedValue()
+      let new = kvo_change_get_new(change).map { kvo_value_get_double($0) }
+      log.note("\(String(cString: key)) \(new ?? -1)")
+    }
+    var handles: [OpaquePointer?] = [nil, nil, nil]
+    for (index, key) in ["level", "double", "account.balance"].enumerated() {
+      let status = kvo_add_callback(
+        header(of: model), key, .KVO_NEW, callback, Unmanaged.passUnretained(told).toOpaque(), nil,
+        &handles[index], nil)
+      #expect(status == .KVO_OK)
+    }
+    model.level = 3
+    account_setBalance(account.pointer, 7)
+    #expect(told.take() == ["level 3.0", "double 6.0", "account.balance 7.0"])
+    for handle in handles { kvo_handle_release(handle) }
+    model.level = 4
+    #expect(told.take() == [])
+  }
+
   @Test("D6: a set from Swift by key is one change, told to Swift and C alike")
   func setFromSwift() throws {
     let account = CAccount()

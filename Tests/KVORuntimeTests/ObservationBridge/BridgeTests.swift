@@ -2,10 +2,12 @@ import Foundation
 import Testing
 
 /// O: `@Observed` properties that Swift's Observation tracks. Each case is one of `Tests/ObservationBridge`, a program
-/// of its own: what links the bridge has every read asked about.
+/// of its own: what links the bridge has every read asked about. It lies where `swift build` puts the tests; a test
+/// program that is linked elsewhere (coverage, mutants) does without: `Scripts/checks/bridge` has the sabotages.
 @Suite struct BridgeTests {
   @Test(
     "O1 O2 O3: what is read while Observation tracks tells it of its next change",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: program.path)),
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
       "sequence",
@@ -13,7 +15,7 @@ import Testing
   func runs(_ name: String) throws {
     let program = Process()
     let output = Pipe()
-    program.executableURL = Self.folder.appending(path: "ObservationBridge")
+    program.executableURL = Self.program
     program.arguments = [name]
     program.standardOutput = output
     program.standardError = output
@@ -23,7 +25,7 @@ import Testing
     #expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
   }
 
-  // Where the test's own program is.
-  private static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent()
+  // Beside the test's own program.
+  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "ObservationBridge")
 }
