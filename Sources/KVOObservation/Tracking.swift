@@ -102,7 +102,7 @@ private final class TrackedObject: Sendable {
       .map { Unmanaged<TrackedObject>.fromOpaque($0).takeRetainedValue() }
   }
 
-  private static let making = Mutexed(())
+  private static let making = Mutexed(false)
 
   /// - Parameter probe: what tracks knows of it already. Where another thread has been first, its own stays, and this
   ///   one ends.

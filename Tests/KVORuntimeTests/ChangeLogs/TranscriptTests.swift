@@ -61,6 +61,24 @@ import Testing
     try send()  // of nothing
   }
 
+  @Test("N4: who joins has the same number in both graphs, in whatever order they come in")
+  func numbers() throws {
+    let (here, there) = (Firm(), Firm())
+    let second = Clerk("second")
+    // Joins before the one that it follows, behind which it is recorded.
+    let token = here.observe(\.staff) { firm, _ in
+      if firm.staff.count == 1 { firm.mutableArray(\.staff).append(second) }
+    }
+    let (log, other) = (try Firm.recorded(here), try Firm.recorded(there))
+    here.mutableArray(\.staff).append(Clerk("first"))
+    try carry(log.transcript(), to: other)
+    let sent = log.count
+    second.salary = 2
+    try carry(log.transcript(from: sent), to: other)
+    #expect(there.state == here.state && there.staff.last?.salary == 2)
+    withExtendedLifetime(token) {}
+  }
+
   @Test("N4: what has been applied is one group of its own, which can be undone")
   func undone() throws {
     let (here, there) = (filled(), filled())
