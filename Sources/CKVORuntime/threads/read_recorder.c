@@ -1,7 +1,11 @@
 // What bindings have of their own on each thread. The recorder of reads: how they learn what a computed key reads.
+
+// Said before the headers' inline functions use it, or gcc refuses.
+extern __thread void *kvo_recorder __attribute__((weak, tls_model("initial-exec")));
+
 #include "threads/kvo_read_recorder.h"
 
-__attribute__((weak)) __thread void *kvo_recorder;
+__thread void *kvo_recorder;
 const char kvo_asking;
 __thread kvo_reads *kvo_sink;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
