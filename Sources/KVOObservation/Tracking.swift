@@ -138,7 +138,8 @@ private final class TrackedKey: @unchecked Sendable {
   // Observed first: of what is set after it has been read, who tracks is told.
   func read(_ object: UnsafeMutablePointer<kvo_object>) {
     let made: Registration? = registration.withLock { registration in
-      guard registration == nil else { return nil }
+      // One that another thread is still making may come too late for this one.
+      guard registration?.isBegun != true else { return nil }
       registration = Registration(self)
       return registration
     }
@@ -148,9 +149,8 @@ private final class TrackedKey: @unchecked Sendable {
 
   fileprivate func told(_ registration: Registration, isPrior: Bool) {
     // Whoever reads from now on waits for the change after this one.
-    if isPrior || !registration.isPriorTold {
+    if registration.isFirstToTell() || isPrior {
       leave(registration)
-      registration.isPriorTold = true
       registrar.willChange()
     }
     guard !isPrior else { return }
@@ -167,11 +167,27 @@ private final class TrackedKey: @unchecked Sendable {
 /// One registration with the core: until the key has changed once.
 private final class Registration: @unchecked Sendable {
   private let key: TrackedKey
-  private let state = Mutexed<(handle: OpaquePointer?, isOver: Bool)>((nil, false))
-  /// Of the one change that is told, by its thread.
-  var isPriorTold = false
+  private struct State {
+    var handle: OpaquePointer?
+    var isBegun = false
+    var isTold = false
+    var isOver = false
+  }
+
+  private let state = Mutexed(State())
 
   init(_ key: TrackedKey) { self.key = key }
+
+  /// Whether it is told of every change from now on.
+  var isBegun: Bool { state.withLock { $0.isBegun } }
+
+  /// Whether nobody has been told of a change by it, as is from now on.
+  func isFirstToTell() -> Bool {
+    state.withLock { state in
+      defer { state.isTold = true }
+      return !state.isTold
+    }
+  }
 
   func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) {
     var handle: OpaquePointer?
@@ -183,7 +199,7 @@ private final class Registration: @unchecked Sendable {
       return Unmanaged<Registration>.fromOpaque(context).release()
     }
     let isOver = state.withLock { state in
-      if !state.isOver { state.handle = handle }
+      if !state.isOver { (state.handle, state.isBegun) = (handle, true) }
       return state.isOver
     }
     if isOver { kvo_handle_release(handle) }
@@ -191,7 +207,7 @@ private final class Registration: @unchecked Sendable {
 
   func end() {
     let handle = state.withLock { state in
-      defer { state = (nil, true) }
+      defer { (state.handle, state.isOver) = (nil, true) }
       return state.handle
     }
     kvo_handle_release(handle)

@@ -255,16 +255,16 @@ extension ChangeHistory {
     group.forget()
     if cause == .undo {
       Self.remove(group, from: &undo)
-      keep(made, in: &redo)
+      Self.keep(made, in: &redo)
     } else {
       Self.remove(group, from: &redo)
-      keep(made, in: &undo)
+      Self.keep(made, in: &undo)
     }
   }
 
   /// Makes a group one that can be undone.
   mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
-    keep(group, in: &undo)
+    Self.keep(group, in: &undo)
     return forgetRedo()
   }
 
@@ -273,7 +273,8 @@ extension ChangeHistory {
     if groups.last === group { groups.removeLast() } else { groups.removeAll { $0 === group } }
   }
 
-  private func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
+  // Static: a method of the history would have the groups copied, which it holds as well.
+  private static func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
     if group.changes.isEmpty { group.forget() } else { groups.append(group) }
   }
 }

@@ -11,6 +11,9 @@ public enum ChangeLogError: Error, Equatable, Sendable {
   case unknownObject(number: Int)
   /// A transcript makes an object that this log has already: its graph is another one.
   case knownObject(number: Int)
+  /// Elements are to be changed that are not there: of an object in another graph than the transcript's, or of a key that has
+  /// been changed meanwhile without the log.
+  case otherElements(key: String, className: String)
   /// No recorded class has such a name, or no keys are recorded for it.
   case unknownKey(key: String, className: String)
   /// An object of the class joins, and no `making:` tells how one is made.
@@ -33,6 +36,8 @@ extension ChangeLogError: CustomStringConvertible {
       "The transcript has an object \(number), which this log does not know."
     case .knownObject(let number):
       "The transcript makes an object \(number), which this log has already."
+    case .otherElements(let key, let className):
+      "\(quoted(key)) of \(className) has not the elements that the log is to change."
     case .unknownKey(let key, let className):
       "This log records no \(quoted(key)) of a class \(className)."
     case .cannotMake(let className):

@@ -94,5 +94,7 @@ final class ArrivingObjects: Sendable {
     numbers.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }
   }
 
-  func removeAll() { numbers.withLock { $0 = [:] } }
+  func remove(_ objects: some Sequence<KVOObject>) {
+    numbers.withLock { for object in objects { $0[ObjectIdentifier(object)] = nil } }
+  }
 }

@@ -5,7 +5,8 @@ struct ChangeStep {
   private let object: KVOObject?
   private let key: RecordedKey
   let kind: KeyValueChange
-  let ranges: [Range<Int>]?
+  /// Of elements; nil of a setting, and of members.
+  let indexes: RangeSet<Int>?
   /// What goes, and what comes.
   let oldValue, newValue: Any?
 
@@ -16,7 +17,7 @@ struct ChangeStep {
     self.object = object
     self.key = key
     self.kind = kind
-    self.ranges = ranges
+    indexes = ranges.map { RangeSet($0) }
     oldValue = old
     newValue = new
   }
@@ -49,8 +50,14 @@ struct ChangeStep {
   func perform() throws {
     guard let object else { return }
     if kind == .setting { return try key.set(newValue, of: object) }
-    guard let ranges else { return try changeMembers(of: object) }
-    try changeElements(of: object, at: RangeSet(ranges))
+    guard let indexes else { return try changeMembers(of: object) }
+    try changeElements(of: object, at: indexes)
+  }
+
+  /// Of what a step asks of a value that is otherwise.
+  var misfit: ChangeLogError {
+    .otherElements(
+      key: key.key, className: object.map { className(of: type(of: $0)) } ?? "an object that died")
   }
 
   private func changeElements(of object: KVOObject, at indexes: RangeSet<Int>) throws {

@@ -42,8 +42,8 @@ extension ChangeLog {
   ///   throws: then what was done is taken back.
   /// - Complexity: O(*n*) in its length.
   public func apply(_ transcript: Transcript) throws {
-    defer { arrivals.removeAll() }
     let arriving = try makeArriving(transcript)
+    defer { arrivals.remove(arriving.values) }
     let steps = try transcript.lines.map { try $0.step(in: self, arriving) }
     try perform(steps, .transcript, name: nil) { made in
       release(history.withLock { $0.keepApplied(made) })
@@ -58,11 +58,10 @@ extension ChangeLog {
       guard object(joined.number) == nil, made[joined.number] == nil else {
         throw ChangeLogError.knownObject(number: joined.number)
       }
-      let object = try selection.make(joined.className)
-      made[joined.number] = object
-      arrivals.add(object, joined.number)
+      made[joined.number] = try selection.make(joined.className)
     }
     for joined in joined { try set(joined.values, of: made[joined.number]!, made) }
+    for (number, object) in made { arrivals.add(object, number) }
     return made
   }
 

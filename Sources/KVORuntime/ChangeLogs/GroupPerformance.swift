@@ -20,15 +20,21 @@ final class GroupPerformance {
   func run(_ failed: () -> [ChangeStep]) throws {
     do {
       for step in steps { try perform(step) }
-      try settle()
+      try settle { try setRight($0) }
     } catch {
       let back = GroupPerformance(log, failed())
       // Of these keys what they were is what comes of all, backwards.
       back.happened = happened
       back.disturbed = disturbed
-      try? back.run { [] }
+      back.takeBack()
       throw error
     }
+  }
+
+  // What can't be done is left.
+  private func takeBack() {
+    do { for step in steps { try perform(step) } } catch {}
+    settle { try? setRight($0) }
   }
 
   private func perform(_ step: ChangeStep) throws {
@@ -71,7 +77,7 @@ final class GroupPerformance {
 
   private static let mostRounds = 8
 
-  private func settle() throws {
+  private func settle(_ setRight: (DisturbedKey) throws -> Void) rethrows {
     for _ in 0..<Self.mostRounds {
       let wrong = disturbed.filter { !$0.isRight }
       if wrong.isEmpty { return record() }
@@ -84,7 +90,7 @@ final class GroupPerformance {
   private func setRight(_ key: DisturbedKey) throws {
     key.isRight = true
     guard let object = key.place.object.object else { return }
-    if key.target == nil { find(key, in: object) }
+    if key.target == nil { try find(key, in: object) }
     let target = key.target?.value
     _ = try attempt {
       try key.place.key.set(target, of: object)
@@ -94,13 +100,13 @@ final class GroupPerformance {
   }
 
   // From what it is now back to where all began, and from there on by the steps alone.
-  private func find(_ key: DisturbedKey, in object: KVOObject) {
+  private func find(_ key: DisturbedKey, in object: KVOObject) throws {
     let place = key.place
     let now = (try? object.value(forKey: place.key.key)) ?? nil
     let back = happened.reversed().filter { $0.place.isSame(as: place) }
-    let start = back.reduce(FoldedValue(now)) { $0.after(ChangeStep(undoing: $1)) }
+    let start = try back.reduce(FoldedValue(now)) { try $0.after(ChangeStep(undoing: $1)) }
+    key.target = try steps.filter { $0.isOf(place) }.reduce(start) { try $0.after($1) }
     key.start = start  // elements are of any type in it
-    key.target = steps.filter { $0.isOf(place) }.reduce(start) { $0.after($1) }
   }
 
   // The log has what it was, and what it has become. Of steps that were made it has records already.
@@ -109,7 +115,7 @@ final class GroupPerformance {
       guard let start = key.start, let target = key.target else { continue }
       log.history.withLock { history in
         let made = history.performed.filter { $0.place.isSame(as: key.place) }
-        let known = made.reduce(start) { $0.after(ChangeStep(repeating: $1)) }
+        let known = (try? made.reduce(start) { try $0.after(ChangeStep(repeating: $1)) }) ?? start
         let (old, new) = (key.place.key.typed(known.value), key.place.key.typed(target.value))
         history.record(RecordedChange(key.place, .setting, nil, old: old, new: new, joined: []))
       }
@@ -143,21 +149,28 @@ struct FoldedValue {
 
   init(_ value: Any?) { self.value = value }
 
-  func after(_ step: ChangeStep) -> FoldedValue {
+  /// - Throws: `ChangeLogError.otherElements` where the step does not fit.
+  func after(_ step: ChangeStep) throws -> FoldedValue {
     if step.kind == .setting { return FoldedValue(step.newValue) }
-    guard let ranges = step.ranges else { return FoldedValue(members(step)) }
-    return FoldedValue(elements(step, ranges))
+    guard let indexes = step.indexes else { return FoldedValue(members(step)) }
+    guard let elements = elements(step, indexes) else { throw step.misfit }
+    return FoldedValue(elements)
   }
 
-  private func elements(_ step: ChangeStep, _ ranges: [Range<Int>]) -> [Any] {
+  // Nil where it has not as many elements, or as many do not come.
+  private func elements(_ step: ChangeStep, _ indexes: RangeSet<Int>) -> [Any]? {
     var elements = value as? [Any] ?? []
     let new = step.newValue as? [Any] ?? []
+    let places = indexes.ranges.joined()
+    let count = elements.count + (step.kind == .insertion ? new.count : 0)
+    guard (places.last ?? -1) < count, step.kind == .removal || places.count == new.count else {
+      return nil
+    }
     switch step.kind {
     case .insertion:
-      for (index, element) in zip(ranges.joined(), new) { elements.insert(element, at: index) }
-    case .removal: elements.removeSubranges(RangeSet(ranges))
-    case .replacement:
-      for (index, element) in zip(ranges.joined(), new) { elements[index] = element }
+      for (index, element) in zip(places, new) { elements.insert(element, at: index) }
+    case .removal: elements.removeSubranges(indexes)
+    case .replacement: for (index, element) in zip(places, new) { elements[index] = element }
     case .setting: break
     }
     return elements

@@ -53,6 +53,10 @@ extension TranscriptLine: Encodable {
         forKey: .kind, in: line, debugDescription: "There is no such kind of change.")
     }
     self.kind = kind
+    guard ranges?.contains(where: { $0.lowerBound < 0 }) != true else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .ranges, in: line, debugDescription: "An index is not negative.")
+    }
     let type = try selection.codedKey(key, className)
     old = try TranscriptValue(from: line.superDecoder(forKey: .old), type)
     new = try TranscriptValue(from: line.superDecoder(forKey: .new), type)
@@ -66,6 +70,9 @@ extension TranscriptLine: Encodable {
 extension TranscriptLine.Joined: Encodable {
   private enum CodingKeys: CodingKey { case number, className, values }
 
+  // Whatever a transcript says, there are more for the objects that join later.
+  private static let numbers = 1...Int.max / 2
+
   func encode(to encoder: any Encoder) throws {
     var joined = encoder.container(keyedBy: CodingKeys.self)
     try joined.encode(number, forKey: .number)
@@ -76,6 +83,10 @@ extension TranscriptLine.Joined: Encodable {
   fileprivate init(from decoder: any Decoder, _ selection: RecordedSelection) throws {
     let joined = try decoder.container(keyedBy: CodingKeys.self)
     number = try joined.decode(Int.self, forKey: .number)
+    guard Self.numbers.contains(number) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .number, in: joined, debugDescription: "No object has such a number.")
+    }
     className = try joined.decode(String.self, forKey: .className)
     var values: [NamedValue] = []
     var encoded = try joined.nestedUnkeyedContainer(forKey: .values)
