@@ -90,6 +90,7 @@ extension ChangeHistory {
     }
     let group = open ?? action(on: thread)
     if let last = mergeable(with: change, in: group) {
+      last.group.goOn(on: thread)
       return garbage + [replaceNew(of: last, by: change)]
     }
     append(change, to: group ?? single(on: thread))

@@ -56,11 +56,11 @@ final class RecordedChange: @unchecked Sendable {
 final class ChangeGroup: @unchecked Sendable {
   let id: Int
   let cause: ChangeLog.Cause
-  /// Who has made it, where it is not the program's: changes outside of all groups.
-  let thread: UnsafeRawPointer?
-  /// When it was made (`kvo_binding_stamp`).
-  let stamp: UInt64
   // The rest under the log's lock.
+  /// Who has made it, where it is not the program's: changes outside of all groups.
+  private(set) var thread: UnsafeRawPointer?
+  /// When it was made, or last joined by a set that repeats another (`kvo_binding_stamp`).
+  private(set) var stamp: UInt64
   var name: String?
   var changes: [RecordedChange] = []
   /// Whether it can be undone or redone, or is open.
@@ -75,6 +75,11 @@ final class ChangeGroup: @unchecked Sendable {
   }
 
   var isSingle: Bool { thread != nil }
+
+  /// What the set leads to that has just been merged with one of the group's is in the group, too.
+  func goOn(on thread: UnsafeRawPointer) {
+    if isSingle { (self.thread, stamp) = (thread, kvo_binding_stamp()) }
+  }
 
   /// It is wanted no more: its changes live as long as the log has them, or somebody else.
   func forget() {

@@ -293,6 +293,25 @@ import Testing
     #expect(firm.name == "" && firm.note == nil)
   }
 
+  @Test("N2: what a repeated set leads to is in the group of the set that it repeats")
+  func mergedReactions() throws {
+    let firm = Firm()
+    let log = try Firm.recorded(firm)
+    log.mergesRepeatedSets = true
+    let token = firm.observe(\.name) { firm, _ in
+      if firm.name.count > 2 { firm.note = firm.name }
+    }
+    firm.name = "a"
+    firm.name = "abc"
+    firm.name = "d"
+    #expect(log.count == 3 && firm.note == "abc")
+    try log.undo()
+    #expect(firm.name == "abc" && firm.note == "abc")
+    try log.undo()
+    #expect(firm.name == "" && firm.note == nil && !log.canUndo)
+    withExtendedLifetime(token) {}
+  }
+
   @Test("N2: outside of groups they are one where the log is told so, and undone at once")
   func mergesSingles() throws {
     let log = try Firm.recorded(firm)
