@@ -5,11 +5,14 @@ Usage: examples.py FILE.md FOLDER
 Each block of Swift, C or C++ code follows a comment that says what is to be done with it: either
 `<!-- fragment -->`, nothing, or
 
+    <!-- example: first.swift -->
+
+which gives FOLDER/first.swift, and FOLDER/first.swift.txt of what the next block, of no language, shows as
+its output. Where readers need not see that, it stands in the comment:
+
     <!-- example: first.swift, prints:
     balance is 10
     -->
-
-which gives FOLDER/first.swift and FOLDER/first.swift.txt.
 """
 
 import pathlib
@@ -17,7 +20,8 @@ import re
 import sys
 
 BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c|cpp)\n(.*?)^```$", re.M | re.S)
-EXAMPLE = re.compile(r"\s*example:\s*([\w-]+\.(?:swift|c|cpp)),\s*prints:(.*)", re.S)
+EXAMPLE = re.compile(r"example:\s*([\w-]+\.(?:swift|c|cpp))(?:,\s*prints:(.*))?", re.S)
+SHOWN = re.compile(r"\n\n```\n(.*?)^```$", re.M | re.S)
 
 
 def main(markdown, folder):
@@ -27,10 +31,13 @@ def main(markdown, folder):
         line = text.count("\n", 0, block.start(2)) + 1
         if comment and comment.strip() == "fragment":
             continue
-        example = EXAMPLE.fullmatch(comment or "")
+        example = EXAMPLE.fullmatch((comment or "").strip())
         if not example or not example[1].endswith("." + language):
             sys.exit(f"{markdown}:{line}: no comment says whether this {language} code is an example")
-        output = [printed.strip() for printed in example[2].strip().splitlines()]
+        shown = SHOWN.match(text, block.end())
+        if (example[2] is None) != bool(shown):
+            sys.exit(f"{markdown}:{line}: the output of {example[1]} is to stand in the comment, or in the next block")
+        output = [printed.strip() for printed in (example[2] or shown[1]).strip().splitlines()]
         path = pathlib.Path(folder, example[1])
         if path.exists():
             sys.exit(f"{markdown}:{line}: a second example named {example[1]}")

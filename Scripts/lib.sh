@@ -152,3 +152,18 @@ require_clang_format() {
     "clang-format==$clang_format_version" >&2 ||
     fail "could not fetch clang-format $clang_format_version: put one into PATH"
 }
+
+# What draws pictures. Another version may draw the same figures otherwise, hence the pin.
+matplotlib_version=3.10.8
+
+# Sets matplotlib_python to a Python that has it, fetched from the Python package index into the build folder.
+require_matplotlib() {
+  local environment=$build/tools/matplotlib-$matplotlib_version
+  matplotlib_python=$environment/bin/python3
+  "$matplotlib_python" -c 'import matplotlib' 2>/dev/null && return
+  require_python
+  echo "matplotlib $matplotlib_version is missing: fetching it into $environment" >&2
+  python3 -m venv --clear "$environment"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check "matplotlib==$matplotlib_version" >&2 ||
+    fail "could not fetch matplotlib $matplotlib_version"
+}

@@ -1,6 +1,7 @@
 /// What a change reaches further than its own key: the observer of a key path, and that of a derived
 /// key. And what a collection operator reads of many objects.
 #include <stdlib.h>
+#include <string.h>
 
 #include "BenchmarkC.h"
 #include "kvo_coding.h"
@@ -81,8 +82,13 @@ static bench_workload make_line(size_t count, const char *key_path, kvo_options 
   return (bench_workload){line, line_run, line_finish};
 }
 
-bench_workload bench_path_leaf(bool old_new) {
-  return make_line(3, "next.next.value", old_new ? KVO_OLD | KVO_NEW : 0);
+bench_workload bench_path_leaf(size_t depth, bool old_new) {
+  char key_path[128];
+  bench_require(depth > 0 && depth * strlen("next.") < sizeof key_path, "the path is too long");
+  char *end = key_path;
+  for (size_t i = 1; i < depth; i++) end = stpcpy(end, "next.");
+  strcpy(end, "value");
+  return make_line(depth, key_path, old_new ? KVO_OLD | KVO_NEW : 0);
 }
 
 bench_workload bench_dependent(bool old_new) {

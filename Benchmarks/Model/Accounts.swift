@@ -24,6 +24,19 @@ open class DidSetAccount {
   public init() {}
 }
 
+/// What one writes without this package for tasks that read.
+open class StreamAccount {
+  private let continuation: AsyncStream<Double>.Continuation
+  /// For one reader.
+  public let balances: AsyncStream<Double>
+
+  open var balance = 0.0 {
+    didSet { continuation.yield(balance) }
+  }
+
+  public init() { (balances, continuation) = AsyncStream.makeStream() }
+}
+
 /// What the language's own observation tracks.
 @Observable
 public final class TrackedAccount {

@@ -36,8 +36,8 @@ var cSetterFamily: Family {
     .c("c.set.observed.closure.10", .closure, isExtra: true) {
       bench_set_observed(BENCH_CLOSURE, 10)
     },
-    .c("c.path.leaf.3", .typed) { bench_path_leaf(false) },
-    .c("c.path.leaf.3.oldnew", .typed, isExtra: true) { bench_path_leaf(true) },
+    .c("c.path.leaf.3", .typed) { bench_path_leaf(3, false) },
+    .c("c.path.leaf.3.oldnew", .typed, isExtra: true) { bench_path_leaf(3, true) },
     .c("c.dependent.5", .typed) { bench_dependent(false) },
     .c("c.dependent.5.oldnew", .typed, isExtra: true) { bench_dependent(true) },
   ])
@@ -80,3 +80,19 @@ var cManyKeysFamily: Family {
 
 /// How many keys of one object are observed.
 let manyKeysCounts = [1, 10, 100, 1000, 10_000]
+
+/// Setting one key of one of many observed objects.
+var cManyObjectsFamily: Family {
+  Family(
+    cases: manyKeysCounts.map { count in
+      .c("c.objects.\(count)", .typed) { bench_many_objects(count) }
+    })
+}
+
+/// Setting the last key of observed paths of many lengths.
+var cDepthFamily: Family {
+  Family(
+    cases: [1, 2, 4, 8, 16].map { depth in
+      .c("c.path.depth.\(depth)", .typed) { bench_path_leaf(depth, false) }
+    })
+}

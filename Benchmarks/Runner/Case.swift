@@ -89,6 +89,6 @@ var catalog: [Family] {
     swiftComputedFamily, swiftBatchFamily, swiftFlowFamily, bridgeFamily, subclassFamily, sumFamily,
     appendFamily,
     registrationFamily,
-    cManyKeysFamily, swiftManyKeysFamily, bytesFamily,
+    cManyKeysFamily, cManyObjectsFamily, cDepthFamily, swiftManyKeysFamily, bytesFamily,
   ]
 }

@@ -68,7 +68,8 @@ extension Machine {
   var json: JSON {
     func optional(_ string: String?) -> JSON { string.map(JSON.string) ?? .null }
     return .object([
-      ("cpu", optional(cpu)), ("cores", .number(Double(cores))), ("kernel", .string(kernel)),
+      ("date", .string(date)), ("cpu", optional(cpu)), ("cores", .number(Double(cores))),
+      ("kernel", .string(kernel)),
       ("swift", optional(swift)), ("libffi", optional(libffi)),
       ("configuration", .string(configuration)),
     ])

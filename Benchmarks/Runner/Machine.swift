@@ -3,6 +3,8 @@ import BenchmarkC
 import Glibc
 
 struct Machine {
+  /// The day, as ISO 8601 has it.
+  let date: String
   /// The processor's name, if the system tells it.
   let cpu: String?
   /// How many can be used.
@@ -18,7 +20,8 @@ struct Machine {
   /// The one that the program runs on.
   static func current() -> Machine {
     Machine(
-      cpu: processor(), cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)), kernel: kernelRelease(),
+      date: today(), cpu: processor(), cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)),
+      kernel: kernelRelease(),
       swift: firstLine(ofCommand: "swift --version 2>/dev/null"),
       libffi: bench_libffi_version().map { String(cString: $0) }, configuration: buildConfiguration)
   }
@@ -38,6 +41,13 @@ private var buildConfiguration: String {
   #else
     "release"
   #endif
+}
+
+private func today() -> String {
+  var (now, parts) = (time(nil), tm())
+  gmtime_r(&now, &parts)
+  func digits(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+  return "\(1900 + parts.tm_year)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
 }
 
 private func kernelRelease() -> String {

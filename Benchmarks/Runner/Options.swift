@@ -7,12 +7,18 @@ struct UsageError: Error {
 
 struct Options {
   static let usage = """
-    Usage: Benchmarks [--all] [--filter REGEX] [--smoke] [--json PATH] [--list] [--help]
+    Usage: Benchmarks [--all] [--filter REGEX] [--smoke] [--json PATH] [--html PATH]
+                      [--list] [--help]
+           Benchmarks --turn NAME | --repeat NAME COUNT
 
       --all           measure the extra cases too
       --filter REGEX  measure only cases in whose name the expression is found
       --smoke         run each case for a moment, to see that it works; its figures mean nothing
       --json PATH     write machine and figures to a file as well
+      --html PATH     write a page with pictures of the figures as well; Benchmarks/pictures draws them
+      --turn NAME     print what an operation of one case takes in one turn, and nothing else
+      --repeat NAME COUNT
+                      do one case's operation so many times, for whoever counts instructions
       --list          print the names of the cases that would be measured, and nothing else
       --help          print this
 
@@ -22,7 +28,10 @@ struct Options {
   var filter: Regex<AnyRegexOutput>?
   var smoke = false
   var jsonPath: String?
+  var htmlPath: String?
   var list = false
+  /// A case that is done alone, and how often; without a number it is timed.
+  var single: (name: String, count: Int?)?
   var help = false
 
   /// - Parameter arguments: without the program's name.
@@ -34,7 +43,10 @@ struct Options {
       case "--filter": filter = try Self.expression(try Self.value(of: option, from: &rest))
       case "--smoke": smoke = true
       case "--json": jsonPath = try Self.value(of: option, from: &rest)
+      case "--html": htmlPath = try Self.value(of: option, from: &rest)
       case "--list": list = true
+      case "--turn": single = (try Self.value(of: option, from: &rest), nil)
+      case "--repeat": single = try Self.repetition(option, from: &rest)
       case "--help", "-h": help = true
       default: throw UsageError(message: "unknown option '\(option)'")
       }
@@ -51,6 +63,14 @@ struct Options {
     return selected
   }
 
+  /// The case of a name, extra or not.
+  static func named(_ name: String, in families: [Family]) throws -> Case {
+    guard let found = families.lazy.flatMap(\.cases).first(where: { $0.name == name }) else {
+      throw UsageError(message: "there is no case \(name); --all --list names all")
+    }
+    return found
+  }
+
   private func isSelected(_ candidate: Case) -> Bool {
     guard all || !candidate.isExtra else { return false }
     guard let filter else { return true }
@@ -63,6 +83,16 @@ struct Options {
       throw UsageError(message: "\(option) wants a value")
     }
     return value
+  }
+
+  private static func repetition(
+    _ option: String, from rest: inout ArraySlice<String>
+  ) throws -> (String, Int) {
+    let name = try value(of: option, from: &rest)
+    guard let count = Int(try value(of: option, from: &rest)), count > 0 else {
+      throw UsageError(message: "\(option) wants a name and how often")
+    }
+    return (name, count)
   }
 
   private static func expression(_ pattern: String) throws -> Regex<AnyRegexOutput> {

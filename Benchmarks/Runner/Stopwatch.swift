@@ -41,6 +41,18 @@ struct Stopwatch {
     return family.cases.compactMap { figures[$0.name] }
   }
 
+  /// One turn of one case, after it is warm.
+  func turn(_ measured: Case) throws -> Double {
+    switch measured.measure {
+    case .bytes(let count): return try count()
+    case .program(let samples): return Figure(of: measured, samples: try samples(3)).median
+    case .time(let workload):
+      var timed = try prepare(measured, try workload())
+      try timed.repeatOnce()
+      return try timed.finish().median
+    }
+  }
+
   private func prepare(_ measured: Case, _ workload: Workload) throws -> TimedCase {
     var prepared = TimedCase(measured, workload)
     if smoke {

@@ -6,6 +6,7 @@ import KVORuntime
 var swiftFlowFamily: Family {
   Family(cases: [
     .time("swift.bind.chain.8", .uniform, chain), .time("swift.values.next", .uniform, values),
+    .time("floor.asyncstream.next", .floor, streamedValues),
     .time("swift.undo.set", .uniform, recordedSets),
   ])
 }
@@ -65,6 +66,37 @@ private final class Reading: @unchecked Sendable {
 /// A set, and a value that a task reads, which does not have to wait for it.
 private func values() -> Workload {
   let (reading, thread) = (Reading(), OwnThread())
+  return Workload(
+    run: { iterations in
+      thread.run {
+        await reading.read(iterations)
+      }
+    },
+    finish: { total in
+      require(reading.count == total, "the task has read \(reading.count) of \(total)")
+    })
+}
+
+/// The same by a stream, into which a `didSet` puts each value.
+private final class StreamReading: @unchecked Sendable {
+  let account = StreamAccount()
+  private(set) var count = 0
+  private var iterator: AsyncStream<Double>.AsyncIterator
+
+  init() { iterator = account.balances.makeAsyncIterator() }
+
+  func read(_ iterations: Int) async {
+    for i in 0..<iterations {
+      account.balance = Double(i)
+      let value = await iterator.next()
+      require(value == Double(i), "the task has read another value")
+      count += 1
+    }
+  }
+}
+
+private func streamedValues() -> Workload {
+  let (reading, thread) = (StreamReading(), OwnThread())
   return Workload(
     run: { iterations in
       thread.run {

@@ -39,9 +39,9 @@ bench_workload bench_set_other_key_observed_elsewhere(void);
 /// A getter, through the inline caller, of an object that nobody observes.
 bench_workload bench_get(void);
 
-/// Setting the last key of a path of three, or one of the five keys that a key is derived from. The path, or the
+/// Setting the last key of a path of so many, or one of the five keys that a key is derived from. The path, or the
 /// derived key, has one callback, which asks for no values, or for old and new.
-bench_workload bench_path_leaf(bool old_new);
+bench_workload bench_path_leaf(size_t depth, bool old_new);
 bench_workload bench_dependent(bool old_new);
 /// Reading the sum of a key over so many objects of a stored collection, by a key path.
 bench_workload bench_sum(size_t count);
@@ -63,6 +63,9 @@ void bench_company_finish(bench_company *_Nonnull company);
 
 /// So many keys of one object with one callback each, set in a fixed shuffled order.
 bench_workload bench_many_keys(bench_way way, size_t count);
+
+/// One key of so many objects with one callback each, set in a fixed shuffled order.
+bench_workload bench_many_objects(size_t count);
 
 /// Bytes for each of so many observations: of as many keys of one object, whose class has had them
 /// observed before, or has not; or of one key of as many objects, of each of which that is the only one.

@@ -1,0 +1,10 @@
+// Boost.Signals2: signals, as they are by default, with a mutex.
+#include <boost/signals2.hpp>
+
+namespace {
+using Signal = boost::signals2::signal<void(double)>;
+void told(double);
+boost::signals2::connection connect(Signal &signal) { return signal.connect(&told); }
+} // namespace
+
+#include "signals.h"

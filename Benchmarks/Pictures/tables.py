@@ -1,0 +1,66 @@
+"""The figures in the pages' tables, and in their words, are those of the run that the pictures are drawn from.
+
+A row with "(`case`) | 7.0" has that case's median behind the name; a row that names two cases has their ratio in its last
+cell, if that is a number. A table whose heads name cases as (`case.*`) has rows that begin with what the star stands for.
+In a sentence "87 bytes (`case`)" or "7 ns (`case`)" is the median. What stands between the comments "peers" and "end of
+peers" is the table of the peers' run.
+"""
+
+import re
+
+NUMBER = r"[\d][\d.,]*"
+CELL = re.compile(rf"\(`([\w.]+)`\) \| {NUMBER}")
+WORDS = re.compile(rf"{NUMBER} (bytes|ns) \(`([\w.]+)`\)")
+PEERS = re.compile(r"(<!-- peers -->)\n.*(<!-- end of peers -->)", re.S)
+HEAD = re.compile(r"\(`([\w.]+)\.\*`\)")
+
+
+def shown(value):
+    """Three digits, and thousands apart."""
+    if value >= 10_000:
+        return f"{round(value, -2):,.0f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def row_of_names(line, medians):
+    cases = [name for name in CELL.findall(line) if name in medians]
+    if not cases:
+        return line
+    line = CELL.sub(lambda cell: f"(`{cell[1]}`) | {shown(medians[cell[1]])}" if cell[1] in medians else cell[0], line)
+    if len(cases) == 2:
+        line = re.sub(rf"\| {NUMBER} \|$", f"| {medians[cases[0]] / medians[cases[1]]:.2f} |", line)
+    return line
+
+
+def row_of_counts(line, bases, medians):
+    cells = line.strip("|").split("|")
+    step = cells[0].strip().replace(",", "")
+    names = [f"{base}.{step}" for base in bases]
+    if len(cells) != len(bases) + 1 or any(name not in medians for name in names):
+        return line
+    return "| " + " | ".join([cells[0].strip(), *(shown(medians[name]) for name in names)]) + " |"
+
+
+def rounded(value):
+    return f"{value:.0f}"
+
+
+def with_figures(text, medians, others):
+    """The page with the figures of the run, and between its two comments the peers' table."""
+    if others:
+        text = PEERS.sub(lambda marks: f"{marks[1]}\n{others.table()}\n{marks[2]}", text)
+    bases, lines = [], []
+    for line in text.split("\n"):
+        if not line.startswith("|"):
+            bases = []
+            line = WORDS.sub(
+                lambda words: f"{rounded(medians[words[2]])} {words[1]} (`{words[2]}`)" if words[2] in medians else words[0],
+                line)
+        elif HEAD.search(line):
+            bases = HEAD.findall(line)
+        elif bases:
+            line = row_of_counts(line, bases, medians)
+        else:
+            line = row_of_names(line, medians)
+        lines.append(line)
+    return "\n".join(lines)
