@@ -67,7 +67,7 @@ def times(programs, rounds, tell):
 
 def instructions(programs, peer, column):
     """Of one operation: what twice as many take more."""
-    if programs.command(peer, column) is None or output(programs.command(peer, column, 1)) == "none":
+    if programs.command(peer, column) is None or output(programs.command(peer, column, peer.repeats)) == "none":
         return None
     totals = []
     for count in (peer.repeats, 2 * peer.repeats):
