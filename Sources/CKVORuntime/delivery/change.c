@@ -32,8 +32,9 @@
 // A getter may set something while its reads are recorded. What is read for that change, and what its
 // observers read, are no reads of the getter's.
 KVO_INLINE void *suspend_recording(void) {
+  if (KVO_LIKELY(!kvo_recorder)) return NULL;
   void *recorder = kvo_current_recorder();
-  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(NULL);
+  if (recorder) kvo_set_recorder(NULL);
   return recorder;
 }
 

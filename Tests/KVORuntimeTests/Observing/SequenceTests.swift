@@ -329,9 +329,11 @@ import Testing
     for round in 0..<200 {
       let object = Sensor()
       let shared = Shared(object)
-      let values = object.values(of: \.reading)
+      // Made here: it reads what there is, which another thread is about to set.
+      let iterator = Shared(object.values(of: \.reading).makeAsyncIterator())
       let reader = Reader {
-        for await value in values where value == 2 { return }
+        var values = iterator.value
+        while let value = await values.next(), value != 2 {}
       }
       onThreads(1) { _ in
         for _ in 0..<(round % 7) { shared.value.withChange(of: \.name) {} }
