@@ -167,3 +167,28 @@ require_matplotlib() {
   "$environment/bin/pip" install --quiet --disable-pip-version-check "matplotlib==$matplotlib_version" >&2 ||
     fail "could not fetch matplotlib $matplotlib_version"
 }
+
+# require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and what runs its programs here.
+require_cross() {
+  have "$1-gcc" "$1-g++" "$2" ||
+    install_packages "what compiles for $3 (for the checks alone)" \
+      "gcc-$1" "g++-$1" "libc6-dev-$3-cross" qemu-user
+}
+
+# fetch_libffi ARCHITECTURE FOLDER: libffi of another processor's Debian, into a folder, past the system's own packages.
+fetch_libffi() {
+  local lists=$build/tools/debian-$1
+  mkdir -p "$2" "$lists"/{lists/partial,cache/archives/partial}
+  touch "$lists/status"
+  local options=(-o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State=$lists"
+    -o "Dir::State::status=$lists/status" -o "Dir::Cache=$lists/cache"
+    -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+  apt-get "${options[@]}" update -qq
+  (cd "$lists" && rm -f ./*.deb && apt-get "${options[@]}" download -qq libffi8 libffi-dev)
+  for package in "$lists"/*.deb; do dpkg -x "$package" "$2"; done
+}
+
+require_debhelper() {
+  have dh dpkg-buildpackage gcc g++ make ||
+    install_packages "debhelper (for Debian packages)" debhelper dpkg-dev fakeroot gcc g++ make
+}

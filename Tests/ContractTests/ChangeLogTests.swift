@@ -37,7 +37,9 @@ import Testing
     #expect(log.redoName == nil && log.undoName == "insert")
     #expect(try log.redo())
     log.removeAll()
-    #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 4)) { try log.records() }
+    #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 4)) {
+      try log.records(from: 0)
+    }
   }
 
   @Test func transcripts() throws {

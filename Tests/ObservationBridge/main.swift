@@ -209,6 +209,25 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     person.name = "y"
     expect(told.value == 1_201)
   },
+  "log": {
+    let (person, told) = (Person(), Told())
+    do {
+      let log = try ChangeLog(of: person, recording: .keys(of: Person.self, \.name))
+      track(told) { (log.canUndo, log.undoName, log.count) }
+      expect(told.count == 0)
+      log.withGroup("Name") { person.name = "a" }
+      expect(told.count == 1)
+      expect(track(told) { log.canUndo && log.undoName == "Name" && !log.canRedo })
+      expect(try log.undo())
+      expect(told.count == 2)
+      expect(track(told) { log.canRedo && log.redoName == "Name" })
+      person.name = "b"
+      expect(told.count == 3)
+    } catch {
+      print(error)
+      exit(1)
+    }
+  },
   "sequence": {
     let person = Person()
     nonisolated(unsafe) let shared = person

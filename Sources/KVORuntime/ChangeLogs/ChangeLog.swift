@@ -62,7 +62,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   // MARK: Records
 
   /// How many records there have been. Observable.
-  public var count: Int { history.withLock { $0.count } }
+  public var count: Int { own("count") { $0.count } }
 
   /// The first record that is still there: not 0 if `undoLimit` or `removeAll()` have let go of some.
   public var firstPosition: Int { history.withLock { $0.first } }
@@ -79,11 +79,12 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   /// The records from a position on: of the log's end none. What has been read is not changed any more; so reading on
   /// from where the last reading ended gives each record once.
   ///
+  /// - Parameter position: of the first; all that are there unless one is given.
   /// - Throws: `ChangeLogError.noRecord` where the log has let go of some of them.
   /// - Complexity: O(*n*) in their number.
-  public func records(from position: Int = 0) throws -> [Record] {
-    let changes = history.withLock { $0.changes(from: position, to: $0.count) }
-    guard let changes else { throw noRecord(position) }
+  public func records(from position: Int? = nil) throws -> [Record] {
+    let changes = history.withLock { $0.changes(from: position ?? $0.first, to: $0.count) }
+    guard let changes else { throw noRecord(position ?? 0) }
     return changes.map { Record(change: $0) }
   }
 
@@ -147,13 +148,19 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   // MARK: What can be undone
 
   /// Whether there is a group to undo. Observable.
-  public var canUndo: Bool { history.withLock { !$0.undo.isEmpty } }
+  public var canUndo: Bool { own("canUndo") { !$0.undo.isEmpty } }
   /// Whether a group that was undone can be redone: nothing has been changed since. Observable.
-  public var canRedo: Bool { history.withLock { !$0.redo.isEmpty } }
+  public var canRedo: Bool { own("canRedo") { !$0.redo.isEmpty } }
   /// The name of the group that `undo()` is about; nil if it has none. Observable.
-  public var undoName: String? { history.withLock { $0.undo.last?.name } }
+  public var undoName: String? { own("undoName") { $0.undo.last?.name } }
   /// The name of the group that `redo()` is about; nil if it has none. Observable.
-  public var redoName: String? { history.withLock { $0.redo.last?.name } }
+  public var redoName: String? { own("redoName") { $0.redo.last?.name } }
+
+  // These getters are all that reads the state, so they tell of it themselves.
+  private func own<R>(_ key: String, _ read: (ChangeHistory) -> R) -> R {
+    if kvo_is_recording() { tellTracker(key) }
+    return history.withLock { read($0) }
+  }
 
   public override class func registerKeys() {
     declareKeys { keys in

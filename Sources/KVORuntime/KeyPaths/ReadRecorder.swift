@@ -359,6 +359,12 @@ private func tellTracker(
 }
 
 extension KVOObject {
+  /// That a computed key of this object is read, for Observation alone: a recorder sees what its getter reads.
+  final func tellTracker(_ key: String) {
+    guard kvo_current_recorder() == nil, kvo_tracks_reads(header) else { return }
+    kvo_tell_tracker(header, KeyName.of(key).interned)
+  }
+
   /// That a key of this object is read, past the getter that would tell of it.
   @usableFromInline @inline(never)
   final func tellRead(_ key: UnsafePointer<CChar>) {

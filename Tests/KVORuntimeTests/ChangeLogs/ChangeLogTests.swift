@@ -349,8 +349,10 @@ import Testing
     for number in 1...5 { firm.name = "\(number)" }
     firm.boss = nil
     #expect(log.count == 7 && log.firstPosition == 4 && first != nil)
-    #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 7)) { try log.records() }
-    #expect(try log.records(from: 4).count == 3)
+    #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 7)) {
+      try log.records(from: 0)
+    }
+    #expect(try log.records(from: 5).count == 2 && log.records().count == 3)
     while try log.undo() {}
     #expect(firm.name == "3" && firm.boss === first)
     while try log.redo() {}
