@@ -23,9 +23,15 @@ static __thread void *probe;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
+// What other parts of the program do when their thread ends may read, too: by another probe then.
+static void end_thread(void *kept) {
+  probe = NULL;
+  kvo_observation_end_probe(kept);
+}
+
 static void make_thread_end(void) {
   // Without one, what the last threads of a program keep is left.
-  (void)pthread_key_create(&thread_end, kvo_observation_end_probe);
+  (void)pthread_key_create(&thread_end, end_thread);
 }
 
 void *kvo_observation_probe(void) { return probe; }

@@ -209,6 +209,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     person.name = "y"
     expect(told.value == 1_201)
   },
+  "threadend": { expect(readAtThreadEnd() == 20) },
   "log": {
     let (person, told) = (Person(), Told())
     do {

@@ -370,6 +370,8 @@ KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_flow; }
 bool kvo_binding_began_before(uint64_t stamp);
 /// A number that is greater than all before it.
 uint64_t kvo_binding_stamp(void);
+/// Whether a batch of this thread's is open: what it changes of the batch's object is told when that ends.
+bool kvo_binding_is_collecting(void);
 
 /// The binding's recorder of reads on this thread, NULL when none is recording. Only read: it is set by
 /// `kvo_set_recorder`. Weak: another library may define it as `&kvo_asking` on each thread, and be asked about

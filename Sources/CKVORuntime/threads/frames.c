@@ -420,4 +420,6 @@ bool kvo_binding_began_before(uint64_t stamp) {
   return frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp;
 }
 
+bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread->batch_count; }
+
 uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }

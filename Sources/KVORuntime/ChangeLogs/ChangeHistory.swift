@@ -40,7 +40,7 @@ struct ChangeHistory {
   private var numbered: [Int: WeakObject] = [:]
   private var unnumbered: [WeakObject] = []
   private var objectsWhenCleaned = 0
-  private var lastNumber = 0
+  private(set) var lastNumber = 0
 
   var count: Int { first + kept.count - firstKept }
 }
@@ -181,22 +181,25 @@ extension ChangeHistory {
 
   private mutating func forgetRedo() -> [RecordedChange] {
     guard !redo.isEmpty else { return [] }
-    for group in redo { group.forget() }
+    var garbage: [RecordedChange] = []
+    for group in redo { garbage += group.forget() }
     redo = []
-    return trim()
+    garbage += trim()
+    return garbage
   }
 
   /// Lets go of groups beyond the limit, and of the records before all that are wanted.
   mutating func trim() -> [RecordedChange] {
     guard let undoLimit else { return [] }
+    var garbage: [RecordedChange] = []
     let surplus = undo.count - max(undoLimit, 0)
     if surplus > 0 {
-      for group in undo.prefix(surplus) { group.forget() }
+      for group in undo.prefix(surplus) { garbage += group.forget() }
       undo.removeFirst(surplus)
     }
     var unwanted = firstKept
     while unwanted < kept.count, !kept[unwanted].group.isWanted { unwanted += 1 }
-    return drop(unwanted - firstKept)
+    return garbage + drop(unwanted - firstKept)
   }
 
   // The places do not stay for ever, and each record is moved a few times at most.
@@ -212,24 +215,37 @@ extension ChangeHistory {
   }
 
   mutating func removeAll() -> [RecordedChange] {
-    for group in undo + redo { group.forget() }
+    var garbage: [RecordedChange] = []
+    for group in undo + redo { garbage += group.forget() }
     (undo, redo, begun) = ([], [], [])
-    open?.changes = []
-    return drop(kept.count - firstKept)
+    // What is being undone can't be redone.
+    if let group = performance?.group { garbage += group.forget() }
+    if let open {
+      garbage += open.changes
+      open.changes = []
+    }
+    return garbage + drop(kept.count - firstKept)
   }
 }
 
 // MARK: Undoing
 
 extension ChangeHistory {
-  /// Begins what only one thread does at a time; nil while one does, or inside a group.
+  /// Begins what only one thread does at a time; nil while one does, inside a group, or inside a change that this
+  /// thread is still to tell of.
   mutating func beginPerformance(
     _ cause: ChangeLog.Cause, name: String?, on thread: UnsafeRawPointer
   ) -> ChangeGroup? {
-    guard performance == nil, openDepth == 0 else { return nil }
+    guard performance == nil, openDepth == 0, !kvo_binding_is_collecting(), !isChanging(thread)
+    else { return nil }
     let group = makeGroup(cause, name: name)
     performance = Performance(thread: thread, group: group)
     return group
+  }
+
+  // What a thread has left open that is at nothing will never end.
+  private func isChanging(_ thread: UnsafeRawPointer) -> Bool {
+    kvo_binding_began_before(.max) && begun.contains { $0.thread == thread }
   }
 
   /// What has been changed since this was asked last.
@@ -246,14 +262,21 @@ extension ChangeHistory {
     append(change, to: group)
   }
 
-  mutating func endPerformance() { performance = nil }
+  /// Returns what is to be let go of.
+  mutating func endPerformance() -> [RecordedChange] {
+    defer { performance = nil }
+    return performance?.changes ?? []
+  }
 
   /// Of one that has failed, and been taken back, nothing can be undone. Its records stay: that it was so is true.
-  mutating func abandon(_ group: ChangeGroup) { group.forget() }
+  /// Returns its changes.
+  func abandon(_ group: ChangeGroup) -> [RecordedChange] { group.forget() }
 
   /// Moves a group that has been made backwards to where what did so can be made backwards again.
-  mutating func exchange(_ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause) {
-    group.forget()
+  mutating func exchange(
+    _ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause
+  ) -> [RecordedChange] {
+    let garbage = group.forget()
     if cause == .undo {
       Self.remove(group, from: &undo)
       Self.keep(made, in: &redo)
@@ -261,12 +284,13 @@ extension ChangeHistory {
       Self.remove(group, from: &redo)
       Self.keep(made, in: &undo)
     }
+    return garbage + trim()
   }
 
   /// Makes a group one that can be undone.
   mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
     Self.keep(group, in: &undo)
-    return forgetRedo()
+    return forgetRedo() + trim()
   }
 
   // Mostly the last.
@@ -276,7 +300,7 @@ extension ChangeHistory {
 
   // Static: a method of the history would have the groups copied, which it holds as well.
   private static func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
-    if group.changes.isEmpty { group.forget() } else { groups.append(group) }
+    if !group.changes.isEmpty { groups.append(group) }
   }
 }
 
@@ -307,6 +331,12 @@ extension ChangeHistory {
   }
 
   func object(_ number: Int) -> RecordedObject? { numbered[number]?.object }
+
+  /// An object that is not to have joined, nor to have taken a number from who joins later.
+  mutating func forget(_ object: RecordedObject, lastNumber: Int) {
+    if let number = object.number { numbered[number] = nil }
+    self.lastNumber = max(lastNumber, numbered.keys.max() ?? 0)
+  }
 
   mutating func takeObjects() -> [RecordedObject] {
     defer { (numbered, unnumbered) = ([:], []) }

@@ -55,7 +55,10 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   }
 
   deinit {
-    for object in history.withLock({ $0.takeObjects() }) { object.end() }
+    for member in history.withLock({ $0.takeObjects() }) {
+      member.end()
+      member.object?[membership] = nil
+    }
     release(history.withLock { $0.removeAll() })
   }
 

@@ -9,6 +9,14 @@ struct RecordedPlace {
 
   var key: RecordedKey { object.recorded.keys[index] }
 
+  struct ID: Hashable {
+    let object: ObjectIdentifier
+    let index: Int
+  }
+
+  /// While somebody has the place, it is no other's.
+  var id: ID { ID(object: ObjectIdentifier(object), index: index) }
+
   func isSame(as other: RecordedPlace) -> Bool { object === other.object && index == other.index }
 }
 
@@ -42,8 +50,10 @@ final class RecordedChange: @unchecked Sendable {
     return newValue
   }
 
-  /// Begins where another one did, within which it came.
-  func takeOld(of outer: RecordedChange) { oldValue = outer.oldValue }
+  /// Begins where another one did, within which it came. That one has what is to be let go of.
+  func takeOld(of outer: RecordedChange) {
+    (oldValue, outer.oldValue) = (outer.oldValue, oldValue)
+  }
 
   /// Whether a later change of its key may be made one with it.
   func merges(_ next: RecordedChange) -> Bool {
@@ -81,10 +91,10 @@ final class ChangeGroup: @unchecked Sendable {
     if isSingle { (self.thread, stamp) = (thread, kvo_binding_stamp()) }
   }
 
-  /// It is wanted no more: its changes live as long as the log has them, or somebody else.
-  func forget() {
-    isWanted = false
-    changes = []
+  /// It is wanted no more. Returns its changes: nothing may die under the lock.
+  func forget() -> [RecordedChange] {
+    defer { (isWanted, changes) = (false, []) }
+    return changes
   }
 }
 

@@ -94,7 +94,5 @@ final class ArrivingObjects: Sendable {
     numbers.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }
   }
 
-  func remove(_ objects: some Sequence<KVOObject>) {
-    numbers.withLock { for object in objects { $0[ObjectIdentifier(object)] = nil } }
-  }
+  func removeAll() { numbers.withLock { $0 = [:] } }
 }

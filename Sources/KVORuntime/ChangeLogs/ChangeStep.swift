@@ -46,6 +46,14 @@ struct ChangeStep {
     return place.key === key && place.object.isRecord(of: object)
   }
 
+  /// Of a recorded object, as long as it lives.
+  func place(in log: ChangeLog) -> RecordedPlace.ID? {
+    guard let object, let member = object[log.membership]?.member else { return nil }
+    return member.recorded.keys.firstIndex { $0 === key }.map {
+      RecordedPlace(object: member, index: $0).id
+    }
+  }
+
   /// - Throws: what key-value coding does.
   func perform() throws {
     guard let object else { return }

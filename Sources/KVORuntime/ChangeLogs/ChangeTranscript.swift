@@ -1,3 +1,5 @@
+internal import CKVORuntime
+
 // Records on their way to another process: values and numbers of objects (N4).
 
 extension ChangeLog {
@@ -42,27 +44,47 @@ extension ChangeLog {
   ///   throws: then what was done is taken back.
   /// - Complexity: O(*n*) in its length.
   public func apply(_ transcript: Transcript) throws {
-    let arriving = try makeArriving(transcript)
-    defer { arrivals.remove(arriving.values) }
-    let steps = try transcript.lines.map { try $0.step(in: self, arriving) }
-    try perform(steps, .transcript, name: nil) { made in
-      release(history.withLock { $0.keepApplied(made) })
+    let thread = UnsafeRawPointer(kvo_binding_thread())
+    let begun = history.withLock { history in
+      (
+        history.beginPerformance(.transcript, name: nil, on: thread), lastNumber: history.lastNumber
+      )
+    }
+    guard let made = begun.0 else { throw ChangeLogError.isBusy }
+    var arriving: [Int: KVOObject] = [:]
+    defer { arrivals.removeAll() }
+    do {
+      try perform(made) {
+        try makeArriving(transcript, &arriving)
+        return try transcript.lines.map { try $0.step(in: self, arriving) }
+      } finish: {
+        history.withLock { $0.keepApplied(made) }
+      }
+    } catch {
+      for object in arriving.values { leave(object, lastNumber: begun.lastNumber) }
+      throw error
     }
   }
 
+  // As if it had not come.
+  private func leave(_ object: KVOObject, lastNumber: Int) {
+    guard let member = object[membership]?.member else { return }
+    history.withLock { $0.forget(member, lastNumber: lastNumber) }
+    object[membership] = nil
+  }
+
   // All of them, before their values, which may be one another.
-  private func makeArriving(_ transcript: Transcript) throws -> [Int: KVOObject] {
-    var made: [Int: KVOObject] = [:]
+  private func makeArriving(_ transcript: Transcript, _ made: inout [Int: KVOObject]) throws {
     let joined = transcript.lines.flatMap(\.joined)
     for joined in joined {
       guard object(joined.number) == nil, made[joined.number] == nil else {
         throw ChangeLogError.knownObject(number: joined.number)
       }
-      made[joined.number] = try selection.make(joined.className)
+      let object = try selection.make(joined.className)
+      made[joined.number] = object
+      arrivals.add(object, joined.number)
     }
     for joined in joined { try set(joined.values, of: made[joined.number]!, made) }
-    for (number, object) in made { arrivals.add(object, number) }
-    return made
   }
 
   private func set(
@@ -193,7 +215,9 @@ enum TranscriptValue {
     }
     if let object = value as? KVOObject { return .object(try number(of: object)) }
     let objects = place.key.references(in: value)
-    guard let elements = value as? any Collection, elements.count == objects.count else {
+    // What may hold anything is known to hold a list only by its elements.
+    let isList = place.key.relation != .anything || value is [KVOObject] && !objects.isEmpty
+    guard isList, let elements = value as? any Collection, elements.count == objects.count else {
       throw notCodable(place, "it holds what is no object of the log's")
     }
     return .objects(try objects.map(number))

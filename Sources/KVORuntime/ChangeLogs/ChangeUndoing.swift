@@ -20,36 +20,42 @@ extension ChangeLog {
   public func redo() throws -> Bool { try turn(.redo) }
 
   private func turn(_ cause: Cause) throws -> Bool {
-    guard let group = history.withLock({ (cause == .undo ? $0.undo : $0.redo).last }) else {
-      return false
+    let thread = UnsafeRawPointer(kvo_binding_thread())
+    // At once, or another thread could be at the same group.
+    let begun = try history.withLock {
+      history -> (group: ChangeGroup, changes: [RecordedChange], made: ChangeGroup)? in
+      guard let group = (cause == .undo ? history.undo : history.redo).last else { return nil }
+      let made = history.beginPerformance(cause, name: group.name, on: thread)
+      guard let made else { throw ChangeLogError.isBusy }
+      return (group, group.changes, made)
     }
-    try perform(group.changes.reversed().map { ChangeStep(undoing: $0) }, cause, name: group.name) {
-      made in
-      history.withLock { $0.exchange(group, for: made, cause) }
+    guard let begun else { return false }
+    try perform(begun.made) {
+      begun.changes.reversed().map { ChangeStep(undoing: $0) }
+    } finish: {
+      history.withLock { $0.exchange(begun.group, for: begun.made, cause) }
     }
     return true
   }
 
-  /// Makes some changes, in this order, which become a group.
+  /// Makes some changes, in this order, which become a group that has been begun.
+  ///
+  /// - Parameters:
+  ///   - steps: what they are; what making them leads to is taken back as well.
+  ///   - finish: returns what is to be let go of.
   func perform(
-    _ steps: [ChangeStep], _ cause: Cause, name: String?, _ finish: (ChangeGroup) -> Void
+    _ group: ChangeGroup, _ steps: () throws -> [ChangeStep], finish: () -> [RecordedChange]
   ) throws {
-    let thread = UnsafeRawPointer(kvo_binding_thread())
-    let begun = history.withLock { $0.beginPerformance(cause, name: name, on: thread) }
-    guard let group = begun else { throw ChangeLogError.isBusy }
     try tellOfAll {
-      defer { history.withLock { $0.endPerformance() } }
-      try GroupPerformance(self, steps).run { takeBack(group) }
-      finish(group)
+      defer { release(history.withLock { $0.endPerformance() }) }
+      try GroupPerformance(self).run(steps) { takeBack(group) }
+      release(finish())
     }
   }
 
   // After an error: the steps before it. What can't be done then either is left.
   private func takeBack(_ group: ChangeGroup) -> [ChangeStep] {
-    history.withLock { history in
-      let done = group.changes
-      history.abandon(group)
-      return done.reversed().map { ChangeStep(undoing: $0) }
-    }
+    let done = history.withLock { $0.abandon(group) }
+    return done.reversed().map { ChangeStep(undoing: $0) }
   }
 }

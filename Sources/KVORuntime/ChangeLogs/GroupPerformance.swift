@@ -5,41 +5,54 @@
 /// The making of some changes.
 final class GroupPerformance {
   private let log: ChangeLog
-  private let steps: [ChangeStep]
+  private var steps: [ChangeStep] = []
   /// What has happened to any key, in order.
   private var happened: [RecordedChange] = []
-  private var disturbed: [DisturbedKey] = []
+  private var disturbed: [RecordedPlace.ID: DisturbedKey] = [:]
+  /// Those that are not what they should be, in the order in which they were disturbed.
+  private var wrong: [DisturbedKey] = []
+  // By key, from when the first is set right.
+  private var happenedByPlace: [RecordedPlace.ID: [RecordedChange]] = [:]
+  private var stepsByPlace: [RecordedPlace.ID: [ChangeStep]] = [:]
+  private var isSettling = false
+  /// After an error: each key is to be what it was before all.
+  private var isTakingBack = false
 
-  init(_ log: ChangeLog, _ steps: [ChangeStep]) {
-    self.log = log
-    self.steps = steps
-  }
+  init(_ log: ChangeLog) { self.log = log }
 
-  /// - Parameter failed: what takes back what was done before a step threw.
+  /// - Parameters:
+  ///   - make: tells the steps. What it changes by that is taken back, too.
+  ///   - failed: what takes back what was done before a step threw.
   /// - Throws: what the step has thrown.
-  func run(_ failed: () -> [ChangeStep]) throws {
+  func run(_ make: () throws -> [ChangeStep], _ failed: () -> [ChangeStep]) throws {
     do {
+      _ = try attempt {
+        steps = try make()
+      } isOwn: { _ in
+        false
+      }
       for step in steps { try perform(step) }
       try settle { try setRight($0) }
     } catch {
-      let back = GroupPerformance(log, failed())
+      let back = GroupPerformance(log)
       // Of these keys what they were is what comes of all, backwards.
       back.happened = happened
-      back.disturbed = disturbed
-      back.takeBack()
+      for key in disturbed.values.sorted(by: { $0.order < $1.order }) { back.disturb(key.place) }
+      back.takeBack(failed())
       throw error
     }
   }
 
   // What can't be done is left.
-  private func takeBack() {
+  private func takeBack(_ steps: [ChangeStep]) {
+    isTakingBack = true
     do { for step in steps { try perform(step) } } catch {}
     settle { try? setRight($0) }
   }
 
   private func perform(_ step: ChangeStep) throws {
     // Its indexes may be meant for other elements, and its value comes as a whole.
-    if let key = disturbed.first(where: { step.isOf($0.place) }) {
+    if !disturbed.isEmpty, let key = step.place(in: log).flatMap({ disturbed[$0] }) {
       key.isSkipped = true
       return
     }
@@ -60,17 +73,19 @@ final class GroupPerformance {
     let changes = log.history.withLock { $0.takePerformed() }
     let own = changes.first(where: isOwn)
     happened += changes
+    if isSettling {
+      for change in changes { happenedByPlace[change.place.id, default: []].append(change) }
+    }
     for change in changes where change !== own { disturb(change.place) }
     if let failure { throw failure }
     return own
   }
 
   private func disturb(_ place: RecordedPlace) {
-    if let known = disturbed.first(where: { $0.place.isSame(as: place) }) {
-      known.isRight = false
-    } else {
-      disturbed.append(DisturbedKey(place))
-    }
+    let key = disturbed[place.id] ?? DisturbedKey(place, order: disturbed.count)
+    disturbed[place.id] = key
+    if key.isRight { wrong.append(key) }
+    key.isRight = false
   }
 
   // MARK: Taking back
@@ -78,12 +93,19 @@ final class GroupPerformance {
   private static let mostRounds = 8
 
   private func settle(_ setRight: (DisturbedKey) throws -> Void) rethrows {
-    for _ in 0..<Self.mostRounds {
-      let wrong = disturbed.filter { !$0.isRight }
-      if wrong.isEmpty { return record() }
-      for key in wrong { try setRight(key) }
+    isSettling = true
+    happenedByPlace = Dictionary(grouping: happened, by: \.place.id)
+    if !disturbed.isEmpty, !isTakingBack {
+      stepsByPlace = Dictionary(grouping: steps.filter { $0.place(in: log) != nil }) {
+        $0.place(in: log)!
+      }
     }
-    if let obstinate = disturbed.first(where: { !$0.isRight }) { tellOf(obstinate.place) }
+    for _ in 0..<Self.mostRounds where !wrong.isEmpty {
+      let next = wrong
+      wrong = []
+      for key in next { try setRight(key) }
+    }
+    if let obstinate = wrong.first { tellOf(obstinate.place) }
     record()
   }
 
@@ -103,22 +125,25 @@ final class GroupPerformance {
   private func find(_ key: DisturbedKey, in object: KVOObject) throws {
     let place = key.place
     let now = (try? object.value(forKey: place.key.key)) ?? nil
-    let back = happened.reversed().filter { $0.place.isSame(as: place) }
+    let back = (happenedByPlace[place.id] ?? []).reversed()
     let start = try back.reduce(FoldedValue(now)) { try $0.after(ChangeStep(undoing: $1)) }
-    key.target = try steps.filter { $0.isOf(place) }.reduce(start) { try $0.after($1) }
+    key.target = try (stepsByPlace[place.id] ?? []).reduce(start) { try $0.after($1) }
     key.start = start  // elements are of any type in it
   }
 
   // The log has what it was, and what it has become. Of steps that were made it has records already.
   private func record() {
-    for key in disturbed where key.isSkipped {
+    let skipped = disturbed.values.filter(\.isSkipped)
+    guard !skipped.isEmpty else { return }
+    let made = Dictionary(grouping: log.history.withLock { $0.performed }, by: \.place.id)
+    for key in skipped.sorted(by: { $0.order < $1.order }) {
       guard let start = key.start, let target = key.target else { continue }
-      log.history.withLock { history in
-        let made = history.performed.filter { $0.place.isSame(as: key.place) }
-        let known = (try? made.reduce(start) { try $0.after(ChangeStep(repeating: $1)) }) ?? start
-        let (old, new) = (key.place.key.typed(known.value), key.place.key.typed(target.value))
-        history.record(RecordedChange(key.place, .setting, nil, old: old, new: new, joined: []))
-      }
+      let steps = made[key.place.id] ?? []
+      let known =
+        (try? steps.reduce(start) { try $0.after(ChangeStep(repeating: $1)) }) ?? start
+      let (old, new) = (key.place.key.typed(known.value), key.place.key.typed(target.value))
+      let change = RecordedChange(key.place, .setting, nil, old: old, new: new, joined: [])
+      log.history.withLock { $0.record(change) }
     }
   }
 
@@ -134,13 +159,18 @@ final class GroupPerformance {
 /// A key that others have changed meanwhile.
 private final class DisturbedKey {
   let place: RecordedPlace
-  var isRight = false
+  /// In which they were disturbed.
+  let order: Int
+  var isRight = true
   /// Whether steps of it were left out.
   var isSkipped = false
   /// What it was, and is to be; nil until it is known.
   var start, target: FoldedValue?
 
-  init(_ place: RecordedPlace) { self.place = place }
+  init(_ place: RecordedPlace, order: Int) {
+    self.place = place
+    self.order = order
+  }
 }
 
 /// A value that changes are made of without an object.

@@ -70,7 +70,8 @@ extension StructLayout {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     guard kvo_swift_is_aggregate(metadata) else { return nil }
     let count = kvo_swift_field_count(metadata)
-    var isKnown = count > 0
+    // What takes no room has nothing to compare.
+    var isKnown = count > 0 || Self.size(type) == 0
     for index in 0..<count {
       guard let field = Self.fieldType(metadata, index),
         let isFieldKnown = add(field, at: offset + kvo_swift_field_offset(metadata, index))
@@ -79,6 +80,8 @@ extension StructLayout {
     }
     return isKnown
   }
+
+  private static func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
 
   private static func fieldType(_ metadata: UnsafeRawPointer, _ index: Int) -> Any.Type? {
     var field = kvo_swift_field()

@@ -183,4 +183,86 @@ import Testing
     #expect(there.state == here.state)
     withExtendedLifetime((order, token)) {}
   }
+
+  @Test(
+    "N4: what a refused transcript has brought has not come: the same can be applied when it fits")
+  func again() throws {
+    let (here, there) = (filled(), filled())
+    let (log, other) = (try Firm.recorded(here), try Firm.recorded(there))
+    here.boss = Clerk("new")
+    here.boss!.salary = 3
+    here.mutableArray(\.figures).append(9)
+    var lines = try #require(
+      JSONSerialization.jsonObject(with: JSONEncoder().encode(log.transcript())) as? [[String: Any]]
+    )
+    let good = lines
+    lines[2]["ranges"] = [[50, 51]]
+    #expect(throws: KeyValueError.self) { try apply(lines, to: other) }
+    #expect(there.state == filled().state)
+    try apply(good, to: other)
+    #expect(there.state == here.state)
+    here.boss!.salary = 4
+    try other.apply(log.transcript(from: 3))
+    #expect(there.state == here.state)
+  }
+
+  private final class Home: Tracked {
+    @Observed var heads = 0
+    @Observed var guest: Guest?
+  }
+
+  private final class Guest: Tracked {
+    @Observed var home: Home? { didSet { home?.heads += 1 } }
+  }
+
+  @Test("N4: what setters of objects that come change is taken back as well")
+  func settersOfArriving() throws {
+    func recorded(_ home: Home) throws -> ChangeLog {
+      try ChangeLog(
+        of: home, recording: .keys(of: Home.self, \.heads, \.guest),
+        .keys(of: Guest.self, \.home, making: { Guest() }))
+    }
+    let (here, there) = (Home(), Home())
+    let (log, other) = (try recorded(here), try recorded(there))
+    let guest = Guest()
+    guest.home = here
+    here.guest = guest
+    var lines = try #require(
+      JSONSerialization.jsonObject(with: JSONEncoder().encode(log.transcript(from: 1)))
+        as? [[String: Any]])
+    let good = lines
+    lines.append(lines[0])
+    lines[1]["number"] = 77
+    lines[1]["joined"] = [Any]()
+    #expect(throws: ChangeLogError.unknownObject(number: 77)) { try apply(lines, to: other) }
+    #expect(there.heads == 0 && there.guest == nil && !other.canUndo)
+    try apply(good, to: other)
+    #expect(there.guest?.home === there && there.heads == 0)  // that is a record before these
+    here.guest?.home = nil
+    there.guest?.home = nil
+  }
+
+  private final class Anything: Tracked {
+    @Observed var any: Any = 1
+    @Observed var item: Clerk?
+  }
+
+  @Test("N4: of what may hold anything only lists of objects have a type that is known")
+  func anything() throws {
+    let holder = Anything()
+    let log = try ChangeLog(
+      of: holder, recording: .keys(of: Anything.self, \.any, \.item), Clerk.recorded)
+    let clerk = Clerk("c")
+    holder.item = clerk
+    for value in ["", [Int](), Set([clerk]), [String: Int]()] as [Any] {
+      holder.any = value
+      #expect(throws: ChangeLogError.self) { try log.transcript(from: log.count - 1) }
+    }
+    holder.any = [clerk]
+    let known = try ChangeLog(
+      of: holder, recording: .keys(of: Anything.self, \.any), Clerk.recorded)
+    holder.any = [clerk, clerk]
+    #expect(try known.transcript().count == 1)
+    holder.any = 1
+  }
 }

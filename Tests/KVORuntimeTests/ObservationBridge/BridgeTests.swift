@@ -10,7 +10,7 @@ import Testing
     .enabled(if: FileManager.default.isExecutableFile(atPath: program.path)),
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
-      "sequence", "log",
+      "sequence", "log", "threadend",
     ])
   func runs(_ name: String) throws {
     let program = Process()
