@@ -168,6 +168,26 @@ require_matplotlib() {
     fail "could not fetch matplotlib $matplotlib_version"
 }
 
+# A browser that needs no screen.
+require_chromium() {
+  have chromium || install_packages "a browser (for the checks alone)" chromium
+}
+
+# What drives the browser.
+playwright_version=1.65.2
+
+# Sets playwright_python to a Python that has it, fetched from the Python package index into the build folder.
+require_playwright() {
+  local environment=$build/tools/playwright-$playwright_version
+  playwright_python=$environment/bin/python3
+  "$playwright_python" -c 'import playwright' 2>/dev/null && return
+  require_python
+  echo "playwright $playwright_version is missing: fetching it into $environment" >&2
+  python3 -m venv --clear "$environment"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check "playwright==$playwright_version" >&2 ||
+    fail "could not fetch playwright $playwright_version"
+}
+
 # require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and what runs its programs here.
 require_cross() {
   have "$1-gcc" "$1-g++" "$2" ||

@@ -10,6 +10,7 @@
 /// compiled again.
 #define KVO_VERSION "0.1.0"
 
+/// Around declarations that C++ is to read as C's.
 #ifdef __cplusplus
 #define KVO_BEGIN_DECLS extern "C" {
 #define KVO_END_DECLS }
@@ -18,6 +19,7 @@
 #define KVO_END_DECLS
 #endif
 
+/// What clang and Swift are told of pointers, enumerations and names. Nothing for other compilers.
 #ifdef __clang__
 #define KVO_ASSUME_NONNULL_BEGIN                                                                   \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
@@ -38,12 +40,14 @@
 #define KVO_SWIFT_NAME(name)
 #endif
 
+/// How a type is aligned, in C and in C++.
 #ifdef __cplusplus
 #define KVO_ALIGNOF(type) alignof(type)
 #else
 #define KVO_ALIGNOF(type) _Alignof(type)
 #endif
 
+/// Hints to the compiler: always in line, and which way a condition usually goes.
 #define KVO_INLINE static inline __attribute__((always_inline))
 #define KVO_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define KVO_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -340,9 +340,12 @@ typedef struct kvo_binding_lock {
   struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link;
 } kvo_binding_lock;
 
+/// Makes, takes, gives back and destroys a lock, which a fork waits for.
+///
 /// - is_outer: may be taken again by the thread that holds it, which may call the runtime meanwhile and take
 ///   others that are not outer. While one of those is held neither the runtime is called nor another taken.
 ///   Outer ones must not be nested.
+///
 /// The lock must not move. An outer one is made and destroyed while no lock is held, another also
 /// under an outer one.
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);

@@ -98,8 +98,8 @@ void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
-// The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
-// gives "", which the class refuses with the advice to name the encoding.
+/// The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
+/// gives "", which the class refuses with the advice to name the encoding.
 #ifdef __cplusplus
 #define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
 #define KVO_IS_RETAINABLE_(type) kvo_is_retainable<type>::value
@@ -154,11 +154,13 @@ KVO_END_DECLS
 #define KVO_LITERAL_(type) (type)
 #define KVO_NONE_ {0}
 #endif
+
+/// The layout of any type, by an encoding.
 #define KVO_LAYOUT_OF(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 /// The layout of a scalar or pointer type.
 #define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
 
-// Literals of kvo_signature for `kvo_class_add_method`.
+/// Literals of kvo_signature for `kvo_class_add_method`.
 #define KVO_GETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
 #define KVO_SETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
 #define KVO_GETTER_OF(type, encoding) \

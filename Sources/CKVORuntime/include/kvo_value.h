@@ -129,6 +129,7 @@ typedef struct kvo_type_operations {
   void (*KVO_NULLABLE values)(const kvo_type *type, const void *value, kvo_value *values);
 } kvo_type_operations;
 
+/// How many bytes lie in a value itself, and the value that is nil.
 #define KVO_VALUE_INLINE_SIZE sizeof(((kvo_value *)0)->payload.words)
 #ifdef __cplusplus
 #define KVO_VALUE_NIL \

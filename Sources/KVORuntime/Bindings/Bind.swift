@@ -15,7 +15,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// The binding ends with either object, neither of which it keeps alive, and with its token.
   ///
   /// - Parameters:
-  ///   - target: need not be observable.
+  ///   - target: the property that is set; it need not be observable.
+  ///   - source: the object that is observed.
   ///   - keyPath: whatever `observe` takes. What can't be observed stops the program.
   /// - Returns: a token; dropping it ends the binding.
   /// - Complexity: of each change O(*n*) in the number of bindings that pass it on.
@@ -32,7 +33,11 @@ extension KeyValueObserving where Self: KVOObject {
   /// token = label.bind(\.text, to: account, \.balance) { "\($0) €" }
   /// ```
   ///
-  /// - Parameter transform: called on the threads that change the source, and by this call.
+  /// - Parameters:
+  ///   - target: the property that is set; it need not be observable.
+  ///   - source: the object that is observed.
+  ///   - keyPath: whatever `observe` takes.
+  ///   - transform: called on the threads that change the source, and by this call.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value

@@ -105,7 +105,10 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   /// Calls a body: what is recorded until it ends is one group, which is undone at once. A body inside another one is
   /// part of that. If it throws, the group is what has been changed until then.
   ///
-  /// - Parameter name: for menus, `undoName`; the outermost that has one gives it to the group.
+  /// - Parameters:
+  ///   - name: for menus, `undoName`; the outermost that has one gives it to the group.
+  ///   - body: called once, on this thread.
+  /// - Returns: what the body returns.
   public func withGroup<R>(_ name: String? = nil, _ body: () throws -> R) rethrows -> R {
     history.withLock { $0.openGroup(name) }
     defer { closeGroup() }

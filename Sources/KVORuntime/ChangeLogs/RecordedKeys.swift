@@ -19,7 +19,10 @@ public struct RecordedKeys: Sendable {
   /// Properties by key paths, which are undone by their setters, `didSet` and overrides included; of to-many ones the
   /// elements one by one. What is no property of the object itself is recorded as it is by a string.
   ///
-  /// - Parameter making: makes an object of the class, for logs that apply a transcript in which one joins.
+  /// - Parameters:
+  ///   - type: the class whose objects are recorded.
+  ///   - keyPaths: which of its properties.
+  ///   - make: makes an object of the class, for logs that apply a transcript in which one joins.
   public static func keys<Root: KVOObject>(
     of type: Root.Type, _ keyPaths: PartialKeyPath<Root>...,
     making make: (@Sendable () -> Root)? = nil
@@ -30,7 +33,11 @@ public struct RecordedKeys: Sendable {
   /// Keys and key paths, which are undone by `setValue(_:forKey:)`. A key path stands for a key of each object on
   /// it: `"employees.salary"` records `employees`, and `salary` of the employees' class.
   ///
-  /// - Parameter making: makes an object of the class, for logs that apply a transcript in which one joins.
+  /// - Parameters:
+  ///   - type: the class whose objects are recorded.
+  ///   - keyPath: a key or key path of it.
+  ///   - more: others.
+  ///   - make: makes an object of the class, for logs that apply a transcript in which one joins.
   public static func keys<Root: KVOObject>(
     of type: Root.Type, _ keyPath: String, _ more: String...,
     making make: (@Sendable () -> Root)? = nil

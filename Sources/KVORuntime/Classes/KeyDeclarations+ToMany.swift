@@ -15,9 +15,13 @@ extension KeyDeclarations {
   /// sets the property behind the key.
   ///
   /// - Parameters:
+  ///   - key: the key's name.
+  ///   - count: how many elements there are.
+  ///   - element: the one at an index.
   ///   - elements: several at once, where that is cheaper than one by one.
   ///   - insert: given as many elements as indexes, which are those that the elements have
   ///     afterwards.
+  ///   - remove: takes the elements at these indexes away.
   ///   - replace: given as many elements as indexes; without it elements are removed and inserted,
   ///     and those that there were put back if `insert` throws.
   public mutating func orderedToMany<Element>(
@@ -37,6 +41,12 @@ extension KeyDeclarations {
   /// changed by `mutableSetValue(forKey:)`.
   ///
   /// - Parameters:
+  ///   - key: the key's name.
+  ///   - count: how many members there are.
+  ///   - contains: whether an element is one of them.
+  ///   - elements: all of them, in any order.
+  ///   - add: puts elements in; those that are members already may be among them.
+  ///   - remove: takes elements away; those that are no members may be among them.
   ///   - intersect: takes all members away but those that are given; without it `remove` does.
   ///   - set: puts other members in place of all; without it `remove` and `add` do, and what was
   ///     removed is put back if `add` throws.
@@ -57,7 +67,15 @@ extension KeyDeclarations {
   /// An ordered to-many key that has each element once, as `orderedToMany`. It is changed by
   /// `mutableOrderedSetValue(forKey:)`.
   ///
-  /// - Parameter index: where an element is, nil if it is not there.
+  /// - Parameters:
+  ///   - key: the key's name.
+  ///   - count: how many elements there are.
+  ///   - element: the one at an index.
+  ///   - index: where an element is, nil if it is not there.
+  ///   - elements: several at once, where that is cheaper than one by one.
+  ///   - insert: given as many elements as indexes, which are those that the elements have afterwards.
+  ///   - remove: takes the elements at these indexes away.
+  ///   - replace: given as many elements as indexes; without it elements are removed and inserted.
   public mutating func orderedSet<Element: Hashable>(
     _ key: String, count: @escaping (Root) -> Int,
     element: @escaping (Root, Int) -> Element, index: @escaping (Root, Element) -> Int?,

@@ -39,7 +39,10 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// keys.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"])
   /// ```
   ///
-  /// - Parameter keyPaths: keys and key paths, also with operators: `"employees.@sum.salary"`.
+  /// - Parameters:
+  ///   - key: the key's name, usually the property's.
+  ///   - keyPath: the property.
+  ///   - keyPaths: keys and key paths, also with operators: `"employees.@sum.salary"`.
   public mutating func computed<Value>(
     _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String> = []
   ) {

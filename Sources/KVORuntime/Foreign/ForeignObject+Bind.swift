@@ -7,7 +7,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// as `bind(_:to:_:)` does between Swift's objects. What later comes and is no `Value` is not passed on, and is
   /// reported as misuse.
   ///
-  /// - Parameter keyPath: a key or key path, whose value becomes a `Value` as `ForeignObject.observe` has it.
+  /// - Parameters:
+  ///   - target: the property that is set; it need not be observable.
+  ///   - source: the C object that is observed.
+  ///   - keyPath: a key or key path, whose value becomes a `Value` as `ForeignObject.observe` has it.
   /// - Throws: what `ForeignObject.observe` throws.
   public func bind<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String

@@ -14,6 +14,8 @@ internal import CKVORuntime
 public final class ForeignObject: KeyValueObserving {
   let header: UnsafeMutablePointer<kvo_object>
 
+  /// What a C object is to Swift.
+  ///
   /// - Parameter object: a `kvo_object *`, retained here.
   public init(_ object: OpaquePointer) {
     header = kvo_object_retain(UnsafeMutablePointer(object))

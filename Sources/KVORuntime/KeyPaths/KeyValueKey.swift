@@ -105,7 +105,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// }
   /// ```
   ///
-  /// - Parameter changeHandler: called with the place that the key has in the array.
+  /// - Parameters:
+  ///   - keys: found before, by `KeyValueKey(_:)`.
+  ///   - options: the same for all of them.
+  ///   - changeHandler: called with the place that the key has in the array.
   /// - Returns: a token; dropping it ends the registration. Of no keys it is not valid.
   /// - Complexity: O(*n*) in the number of keys.
   @inlinable

@@ -226,8 +226,12 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// change. Neither object is kept alive: the death of either ends the registration. The same
   /// registration may be made several times, and then is told several times. Any thread.
   ///
-  /// - Parameter context: handed back, never touched; tells a class's own registrations from those
-  ///   of its superclass. The address of a static or a `KVOContext`.
+  /// - Parameters:
+  ///   - observer: whose class overrides `observeValue(forKeyPath:of:change:context:)`.
+  ///   - keyPath: a key, or keys with dots between them.
+  ///   - options: what each call is given, and when there is one.
+  ///   - context: handed back, never touched; tells a class's own registrations from those
+  ///     of its superclass. The address of a static or a `KVOContext`.
   /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered.
   open func addObserver(
     _ observer: KVOObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],

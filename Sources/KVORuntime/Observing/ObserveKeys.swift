@@ -20,7 +20,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// by comparing the key path (`keyPath == \Account.balance`), and reads the new value of the object; who
   /// needs the old one, or a prior call's mark, observes that property by itself.
   ///
-  /// - Parameter changeHandler: called with the key path as it stands in the array.
+  /// - Parameters:
+  ///   - keyPaths: properties of this object, of any types.
+  ///   - options: the same for all of them.
+  ///   - changeHandler: called with the key path as it stands in the array.
   /// - Returns: a token; dropping it ends the registration. Of no key paths it is not valid.
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(

@@ -1,0 +1,30 @@
+import KVORuntime
+
+final class Task: KVOObject {
+  @Observed var title = ""
+  @Observed var isDone = false
+}
+
+final class List: KVOObject {
+  @Observed var tasks: [Task] = []
+
+  func add(_ title: String) {
+    let task = Task()
+    task.title = title
+    mutableArray(\.tasks).append(task)
+  }
+
+  var text: String { tasks.map { ($0.isDone ? "✓" : "·") + $0.title }.joined(separator: " ") }
+}
+
+let list = List()
+let log = try ChangeLog(
+  of: list,
+  recording: .keys(of: List.self, \.tasks),
+  .keys(of: Task.self, \.title, \.isDone))
+list.add("milk")
+list.tasks[0].isDone = true
+let token = list.observe(\.tasks) { list, _ in print("now there are", list.tasks.count) }
+while try log.undo() { print("undone: [\(list.text)]") }
+while try log.redo() { print("redone: [\(list.text)]") }
+withExtendedLifetime(token) {}

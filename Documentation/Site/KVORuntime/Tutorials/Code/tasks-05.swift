@@ -1,0 +1,39 @@
+import Foundation
+import KVORuntime
+
+final class Task: KVOObject {
+  @Observed var title = ""
+  @Observed var isDone = false
+}
+
+final class List: KVOObject {
+  @Observed var tasks: [Task] = []
+
+  func add(_ title: String) {
+    let task = Task()
+    task.title = title
+    mutableArray(\.tasks).append(task)
+  }
+
+  var text: String { tasks.map { ($0.isDone ? "✓" : "·") + $0.title }.joined(separator: " ") }
+}
+
+func log(of list: List) throws -> ChangeLog {
+  try ChangeLog(
+    of: list,
+    recording: .keys(of: List.self, \.tasks),
+    .keys(of: Task.self, \.title, \.isDone, making: { Task() }))
+}
+
+let here = List()
+let there = List()
+let changes = try log(of: here)
+let copy = try log(of: there)
+here.add("milk")
+here.tasks[0].isDone = true
+let data = try JSONEncoder().encode(changes.transcript())
+
+let decoder = JSONDecoder()
+decoder.userInfo[ChangeLog.userInfoKey] = copy  // whose classes tell of the values' types
+try copy.apply(decoder.decode(ChangeLog.Transcript.self, from: data))
+print(there.text)

@@ -1,0 +1,269 @@
+"""Lays out what DocC makes the site of: a catalog for each module, from the pages of Documentation, the headers'
+comments and what stands beside this file.
+
+Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: comments that several declarations of C share
+       site.py catalogs FOLDER GRAPHS         writes FOLDER/<Module>.docc
+       site.py topics FOLDER ARCHIVE GRAPHS   adds how large types' members are grouped, for which DocC must have run once
+
+A page of Documentation stands in the catalog of the module that it is about. Its links to other pages become links
+of DocC; comments for the checks of its examples are left out.
+"""
+
+import collections
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+DOCUMENTATION = HERE.parent
+ROOT = DOCUMENTATION.parent
+sys.path.append(str(ROOT / "Scripts"))
+
+import documentation
+import symbols
+
+SWIFT, C = "KVORuntime", "CKVORuntime"
+# Which catalog a page of Documentation goes to, and under which name where it is not its own.
+PAGES = {page.stem: SWIFT for page in DOCUMENTATION.glob("*.md")} | {"C": C, "Bindings": C}
+NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Internals": "HowItWorks"}
+CARDS = {"Tour": "card-tour", "MovingOver": "card-moving"}
+# What a folder of the overlay's sources is called where it groups the members of a type.
+ROOMS = {
+    "Objects": "Objects and properties",
+    "Coding": "Key-value coding",
+    "ToMany": "To-many properties",
+    "Observing": "Observing and telling",
+    "KeyPaths": "Keys and key paths",
+    "Bindings": "Bindings",
+    "ChangeLogs": "Change logs",
+    "Classes": "Classes and declarations",
+    "Lifetimes": "Lifetimes",
+    "Foreign": "Objects of C",
+    "Diagnostics": "Errors and diagnostics",
+    "Foundation": "Foundation's names",
+    "Values": "Values",
+    "Support": "Other",
+}
+MANY_MEMBERS = 24
+# What a header's page is called, where its name is not enough.
+TITLES = {
+    "base": "Attributes",
+    "binding": "For language bindings",
+    "class": "Classes",
+    "coding": "Key-value coding",
+    "collection": "Collections",
+    "cplusplus": "C++",
+    "error": "Errors",
+    "index set": "Index sets",
+    "mutable": "Mutable proxies",
+    "object": "Objects",
+    "observing": "Key-value observing",
+    "property": "Properties",
+    "value": "Types and values",
+}
+
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]*)\)")
+PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="(?:[\w./]*/)?([\w-]+)-light\.svg">.*?</picture>', re.S)
+COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
+BACKTICKS = re.compile(r"(?<!`)``(?!`)(.+?)(?<!`)``(?!`)", re.S)
+FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
+
+
+# Symbol graphs
+
+
+def is_for_users(symbol):
+    """Macros with an underscore at the end, or of the expansion of property lists, are the headers' own."""
+    title = symbol["names"]["title"]
+    return symbol["kind"]["identifier"] != "c.macro" or not (title.endswith("_") or title.startswith("KVO_P_"))
+
+
+def comment_above(path, line):
+    """The documentation comment that a declaration without one shares with those above it."""
+    with open(path, encoding="utf-8") as file:
+        above = [text.strip() for text in file.read().splitlines()[:line]]
+    while above and above[-1] and not above[-1].startswith("///"):
+        above.pop()
+    comment = []
+    while above and above[-1].startswith("///"):
+        comment.append(above.pop()[3:].removeprefix(" "))
+    return comment[::-1]
+
+
+def mend_graphs(graphs):
+    for path in (graphs / C).glob("*.json"):
+        graph = json.loads(path.read_text(encoding="utf-8"))
+        graph["symbols"] = [symbol for symbol in graph["symbols"] if is_for_users(symbol)]
+        for symbol in graph["symbols"]:
+            kind = symbol["kind"]["identifier"]
+            if "docComment" not in symbol and (kind in documentation.C_KINDS or kind == "c.macro"):
+                lines = comment_above(*symbols.place(symbol))
+                if lines:
+                    symbol["docComment"] = {"lines": [{"text": text} for text in lines]}
+        path.write_text(json.dumps(graph), encoding="utf-8")
+
+
+# Pages
+
+
+def outside_code(text, change):
+    """A text with what is no code block in it changed."""
+    parts, end = [], 0
+    for block in FENCE.finditer(text):
+        parts += [change(text[end : block.start()]), block[0]]
+        end = block.end()
+    return "".join([*parts, change(text[end:])])
+
+
+def link_from(module):
+    def rewritten(link):
+        text, target = link.groups()
+        page, _, _ = target.partition("#")
+        name = pathlib.PurePath(page).stem
+        if re.match(r"\w+:", target):
+            return link[0]
+        if not page.endswith(".md") or name not in PAGES:
+            return text
+        title = f"[{text.removesuffix('.md')}]"
+        if PAGES[name] == module:
+            return f"{title}(doc:{NAMES.get(name, name)})"
+        return f"{title}(doc:/{PAGES[name]}/{NAMES.get(name, name)})"
+
+    return rewritten
+
+
+def with_short_abstract(text):
+    """DocC shows a page's first paragraph wherever it links to it: the first sentence is enough there."""
+    head, _, after = text.partition("\n\n")
+    first, _, rest = after.partition("\n\n")
+    if not first or first.startswith(("|", "```", "#", "-")):
+        return text
+    sentence = re.match(r"(.+?[^A-Z]\.)\s+(?=[A-Z`\[])", first, re.S)
+    if not sentence:
+        return text
+    return "\n\n".join([head, sentence[1], "## Overview", first[sentence.end() :], rest])
+
+
+def page_for_docc(text, module):
+    text = PICTURE.sub(lambda picture: f"![{picture[1]}]({picture[2]})", COMMENT.sub("", text))
+
+    def rewritten(prose):
+        # Code between two backticks is a link to a symbol, for DocC: a backtick in code becomes one that looks like it.
+        prose = BACKTICKS.sub(lambda code: f"`{code[1].strip().replace('`', 'ˋ')}`", prose)
+        return LINK.sub(link_from(module), prose)
+
+    return with_short_abstract(outside_code(text, rewritten))
+
+
+def import_pages(folder):
+    for name, module in PAGES.items():
+        text = page_for_docc((DOCUMENTATION / f"{name}.md").read_text(encoding="utf-8"), module)
+        if name in CARDS:
+            card = f'@Metadata {{\n  @PageImage(purpose: card, source: "{CARDS[name]}", alt: "")\n}}'
+            text = text.replace("\n\n", f"\n\n{card}\n\n", 1)
+        (folder / f"{module}.docc" / f"{NAMES.get(name, name)}.md").write_text(text, encoding="utf-8")
+    for picture in (DOCUMENTATION / "Pictures").glob("*-light.svg"):
+        name = picture.name.removesuffix("-light.svg")
+        resources = folder / f"{SWIFT}.docc" / "Resources"
+        shutil.copy(picture, resources / f"{name}.svg")
+        shutil.copy(picture.with_name(f"{name}-dark.svg"), resources / f"{name}~dark.svg")
+
+
+# Headers of C
+
+
+def title_of_header(header):
+    words = header.stem.removeprefix("kvo_").replace("_", " ")
+    return TITLES.get(words, words.capitalize())
+
+
+def head_comment(header):
+    lines = []
+    for line in header.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("///"):
+            break
+        lines.append(line[3:].removeprefix(" "))
+    return "\n".join(lines)
+
+
+def declared_in(graph):
+    """The declarations of each header, in their order, without members of others."""
+    declared = collections.defaultdict(dict)
+    for symbol in graph["symbols"]:
+        path, line = symbols.place(symbol)
+        if len(symbol["pathComponents"]) == 1:
+            declared[pathlib.Path(path).name].setdefault(line, []).append(symbol["pathComponents"][0])
+    return {name: [title for line in sorted(lines) for title in lines[line]] for name, lines in declared.items()}
+
+
+def write_headers(folder, graph):
+    """A page for each header: its comment, and what it declares."""
+    links = []
+    declared = declared_in(graph)
+    for header in sorted((ROOT / "Sources" / C / "include").glob("kvo_*.h")):
+        if header.name not in declared:
+            continue
+        page = "".join(map(str.capitalize, header.stem.split("_")[1:])) + "Header"
+        text = f"# {title_of_header(header)}\n\n{head_comment(header)}\n"
+        text = with_short_abstract(text + "\n") if "\n\n" in head_comment(header) else text
+        topics = "\n".join(f"- ``{title}``" for title in declared[header.name])
+        (folder / f"{page}.md").write_text(
+            f"{text}\nDeclared in `{header.name}`, which `CKVORuntime.h` includes.\n\n## Topics\n\n### Declarations\n\n{topics}\n",
+            encoding="utf-8")
+        links.append(f"- <doc:{page}>")
+    root = folder / f"{C}.md"
+    root.write_text(root.read_text(encoding="utf-8").replace("<!-- headers -->", "\n".join(links)), encoding="utf-8")
+
+
+def write_catalogs(folder, graphs):
+    for module in (SWIFT, C):
+        catalog = folder / f"{module}.docc"
+        shutil.copytree(HERE / module, catalog)
+        shutil.copy(HERE / "theme-settings.json", catalog)
+    import_pages(folder)
+    write_headers(folder / f"{C}.docc", json.loads((graphs / C / f"{C}.symbols.json").read_text(encoding="utf-8")))
+
+
+# Topics
+
+
+def pages_of(archive):
+    for path in (archive / "data" / "documentation").rglob("*.json"):
+        page = json.loads(path.read_text(encoding="utf-8"))
+        if page.get("kind") == "symbol":
+            yield page
+
+
+def write_topics(folder, archive, graphs):
+    """Groups the members of types that have very many by the folder of sources that declares them."""
+    paths = {page["metadata"]["externalID"]: page["identifier"]["url"] for page in pages_of(archive)}
+    members = collections.defaultdict(lambda: collections.defaultdict(list))
+    for path in sorted((graphs / SWIFT).glob("*.json")):
+        for symbol in json.loads(path.read_text(encoding="utf-8"))["symbols"]:
+            url = paths.get(symbol["identifier"]["precise"])
+            if url is None or "location" not in symbol or len(symbol["pathComponents"]) != 2:
+                continue
+            file, line = symbols.place(symbol)
+            room = pathlib.Path(file).parent.name
+            members[symbol["pathComponents"][0]][room].append((pathlib.Path(file).name, line, url))
+    for owner, rooms in members.items():
+        if sum(map(len, rooms.values())) < MANY_MEMBERS:
+            continue
+        text = [f"# ``{SWIFT}/{owner}``", "", "## Topics"]
+        for room in sorted(rooms, key=list(ROOMS).index):
+            text += ["", f"### {ROOMS[room]}", ""]
+            text += [f"- ``{url.split('/documentation/')[1]}``" for _, _, url in sorted(rooms[room])]
+        page = folder / f"{SWIFT}.docc" / "Members"
+        page.mkdir(exist_ok=True)
+        (page / f"{owner}.md").write_text("\n".join([*text, ""]), encoding="utf-8")
+
+
+def main(command, *paths):
+    paths = [pathlib.Path(path) for path in paths]
+    {"graphs": mend_graphs, "catalogs": write_catalogs, "topics": write_topics}[command](*paths)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,171 @@
+"""Opens a site of DocC in a real browser, follows its links, and tells what is wrong with it.
+
+Usage: browse.py CHROMIUM FOLDER [PAGE...]
+
+Serves the folder, begins at its root, and opens every page that a link leads to, but of those of single functions,
+properties and cases only one in some, since each takes a third of a second: pages.py has looked at them all. A page is
+wrong if nothing answers for it or for what it shows, if the browser draws no title, or reports an error; a link, if
+nothing answers for its page, or that has nothing of the name behind its `#`. Of pages that no link leads to it tells as
+well. With pages: opens those alone.
+"""
+
+import asyncio
+import contextlib
+import functools
+import http.server
+import pathlib
+import sys
+import threading
+import zlib
+from urllib.parse import unquote, urldefrag, urlparse
+
+from playwright.async_api import async_playwright
+
+import pages as site_pages
+
+TABS = 4
+ONE_IN = 25  # pages of single declarations
+WAIT = 10_000  # milliseconds
+# Images that wait for somebody to scroll there do not, then.
+DRAWN = """() => {
+  for (const image of document.images) image.loading = 'eager'
+  return document.querySelector('h1') && [...document.images].every(image => image.complete)
+}"""
+# What a page tells of itself, once it has been drawn.
+READ = """() => ({
+  title: document.querySelector('h1').innerText.trim(),
+  links: [...document.querySelectorAll('main a[href], header a[href], nav a[href]')].map(link => link.href),
+  names: [...document.querySelectorAll('[id]')].map(element => element.id),
+})"""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def list_directory(self, _):
+        self.send_error(http.HTTPStatus.NOT_FOUND)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        """A browser that goes to the next page hangs up."""
+
+
+@contextlib.contextmanager
+def served(folder):
+    with Server(("127.0.0.1", 0), functools.partial(Handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+class Browsing:
+    def __init__(self, site, folder, follows):
+        self.site = site
+        self.folder = folder
+        self.follows = follows
+        self.waiting = asyncio.Queue()
+        self.names = {}  # of each page that was opened, or is waiting
+        self.links = []  # (page, the page that is linked to, the name behind `#`)
+        self.findings = set()
+
+    def complain(self, page, text):
+        self.findings.add(f"{self.path(page) or '/'}: {text}")
+
+    def path(self, page):
+        return unquote(page.removeprefix(self.site))
+
+    def is_opened(self, page):
+        path = self.path(page)
+        return not site_pages.is_of_one_declaration(self.folder, path) or zlib.crc32(path.encode()) % ONE_IN == 0
+
+    def add(self, page):
+        if page not in self.names:
+            self.names[page] = None
+            if self.is_opened(page):
+                self.waiting.put_nowait(page)
+            else:
+                self.trust(page)
+
+    def trust(self, page):
+        """Takes what a page would link to from its data, instead of opening it."""
+        if not pathlib.Path(self.folder, self.path(page).strip("/"), "index.html").exists():
+            self.complain(page, "is not there")
+        for link in site_pages.links(site_pages.read(self.folder, self.path(page))):
+            self.add(self.site + link)
+
+    def take(self, page, link):
+        target, name = urldefrag(link)
+        if target.startswith(self.site):
+            target = target.rstrip("/").lower()
+            if self.follows:
+                self.add(target)
+            self.links.append((page, target, unquote(name)))
+        elif urlparse(link).scheme not in ("http", "https") or urlparse(link).hostname.endswith(".invalid"):
+            self.complain(page, f"a link that leads nowhere: {link}")
+
+    async def open(self, tab, page):
+        await tab.goto(page + "/")
+        await tab.wait_for_function(DRAWN, timeout=WAIT)
+        seen = await tab.evaluate(READ)
+        self.names[page] = set(seen["names"])
+        if not seen["title"]:
+            self.complain(page, "has no title")
+        for link in seen["links"]:
+            self.take(page, link)
+
+    async def work(self, context):
+        tab = await context.new_page()
+        # Also of what a page is made of: data, pictures.
+        tab.on("response", lambda answer: answer.status < 400 or self.complain(answer.url, f"is not there, for {self.path(tab.url)}"))
+        tab.on("pageerror", lambda error: self.complain(tab.url, f"an error: {error}"))
+        while True:
+            page = await self.waiting.get()
+            try:
+                await self.open(tab, page)
+            except Exception as error:
+                self.complain(page, f"could not be opened: {error}")
+            self.waiting.task_done()
+
+    async def browse(self, chromium, first):
+        async with async_playwright() as player:
+            browser = await player.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            context = await browser.new_context()
+            tabs = [asyncio.create_task(self.work(context)) for _ in range(TABS)]
+            for page in first:
+                self.add(page)
+            await self.waiting.join()
+            for tab in tabs:
+                tab.cancel()
+            await browser.close()
+        for page, target, name in self.links:
+            names = self.names.get(target)
+            if name and names is not None and name not in names:
+                self.complain(page, f"a link to what its page has not: {urlparse(target).path}#{name}")
+
+
+def linked_to_nowhere(folder, opened):
+    """Pages that are there, and that no link leads to."""
+    for index in pathlib.Path(folder).rglob("index.html"):
+        path = "/" + index.parent.relative_to(folder).as_posix()
+        if path.startswith(("/documentation/", "/tutorials/")) and path.lower() not in opened:
+            yield f"{path}: no link leads here"
+
+
+def main(chromium, folder, *pages):
+    with served(folder) as site:
+        browsing = Browsing(site, folder, follows=not pages)
+        asyncio.run(browsing.browse(chromium, [f"{site}/{page}".rstrip("/") for page in pages or [""]]))
+    findings = sorted(browsing.findings)
+    if not pages:
+        findings += sorted(linked_to_nowhere(folder, {browsing.path(page) for page in browsing.names}))
+    for finding in findings:
+        print(f"wrong: {finding}")
+    opened = sum(names is not None for names in browsing.names.values())
+    print(f"{len(browsing.names)} pages, {opened} of them opened, {len(browsing.links)} links")
+    return bool(findings)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

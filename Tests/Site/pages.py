@@ -1,0 +1,69 @@
+"""Looks at the data of a site's pages: each public name is documented, and each page that a page refers to is there.
+
+Usage: pages.py FOLDER
+
+Members of C structs and cases of C enums document themselves beside their type, and what extends a module or a type of
+another one is documented there.
+"""
+
+import functools
+import json
+import pathlib
+import sys
+
+# What has a page of its own with nothing below it.
+SINGLE = {"case", "func", "init", "macro", "method", "op", "property", "subscript", "typealias", "var"}
+CHAPTERS = "/tutorials/tutorials/"  # which have no pages of their own
+UNDOCUMENTED = {"extension", "module"}
+
+
+def data(folder):
+    return pathlib.Path(folder, "data")
+
+
+@functools.cache
+def read(folder, path):
+    file = data(folder) / (path.strip("/") + ".json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def is_of_one_declaration(folder, path):
+    page = read(str(folder), path)
+    return bool(page) and page["metadata"].get("symbolKind") in SINGLE
+
+
+def is_documented(page):
+    kind = page["metadata"].get("symbolKind")
+    if page["kind"] != "symbol" or kind in UNDOCUMENTED or page.get("abstract"):
+        return True
+    is_c = page["identifier"]["url"].startswith("doc://CKVORuntime/")
+    return is_c and kind in ("case", "property")
+
+
+def links(page):
+    """The pages that a page refers to."""
+    for reference in page.get("references", {}).values():
+        url = reference.get("url", "").partition("#")[0]
+        if url.startswith(("/documentation", "/tutorials")) and not url.startswith(CHAPTERS):
+            yield url.lower()
+
+
+def findings(folder):
+    there = {"/" + path.relative_to(data(folder)).as_posix().removesuffix(".json").lower() for path in data(folder).rglob("*.json")}
+    for path in sorted(there):
+        page = read(folder, path)
+        if not is_documented(page):
+            yield f"{path}: {page['metadata']['title']} is not documented"
+        for url in set(links(page)) - there:
+            yield f"{path}: a link to {url}, which is not there"
+
+
+def main(folder):
+    found = list(findings(folder))
+    for finding in found:
+        print(f"wrong: {finding}")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
