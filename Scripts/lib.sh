@@ -168,6 +168,18 @@ require_matplotlib() {
     fail "could not fetch matplotlib $matplotlib_version"
 }
 
+require_gtk() {
+  pkg-config --exists gtk4 || install_packages "GTK 4 (for the desktop samples alone)" libgtk-4-dev
+}
+
+# A screen that nobody sees, and what drives windows as assistive technology does: Debian's Python has its bindings.
+require_window_driver() {
+  have Xvfb xauth xdotool maim dbus-run-session &&
+    /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null ||
+    install_packages "what drives windows (for the checks alone)" xvfb xauth xdotool maim dbus at-spi2-core \
+      python3 python3-gi gir1.2-atspi-2.0 adwaita-icon-theme fonts-dejavu-core
+}
+
 # A browser that needs no screen.
 require_chromium() {
   have chromium || install_packages "a browser (for the checks alone)" chromium

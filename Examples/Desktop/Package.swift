@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+// A package of its own, so that nobody else needs GTK. `Scripts/desktop` installs it and runs these.
+import PackageDescription
+
+// But for what later versions of GTK call deprecated.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+let kvo: Target.Dependency = .product(name: "KVORuntime", package: "KVORuntime")
+
+let package = Package(
+  name: "Desktop",
+  dependencies: [.package(name: "KVORuntime", path: "../..")],
+  targets: [
+    .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+    .target(name: "Widgets", dependencies: ["CGTK", kvo], swiftSettings: strict),
+    .target(name: "Inspector", dependencies: ["Widgets", kvo], swiftSettings: strict),
+    .executableTarget(
+      name: "LabColor", dependencies: ["Widgets", "Inspector", kvo], swiftSettings: strict),
+    .executableTarget(
+      name: "Contacts", dependencies: ["Widgets", "Inspector", kvo], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,72 @@
+// A window that shows any observed object: its keys, their values, who observes them, and each change as it comes.
+
+import KVORuntime
+import Widgets
+
+/// Shows one object, of which it knows nothing but its keys.
+public final class InspectorWindow {
+  private let object: KVOObject
+  private let rows: [String: (value: Label, observers: Label)]
+  private let log = Label()
+  private var lines: [String] = []
+  private var tokens: [KeyValueObservation] = []
+  private let window: Window
+
+  private static let shownLines = 12
+
+  /// - Parameter object: kept until the inspector goes.
+  public init(_ object: KVOObject) throws {
+    self.object = object
+    let properties = type(of: object).keyValueProperties
+    var cells: [[Widget]] = [["key", "type", "value", "observers"].map(InspectorWindow.heading)]
+    var rows: [String: (value: Label, observers: Label)] = [:]
+    for property in properties {
+      let row = (value: Label(), observers: Label())
+      rows[property.key] = row
+      cells.append([Label(property.key), Label("\(property.valueType)"), row.value, row.observers])
+    }
+    self.rows = rows
+    window = Window(
+      "Inspector: \(type(of: object))", width: 480, height: 460,
+      Stack(
+        .column, spacing: 12, margin: 16,
+        [Grid(cells), InspectorWindow.heading("changes"), Scroller(log, height: 160)]))
+    for property in properties {
+      tokens.append(
+        try object.observe(keyPath: property.key, options: [.old, .new, .distinct]) {
+          [unowned self] _, change in
+          tell(property.key, change.oldValue ?? nil, change.newValue ?? nil)
+        })
+    }
+    for property in properties { refresh(property.key) }
+  }
+
+  public func show() {
+    for key in rows.keys { refresh(key) }
+    window.show()
+  }
+
+  private static func heading(_ text: String) -> Label { Label(text, style: "dim-label") }
+
+  private func tell(_ key: String, _ old: Any?, _ new: Any?) {
+    lines.append("\(key): \(InspectorWindow.text(old)) → \(InspectorWindow.text(new))")
+    log.text = lines.suffix(InspectorWindow.shownLines).reversed().joined(separator: "\n")
+    refresh(key)
+  }
+
+  private func refresh(_ key: String) {
+    guard let row = rows[key] else { return }
+    row.value.text = InspectorWindow.text((try? object.value(forKey: key)) ?? nil)
+    // But for the inspector's own.
+    let registrations = object.observationInfo.registrations.filter { $0.keyPath == key }
+    row.observers.text = "\(registrations.count - 1)"
+  }
+
+  private static func text(_ value: Any?) -> String {
+    switch value {
+    case nil: "nil"
+    case let number as Double: "\((number * 100).rounded() / 100)"
+    case let value?: "\(value)"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// Where widgets stand.
+
+import CGTK
+
+/// Widgets beside or below each other.
+public final class Stack: Widget {
+  private let children: [Widget]
+
+  public enum Direction { case row, column }
+
+  public init(_ direction: Direction, spacing: Int32 = 8, margin: Int32 = 0, _ children: [Widget]) {
+    self.children = children
+    let orientation = direction == .row ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL
+    super.init(gtk_box_new(orientation, spacing))
+    for child in children { gtk_box_append(cast(GtkBox.self), child.pointer) }
+    gtk_widget_set_margin_top(pointer, margin)
+    gtk_widget_set_margin_bottom(pointer, margin)
+    gtk_widget_set_margin_start(pointer, margin)
+    gtk_widget_set_margin_end(pointer, margin)
+  }
+}
+
+/// Widgets in rows whose columns are aligned.
+public final class Grid: Widget {
+  private let rows: [[Widget]]
+
+  public init(_ rows: [[Widget]]) {
+    self.rows = rows
+    super.init(gtk_grid_new())
+    gtk_grid_set_row_spacing(cast(GtkGrid.self), 8)
+    gtk_grid_set_column_spacing(cast(GtkGrid.self), 12)
+    for (y, row) in rows.enumerated() {
+      for (x, widget) in row.enumerated() {
+        gtk_grid_attach(cast(GtkGrid.self), widget.pointer, Int32(x), Int32(y), 1, 1)
+      }
+    }
+  }
+}
+
+/// What scrolls where there is no room for it.
+public final class Scroller: Widget {
+  private let child: Widget
+
+  public init(_ child: Widget, height: Int32) {
+    self.child = child
+    super.init(gtk_scrolled_window_new())
+    gtk_scrolled_window_set_child(opaque, child.pointer)
+    gtk_scrolled_window_set_min_content_height(opaque, height)
+    gtk_widget_set_vexpand(pointer, 1)
+    gtk_widget_set_valign(child.pointer, GTK_ALIGN_START)
+  }
+}
+
+/// A window. Closed by its user it is hidden, and can be shown again.
+public final class Window: Widget {
+  private let content: Widget
+
+  public init(_ title: String, width: Int32, height: Int32 = -1, _ content: Widget) {
+    self.content = content
+    super.init(gtk_window_new())
+    gtk_window_set_title(window, title)
+    gtk_window_set_titlebar(window, gtk_header_bar_new())
+    gtk_window_set_default_size(window, width, height)
+    gtk_window_set_hide_on_close(window, 1)
+    gtk_window_set_child(window, content.pointer)
+  }
+
+  // GTK keeps windows by itself until they are destroyed.
+  deinit { gtk_window_destroy(window) }
+
+  public func show() { gtk_window_present(window) }
+
+  public var isShown: Bool { gtk_widget_get_visible(pointer) != 0 }
+
+  private var window: UnsafeMutablePointer<GtkWindow> { cast(GtkWindow.self) }
+}
+
+/// GTK's own loop.
+public enum Desktop {
+  /// Before any widget is made.
+  public static func begin() {
+    guard gtk_init_check() != 0 else { fatalError("there is no display: see DISPLAY") }
+  }
+
+  /// Until the window is closed.
+  public static func run(_ window: Window) {
+    window.show()
+    while window.isShown { g_main_context_iteration(nil, 1) }
+  }
+}

@@ -1,0 +1,58 @@
+// Widgets of GTK 4 as objects with keys: what a user types or drags is a property that can be observed and bound, and
+// setting the property shows it. All of it belongs to the main thread, as GTK does.
+
+import CGTK
+public import KVORuntime
+
+/// A widget, which it keeps.
+open class Widget: KVOObject {
+  let pointer: UnsafeMutablePointer<GtkWidget>
+
+  init(_ pointer: UnsafeMutablePointer<GtkWidget>) {
+    self.pointer = pointer
+    g_object_ref_sink(pointer)
+    super.init()
+  }
+
+  deinit { g_object_unref(pointer) }
+
+  /// Whether it takes what the user does.
+  public var isSensitive: Bool {
+    get { gtk_widget_get_sensitive(pointer) != 0 }
+    set { gtk_widget_set_sensitive(pointer, newValue ? 1 : 0) }
+  }
+
+  /// What screen readers call it, and tests find it by.
+  func setName(_ name: String) {
+    var value = GValue()
+    g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
+    g_value_set_string(&value, name)
+    var property = GTK_ACCESSIBLE_PROPERTY_LABEL
+    gtk_accessible_update_property_value(opaque, 1, &property, &value)
+    g_value_unset(&value)
+  }
+
+  /// Calls a handler on a signal that has no arguments, for as long as the widget lives.
+  func onSignal(_ signal: String, _ handler: @escaping () -> Void) {
+    let box = Unmanaged.passRetained(Handler(handler)).toOpaque()
+    let call: @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void = { _, box in
+      Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue().handler()
+    }
+    kvo_connect(pointer, signal, unsafeBitCast(call, to: (@convention(c) () -> Void).self), box) {
+      box, _ in
+      Unmanaged<Handler>.fromOpaque(box!).release()
+    }
+  }
+
+  var opaque: OpaquePointer { OpaquePointer(pointer) }
+
+  /// The pointer, as the type of one of the widget's superclasses in C.
+  func cast<T>(_: T.Type) -> UnsafeMutablePointer<T> {
+    UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: T.self)
+  }
+}
+
+private final class Handler {
+  let handler: () -> Void
+  init(_ handler: @escaping () -> Void) { self.handler = handler }
+}
