@@ -27,6 +27,20 @@ import Testing
     }
   }
 
+  @Test("N1: a record that is not there stops the program and says so", arguments: [-1, 1, .min, .max])
+  func noRecord(position: Int) async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [position] in
+      let firm = Firm()
+      let log = try Firm.recorded(firm)
+      firm.name = "A"
+      _ = log[position]
+    }
+    #expect(
+      result.errors.contains("There is no record \(position): the log has 1, from 0 on."))
+  }
+
   @Test("N3: inside a change that is still to be told, and inside a batch, it is refused")
   func insideChanges() throws {
     let firm = Firm()

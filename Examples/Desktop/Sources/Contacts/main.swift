@@ -12,7 +12,7 @@ let log = try ChangeLog(
   of: contact,
   recording: .keys(of: Contact.self, \.firstName, \.lastName, \.nickname, \.email, \.city))
 log.mergesRepeatedSets = true
-let inspector = try InspectorWindow(contact)
+let inspector = InspectorWindow(contact)
 
 let title = Label(style: "title-1")
 let warning = Label(style: "error")

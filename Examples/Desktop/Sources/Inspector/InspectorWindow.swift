@@ -9,13 +9,13 @@ public final class InspectorWindow {
   private let rows: [String: (value: Label, observers: Label)]
   private let log = Label()
   private var lines: [String] = []
-  private var tokens: [KeyValueObservation] = []
+  private var observations: [String: KeyValueObservation] = [:]
   private let window: Window
 
   private static let shownLines = 12
 
   /// - Parameter object: kept until the inspector goes.
-  public init(_ object: KVOObject) throws {
+  public init(_ object: KVOObject) {
     self.object = object
     let properties = type(of: object).keyValueProperties
     var cells: [[Widget]] = [["key", "type", "value", "observers"].map(InspectorWindow.heading)]
@@ -31,14 +31,14 @@ public final class InspectorWindow {
       Stack(
         .column, spacing: 12, margin: 16,
         [Grid(cells), InspectorWindow.heading("changes"), Scroller(log, height: 160)]))
-    for property in properties {
-      tokens.append(
-        try object.observe(keyPath: property.key, options: [.old, .new, .distinct]) {
-          [unowned self] _, change in
-          tell(property.key, change.oldValue ?? nil, change.newValue ?? nil)
-        })
+    for key in rows.keys {
+      // What can't be observed has its value shown all the same.
+      observations[key] = try? object.observe(keyPath: key, options: [.old, .new, .distinct]) {
+        [unowned self] _, change in
+        tell(key, change.oldValue ?? nil, change.newValue ?? nil)
+      }
     }
-    for property in properties { refresh(property.key) }
+    for key in rows.keys { refresh(key) }
   }
 
   public func show() {
@@ -57,9 +57,8 @@ public final class InspectorWindow {
   private func refresh(_ key: String) {
     guard let row = rows[key] else { return }
     row.value.text = InspectorWindow.text((try? object.value(forKey: key)) ?? nil)
-    // But for the inspector's own.
     let registrations = object.observationInfo.registrations.filter { $0.keyPath == key }
-    row.observers.text = "\(registrations.count - 1)"
+    row.observers.text = "\(registrations.count - (observations[key] == nil ? 0 : 1))"  // but for this one
   }
 
   private static func text(_ value: Any?) -> String {

@@ -10,7 +10,7 @@ Desktop.begin()
 let color = LabColor()
 let log = try ChangeLog(of: color, recording: .keys(of: LabColor.self, \.lightness, \.a, \.b))
 log.mergesRepeatedSets = true
-let inspector = try InspectorWindow(color)
+let inspector = InspectorWindow(color)
 
 let lightness = Scale("lightness", 0...100)
 let a = Scale("a", -100...100)
