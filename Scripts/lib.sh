@@ -174,10 +174,12 @@ require_gtk() {
 
 # A screen that nobody sees, and what drives windows as assistive technology does: Debian's Python has its bindings.
 require_window_driver() {
-  have Xvfb xauth xdotool maim dbus-run-session &&
-    /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null ||
-    install_packages "what drives windows (for the checks alone)" xvfb xauth xdotool maim dbus at-spi2-core \
-      python3 python3-gi gir1.2-atspi-2.0 adwaita-icon-theme fonts-dejavu-core
+  if have Xvfb xauth xdotool maim dbus-run-session &&
+    /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    return
+  fi
+  install_packages "what drives windows (for the checks alone)" xvfb xauth xdotool maim dbus at-spi2-core \
+    python3 python3-gi gir1.2-atspi-2.0 adwaita-icon-theme fonts-dejavu-core
 }
 
 # A browser that needs no screen.
