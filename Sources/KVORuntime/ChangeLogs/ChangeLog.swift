@@ -74,7 +74,8 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   ///
   /// - Complexity: O(1)
   public subscript(position: Int) -> Record {
-    let change = history.withLock { $0.changes(from: position, to: min(position, .max - 1) + 1)?.first }
+    let end = min(position, .max - 1) + 1
+    let change = history.withLock { $0.changes(from: position, to: end)?.first }
     guard let change else { KVODiagnostics.stop(noRecord(position).description) }
     return Record(change: change)
   }

@@ -27,7 +27,9 @@ import Testing
     }
   }
 
-  @Test("N1: a record that is not there stops the program and says so", arguments: [-1, 1, .min, .max])
+  @Test(
+    "N1: a record that is not there stops the program and says so",
+    arguments: [-1, 1, .min, .max])
   func noRecord(position: Int) async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -58,7 +58,8 @@ public final class InspectorWindow {
     guard let row = rows[key] else { return }
     row.value.text = InspectorWindow.text((try? object.value(forKey: key)) ?? nil)
     let registrations = object.observationInfo.registrations.filter { $0.keyPath == key }
-    row.observers.text = "\(registrations.count - (observations[key] == nil ? 0 : 1))"  // but for this one
+    let own = observations[key] == nil ? 0 : 1
+    row.observers.text = "\(registrations.count - own)"
   }
 
   private static func text(_ value: Any?) -> String {
