@@ -15,6 +15,18 @@ from_caller() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
 build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 
+# Each module compiled as a whole takes two thirds of the time that it takes file by file, which is for who
+# changes a file: those that share the debug build do so where nobody works on it.
+whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
+debug=(--scratch-path "$build")
+[ -z "${CI-}" ] || debug+=("${whole[@]}")
+
+# build_tests: builds the tests, and what else is to be run of the package's own debug build; sets bin.
+build_tests() {
+  swift build --build-tests "${debug[@]}"
+  bin=$(swift build --build-tests "${debug[@]}" --show-bin-path)
+}
+
 # help_if_asked ARGUMENT...: prints what is said at the head of the script.
 help_if_asked() {
   [ "${1-}" = --help ] || return 0
@@ -81,7 +93,7 @@ install_packages() {
 # run_tests OPTION... [-- OPTION...]: runs the tests, having built nothing besides: `swift test` alone
 # builds all examples and benchmarks first. What stands behind `--` is for running.
 run_tests() {
-  local options=()
+  local options=("${whole[@]}")
   while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1") && shift; done
   swift build --product KVORuntimePackageTests "${options[@]}"
   swift test --skip-build --disable-xctest "${options[@]}" "${@:2}"

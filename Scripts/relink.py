@@ -84,7 +84,7 @@ class Build:
         listed.write_text("".join(f"{self.chosen(path, objects)}\n" for path in self.objects))
         program = folder / self.program.name
         command = ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
-        command += ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
+        command += ["-Xlinker", "--strip-debug", "-L", str(self.folder), "-lffi", "-lstdc++", *options]
         command += [f"@{listed}", "-o", str(program)]
         try:
             run(command)

@@ -7,8 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # Builds the Swift module and sets module_flags, by which it and those of C are found.
 build_module() {
   local bin map
-  swift build --scratch-path "$build" --target KVORuntime
-  bin=$(swift build --scratch-path "$build" --show-bin-path)
+  swift build "${debug[@]}" --target KVORuntime
+  bin=$(swift build "${debug[@]}" --show-bin-path)
   module_flags=(-I "$bin/Modules")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do
     module_flags+=(-Xcc "-fmodule-map-file=$map")
