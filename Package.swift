@@ -28,6 +28,8 @@ let package = Package(
     .library(name: "CKVORuntime", targets: ["CKVORuntime"]),
     .library(name: "KVORuntime", targets: ["KVORuntime"]),
     .library(name: "KVOObservation", targets: ["KVOObservation"]),
+    .library(name: "KVOFoundation", targets: ["KVOFoundation"]),
+    .library(name: "KVOTesting", targets: ["KVOTesting"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
   targets: [
@@ -54,6 +56,11 @@ let package = Package(
     .target(
       name: "KVOObservation", dependencies: ["CKVOObservation", "CKVORuntime", "KVORuntime"],
       swiftSettings: strictSwift),
+
+    // For who uses Foundation, which the libraries above do without; and for who tests what is observed.
+    .target(
+      name: "KVOFoundation", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
+    .target(name: "KVOTesting", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(
@@ -93,6 +100,12 @@ let package = Package(
     .testTarget(
       name: "KVORuntimeTests",
       dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVOFoundationTests", dependencies: ["KVOFoundation", "KVORuntime", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVOTestingTests", dependencies: ["KVOTesting", "KVORuntime", "TestSupport"],
       swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(

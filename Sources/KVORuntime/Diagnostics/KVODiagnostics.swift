@@ -111,7 +111,7 @@ extension KVODiagnostics {
   static func report(misuse message: String) { kvo_report_misuse(message) }
 
   /// Stops the program for an error in it, where a debugger can see it coming.
-  static func stop(_ message: String) -> Never {
+  package static func stop(_ message: String) -> Never {
     kvo_break_on_misuse(message)
     fatalError("KVORuntime: \(message)")
   }

@@ -2,13 +2,13 @@ internal import CKVORuntime
 
 /// A mutex that fork() finds free, so that a forked child can go on. Not `Synchronization`'s, which
 /// the thread sanitizer can't see through: whatever that protects is reported as a race.
-final class Lock: Sendable {
+package final class Lock: Sendable {
   // May be used from any thread, and never moves.
   private nonisolated(unsafe) let lock: UnsafeMutablePointer<kvo_binding_lock>
 
   /// - Parameter isOuter: whether its holder may take it again, call the C runtime and take locks
   ///   that are not outer. While one of those is held, none of this may be done.
-  init(isOuter: Bool = false) {
+  package init(isOuter: Bool = false) {
     lock = .allocate(capacity: 1)
     kvo_binding_lock_init(lock, isOuter)
   }
@@ -18,7 +18,7 @@ final class Lock: Sendable {
     lock.deallocate()
   }
 
-  func withLock<R>(_ body: () throws -> R) rethrows -> R {
+  package func withLock<R>(_ body: () throws -> R) rethrows -> R {
     kvo_binding_lock_take(lock)
     defer { kvo_binding_lock_give_back(lock) }
     return try body()
@@ -26,13 +26,13 @@ final class Lock: Sendable {
 }
 
 /// A value that is reached under its lock only, which is why this is Sendable.
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
   private let lock = Lock()
   private var value: Value
 
-  init(_ value: Value) { self.value = value }
+  package init(_ value: Value) { self.value = value }
 
-  func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+  package func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
     try lock.withLock { try body(&value) }
   }
 }

@@ -89,7 +89,7 @@ extension Optional: OptionalValue {
 }
 
 /// The value without optionals around it.
-func flattened(_ value: Any) -> Any? {
+package func flattened(_ value: Any) -> Any? {
   guard let optional = value as? any OptionalValue else { return value }
   return optional.innermost
 }

@@ -1,0 +1,226 @@
+public import Foundation
+public import KVORuntime
+
+// An operation whose keys are observed, by the names that they have on Apple's platforms (R5). Its state is its own, under
+// a lock; `ScheduledOperation` is what Foundation's queues hold of it, and learns from the keys, as those queues do
+// there, when it is ready, executes and has finished.
+//
+// | state | protection |
+// |---|---|
+// | `state` | its own lock, under which nobody is told |
+
+/// `Operation`, to be observed: `isReady`, `isExecuting`, `isFinished`, `isCancelled`, `dependencies`, `queuePriority`,
+/// `completionBlock`.
+///
+/// Any `OperationQueue` runs it (`addOperation(_:)`), as does a `KVOOperationQueue`. A subclass overrides `main()`; an
+/// asynchronous one overrides `start()`, `isExecuting` and `isFinished`, and tells of these as it does on Apple's
+/// platforms, by `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, by `withChange(forKey:)`, or by an `@Observed`
+/// property which they are declared to depend on: the queue observes them.
+///
+/// ```swift
+/// final class Download: KVOOperation, @unchecked Sendable {
+///   override func main() { … }
+/// }
+/// let token = download.observe(\.isFinished) { download, _ in … }
+/// queue.addOperation(download)
+/// ```
+///
+/// Observers are called on the thread that changes the state, which is a queue's for `isExecuting` and `isFinished`, and
+/// the one that the last dependency finished on for `isReady`. Any thread may use what is declared here.
+// Sendable: its own state is under a lock; what a subclass adds is the subclass's to protect, as of `Operation`.
+open class KVOOperation: KVOObject, @unchecked Sendable {
+  struct State {
+    var isExecuting = false
+    var isFinished = false
+    var isCancelled = false
+    var dependencies: [KVOOperation] = []
+    var queuePriority = Operation.QueuePriority.normal
+    var qualityOfService = QualityOfService.default
+    var completionBlock: (@Sendable () -> Void)?
+    var name: String?
+    /// The operation's own registration, until it has finished.
+    var end: KeyValueObservation?
+    /// What queues hold of it; it holds the operation, and lives as long as they do.
+    weak var scheduled: ScheduledOperation?
+  }
+
+  let state = Locked(State())
+  private let waiting = NSCondition()
+
+  /// An operation that waits for nothing.
+  public override init() {
+    super.init()
+    do {
+      let end = try observe(keyPath: "isFinished") { operation, _ in operation.complete() }
+      state.withLock { $0.end = end }
+    } catch {
+      KVODiagnostics.stop("\(error)")
+    }
+  }
+
+  // MARK: What subclasses override
+
+  /// What the operation does, unless `start()` is overridden. By default nothing.
+  open func main() {}
+
+  /// Called by the queue, or by the program: has `main()` executed on this thread, and the operation finished; a
+  /// cancelled one is finished at once. What is finished does nothing. Starting what is not ready, or executes, stops
+  /// the program with a message.
+  open func start() {
+    guard !isFinished else { return }
+    if isCancelled { return finish() }
+    guard isReady else { stop("was started before it was ready.") }
+    withChange(forKey: "isExecuting") {
+      let isFirst = state.withLock { state in
+        defer { state.isExecuting = true }
+        return !state.isExecuting
+      }
+      if !isFirst { stop("was started while it executed.") }
+    }
+    main()
+    finish()
+  }
+
+  /// Whether nothing that it depends on keeps it from starting. An override takes what super says into account, and
+  /// tells of its own changes.
+  open var isReady: Bool {
+    let (isCancelled, dependencies) = state.withLock { ($0.isCancelled, $0.dependencies) }
+    return isCancelled || dependencies.allSatisfy(\.isFinished)
+  }
+
+  /// Whether `main()` runs.
+  open var isExecuting: Bool { state.withLock { $0.isExecuting } }
+
+  /// Whether there is nothing more to be done, because it was, or because it was cancelled.
+  open var isFinished: Bool { state.withLock { $0.isFinished } }
+
+  /// Whether it shall stop.
+  open var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Whether `start()` returns before the operation has finished. For who asks: queues do not.
+  open var isAsynchronous: Bool { false }
+
+  /// Asks the operation to stop: a running one looks at `isCancelled` itself, one that waits becomes ready, is started
+  /// and finishes without `main()`. Again is harmless, and so it is once the operation has finished.
+  open func cancel() {
+    guard !isFinished, !state.withLock({ $0.isCancelled }) else { return }
+    withChange(forKey: "isCancelled") { state.withLock { $0.isCancelled = true } }
+  }
+
+  private func finish() {
+    withChange(forKey: "isFinished") {
+      guard isExecuting else { return state.withLock { $0.isFinished = true } }
+      // One change of both: nobody sees an operation that has finished and executes.
+      withChange(forKey: "isExecuting") {
+        state.withLock { ($0.isExecuting, $0.isFinished) = (false, true) }
+      }
+    }
+  }
+
+  // MARK: Before it starts
+
+  /// What must have finished before this is ready, in the order in which it was added.
+  public final var dependencies: [KVOOperation] { state.withLock { $0.dependencies } }
+
+  /// Has another operation finish first, of whatever queue. Operations that wait for each other never start. Again is
+  /// harmless.
+  public final func addDependency(_ operation: KVOOperation) {
+    withChange(forKey: "dependencies") {
+      state.withLock { state in
+        guard !state.dependencies.contains(where: { $0 === operation }) else { return }
+        state.dependencies.append(operation)
+      }
+    }
+  }
+
+  /// Does not wait for another operation any more.
+  public final func removeDependency(_ operation: KVOOperation) {
+    var removed: [KVOOperation] = []
+    withChange(forKey: "dependencies") {
+      state.withLock { state in
+        removed = state.dependencies.filter { $0 === operation }
+        state.dependencies.removeAll { $0 === operation }
+      }
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Which of a queue's operations that are ready comes first. What a queue has already been given keeps its place.
+  public final var queuePriority: Operation.QueuePriority {
+    get { state.withLock { $0.queuePriority } }
+    set {
+      withChange(forKey: "queuePriority") { state.withLock { $0.queuePriority = newValue } }
+      state.withLock { $0.scheduled }?.queuePriority = newValue
+    }
+  }
+
+  /// What resources the operation is given by the system. Set before a queue has it.
+  public final var qualityOfService: QualityOfService {
+    get { state.withLock { $0.qualityOfService } }
+    set { state.withLock { $0.qualityOfService = newValue } }
+  }
+
+  /// A name for debugging.
+  public final var name: String? {
+    get { state.withLock { $0.name } }
+    set { withChange(forKey: "name") { state.withLock { $0.name = newValue } } }
+  }
+
+  /// Called once the operation has finished, on some thread of the system's, and taken away then.
+  public final var completionBlock: (@Sendable () -> Void)? {
+    get { state.withLock { $0.completionBlock } }
+    set {
+      var block = newValue
+      withChange(forKey: "completionBlock") {
+        state.withLock { swap(&$0.completionBlock, &block) }
+      }
+    }
+  }
+
+  /// Returns when the operation has finished. One that nobody starts is waited for without an end.
+  public final func waitUntilFinished() {
+    waiting.lock()
+    defer { waiting.unlock() }
+    while !isFinished { waiting.wait() }
+  }
+
+  // Of an asynchronous operation as well, however it tells of its end.
+  private func complete() {
+    guard isFinished else { return }
+    let (end, block) = state.withLock { state in
+      defer { (state.end, state.completionBlock) = (nil, nil) }
+      return (state.end, state.completionBlock)
+    }
+    guard let end else { return }
+    end.invalidate()
+    waiting.lock()
+    waiting.broadcast()
+    waiting.unlock()
+    if let block { DispatchQueue.global().async(execute: block) }
+  }
+
+  // MARK: Keys
+
+  /// Declares the keys. A subclass that overrides it calls super.
+  open override class func registerKeys() {
+    declareKeys { keys in
+      keys.computed("isReady", \.isReady, affectedBy: readiness)
+      keys.accessors("isExecuting", \.isExecuting) { $0.isExecuting }
+      keys.accessors("isFinished", \.isFinished) { $0.isFinished }
+      keys.accessors("isCancelled", \.isCancelled) { $0.isCancelled }
+      keys.accessors("isAsynchronous", \.isAsynchronous) { $0.isAsynchronous }
+      keys.accessors("dependencies", \.dependencies) { $0.dependencies }
+      keys.accessors("queuePriority", \.queuePriority) { $0.queuePriority } set: {
+        $0.queuePriority = $1
+      }
+      keys.accessors("name", \.name) { $0.name } set: { $0.name = $1 }
+      keys.accessors("completionBlock", \.completionBlock) { $0.completionBlock }
+    }
+  }
+
+  private static let readiness: Set = ["isCancelled", "dependencies.@unionOfObjects.isFinished"]
+
+  private func stop(_ complaint: String) -> Never {
+    KVODiagnostics.stop("\(type(of: self)) \(complaint)")
+  }
+}

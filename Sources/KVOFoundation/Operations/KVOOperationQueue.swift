@@ -1,0 +1,154 @@
+public import Foundation
+public import KVORuntime
+
+// An operation queue whose keys are observed (R6). The work is an `OperationQueue`'s; the list of what is in it is kept
+// here, since Foundation's tells nobody: an operation joins before that queue has it, and leaves when it is told to have
+// finished.
+//
+// | state | protection |
+// |---|---|
+// | `members` | its own lock, under which nobody is told |
+
+/// `OperationQueue`, to be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` (also
+/// as `suspended`), `name`.
+///
+/// ```swift
+/// let token = queue.observe(\.operationCount, options: [.new]) { _, change in … }
+/// queue.addOperation(download)
+/// ```
+///
+/// Observers of `operations` and `operationCount` are called on the thread that adds, or that an operation finishes on.
+/// What was given to `queue` itself is not among the operations. Any thread.
+// Sendable: what changes is under a lock, here or in Foundation's queue.
+public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
+  private struct Member {
+    let operation: KVOOperation
+    var token: KeyValueObservation?
+  }
+
+  /// Foundation's queue, which does the work.
+  public let queue: OperationQueue
+  private let members = Locked<[Member]>([])
+
+  /// A queue of its own.
+  public override convenience init() { self.init(OperationQueue()) }
+
+  /// Has what is added here run by a queue that there is, `.main` for instance.
+  public init(_ queue: OperationQueue) {
+    self.queue = queue
+    super.init()
+  }
+
+  // MARK: Operations
+
+  /// What has been added and has not finished, in that order.
+  public var operations: [KVOOperation] { members.withLock { $0.map(\.operation) } }
+
+  /// How many there are.
+  public var operationCount: Int { members.withLock { $0.count } }
+
+  /// Has an operation run as soon as it is ready. It is kept alive until it has finished. One that has finished, or is in
+  /// a queue, stops the program.
+  public func addOperation(_ operation: KVOOperation) {
+    addOperations([operation], waitUntilFinished: false)
+  }
+
+  /// Has a block run.
+  public func addOperation(_ block: @escaping @Sendable () -> Void) {
+    addOperation(KVOBlockOperation(block: block))
+  }
+
+  /// Adds operations, as one change, and returns when they have finished, if that is asked for.
+  public func addOperations(_ operations: [KVOOperation], waitUntilFinished wait: Bool) {
+    if let stale = operations.first(where: \.isFinished) {
+      KVODiagnostics.stop("\(type(of: stale)) was added to a queue when it had finished.")
+    }
+    withChange(forKey: "operations") {
+      members.withLock { $0 += operations.map { Member(operation: $0) } }
+    }
+    for operation in operations { follow(operation) }
+    queue.addOperations(operations, waitUntilFinished: wait)
+  }
+
+  /// Calls a block when all that was added before has finished, and holds back what is added later until then.
+  public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    queue.addBarrierBlock(barrier)
+  }
+
+  /// Cancels what has not finished.
+  public func cancelAllOperations() {
+    for operation in operations { operation.cancel() }
+  }
+
+  /// Returns when there is no operation any more.
+  public func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
+
+  private func follow(_ operation: KVOOperation) {
+    let token = operation.observe(\.isFinished) { [weak self] operation, _ in
+      if operation.isFinished { self?.remove(operation) }
+    }
+    members.withLock { members in
+      guard let place = members.firstIndex(where: { $0.operation === operation }) else { return }
+      members[place].token = token
+    }
+  }
+
+  private func remove(_ operation: KVOOperation) {
+    var removed: [Member] = []
+    withChange(forKey: "operations") {
+      members.withLock { members in
+        removed = members.filter { $0.operation === operation }
+        members.removeAll { $0.operation === operation }
+      }
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  // MARK: Settings
+
+  /// How many operations execute at a time; `OperationQueue.defaultMaxConcurrentOperationCount` for as many as the
+  /// system thinks right.
+  public var maxConcurrentOperationCount: Int {
+    get { queue.maxConcurrentOperationCount }
+    set {
+      withChange(forKey: "maxConcurrentOperationCount") {
+        queue.maxConcurrentOperationCount = newValue
+      }
+    }
+  }
+
+  /// Whether no more operations are started.
+  public var isSuspended: Bool {
+    get { queue.isSuspended }
+    set { withChange(forKey: "isSuspended") { queue.isSuspended = newValue } }
+  }
+
+  /// A name for debugging.
+  public var name: String? {
+    get { queue.name }
+    set { withChange(forKey: "name") { queue.name = newValue } }
+  }
+
+  /// What resources operations are given that ask for none themselves.
+  public var qualityOfService: QualityOfService {
+    get { queue.qualityOfService }
+    set { queue.qualityOfService = newValue }
+  }
+
+  /// Declares the keys.
+  public override class func registerKeys() {
+    declareKeys { keys in
+      keys.accessors("operations", \.operations) { $0.operations }
+      keys.computed("operationCount", \.operationCount, affectedBy: ["operations"])
+      keys.accessors("maxConcurrentOperationCount", \.maxConcurrentOperationCount) {
+        $0.maxConcurrentOperationCount
+      } set: {
+        $0.maxConcurrentOperationCount = $1
+      }
+      keys.accessors("isSuspended", \.isSuspended) { $0.isSuspended } set: { $0.isSuspended = $1 }
+      keys.accessors("suspended") { $0.isSuspended } set: { $0.isSuspended = $1 }
+      keys.dependency("suspended", on: ["isSuspended"])
+      keys.accessors("name", \.name) { $0.name } set: { $0.name = $1 }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import KVORuntime
+
+// What sorting reads, and how it compares what it has read (R4). Each value is read once: reading by key costs more than
+// comparing, and an element that changed meanwhile would make an order that is none.
+
+enum KeyValueSorting {
+  static func value(forKeyPath keyPath: String, of element: Any) throws -> Any? {
+    switch element {
+    case let object as KVOObject: try object.value(forKeyPath: keyPath)
+    case let object as ForeignObject: try object.value(forKeyPath: keyPath)
+    case let dictionary as [String: Any]: try dictionary.value(forKeyPath: keyPath)
+    case _ where keyPath == "self": element
+    default:
+      throw KeyValueError.invalidKeyPath(
+        keyPath: keyPath, component: String(keyPath.prefix { $0 != "." }),
+        className: "\(type(of: element))")
+    }
+  }
+
+  /// Nil for what can't be compared.
+  static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
+    if let a = a as? Bool, let b = b as? Bool { return result(a ? 1 : 0, b ? 1 : 0) }
+    if let a = a as? any Comparable, let found = ordered(a, b) { return found }
+    if let a = a as? any BinaryInteger, let b = b as? any BinaryInteger { return ordered(a, b) }
+    if let a = real(a), let b = real(b) { return result(a, b) }
+    return nil
+  }
+
+  private static func ordered<C: Comparable>(_ a: C, _ b: Any) -> ComparisonResult? {
+    (b as? C).map { result(a, $0) }
+  }
+
+  // Exactly, whatever the width of either: a comparison of integers of two types has no overflow.
+  private static func ordered<A: BinaryInteger, B: BinaryInteger>(_ a: A, _ b: B) -> ComparisonResult {
+    a < b ? .orderedAscending : a > b ? .orderedDescending : .orderedSame
+  }
+
+  private static func real(_ value: Any) -> Double? {
+    switch value {
+    case let number as any BinaryInteger: Double(number)
+    case let number as any BinaryFloatingPoint: Double(number)
+    case let number as Decimal: NSDecimalNumber(decimal: number).doubleValue
+    case let number as NSNumber: number.doubleValue
+    default: nil
+    }
+  }
+
+  private static func result<C: Comparable>(_ a: C, _ b: C) -> ComparisonResult {
+    a < b ? .orderedAscending : b < a ? .orderedDescending : .orderedSame
+  }
+}
+
+extension KeyValueSort {
+  /// What stands before: by one's value, read before, and another's.
+  func compare(_ a: Any?, _ b: Any?) throws -> ComparisonResult {
+    switch (a, b) {
+    case (nil, nil): return .orderedSame
+    case (nil, _): return nilsComeFirst ? .orderedAscending : .orderedDescending
+    case (_, nil): return nilsComeFirst ? .orderedDescending : .orderedAscending
+    case (let a?, let b?):
+      guard let found = order.compare(a, b) else { throw incomparable(a, b) }
+      return ascending ? found : ComparisonResult(rawValue: -found.rawValue) ?? found
+    }
+  }
+
+  private var nilsComeFirst: Bool {
+    switch nils {
+    case .least: ascending
+    case .first: true
+    case .last: false
+    }
+  }
+
+  private func incomparable(_ a: Any, _ b: Any) -> KeyValueError {
+    .typeMismatch(
+      key: key ?? "self", className: "\(Element.self)", expected: "values of one order",
+      found: "\(type(of: a)) and \(type(of: b))")
+  }
+}

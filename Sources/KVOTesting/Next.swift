@@ -1,0 +1,99 @@
+public import KVORuntime
+public import Testing
+
+// Waiting in a test for what a property becomes (S1). An observer gives it; conditions are asked on the thread of the
+// change, so that no value between two looks is missed.
+
+extension KeyValueObserving where Self: KVOObject {
+  /// Waits until a property's value is one of which a condition is true: the one that it has, or one that it gets.
+  ///
+  /// ```swift
+  /// let state = try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(5))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - keyPath: what `observe` takes.
+  ///   - condition: called with each value, on the thread of the change.
+  ///   - timeout: how long is waited. Real time: nothing is polled meanwhile.
+  /// - Returns: the value.
+  /// - Throws: `ChangeTimeout` if there is no such value in time, `CancellationError` if the task is cancelled.
+  public func next<Value: Sendable>(
+    _ keyPath: KeyPath<Self, Value>, where condition: @escaping @Sendable (Value) -> Bool,
+    timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Value {
+    let outcome = Outcome<Value>()
+    let token = observe(keyPath, options: .initial) { object, _ in
+      outcome.take(object[keyPath: keyPath], where: condition)
+    }
+    return try await outcome.wait(
+      for: subject(keyPath), token, timeout, isolation, sourceLocation)
+  }
+
+  /// Waits for a property's next change, and returns the value that it has then.
+  ///
+  /// ```swift
+  /// async let name = person.next(\.name)
+  /// ```
+  ///
+  /// - Throws: as `next(_:where:timeout:)`. What has changed before this is called is not waited for.
+  public func next<Value: Sendable>(
+    _ keyPath: KeyPath<Self, Value>, timeout: Duration = .seconds(10),
+    isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Value {
+    let outcome = Outcome<Value>()
+    let token = observe(keyPath) { object, _ in
+      outcome.take(object[keyPath: keyPath]) { _ in true }
+    }
+    return try await outcome.wait(
+      for: subject(keyPath), token, timeout, isolation, sourceLocation)
+  }
+
+  /// Waits until the value of a key path that is a string is one of which a condition is true: the one that it has, or
+  /// one that it gets. Values of another type, and nil, are passed over.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if there is no such key, otherwise as `next(_:where:timeout:)`.
+  public func next<Value: Sendable>(
+    keyPath: String, as type: Value.Type,
+    where condition: @escaping @Sendable (Value) -> Bool = { _ in true },
+    timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Value {
+    let outcome = Outcome<Value>()
+    let token = try observe(keyPath: keyPath, options: .initial) { object, _ in
+      let found = try? object.value(forKeyPath: keyPath)
+      if let value = found as? Value {
+        outcome.take(value, where: condition)
+      } else {
+        outcome.note(found.map { "\($0)" } ?? "nil")
+      }
+    }
+    return try await outcome.wait(
+      for: subject(keyPath), token, timeout, isolation, sourceLocation)
+  }
+
+  /// What failures call a key path that has just been observed: by the key's name, which its description has not.
+  func subject(_ keyPath: Any) -> String {
+    let name = observationInfo.registrations.last?.keyPath ?? "\(keyPath)"
+    return "\"\(name)\" of \(type(of: self))"
+  }
+}
+
+extension Outcome {
+  fileprivate func take(_ value: Value, where condition: (Value) -> Bool) {
+    if condition(value) { give(.success(value)) } else { note("\(value)") }
+  }
+
+  // The registration is held until what it waits for has come.
+  fileprivate func wait(
+    for subject: String, _ token: KeyValueObservation, _ timeout: Duration,
+    _ isolation: isolated (any Actor)?, _ sourceLocation: SourceLocation
+  ) async throws -> Value {
+    defer { token.invalidate() }
+    return try await wait(atMost: timeout, isolation: isolation) { lastSeen in
+      ChangeTimeout(
+        subject: subject, timeout: timeout, lastSeen: lastSeen, sourceLocation: sourceLocation)
+    }
+  }
+}
