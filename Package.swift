@@ -22,6 +22,16 @@ let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error)
 ]
 
+// Where the environment names a copy of OpenCombine, by a path or a URL, KVOFoundation has publishers.
+let openCombine = Context.environment["KVO_OPENCOMBINE"].map { place in
+  (
+    package: place.contains("://")
+      ? Package.Dependency.package(url: place, from: "0.14.0")
+      : .package(name: "OpenCombine", path: place),
+    product: Target.Dependency.product(name: "OpenCombine", package: "OpenCombine")
+  )
+}
+
 let package = Package(
   name: "KVORuntime",
   products: [
@@ -32,6 +42,7 @@ let package = Package(
     .library(name: "KVOTesting", targets: ["KVOTesting"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
+  dependencies: openCombine.map { [$0.package] } ?? [],
   targets: [
     .systemLibrary(
       name: "CFFI",
@@ -59,7 +70,9 @@ let package = Package(
 
     // For who uses Foundation, which the libraries above do without; and for who tests what is observed.
     .target(
-      name: "KVOFoundation", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
+      name: "KVOFoundation",
+      dependencies: ["KVORuntime"] + (openCombine.map { [$0.product] } ?? []),
+      swiftSettings: strictSwift + (openCombine == nil ? [] : [.define("KVO_OPENCOMBINE")])),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
@@ -90,6 +103,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CKVORuntime", "CFixtures"],
       path: "Tests/Support/TestSupport", swiftSettings: strictSwift),
+    // What suites of several modules have: apart from TestSupport, which is linked where no test framework is.
+    .target(
+      name: "TestScopes", dependencies: ["TestSupport"], path: "Tests/Support/TestScopes",
+      swiftSettings: strictSwift),
     .target(
       name: "ModelFixtures", dependencies: ["KVORuntime", "TestSupport"],
       path: "Tests/Support/ModelFixtures", swiftSettings: strictSwift),
@@ -99,13 +116,17 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "KVORuntimeTests",
-      dependencies: ["KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
+      dependencies: [
+        "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestScopes", "TestSupport",
+      ],
       swiftSettings: strictSwift),
     .testTarget(
-      name: "KVOFoundationTests", dependencies: ["KVOFoundation", "KVORuntime", "TestSupport"],
+      name: "KVOFoundationTests",
+      dependencies: ["KVOFoundation", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"],
       swiftSettings: strictSwift),
     .testTarget(
-      name: "KVOTestingTests", dependencies: ["KVOTesting", "KVORuntime", "TestSupport"],
+      name: "KVOTestingTests",
+      dependencies: ["KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"],
       swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(

@@ -1,10 +1,11 @@
 """Names the public Swift declarations in symbol graphs that show more than Swift.
 
-Usage: interface.py [--sample FILE]... GRAPH.json...
+Usage: interface.py [--sample FILE]... [--may-show MODULE]... GRAPH.json...
 
 A public declaration may name types and protocols of its own module and of the standard library, but
 none of C's or of another module's, no pointer and no number of C's width; nor may it extend or
-conform to such. What may all the same is listed here. With samples: see symbols.py.
+conform to such, but for those of the modules that it may show, which it is made for. What may all the same is
+listed here. With samples: see symbols.py.
 """
 
 import argparse
@@ -64,8 +65,9 @@ def named(symbol):
 
 
 class Judge:
-    def __init__(self, graphs):
+    def __init__(self, graphs, may_show):
         self.own = graphs[0]["module"]["name"]
+        self.known = {self.own, "Swift", *may_show}
         everything = [symbol for graph in graphs for symbol in graph["symbols"]]
         self.symbols = {symbol["identifier"]["precise"]: symbol for symbol in everything}
         self.public = [symbol for symbol in everything if symbols.is_public(symbol)]
@@ -73,7 +75,7 @@ class Judge:
         self.allowed = set()  # what was made use of
 
     def objection(self, spelling, usr, where):
-        foreign = modules(usr) - {self.own, "Swift"}
+        foreign = modules(usr) - self.known
         if foreign:
             return f"{spelling} of {', '.join(sorted(foreign))}"
         if not C_SPELLINGS.fullmatch(spelling) or self.own in modules(usr):
@@ -95,7 +97,7 @@ class Judge:
                 if objection:
                     yield self.finding(symbol, spelling, f"shows {objection}")
             extended = symbol.get("swiftExtension", {}).get("extendedModule", self.own)
-            if extended not in (self.own, "Swift"):
+            if extended not in self.known:
                 subject = symbol["pathComponents"][0]
                 yield self.finding(symbol, subject, f"extends {subject} of {extended}")
 
@@ -106,7 +108,7 @@ class Judge:
             source = self.symbols.get(relation["source"])
             if source and not symbols.is_public(source):
                 continue
-            foreign = modules(relation["target"]) - {self.own, "Swift"}
+            foreign = modules(relation["target"]) - self.known
             if not foreign:
                 continue
             subject = relation.get("targetFallback", relation["target"]).split(".")[-1]
@@ -125,13 +127,16 @@ class Judge:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", action="append", default=[])
+    parser.add_argument("--may-show", action="append", default=[])
     parser.add_argument("graphs", nargs="+")
     arguments = parser.parse_args()
-    judge = Judge(symbols.read(arguments.graphs))
+    judge = Judge(symbols.read(arguments.graphs), arguments.may_show)
     findings = list(judge.of_declarations()) + list(judge.of_conformances())
     if arguments.sample:
         return symbols.differs_from_sample(findings, arguments.sample)
-    failed = symbols.tell(findings + list(judge.unused_permissions()))
+    if not arguments.may_show:
+        findings += judge.unused_permissions()
+    failed = symbols.tell(findings)
     print(f"{len(judge.public)} public declarations")
     return failed or not judge.public
 

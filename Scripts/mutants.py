@@ -3,7 +3,8 @@
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [RULE | MUTANT]...
 
 BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what>.mutant, or for one
-of the Swift overlay Tests/Mutants/Swift/<rule>-<what>.mutant:
+of a Swift library in a folder there, Swift for the overlay, Foundation and Testing for KVOFoundation and
+KVOTesting:
 
     What is broken, in a line or more.
     --- change.c
@@ -54,7 +55,7 @@ ENVIRONMENT = {
     "KVO_CHAOS": "8",  # of so many points in a mutant with delays one is, as an average
 }
 MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
-RULE = re.compile(r"\b[A-P][0-9]{1,2}\b")
+RULE = re.compile(r"\b[A-S][0-9]{1,2}\b")
 
 
 class Wrong(Exception):
@@ -74,7 +75,7 @@ class Mutant:
 
     @property
     def library(self):
-        return relink.OVERLAY if relink.OVERLAY in self.file.parents else relink.LIBRARY
+        return next(path for path in relink.LIBRARIES.values() if path in self.file.parents)
 
     @staticmethod
     def read(path):
@@ -130,7 +131,7 @@ def mutated_objects(mutant, build, folder):
     place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
-        return {place.name: relink.compile_swift_source(place, folder, build, tree)}
+        return {place.name: relink.compile_swift_source(place, folder, build, mutant.library, tree)}
     changed = relink.sources(tree) if place.suffix == ".h" else [place]
     options = relink.DELAYED if mutant.delays else []
     return {
@@ -270,7 +271,7 @@ class Suite:
 
 
 def library_of(path):
-    return relink.OVERLAY if path.parent.name == "Swift" else relink.LIBRARY
+    return relink.LIBRARIES[str(path.parent.relative_to(MUTANTS))]
 
 
 def label(path):
@@ -318,7 +319,9 @@ def rule_of(path):
 
 
 def chosen(wanted):
-    paths = [*sorted(MUTANTS.glob("*.mutant")), *sorted(MUTANTS.glob("Swift/*.mutant"))]
+    paths = [
+        path for folder in relink.LIBRARIES for path in sorted((MUTANTS / folder).glob("*.mutant"))
+    ]
     named = {path: {path.stem, label(path), rule_of(path)} for path in paths}
     for word in wanted:
         if not any(word in names for names in named.values()):

@@ -9,6 +9,13 @@ import subprocess
 
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
+# By the folders of their mutants.
+LIBRARIES = {
+    ".": LIBRARY,
+    "Swift": OVERLAY,
+    "Foundation": pathlib.Path("Sources/KVOFoundation"),
+    "Testing": pathlib.Path("Sources/KVOTesting"),
+}
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
 FLAGS += ["-fPIC", "-w", "-c"]
 CHAOS = pathlib.Path("Tests/Chaos")
@@ -33,8 +40,8 @@ def sources(library=LIBRARY):
 
 
 def find(name):
-    """The source or header of either library that is called so, if there is just one."""
-    found = [path for library in (LIBRARY, OVERLAY) for path in library.rglob(name)]
+    """The source or header of any library that is called so, if there is just one."""
+    found = [path for library in LIBRARIES.values() for path in library.rglob(name)]
     return found[0] if len(found) == 1 else None
 
 
@@ -51,17 +58,19 @@ def compile_delays(into):
     return compile_source(CHAOS / "chaos.c", into, "-O1")
 
 
-def compile_swift_source(source, into, build, overlay):
-    """The object of one source file of the overlay, whose others lie beside it: they may rely on
-    no more than what they relied on when the package manager compiled them."""
+def compile_swift_source(source, into, build, library, tree):
+    """The object of one source file of a Swift library, whose others lie beside it in a tree of their own:
+    they may rely on no more than what they relied on when the package manager compiled them."""
     target = into / (source.name + ".o")
-    others = [str(path) for path in sorted(overlay.rglob("*.swift")) if path != source]
+    others = [str(path) for path in sorted(tree.rglob("*.swift")) if path != source]
     maps = [build.folder / "CKVORuntime.build/module.modulemap"]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
-    maps += [overlay / "SwiftRuntime/module.modulemap"]
+    maps += [OVERLAY / "SwiftRuntime/module.modulemap"]
+    modules = [] if library == OVERLAY else ["-I", str(build.folder / "Modules")]
     run(
         ["swift-frontend", "-c", "-primary-file", str(source), *others, *SWIFT_FLAGS]
-        + ["-module-name", "KVORuntime", "-module-cache-path", str(build.folder / "RelinkModuleCache")]
+        + ["-module-name", library.name, "-module-cache-path", str(build.folder / "RelinkModuleCache")]
+        + ["-package-name", pathlib.Path.cwd().name.lower(), *modules]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
         + ["-Xcc", f"-I{LIBRARY}/include", "-o", str(target)]
     )
@@ -97,5 +106,6 @@ class Build:
     @staticmethod
     def chosen(path, objects):
         path = pathlib.Path(path)
-        is_library = not {"CKVORuntime.build", "KVORuntime.build"}.isdisjoint(path.parts)
+        folders = {library.name + ".build" for library in LIBRARIES.values()}
+        is_library = not folders.isdisjoint(path.parts)
         return objects.get(path.name.removesuffix(".o"), path) if is_library else path

@@ -19,21 +19,28 @@ RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
 LIBRARIES = [
     pathlib.Path("Sources", name)
-    for name in ("CKVORuntime", "CKVOObservation", "KVORuntime", "KVOObservation")
+    for name in (
+        "CKVORuntime", "CKVOObservation", "KVORuntime", "KVOObservation", "KVOFoundation", "KVOTesting"
+    )
 ]
-TESTS = [pathlib.Path("Tests/CKVORuntimeTests"), pathlib.Path("Tests/KVORuntimeTests")]
+TESTS = {
+    pathlib.Path("Tests/CKVORuntimeTests"): "C",
+    pathlib.Path("Tests/KVORuntimeTests"): "Swift",
+    pathlib.Path("Tests/KVOFoundationTests"): "Swift",
+    pathlib.Path("Tests/KVOTestingTests"): "Swift",
+}
 MUTANTS = pathlib.Path("Tests/Mutants")
 
-WORD = re.compile(r"(?<![\w#])[A-P][0-9]{1,2}\b")
+WORD = re.compile(r"(?<![\w#])[A-S][0-9]{1,2}\b")
 COMMENT = re.compile(r"//[^\n]*")
 TEST_NAME = re.compile(r'@Test\(\s*"([^"]*)"')
-CHAPTER = re.compile(r"^## ([A-P])\. (.*)$")
+CHAPTER = re.compile(r"^## ([A-S])\. (.*)$")
 RULE = re.compile(r"^([0-9]+)\. ")
 
 HEAD = """# Rules and files
 
 Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests stand, and how many mutants
-break it (`Tests/Mutants`, `Tests/Mutants/Swift`); below, the rules of each source. Made by
+break it (`Tests/Mutants`); below, the rules of each source. Made by
 `python3 Scripts/rules.py --write`; `Scripts/check rules` sees that it is up to date.
 """
 
@@ -75,11 +82,11 @@ def collect():
     for number, (rule, name) in enumerate(mutants()):
         keepers[rule].add(name)
         broken[rule].add(number)
-    for folder in TESTS:
+    for folder, language in TESTS.items():
         for path in sorted(folder.rglob("*.swift")):
             for name in TEST_NAME.findall(path.read_text()):
                 for rule in WORD.findall(name):
-                    tests[rule].add(f"{'C' if folder == TESTS[0] else 'Swift'} {path.stem}")
+                    tests[rule].add(f"{language} {path.stem}")
     return keepers, tests, broken
 
 

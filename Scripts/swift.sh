@@ -4,10 +4,15 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Builds the Swift module and sets module_flags, by which it and those of C are found.
+# What users import besides KVORuntime, with a module that each may show in its interface.
+further_modules=(KVOFoundation KVOTesting)
+
+# Builds the Swift modules and sets module_flags, by which they and those of C are found.
 build_module() {
-  local bin map
-  swift build "${debug[@]}" --target KVORuntime
+  local bin map module
+  for module in KVORuntime "${further_modules[@]}"; do
+    swift build "${debug[@]}" --target "$module"
+  done
   bin=$(swift build "${debug[@]}" --show-bin-path)
   module_flags=(-I "$bin/Modules")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do

@@ -13,7 +13,7 @@ final class ChangeLogbook<Value>: @unchecked Sendable {
     var waiting: [(count: Int, call: @Sendable () -> Void)] = []
   }
 
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   func note(_ change: KeyValueObservedChange<Value>) {
     let calls = state.withLock { state in

@@ -95,8 +95,8 @@ extension KeyValueObserving where Self: KVOObject {
     of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new]
   ) -> ChangeRecorder<Value> {
     let log = ChangeLogbook<Value>()
-    let token = observe(keyPath, options: options) { _, change in log.note(change) }
-    return ChangeRecorder(subject(keyPath), log, token)
+    let (token, subject) = named { observe(keyPath, options: options) { log.note($1) } }
+    return ChangeRecorder(subject, log, token)
   }
 
   /// Records the changes of a key path that is a string, as values of a type: an optional one where there may be nil. A
@@ -113,7 +113,8 @@ extension KeyValueObserving where Self: KVOObject {
     let cast = { (value: Any?) -> Value? in
       guard let value else { return nil }
       if let cast = value as? Value { return cast }
-      Issue.record("\(subject) was told \(described(value)), no \(type)", sourceLocation: sourceLocation)
+      Issue.record(
+        "\(subject) was told \(described(value)), no \(type)", sourceLocation: sourceLocation)
       return nil
     }
     let token = try observe(keyPath: keyPath, options: options) { _, change in

@@ -88,13 +88,16 @@ private struct ChangeSpan<Value: Equatable> {
   func expect(from old: Value?, to new: Value?, _ end: Value, _ sourceLocation: SourceLocation) {
     let faults = [
       recorder.count == 0 ? "it was not changed" : nil,
-      old.flatMap { $0 == start ? nil : "expected \(described($0)) before, found \(described(start))" },
+      old.flatMap {
+        $0 == start ? nil : "expected \(described($0)) before, found \(described(start))"
+      },
       new.flatMap { $0 == end ? nil : "expected \(described($0)) behind, found \(described(end))" },
     ].compactMap(\.self)
     guard !faults.isEmpty else { return }
     let changes = recorder.changes.map { ExpectedChange.text($0) }.joined(separator: "; ")
     let told = changes.isEmpty ? "" : "\n  changes: \(changes)"
     Issue.record(
-      "\(recorder.subject): \(faults.joined(separator: "; "))\(told)", sourceLocation: sourceLocation)
+      "\(recorder.subject): \(faults.joined(separator: "; "))\(told)",
+      sourceLocation: sourceLocation)
   }
 }

@@ -54,7 +54,9 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
       ?? Self.difference("new value", new, found.newValue)
   }
 
-  private static func difference<T: Equatable>(_ name: String, _ expected: T?, _ found: T?) -> String? {
+  private static func difference<T: Equatable>(_ name: String, _ expected: T?, _ found: T?)
+    -> String?
+  {
     guard let expected, expected != found else { return nil }
     let told = found.map { described($0) } ?? "none, which the options do not ask for"
     return "expected \(name) \(described(expected)), found \(told)"
@@ -79,6 +81,8 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
     return words.joined(separator: " ")
   }
 }
+
+extension ExpectedChange: Sendable where Value: Sendable {}
 
 /// A value as a failure shows it: strings in quotation marks, indexes as ranges.
 func described<T>(_ value: T) -> String {

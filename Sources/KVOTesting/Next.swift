@@ -23,11 +23,13 @@ extension KeyValueObserving where Self: KVOObject {
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> Value {
     let outcome = Outcome<Value>()
-    let token = observe(keyPath, options: .initial) { object, _ in
-      outcome.take(object[keyPath: keyPath], where: condition)
+    let (token, subject) = named {
+      observe(keyPath, options: .initial) { object, _ in
+        outcome.take(object[keyPath: keyPath], where: condition)
+      }
     }
     return try await outcome.wait(
-      for: subject(keyPath), token, timeout, isolation, sourceLocation)
+      for: subject, token, timeout, isolation, sourceLocation)
   }
 
   /// Waits for a property's next change, and returns the value that it has then.
@@ -43,11 +45,11 @@ extension KeyValueObserving where Self: KVOObject {
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> Value {
     let outcome = Outcome<Value>()
-    let token = observe(keyPath) { object, _ in
-      outcome.take(object[keyPath: keyPath]) { _ in true }
+    let (token, subject) = named {
+      observe(keyPath) { object, _ in outcome.take(object[keyPath: keyPath]) { _ in true } }
     }
     return try await outcome.wait(
-      for: subject(keyPath), token, timeout, isolation, sourceLocation)
+      for: subject, token, timeout, isolation, sourceLocation)
   }
 
   /// Waits until the value of a key path that is a string is one of which a condition is true: the one that it has, or
@@ -70,13 +72,7 @@ extension KeyValueObserving where Self: KVOObject {
       }
     }
     return try await outcome.wait(
-      for: subject(keyPath), token, timeout, isolation, sourceLocation)
-  }
-
-  /// What failures call a key path that has just been observed: by the key's name, which its description has not.
-  func subject(_ keyPath: Any) -> String {
-    let name = observationInfo.registrations.last?.keyPath ?? "\(keyPath)"
-    return "\"\(name)\" of \(type(of: self))"
+      for: "\"\(keyPath)\" of \(Swift.type(of: self))", token, timeout, isolation, sourceLocation)
   }
 }
 

@@ -15,7 +15,7 @@ final class Outcome<Value: Sendable>: Sendable {
     var lastSeen: String?
   }
 
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   /// Gives it, unless it has been given.
   func give(_ result: Result<Value, any Error>) {

@@ -20,10 +20,10 @@
     public let keyPath: String
     /// What is expected; nil where the first change is, or what the handler says.
     public let expectedValue: Any?
-    private let observation = Locked<KeyValueObservation?>(nil)
-    private let isOver = Locked(false)
+    private let observation = LockedValue<KeyValueObservation?>(nil)
+    private let isOver = LockedValue(false)
     /// What stands for this in a test case.
-    private let registered = Locked<XCTestExpectation?>(nil)
+    private let registered = LockedValue<XCTestExpectation?>(nil)
 
     /// Fulfilled when the value is equal to the expected one: the value that there is, or one that it gets; and without an
     /// expected value by the first change.
@@ -58,7 +58,8 @@
       _ object: KVOObject, _ options: KeyValueObservingOptions,
       _ isWanted: @escaping (KVOObject, KeyValueObservedChange<Any>) -> Bool
     ) throws {
-      let token = try object.observe(keyPath: keyPath, options: options) { [weak self] object, change in
+      let token = try object.observe(keyPath: keyPath, options: options) {
+        [weak self] object, change in
         guard let self, !isOver.withLock({ $0 }), isWanted(object, change) else { return }
         finish()
       }
@@ -140,7 +141,9 @@
 
   /// Equal as `isEqual` has it: numbers by their value, whatever their types.
   private func areEqual(_ found: Any?, _ expected: Any) -> Bool {
-    guard let found = found.flatMap(flattened), let expected = flattened(expected) else { return false }
+    guard let found = found.flatMap(flattened), let expected = flattened(expected) else {
+      return false
+    }
     if let found = found as? AnyHashable, let expected = expected as? AnyHashable {
       return found == expected
     }

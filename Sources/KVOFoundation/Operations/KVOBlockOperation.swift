@@ -4,17 +4,17 @@ internal import KVORuntime
 
 /// An operation of blocks, which it executes one after the other. Any thread may add some before it starts.
 public final class KVOBlockOperation: KVOOperation, @unchecked Sendable {
-  private let blocks: Locked<[@Sendable () -> Void]>
+  private let blocks: LockedValue<[@Sendable () -> Void]>
 
   /// Of no block yet.
   public override init() {
-    blocks = Locked([])
+    blocks = LockedValue([])
     super.init()
   }
 
   /// Of one block.
   public init(block: @escaping @Sendable () -> Void) {
-    blocks = Locked([block])
+    blocks = LockedValue([block])
     super.init()
   }
 

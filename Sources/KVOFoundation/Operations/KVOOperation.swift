@@ -44,7 +44,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     weak var scheduled: ScheduledOperation?
   }
 
-  let state = Locked(State())
+  let state = LockedValue(State())
   private let waiting = NSCondition()
 
   /// An operation that waits for nothing.
@@ -210,10 +210,16 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
       keys.accessors("isCancelled", \.isCancelled) { $0.isCancelled }
       keys.accessors("isAsynchronous", \.isAsynchronous) { $0.isAsynchronous }
       keys.accessors("dependencies", \.dependencies) { $0.dependencies }
-      keys.accessors("queuePriority", \.queuePriority) { $0.queuePriority } set: {
+      keys.accessors("queuePriority", \.queuePriority) {
+        $0.queuePriority
+      } set: {
         $0.queuePriority = $1
       }
-      keys.accessors("name", \.name) { $0.name } set: { $0.name = $1 }
+      keys.accessors("name", \.name) {
+        $0.name
+      } set: {
+        $0.name = $1
+      }
       keys.accessors("completionBlock", \.completionBlock) { $0.completionBlock }
     }
   }

@@ -28,7 +28,7 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
 
   /// Foundation's queue, which does the work.
   public let queue: OperationQueue
-  private let members = Locked<[Member]>([])
+  private let members = LockedValue<[Member]>([])
 
   /// A queue of its own.
   public override convenience init() { self.init(OperationQueue()) }
@@ -145,10 +145,22 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
       } set: {
         $0.maxConcurrentOperationCount = $1
       }
-      keys.accessors("isSuspended", \.isSuspended) { $0.isSuspended } set: { $0.isSuspended = $1 }
-      keys.accessors("suspended") { $0.isSuspended } set: { $0.isSuspended = $1 }
+      keys.accessors("isSuspended", \.isSuspended) {
+        $0.isSuspended
+      } set: {
+        $0.isSuspended = $1
+      }
+      keys.accessors("suspended") {
+        $0.isSuspended
+      } set: {
+        $0.isSuspended = $1
+      }
       keys.dependency("suspended", on: ["isSuspended"])
-      keys.accessors("name", \.name) { $0.name } set: { $0.name = $1 }
+      keys.accessors("name", \.name) {
+        $0.name
+      } set: {
+        $0.name = $1
+      }
     }
   }
 }

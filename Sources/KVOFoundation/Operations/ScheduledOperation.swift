@@ -7,7 +7,7 @@ internal import KVORuntime
 /// Stands for an operation where Foundation asks for one, and keeps it alive as long as Foundation keeps this.
 final class ScheduledOperation: Operation, @unchecked Sendable {
   private let target: KVOOperation
-  private let tokens = Locked<[KeyValueObservation]>([])
+  private let tokens = LockedValue<[KeyValueObservation]>([])
 
   fileprivate init(_ target: KVOOperation) {
     self.target = target

@@ -22,7 +22,7 @@ enum KeyValueSorting {
   static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
     if let a = a as? Bool, let b = b as? Bool { return result(a ? 1 : 0, b ? 1 : 0) }
     if let a = a as? any Comparable, let found = ordered(a, b) { return found }
-    if let a = a as? any BinaryInteger, let b = b as? any BinaryInteger { return ordered(a, b) }
+    if let a = a as? any BinaryInteger, let b = b as? any BinaryInteger { return integers(a, b) }
     if let a = real(a), let b = real(b) { return result(a, b) }
     return nil
   }
@@ -32,7 +32,9 @@ enum KeyValueSorting {
   }
 
   // Exactly, whatever the width of either: a comparison of integers of two types has no overflow.
-  private static func ordered<A: BinaryInteger, B: BinaryInteger>(_ a: A, _ b: B) -> ComparisonResult {
+  private static func integers<A: BinaryInteger, B: BinaryInteger>(
+    _ a: A, _ b: B
+  ) -> ComparisonResult {
     a < b ? .orderedAscending : a > b ? .orderedDescending : .orderedSame
   }
 

@@ -15,7 +15,9 @@ extension Sequence {
   /// - Throws: what reading a key does; `KeyValueError.typeMismatch` for values that have no order.
   /// - Complexity: O(*n* log *n*); each key is read once of each element.
   public func sorted(using sorts: [KeyValueSort<Element>]) throws -> [Element] {
-    let rows = try map { element in (element, try sorts.map { try $0.read(element).flatMap(flattened) }) }
+    let rows = try map { element in
+      (element, try sorts.map { try $0.read(element).flatMap(flattened) })
+    }
     return try rows.sorted { a, b in
       for (place, sort) in sorts.enumerated() {
         let order = try sort.compare(a.1[place], b.1[place])

@@ -41,7 +41,8 @@ enum FoundationValue {
     Dictionary(
       pairs.compactMap { pair in
         (pair.key as? AnyHashable).map { ($0, element(pair.value)) }
-      }) { first, _ in first }
+      }
+    ) { first, _ in first }
   }
 
   private static func swiftNumber(_ number: NSNumber) -> Any {

@@ -59,14 +59,18 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   /// How many units there are; below zero, as 0 of 0, it is not known.
   public var totalUnitCount: Int64 {
     get { read { $0.totalUnitCount } }
-    set { change("totalUnitCount", to: (completedUnitCount, newValue)) { $0.totalUnitCount = newValue } }
+    set {
+      change("totalUnitCount", to: (completedUnitCount, newValue)) { $0.totalUnitCount = newValue }
+    }
   }
 
   /// How many units are done, those of children that have finished among them.
   public var completedUnitCount: Int64 {
     get { read { $0.completedUnitCount } }
     set {
-      change("completedUnitCount", to: (newValue, totalUnitCount)) { $0.completedUnitCount = newValue }
+      change("completedUnitCount", to: (newValue, totalUnitCount)) {
+        $0.completedUnitCount = newValue
+      }
     }
   }
 
@@ -84,18 +88,19 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   /// Has another progress stand for some of the units. One that is a child already, of whatever parent, stops the
   /// program.
   public func addChild(_ child: KVOProgress, withPendingUnitCount portion: Int64) {
-    let isCancelled = isCancelled, isPaused = isPaused
-    announce(finishing: child.isFinished ? portion : nil) {
-      Self.lock.withLock {
-        progress.addChild(child.progress, withPendingUnitCount: portion)
-        child.family.parent = self
-        child.family.portion = portion
-        family.children.append(child)
+    let add = {
+      self.announce(finishing: child.isFinished ? portion : nil) {
+        Self.lock.withLock {
+          self.progress.addChild(child.progress, withPendingUnitCount: portion)
+          child.family.parent = self
+          child.family.portion = portion
+          self.family.children.append(child)
+        }
       }
     }
-    // Foundation's has made it so already, without telling.
-    if isCancelled { child.tellAll("isCancelled") {} }
-    if isPaused { child.tellAll("isPaused") {} }
+    // Foundation's is cancelled, and paused, as what it becomes a part of.
+    let paused = isPaused ? { child.tellAll("isPaused", add) } : add
+    if isCancelled { child.tellAll("isCancelled", paused) } else { paused() }
   }
 
   /// Has a plain progress stand for some of the units, which is counted, and tells nobody of what it does.
@@ -219,10 +224,14 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   public override class func registerKeys() {
     declareKeys { keys in
       let units: Set = ["completedUnitCount", "totalUnitCount"]
-      keys.accessors("totalUnitCount", \.totalUnitCount) { $0.totalUnitCount } set: {
+      keys.accessors("totalUnitCount", \.totalUnitCount) {
+        $0.totalUnitCount
+      } set: {
         $0.totalUnitCount = $1
       }
-      keys.accessors("completedUnitCount", \.completedUnitCount) { $0.completedUnitCount } set: {
+      keys.accessors("completedUnitCount", \.completedUnitCount) {
+        $0.completedUnitCount
+      } set: {
         $0.completedUnitCount = $1
       }
       keys.computed("fractionCompleted", \.fractionCompleted, affectedBy: units)
@@ -230,11 +239,21 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
       keys.computed("isFinished", \.isFinished, affectedBy: units)
       keys.accessors("isCancelled", \.isCancelled) { $0.isCancelled }
       keys.accessors("isPaused", \.isPaused) { $0.isPaused }
-      keys.accessors("isCancellable", \.isCancellable) { $0.isCancellable } set: {
+      keys.accessors("isCancellable", \.isCancellable) {
+        $0.isCancellable
+      } set: {
         $0.isCancellable = $1
       }
-      keys.accessors("isPausable", \.isPausable) { $0.isPausable } set: { $0.isPausable = $1 }
-      keys.accessors("kind", \.kind) { $0.kind } set: { $0.kind = $1 }
+      keys.accessors("isPausable", \.isPausable) {
+        $0.isPausable
+      } set: {
+        $0.isPausable = $1
+      }
+      keys.accessors("kind", \.kind) {
+        $0.kind
+      } set: {
+        $0.kind = $1
+      }
     }
   }
 }

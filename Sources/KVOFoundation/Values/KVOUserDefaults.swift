@@ -42,7 +42,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // It may be taken again, since a subclass's getter reads several.
   private static let lock = Lock(isOuter: true)
-  private static let live = Locked<[Peer]>([])
+  private static let live = LockedValue<[Peer]>([])
 
   private let defaults: UserDefaults
   private let suite: String?
@@ -119,13 +119,16 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     change([key]) { $0.set(value, forKey: key) }
   }
 
-  /// Sets a default to a file's URL, which is kept as its path.
+  /// Sets a default to a file's URL, which is kept as its path; nil removes it.
   public final func set(_ url: URL?, forKey key: String) {
-    change([key]) { $0.set(url, forKey: key) }
+    // swift-corelibs-foundation's never returns where the URL is nil.
+    change([key]) { if let url { $0.set(url, forKey: key) } else { $0.removeObject(forKey: key) } }
   }
 
   /// Takes a default away: what is registered for the key is its value then, or nothing.
-  public final func removeObject(forKey key: String) { change([key]) { $0.removeObject(forKey: key) } }
+  public final func removeObject(forKey key: String) {
+    change([key]) { $0.removeObject(forKey: key) }
+  }
 
   /// Says which values keys have that no value has been set for, in all suites. Told are those keys whose value was
   /// registered before, or that had none.
@@ -154,7 +157,8 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     access { defaults in
       let name = suite ?? ProcessInfo.processInfo.processName
       let arguments = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
-      return Set(defaults.persistentDomain(forName: name)?.keys.map { $0 } ?? []).union(arguments.keys)
+      return Set(defaults.persistentDomain(forName: name)?.keys.map { $0 } ?? []).union(
+        arguments.keys)
     }
   }
 

@@ -80,7 +80,7 @@ extension KVOClass {
   private static let known = Unmanaged.passRetained(ForeverMap<KVOClass>())
   private static let byName = Locked<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
-  // Guarded by `lock`.
+  // LockedValue by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
   /// The class of an object. O(1) after the class's first use. Any thread.

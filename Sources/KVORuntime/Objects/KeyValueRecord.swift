@@ -113,7 +113,7 @@ extension KeyValueRecord {
 
 /// A key whose value the runtime keeps, without its type.
 class StoredValue: Accessors {
-  /// From the beginning of the values; 0 before the class has laid them out. Guarded by `KVOClass.lock`
+  /// From the beginning of the values; 0 before the class has laid them out. LockedValue by `KVOClass.lock`
   /// until the class is known.
   fileprivate(set) var offset = 0
 

@@ -26,7 +26,20 @@ package final class Lock: Sendable {
 }
 
 /// A value that is reached under its lock only, which is why this is Sendable.
-package final class Locked<Value>: @unchecked Sendable {
+final class Locked<Value>: @unchecked Sendable {
+  private let lock = Lock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+    try lock.withLock { try body(&value) }
+  }
+}
+
+/// The same for the package's other libraries. By another name, so that who sees both of this module's and of a test's
+/// need not say which is meant.
+package final class LockedValue<Value>: @unchecked Sendable {
   private let lock = Lock()
   private var value: Value
 

@@ -1,5 +1,6 @@
 import KVORuntime
 import ModelFixtures
+import TestScopes  // `.leakFree`, for all of the module
 import TestSupport
 
 /// Writes down every call of its observers, in the order in which they come, as lines such as

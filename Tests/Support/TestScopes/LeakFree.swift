@@ -1,11 +1,11 @@
-import TestSupport
-import Testing
+internal import TestSupport
+package import Testing
 
 /// Fails a test that leaves alive anything that it made and that carries a `Life`.
-struct LeakFree: SuiteTrait, TestTrait, TestScoping {
-  let isRecursive = true
+package struct LeakFree: SuiteTrait, TestTrait, TestScoping {
+  package let isRecursive = true
 
-  func provideScope(
+  package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
@@ -30,5 +30,5 @@ struct LeakFree: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == LeakFree {
-  static var leakFree: Self { Self() }
+  package static var leakFree: Self { Self() }
 }

@@ -1,0 +1,130 @@
+import Foundation
+import KVOFoundation
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import Testing
+
+/// R3: what Foundation's serialisations make, set by key.
+@Suite(.leakFree) struct FoundationValueTests {
+  enum Rank: Int { case low, high }
+
+  final class Entry: Tracked {
+    @Observed var name: String? = "old" { didSet { sets += 1 } }
+    @Observed var count = 0
+    @Observed var ratio = 0.0
+    @Observed var isOpen = false
+    @Observed var small: UInt8 = 0
+    @Observed var large: UInt64 = 0
+    @Observed var rank = Rank.low
+    @Observed var marks: [Int?] = []
+    @Observed var words: [String] = []
+    @Observed var limits: [String: Double] = [:]
+    @Observed var anything: Any? = "old"
+    @Observed var several: [Any] = []
+    @Observed var number: NSNumber?
+    @Observed var boss: Entry?
+    var sets = 0
+    var nilKeys: [String] = []
+
+    override func setNilValueForKey(_ key: String) throws {
+      nilKeys.append(key)
+      if key != "count" { try super.setNilValueForKey(key) }
+    }
+
+    override class func registerKeys() { declareKeys { $0.stored("name", \.name) } }
+  }
+
+  private func json(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test("R3: what JSON has becomes a property's value, nil and numbers too, by its setter")
+  func fromJSON() throws {
+    let entry = Entry()
+    try entry.setValuesForKeys(
+      json(
+        #"""
+        {"name": null, "count": 2.9, "ratio": 3, "isOpen": true, "small": 300, "rank": 1,
+         "large": 18446744073709551615, "marks": [1, null, 2.5], "words": ["a"], "limits": {"a": 1}}
+        """#))
+    #expect(entry.name == nil && entry.sets == 1)
+    #expect(entry.count == 2 && entry.ratio == 3 && entry.isOpen && entry.small == 44)
+    #expect(entry.large == .max && entry.rank == .high)
+    #expect(entry.marks == [1, nil, 2] && entry.words == ["a"] && entry.limits == ["a": 1])
+  }
+
+  @Test(
+    "R3: NSNull is nil to a property of any type, at the top alone; others get what they were given"
+  )
+  func untyped() throws {
+    let entry = Entry()
+    try entry.setValuesForKeys(json(#"{"anything": null, "several": [1, null], "number": 2.5}"#))
+    #expect(entry.anything == nil)
+    #expect(entry.several.count == 2 && entry.several[1] is NSNull)
+    #expect(entry.number == 2.5)
+    try entry.setFoundationValue(NSNumber(value: 5), forKey: "anything")
+    #expect(entry.anything is NSNumber)
+  }
+
+  @Test("R3: NSNull for what is not optional goes to setNilValueForKey")
+  func nilForScalar() throws {
+    let entry = Entry()
+    try entry.setFoundationValue(NSNull(), forKey: "count")
+    #expect(entry.nilKeys == ["count"])
+    #expect(throws: KeyValueError.nilValue(key: "ratio", className: "Entry")) {
+      try entry.setFoundationValue(NSNull(), forKey: "ratio")
+    }
+  }
+
+  @Test("R3: nothing is set where one value can't be")
+  func allOrNothing() throws {
+    let entry = Entry()
+    #expect(throws: KeyValueError.self) {
+      try entry.setValuesForKeys(
+        ["count": NSNumber(value: 1.5), "words": NSNull()] as [String: Any])
+    }
+    #expect(entry.count == 0)
+    #expect(throws: KeyValueError.undefinedKey(key: "nme", className: "Entry")) {
+      try entry.setValuesForKeys(["nme": NSNull()] as [String: Any])
+    }
+  }
+
+  @Test("R3: setValue itself, and dictionaries of optionals, know no NSNull")
+  func unchanged() throws {
+    let entry = Entry()
+    #expect(throws: KeyValueError.self) { try entry.setValue(NSNull(), forKey: "name") }
+    #expect(throws: KeyValueError.self) {
+      try entry.setValuesForKeys(["name": NSNull()] as [String: Any?])
+    }
+    #expect(entry.name == "old")
+  }
+
+  @Test("R3: objects of Foundation are what is in them, along a key path too")
+  func objects() throws {
+    let entry = Entry()
+    try entry.setFoundationValue(1, forKeyPath: "boss.count")
+    entry.boss = Entry()
+    try entry.setFoundationValue(NSNumber(value: 2.5), forKeyPath: "boss.count")
+    try entry.setFoundationValue(NSNull(), forKeyPath: "boss.name")
+    try entry.setFoundationValue(NSString("text"), forKeyPath: "name")
+    try entry.setFoundationValue(NSArray(array: [1, NSNull()]), forKey: "marks")
+    try entry.setFoundationValue(NSDictionary(dictionary: ["b": 2.5]), forKey: "limits")
+    #expect(entry.boss?.count == 2 && entry.boss?.name == nil && entry.name == "text")
+    #expect(entry.marks == [1, nil] && entry.limits == ["b": 2.5])
+  }
+
+  @Test("R3: values go back with NSNull for nil, as JSON has them")
+  func toJSON() throws {
+    let entry = Entry()
+    entry.name = nil
+    entry.marks = [1, nil]
+    let object = try entry.dictionaryWithFoundationValues(forKeys: ["name", "marks", "count"])
+    #expect(object["name"] is NSNull && (object["marks"] as? [Any])?[1] is NSNull)
+    let data = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
+    #expect(String(decoding: data, as: UTF8.self) == #"{"count":0,"marks":[1,null],"name":null}"#)
+    let copy = Entry()
+    try copy.setValuesForKeys(json(String(decoding: data, as: UTF8.self)))
+    #expect(copy.name == nil && copy.marks == [1, nil])
+  }
+}

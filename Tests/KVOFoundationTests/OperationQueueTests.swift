@@ -1,0 +1,88 @@
+import Foundation
+import KVOFoundation
+import KVORuntime
+import TestScopes
+import TestSupport
+import Testing
+
+/// R6: queues that tell what is in them.
+@Suite(.leakFree) struct OperationQueueTests {
+  @Test(
+    "R6: operations and their count are told when some are added, as one, and when one has finished"
+  )
+  func counts() {
+    let queue = KVOOperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let counts = Locked<[Int]>([])
+    let token = queue.observe(\.operationCount, options: [.new]) { _, change in
+      counts.withLock { $0.append(change.newValue!) }
+    }
+    let made = (0..<3).map { _ in KVOBlockOperation {} }
+    queue.addOperations(made, waitUntilFinished: false)
+    queue.addOperation {}
+    #expect(queue.operations.count == 4 && queue.operations.first === made[0])
+    #expect(counts.withLock { $0 } == [3, 4])
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(counts.withLock { $0 } == [3, 4, 3, 2, 1, 0])
+    #expect(queue.operationCount == 0 && queue.operations.isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("R6: its settings are told and set by key, isSuspended by its other name as well")
+  func settings() throws {
+    let queue = KVOOperationQueue()
+    let told = Locked<[String]>([])
+    let keys = ["isSuspended", "suspended", "maxConcurrentOperationCount", "name"]
+    let tokens = try keys.map { key in
+      try queue.observe(keyPath: key, options: [.new]) { _, change in
+        told.withLock { $0.append("\(key) \(change.newValue!)") }
+      }
+    }
+    queue.isSuspended = true
+    try queue.setValue(false, forKey: "suspended")
+    queue.maxConcurrentOperationCount = 3
+    queue.name = "q"
+    queue.qualityOfService = .utility
+    #expect(
+      told.withLock { $0.sorted() } == [
+        "isSuspended false", "isSuspended true", "maxConcurrentOperationCount 3", "name q",
+        "suspended false", "suspended true",
+      ])
+    #expect(queue.queue.maxConcurrentOperationCount == 3 && queue.qualityOfService == .utility)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R6: cancelling all, barriers, waiting, a dependency in another queue")
+  func rest() {
+    let (queue, other) = (KVOOperationQueue(), KVOOperationQueue(OperationQueue()))
+    let (first, second, order) = (KVOBlockOperation {}, KVOBlockOperation {}, Locked<[Int]>([]))
+    second.addDependency(first)
+    queue.addOperation(second)
+    #expect(queue.operationCount == 1)
+    other.addOperation(first)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(first.isFinished && second.isFinished)
+    let never = KVOBlockOperation {}
+    never.addDependency(KVOBlockOperation {})
+    queue.addOperation(never)
+    queue.cancelAllOperations()
+    never.waitUntilFinished()
+    queue.addOperation { order.withLock { $0.append(1) } }
+    queue.addBarrierBlock { order.withLock { $0.append(2) } }
+    queue.addOperation { order.withLock { $0.append(3) } }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(order.withLock { $0 } == [1, 2, 3])
+  }
+
+  @Test("R6: threads add at once, and the count ends at 0")
+  func threads() {
+    let (queue, runs) = (KVOOperationQueue(), Count())
+    let token = queue.observe(\.operations, options: [.old, .new]) { _, _ in }
+    onThreads(4) { _ in for _ in 0..<50 { queue.addOperation { runs.add() } } }
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(runs.value == 200 && queue.operationCount == 0)
+    withExtendedLifetime(token) {}
+  }
+}

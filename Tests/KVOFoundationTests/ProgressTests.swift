@@ -1,0 +1,131 @@
+import Foundation
+import KVOFoundation
+import KVORuntime
+import TestScopes
+import TestSupport
+import Testing
+
+/// R7: progress that tells of itself.
+@Suite(.leakFree) struct ProgressTests {
+  private static let keys = [
+    "totalUnitCount", "completedUnitCount", "fractionCompleted", "isIndeterminate", "isFinished",
+    "isCancelled", "isPaused",
+  ]
+
+  private func observe(
+    _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
+  ) throws -> [KeyValueObservation] {
+    try keys.map { key in
+      try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
+        told.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
+      }
+    }
+  }
+
+  @Test("R7: units, and what comes of them, are told with old and new values")
+  func units() throws {
+    let (progress, told) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
+    #expect(progress.isIndeterminate)
+    let tokens = try observe(progress, "p", Self.keys, told)
+    progress.totalUnitCount = 4
+    #expect(
+      Set(told.withLock { $0 }) == [
+        "p totalUnitCount 0 4", "p fractionCompleted 0.0 0.0", "p isIndeterminate true false",
+        "p isFinished false false",
+      ])
+    told.withLock { $0 = [] }
+    try progress.setValue(4, forKey: "completedUnitCount")
+    #expect(
+      Set(told.withLock { $0 }) == [
+        "p completedUnitCount 0 4", "p fractionCompleted 0.0 1.0", "p isIndeterminate false false",
+        "p isFinished false true",
+      ])
+    #expect(progress.isFinished && progress.foundationProgress.isFinished)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: a child's change is one of the fractions above, its end one of the parent's units")
+  func tree() throws {
+    let top = KVOProgress(totalUnitCount: 2)
+    let middle = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
+    let leaf = KVOProgress(totalUnitCount: 4, parent: middle, pendingUnitCount: 10)
+    let told = Locked<[String]>([])
+    let keys = ["fractionCompleted", "completedUnitCount"]
+    let tokens =
+      try observe(top, "top", keys, told) + observe(middle, "middle", keys, told)
+    leaf.completedUnitCount = 2
+    #expect(
+      told.withLock { $0 } == [
+        "middle fractionCompleted 0.0 0.5", "top fractionCompleted 0.0 0.25",
+      ]
+        || told.withLock { $0 } == [
+          "top fractionCompleted 0.0 0.25", "middle fractionCompleted 0.0 0.5",
+        ])
+    told.withLock { $0 = [] }
+    leaf.completedUnitCount = 4
+    #expect(
+      Set(told.withLock { $0 }) == [
+        "middle completedUnitCount 0 10", "middle fractionCompleted 0.5 1.0",
+        "top completedUnitCount 0 1", "top fractionCompleted 0.25 0.5",
+      ])
+    #expect(told.withLock { $0.count } == 4 && middle.isFinished && !top.isFinished)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: cancelling, pausing and going on are told of all that is part of it")
+  func cancelling() throws {
+    let top = KVOProgress(totalUnitCount: 2)
+    let child = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
+    let told = Locked<[String]>([])
+    let keys = ["isCancelled", "isPaused"]
+    var tokens = try observe(top, "top", keys, told) + observe(child, "child", keys, told)
+    top.pause()
+    top.resume()
+    top.cancel()
+    #expect(
+      Set(told.withLock { $0 }) == [
+        "top isPaused false true", "child isPaused false true", "top isPaused true false",
+        "child isPaused true false", "top isCancelled false true", "child isCancelled false true",
+      ])
+    let late = KVOProgress(totalUnitCount: 1)
+    tokens += try observe(late, "late", keys, told)
+    top.addChild(late, withPendingUnitCount: 1)
+    #expect(late.isCancelled && told.withLock { $0.last } == "late isCancelled false true")
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: settings are told; a plain child counts; handlers are called")
+  func rest() async throws {
+    let progress = KVOProgress(totalUnitCount: 2)
+    let told = Locked<[String]>([])
+    let tokens = try observe(progress, "p", ["isCancellable", "isPausable", "kind"], told)
+    progress.isCancellable = true
+    progress.isPausable = true
+    progress.kind = .file
+    #expect(told.withLock { $0.count } == 3)
+    let plain = Progress.discreteProgress(totalUnitCount: 1)
+    progress.addChild(plain, withPendingUnitCount: 1)
+    plain.completedUnitCount = 1
+    #expect(progress.fractionCompleted == 0.5)
+    await withCheckedContinuation { waiter in
+      progress.cancellationHandler = { waiter.resume() }
+      progress.cancel()
+    }
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: threads work on one tree, and its fractions are right in the end")
+  func threads() {
+    let top = KVOProgress(totalUnitCount: 400)
+    let changes = Count()
+    let token = top.observe(\.fractionCompleted) { _, _ in changes.add() }
+    let parts = (0..<4).map { _ in
+      KVOProgress(totalUnitCount: 100, parent: top, pendingUnitCount: 100)
+    }
+    let before = changes.value
+    onThreads(4) { index in for unit in 1...100 { parts[index].completedUnitCount = Int64(unit) } }
+    #expect(top.isFinished && top.completedUnitCount == 400 && top.fractionCompleted == 1)
+    #expect(changes.value - before == 400)
+    withExtendedLifetime(token) {}
+  }
+}

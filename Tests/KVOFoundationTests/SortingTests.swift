@@ -1,0 +1,143 @@
+import Foundation
+import KVOFoundation
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import Testing
+
+/// R4: sorting and filtering by keys.
+@Suite(.leakFree) struct SortingTests {
+  final class Member: Tracked {
+    @Observed var name: String
+    @Observed var age: Int
+    @Observed var nickname: String?
+    @Observed var isGuest = false
+    @Observed var friends: [Member] = []
+    @Observed var weight: Any? = nil
+    nonisolated(unsafe) static var reads = 0
+
+    init(_ name: String, _ age: Int = 0, _ nickname: String? = nil) {
+      self.name = name
+      self.age = age
+      self.nickname = nickname
+      super.init()
+    }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.accessors("counted") { member in
+          Member.reads += 1
+          return member.age
+        }
+      }
+    }
+  }
+
+  private let members = [
+    Member("Zoë", 30, "z"), Member("anna", 41), Member("Bob", 30, "b"), Member("Émil", 41, "e"),
+  ]
+
+  private func names(_ sorts: [KeyValueSort<Member>]) throws -> [String] {
+    try members.sorted(using: sorts).map(\.name)
+  }
+
+  @Test("R4: by one key after the other, each ascending or not, equals in their order")
+  func keys() throws {
+    #expect(try names([KeyValueSort("age")]) == ["Zoë", "Bob", "anna", "Émil"])
+    #expect(
+      try names([KeyValueSort("age", ascending: false), KeyValueSort("nickname", ascending: false)])
+        == ["Émil", "anna", "Zoë", "Bob"])
+    #expect(
+      try names([KeyValueSort(\.age), KeyValueSort(\.name)]) == ["Bob", "Zoë", "anna", "Émil"])
+    #expect(try names([]) == members.map(\.name))
+    let backwards = KeyValueSort<Member>("age").reversed
+    #expect(!backwards.ascending && backwards.key == "age")
+    #expect(try members.sorted(using: backwards).map(\.age) == [41, 41, 30, 30])
+  }
+
+  @Test(
+    "R4: nil is the least, or first, or last",
+    arguments: [
+      (KeyValueNils.least, true, 0), (.least, false, 3), (.first, true, 0), (.first, false, 0),
+      (.last, true, 3), (.last, false, 3),
+    ])
+  func nils(nils: KeyValueNils, ascending: Bool, place: Int) throws {
+    for sort in [
+      KeyValueSort<Member>("nickname", ascending: ascending, nils: nils),
+      KeyValueSort(\.nickname, ascending: ascending, nils: nils),
+    ] {
+      #expect(try members.sorted(using: sort).firstIndex { $0.nickname == nil } == place)
+    }
+  }
+
+  @Test("R4: strings by case or without, by the locale, by a comparator of one's own")
+  func orders() throws {
+    #expect(
+      try names([KeyValueSort("name", comparing: .caseInsensitive)]).prefix(2) == ["anna", "Bob"])
+    #expect(
+      try names([KeyValueSort("name", comparing: .localizedCaseInsensitive)])
+        == ["anna", "Bob", "Émil", "Zoë"])
+    #expect(
+      try ["file 10", "file 2"].sorted(using: KeyValueSort("self", comparing: .localizedStandard))
+        == ["file 2", "file 10"])
+    let byLength = KeyValueOrder { a, b in
+      let counts = ("\(a)".count, "\(b)".count)
+      return counts.0 < counts.1
+        ? .orderedAscending : counts.0 > counts.1 ? .orderedDescending : .orderedSame
+    }
+    #expect(
+      try names([KeyValueSort("name", ascending: false, comparing: byLength)])
+        == ["anna", "Émil", "Zoë", "Bob"])
+    #expect(
+      try ["b", "a"].sorted(using: KeyValueSort("self", comparing: .localized)) == ["a", "b"])
+  }
+
+  @Test("R4: operators, booleans, dictionaries, and numbers of different types are compared")
+  func values() throws {
+    members[0].friends = [members[1]]
+    members[2].isGuest = true
+    #expect(try members.sorted(using: KeyValueSort("friends.@count")).last === members[0])
+    #expect(
+      try members.sorted(using: KeyValueSort("isGuest", ascending: false)).first === members[2])
+    let rows: [[String: Any]] = [["n": 2.5], ["n": 2], ["n": UInt64.max], ["n": -1]]
+    let sorted = try rows.sorted(using: KeyValueSort("n"))
+    #expect(sorted.map { "\($0["n"]!)" } == ["-1", "2", "2.5", "\(UInt64.max)"])
+    members[0].friends = []
+  }
+
+  @Test("R4: each key is read once of each element")
+  func reads() throws {
+    Member.reads = 0
+    let many = (0..<100).map { Member("m", $0 * 37 % 100) }
+    #expect(try many.sorted(using: KeyValueSort("counted")).map(\.age) == Array(0..<100))
+    #expect(Member.reads == 100)
+  }
+
+  @Test("R4: a wrong key and values without an order are errors, with an array as it was")
+  func errors() throws {
+    #expect(throws: KeyValueError.undefinedKey(key: "agge", className: "Member")) {
+      try members.sorted(using: KeyValueSort("agge"))
+    }
+    members[0].weight = 1
+    members[1].weight = "x"
+    var array = members
+    #expect(throws: KeyValueError.self) { try array.sort(using: [KeyValueSort("weight")]) }
+    #expect(array == members)
+    #expect(throws: KeyValueError.self) { try [1, 2].sorted(using: KeyValueSort("size")) }
+    #expect(throws: KeyValueError.self) {
+      try members.sorted(using: KeyValueSort("age", comparing: .localized))
+    }
+    try array.sort(using: [KeyValueSort("age", ascending: false)])
+    #expect(array.map(\.age) == [41, 41, 30, 30])
+  }
+
+  @Test("R4: filtered by a key, and by Foundation's predicates")
+  func filters() throws {
+    #expect(try members.filter("age", as: Int.self) { $0 > 30 }.map(\.name) == ["anna", "Émil"])
+    #expect(try members.filter("nickname", as: String.self) { $0 < "f" }.count == 2)
+    #expect(throws: KeyValueError.self) { try members.filter("agge", as: Int.self) { _ in true } }
+    #expect(
+      try members.filter(#Predicate<Member> { $0.age > 30 && $0.nickname == nil }).map(\.name)
+        == ["anna"])
+  }
+}

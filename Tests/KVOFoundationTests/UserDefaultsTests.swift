@@ -1,0 +1,166 @@
+import Foundation
+import KVOFoundation
+import KVORuntime
+import TestScopes
+import TestSupport
+import Testing
+
+/// R8: defaults that are observed by their keys.
+@Suite(.leakFree, .serialized) struct UserDefaultsTests {
+  private static let count = Count()
+  private let suite: String
+
+  init() {
+    Self.count.add()
+    suite = "kvo-tests-\(ProcessInfo.processInfo.processIdentifier)-\(Self.count.value)"
+  }
+
+  final class Settings: KVOUserDefaults, @unchecked Sendable {
+    var fontSize: Int {
+      get { integer(forKey: "fontSize") }
+      set { set(newValue, forKey: "fontSize") }
+    }
+    override class func registerKeys() { declareKeys { $0.computed("fontSize", \.fontSize) } }
+  }
+
+  private func made() throws -> Settings {
+    let made = try #require(Settings(suiteName: suite))
+    made.removePersistentDomain(forName: suite)
+    return made
+  }
+
+  private func observe(
+    _ defaults: KVOUserDefaults, _ key: String, _ told: Locked<[String]>, as name: String = ""
+  ) throws -> KeyValueObservation {
+    try defaults.observe(keyPath: key, options: [.old, .new]) { _, change in
+      let values = [change.oldValue!, change.newValue!].map { value in
+        Mirror(reflecting: value).displayStyle == .optional ? "nil" : "\(value)"
+      }
+      told.withLock { $0.append("\(name)\(key) \(values[0]) \(values[1])") }
+    }
+  }
+
+  @Test("R8: each default is told by its key, set in any way, and removed")
+  func keys() throws {
+    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let token = try observe(defaults, "volume", told)
+    let other = try observe(defaults, "defaults", told)
+    defaults.set(1, forKey: "volume")
+    defaults.set("loud", forKey: "volume")
+    defaults.set(2.5, forKey: "volume")
+    defaults.set(true, forKey: "other")
+    try defaults.setValue(7, forKey: "volume")
+    defaults.removeObject(forKey: "volume")
+    defaults.set(nil, forKey: "volume")
+    #expect(
+      told.withLock { $0 } == [
+        "volume nil 1", "volume 1 loud", "volume loud 2.5", "volume 2.5 7", "volume 7 nil",
+        "volume nil nil",
+      ])
+    #expect(try defaults.value(forKey: "other") as? Bool == true && defaults.bool(forKey: "other"))
+    withExtendedLifetime((token, other)) {}
+  }
+
+  @Test("R8: values are of the types that they were set as")
+  func values() throws {
+    let defaults = try made()
+    defaults.set(Float(1.5), forKey: "f")
+    defaults.set(["a", "b"], forKey: "a")
+    defaults.set(["k": 1], forKey: "d")
+    defaults.set(Data([1]), forKey: "data")
+    defaults.set(URL(fileURLWithPath: "/tmp"), forKey: "url")
+    defaults.set("s", forKey: "s")
+    #expect(defaults.float(forKey: "f") == 1.5 && defaults.double(forKey: "f") == 1.5)
+    #expect(
+      defaults.stringArray(forKey: "a") == ["a", "b"] && defaults.array(forKey: "a")?.count == 2)
+    #expect(defaults.dictionary(forKey: "d") as? [String: Int] == ["k": 1])
+    #expect(
+      defaults.data(forKey: "data") == Data([1]) && defaults.url(forKey: "url")?.path == "/tmp")
+    #expect(defaults.string(forKey: "s") == "s" && defaults.object(forKey: "no") == nil)
+    #expect(defaults.dictionaryRepresentation()["s"] as? String == "s")
+    #expect(defaults.integer(forKey: "s") == 0)
+    defaults.removePersistentDomain(forName: suite)
+  }
+
+  @Test("R8: registering tells the keys that had no value of their own, removing gives them back")
+  func registering() throws {
+    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let (registered, set) = ("registered-\(suite)", "set-\(suite)")
+    let tokens = try [registered, set].map { try observe(defaults, $0, told) }
+    defaults.set(1, forKey: set)
+    defaults.register(defaults: [registered: 5, set: 6])
+    defaults.set(7, forKey: registered)
+    defaults.removeObject(forKey: registered)
+    #expect(
+      told.withLock { $0 } == [
+        "\(set) nil 1", "\(registered) nil 5", "\(registered) 5 7", "\(registered) 7 5",
+      ])
+    #expect(defaults.integer(forKey: set) == 1)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R8: all that stand for one suite are told, others are not")
+  func suites() throws {
+    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let same = try #require(KVOUserDefaults(suiteName: suite))
+    let another = try #require(KVOUserDefaults(suiteName: suite + "-other"))
+    let tokens = try [
+      observe(same, "a", told, as: "same "), observe(another, "a", told, as: "another "),
+    ]
+    defaults.set(1, forKey: "a")
+    #expect(told.withLock { $0 } == ["same a nil 1"])
+    another.setPersistentDomain(["a": 2], forName: suite)
+    #expect(told.withLock { $0.last } == "same a 1 2")
+    another.removePersistentDomain(forName: suite)
+    #expect(told.withLock { $0.last } == "same a 2 nil" && defaults.object(forKey: "a") == nil)
+    #expect(told.withLock { $0.count } == 3)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R8: a property is observed by key path, whichever object it is set by")
+  func typed() throws {
+    let settings = try made()
+    let values = Locked<[Int]>([])
+    let token = settings.observe(\.fontSize, options: [.new]) { _, change in
+      values.withLock { $0.append(change.newValue!) }
+    }
+    settings.fontSize = 12
+    settings.set(13, forKey: "fontSize")
+    let same = try #require(KVOUserDefaults(suiteName: suite))
+    same.set(14, forKey: "fontSize")
+    #expect(values.withLock { $0 } == [12, 13, 14])
+    #expect(try settings.value(forKey: "fontSize") as? Int == 14)
+    settings.removePersistentDomain(forName: suite)
+    #expect(settings.fontSize == 0)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("R8: what goes past it is not told, and read all the same")
+  func past() throws {
+    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let token = try observe(defaults, "a", told)
+    UserDefaults(suiteName: suite)?.set(1, forKey: "a")
+    #expect(told.withLock { $0 } == [] && defaults.integer(forKey: "a") == 1)
+    defaults.removePersistentDomain(forName: suite)
+    #expect(told.withLock { $0 } == ["a 1 nil"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("R8: threads set, register and read at a time")
+  func threads() throws {
+    let defaults = try made()
+    let changes = Count()
+    let token = try defaults.observe(keyPath: "a") { _, _ in changes.add() }
+    let suite = suite
+    onThreads(4) { index in
+      for number in 0..<50 {
+        defaults.set(number, forKey: "a")
+        defaults.register(defaults: ["r-\(suite)-\(index)": number])
+        _ = defaults.integer(forKey: "r-\(suite)-\(index)")
+      }
+    }
+    #expect(changes.value == 200 && defaults.integer(forKey: "a") == 49)
+    defaults.removePersistentDomain(forName: suite)
+    withExtendedLifetime(token) {}
+  }
+}

@@ -1,0 +1,85 @@
+import KVORuntime
+import KVOTesting
+import ModelFixtures
+import TestScopes
+import Testing
+
+/// S3: expectations around a body.
+@Suite(.leakFree) struct ExpectChangeTests {
+  final class Lamp: Tracked {
+    @Observed var level = 0
+  }
+  struct Broken: Error {}
+
+  private let lamp = Lamp()
+
+  @Test("S3: a body that changes the property as is said passes, and its result is handed on")
+  func passes() async throws {
+    let result = lamp.expectChange(of: \.level, from: 0, to: 2) {
+      lamp.level = 1
+      lamp.level = 2
+      return "done"
+    }
+    #expect(result == "done")
+    lamp.expectChange(of: \.level) { lamp.level = 2 }
+    lamp.expectChanges(of: \.level, [.setting(to: 3), .setting(from: 3, to: 4)]) {
+      lamp.level = 3
+      lamp.level = 4
+    }
+    lamp.expectNoChange(of: \.level) {}
+    await lamp.expectChange(of: \.level, to: 5) {
+      await Task.yield()
+      lamp.level = 5
+    }
+    await lamp.expectChanges(of: \.level, [.setting(to: 6)]) {
+      await Task.yield()
+      lamp.level = 6
+    }
+  }
+
+  @Test("S3: what is otherwise fails at the caller's line")
+  func fails() {
+    let line = #line + 1
+    let cases: [(String, () -> Void)] = [
+      ("it was not changed", { lamp.expectChange(of: \.level) {} }),
+      (
+        "expected 7 before, found 0", { lamp.expectChange(of: \.level, from: 7) { lamp.level = 0 } }
+      ),
+      ("expected 7 behind, found 0", { lamp.expectChange(of: \.level, to: 7) { lamp.level = 0 } }),
+      ("found 1", { lamp.expectNoChange(of: \.level) { lamp.level = 0 } }),
+      (
+        "expected new value 7",
+        { lamp.expectChanges(of: \.level, [.setting(to: 7)]) { lamp.level = 0 } }
+      ),
+    ]
+    for (place, (text, body)) in cases.enumerated() {
+      withKnownIssue {
+        body()
+      } matching: { issue in
+        issue.comments.contains { $0.rawValue.contains(text) }
+          && issue.sourceLocation?.line == line + 1 + place
+      }
+    }
+  }
+
+  @Test("S3: a body that throws is judged, and its error passes on")
+  func throwing() {
+    #expect(throws: Broken.self) {
+      try lamp.expectChange(of: \.level, to: 1) {
+        lamp.level = 1
+        throw Broken()
+      }
+    }
+    withKnownIssue {
+      #expect(throws: Broken.self) {
+        try lamp.expectNoChange(of: \.level) {
+          lamp.level = 2
+          throw Broken()
+        }
+      }
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("found 1") }
+    }
+    #expect(!lamp.isObserved(forKey: "level"))
+  }
+}

@@ -1,0 +1,161 @@
+import KVORuntime
+import KVOTesting
+import ModelFixtures
+import TestScopes
+import TestSupport
+import Testing
+
+/// S2: recorded changes, and how they fail.
+@Suite(.leakFree) struct RecorderTests {
+  final class Item: Tracked, @unchecked Sendable {
+    @Observed var count = 0
+    @Observed var name: String?
+    @Observed var tags: [String] = []
+  }
+
+  private let item = Item()
+
+  /// The issue that a body records, and no other.
+  private func issue(_ body: () throws -> Void) throws -> (text: String, line: Int)? {
+    let found = Locked<[(String, Int)]>([])
+    try withKnownIssue {
+      try body()
+    } matching: { issue in
+      let text = issue.comments.map(\.rawValue).joined()
+      found.withLock { $0.append((text, issue.sourceLocation?.line ?? 0)) }
+      return true
+    }
+    let all = found.withLock { $0 }
+    return all.count == 1 ? all[0] : nil
+  }
+
+  @Test("S2: each change is there, with what the options ask for, until it is taken")
+  func recorded() {
+    let changes = item.recordChanges(of: \.count)
+    let fewer = item.recordChanges(of: \.count, options: [.initial, .new, .prior])
+    item.count = 1
+    item.count = 1
+    #expect(changes.newValues == [1, 1] && changes.oldValues == [0, 1] && changes.count == 2)
+    changes.expect([.setting(from: 0, to: 1), .setting(from: 1)])
+    #expect(changes.count == 0)
+    changes.expectNone()
+    fewer.expect([
+      .setting(to: 0), .setting().prior, .setting(to: 1), .setting().prior, .setting(to: 1),
+    ])
+    item.count = 2
+    changes.expect(newValues: [2])
+    changes.stop()
+    changes.stop()
+    item.count = 3
+    #expect(changes.take().isEmpty)
+  }
+
+  @Test("S2: elements are told with their indexes")
+  func elements() {
+    let changes = item.recordChanges(of: \.tags)
+    let tags = item.mutableArray(\.tags)
+    tags.append("a")
+    tags.insert("b", at: 0)
+    tags[1] = "c"
+    tags.remove(at: 0)
+    changes.expect([
+      .insertion(of: ["a"], at: RangeSet(0..<1)), .insertion(of: ["b"]),
+      .replacement(of: ["a"], with: ["c"], at: RangeSet(1..<2)), .removal(of: ["b"]),
+    ])
+  }
+
+  @Test("S2: a failure is one issue at the caller's line, names the first difference and shows all")
+  func failure() throws {
+    let changes = item.recordChanges(of: \.count)
+    item.count = 1
+    item.count = 3
+    let line = #line + 1
+    let told = try issue { changes.expect([.setting(from: 0, to: 1), .setting(from: 1, to: 2)]) }
+    #expect(told?.line == line)
+    #expect(
+      told?.text == """
+        "count" of Item, change 2: expected new value 2, found 3
+          expected: setting from 0 to 1; setting from 1 to 2
+          found:    setting from 0 to 1; setting from 1 to 3
+        """)
+  }
+
+  @Test(
+    "S2: what differs is said",
+    arguments: [
+      ([.setting(from: ["x"])], "change 1: expected kind setting, found insertion"),
+      ([.insertion(of: ["x"])], #"change 1: expected new value ["x"], found ["a"]"#),
+      ([.insertion(at: RangeSet(1..<3))], "change 1: expected indexes 1..<3, found 0"),
+      ([.insertion().prior], "change 1: expected one before the change"),
+      (
+        [],
+        #"expected 0 changes, found 1; the first that was not expected is insertion to ["a"] at 0"#
+      ),
+      (
+        [.insertion(), .removal(of: ["a"])],
+        #"expected 2 changes, found 1; the first that is missing is removal from ["a"]"#
+      ),
+    ] as [([ExpectedChange<[String]>], String)])
+  func differences(expected: [ExpectedChange<[String]>], text: String) throws {
+    let changes = item.recordChanges(of: \.tags)
+    item.mutableArray(\.tags).append("a")
+    let told = try issue { changes.expect(expected) }?.text
+    #expect(told?.split(separator: "\n").first.map { String($0) } == "\"tags\" of Item, \(text)")
+  }
+
+  @Test("S2: an old value that the options don't ask for is said to be none")
+  func notAskedFor() throws {
+    let changes = item.recordChanges(of: \.count, options: .new)
+    item.count = 1
+    let told = try issue { changes.expect([.setting(from: 0)]) }?.text
+    #expect(
+      told?.contains("expected old value 0, found none, which the options do not ask for") == true)
+  }
+
+  @Test("S2: by string, with nil; another type is an issue where the recorder was made")
+  func byString() throws {
+    let changes = try item.recordChanges(ofKeyPath: "name", as: String?.self)
+    item.name = "a"
+    item.name = nil
+    changes.expect([.setting(from: .some(nil), to: "a"), .setting(from: "a", to: .some(nil))])
+    let line = #line + 2
+    let told = try issue {
+      let wrong = try item.recordChanges(ofKeyPath: "count", as: String.self, options: .new)
+      item.count = 1
+      #expect(wrong.newValues == [])
+    }
+    #expect(told?.line == line && told?.text == "\"count\" of Item was told 1, no String")
+    #expect(throws: KeyValueError.self) {
+      try item.recordChanges(ofKeyPath: "nme", as: String.self)
+    }
+  }
+
+  @Test("S2: a recorder keeps no object alive, and ends with itself")
+  func lifetime() {
+    weak var seen: Item?
+    let changes: ChangeRecorder<Int>
+    do {
+      let item = Item()
+      seen = item
+      changes = item.recordChanges(of: \.count)
+      item.count = 1
+    }
+    #expect(seen == nil && changes.newValues == [1])
+    do { _ = item.recordChanges(of: \.count) }
+    #expect(!item.isObserved(forKey: "count"))
+  }
+
+  @Test("S2: so many changes are waited for as come, from any threads, or a timeout")
+  func waiting() async throws {
+    let changes = item.recordChanges(of: \.count)
+    let item = item
+    Task.detached { onThreads(4) { _ in for _ in 0..<25 { item.withChange(of: \.count) {} } } }
+    try await changes.waitForChanges(100)
+    #expect(changes.take().count == 100)
+    let error = await #expect(throws: ChangeTimeout.self) {
+      try await changes.waitForChanges(2, timeout: .milliseconds(20))
+    }
+    #expect(
+      error?.lastSeen == "0 of 2" && error?.subject == "The number of changes of \"count\" of Item")
+  }
+}

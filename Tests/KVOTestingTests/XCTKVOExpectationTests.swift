@@ -1,0 +1,101 @@
+import Foundation
+import KVORuntime
+import KVOTesting
+import ModelFixtures
+import TestScopes
+import TestSupport
+import Testing
+import XCTest
+
+/// S4: XCTest's expectations, waited for by its waiters, which need no test case of its own.
+@Suite(.leakFree) struct XCTKVOExpectationTests {
+  final class Task: Tracked, @unchecked Sendable {
+    @Observed var state = "new"
+    @Observed var count = 0
+    @Observed var boss: Task?
+  }
+
+  private let task = Task()
+
+  private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = 5)
+    -> XCTWaiter.Result
+  {
+    XCTWaiter.wait(for: [expectation], timeout: timeout)
+  }
+
+  private func later(_ body: @escaping @Sendable (Task) -> Void) {
+    let task = task
+    DispatchQueue.global().async { body(task) }
+  }
+
+  @Test("S4: fulfilled at once where the value is the expected one, numbers by their value")
+  func already() throws {
+    for (key, value) in [("state", "new"), ("count", 0), ("count", 0.0), ("boss.count", 0)]
+      as [(String, Any)]
+    {
+      task.boss = task
+      let done = try XCTKVOExpectation(keyPath: key, object: task, expectedValue: value)
+      #expect(wait(for: done, 0) == .completed)
+      #expect(!task.isObserved(forKey: key))
+    }
+    task.boss = nil
+  }
+
+  @Test("S4: fulfilled when the value comes to be the expected one, once, however often")
+  func comes() throws {
+    let done = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: "done")
+    later { task in for state in ["a", "done", "b", "done"] { task.state = state } }
+    #expect(wait(for: done) == .completed)
+    let never = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: 7)
+    task.state = "x"
+    #expect(wait(for: never, 0.02) == .timedOut)
+    #expect(never.expectationDescription == #"Expect "state" of Task to become 7"#)
+  }
+
+  @Test("S4: without an expected value the first change, not the value that there is")
+  func first() throws {
+    let changed = try XCTKVOExpectation(keyPath: "count", object: task)
+    #expect(wait(for: changed, 0.01) == .timedOut)
+    let again = try XCTKVOExpectation(keyPath: "count", object: task)
+    later { $0.count = 0 }
+    #expect(wait(for: again) == .completed)
+  }
+
+  @Test("S4: a handler sees each change, with old and new, and says which it is")
+  func handler() throws {
+    let seen = Locked<[String]>([])
+    let done = try XCTKVOExpectation(keyPath: "count", object: task) { object, change in
+      seen.withLock { $0.append("\(change[.oldKey]!) \(change[.newKey]!)") }
+      return (object as? Task)?.count == 2
+    }
+    task.count = 1
+    task.count = 2
+    task.count = 3
+    #expect(wait(for: done) == .completed && seen.withLock { $0 } == ["0 1", "1 2"])
+  }
+
+  @Test("S4: a test case's expectations, and a key that is none")
+  func testCase() throws {
+    final class Case: XCTestCase, @unchecked Sendable {}
+    let test = Case(name: "case") { _ in }
+    let value = try test.keyValueObservingExpectation(for: task, keyPath: "count", expectedValue: 2)
+    let handled = try test.keyValueObservingExpectation(for: task, keyPath: "count") { _, change in
+      change[.newKey] as? Int == 1
+    }
+    let already = try test.keyValueObservingExpectation(
+      for: task, keyPath: "state", expectedValue: "new")
+    later { task in for count in 1...3 { task.count = count } }
+    #expect(XCTWaiter.wait(for: [value, handled, already], timeout: 5) == .completed)
+    #expect(throws: KeyValueError.self) {
+      try test.keyValueObservingExpectation(for: task, keyPath: "cuont", expectedValue: 2)
+    }
+  }
+
+  @Test("S4: threads fulfil it once")
+  func threads() throws {
+    let done = try XCTKVOExpectation(keyPath: "count", object: task)
+    let task = task
+    onThreads(4) { _ in for _ in 0..<25 { task.withChange(of: \.count) {} } }
+    #expect(wait(for: done) == .completed)
+  }
+}

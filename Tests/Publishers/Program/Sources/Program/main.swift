@@ -1,0 +1,114 @@
+// R9: publishers of key-value changes, tried with what stands for OpenCombine. Prints a line for each case, and ends with 1
+// where one fails.
+import Foundation
+import KVOFoundation
+import KVORuntime
+import OpenCombine
+
+final class Account: KVOObject {
+  @Observed var balance = 0
+  var onDeath: (() -> Void)?
+  deinit { onDeath?() }
+}
+
+/// Writes down what it receives, and asks for as much as it is told to.
+final class Probe: Subscriber {
+  var received: [Int] = []
+  var subscription: (any Subscription)?
+  let first: Subscribers.Demand
+  var answer = Subscribers.Demand.none
+  var onValue: ((Int) -> Void)?
+
+  init(_ first: Subscribers.Demand) { self.first = first }
+
+  func receive(subscription: any Subscription) {
+    self.subscription = subscription
+    subscription.request(first)
+  }
+
+  func receive(_ input: Int) -> Subscribers.Demand {
+    received.append(input)
+    onValue?(input)
+    return answer
+  }
+
+  func receive(completion: Subscribers.Completion<Never>) {}
+}
+
+nonisolated(unsafe) var failures = 0
+
+func expect(_ name: String, _ found: [Int], _ expected: [Int]) {
+  let isRight = found == expected
+  print("\(isRight ? "ok    " : "FAILED") \(name)\(isRight ? "" : ": \(found), not \(expected)")")
+  if !isRight { failures += 1 }
+}
+
+func run() {
+  do {
+    let (account, probe) = (Account(), Probe(.unlimited))
+    account.publisher(for: \.balance).subscribe(probe)
+    account.balance = 1
+    account.balance = 2
+    probe.subscription?.cancel()
+    account.balance = 3
+    expect(
+      "R9: the value that there is, and each that comes, until it is cancelled", probe.received,
+      [0, 1, 2])
+    expect(
+      "R9: cancelling ends the registration", [account.observationInfo.registrations.count], [0])
+  }
+  do {
+    let (account, probe) = (Account(), Probe(.unlimited))
+    account.publisher(for: \.balance, options: [.new]).subscribe(probe)
+    account.balance = 1
+    expect("R9: without initial, changes alone", probe.received, [1])
+    probe.subscription?.cancel()
+  }
+  do {
+    let (account, probe) = (Account(), Probe(.none))
+    account.publisher(for: \.balance).subscribe(probe)
+    for balance in 1...3 { account.balance = balance }
+    expect("R9: nothing where nothing is demanded", probe.received, [])
+    probe.subscription?.request(.max(2))
+    account.balance = 4
+    account.balance = 5
+    expect("R9: the newest is kept, and demand is counted", probe.received, [3, 4])
+    probe.answer = .max(1)
+    probe.subscription?.request(.max(1))
+    account.balance = 6
+    expect("R9: what a subscriber asks for while it receives counts", probe.received, [3, 4, 5, 6])
+    probe.subscription?.cancel()
+  }
+  do {
+    let (account, probe) = (Account(), Probe(.unlimited))
+    probe.onValue = { value in if value == 1 { probe.subscription?.cancel() } }
+    account.publisher(for: \.balance).subscribe(probe)
+    account.balance = 1
+    account.balance = 2
+    expect("R9: cancelled while it receives, it receives nothing more", probe.received, [0, 1])
+    let early = Probe(.unlimited)
+    early.onValue = { _ in early.subscription?.cancel() }
+    account.publisher(for: \.balance).subscribe(early)
+    account.balance = 3
+    expect(
+      "R9: also by the first value", early.received + [account.observationInfo.registrations.count],
+      [2, 0])
+    early.onValue = nil
+    probe.onValue = nil
+  }
+  do {
+    var deaths = 0
+    let probe = Probe(.unlimited)
+    do {
+      let account = Account()
+      account.onDeath = { deaths += 1 }
+      account.publisher(for: \.balance).subscribe(probe)
+    }
+    let before = deaths
+    probe.subscription?.cancel()
+    expect("R9: a subscription keeps the object until it is cancelled", [before, deaths], [0, 1])
+  }
+}
+
+run()
+exit(failures == 0 ? 0 : 1)
