@@ -134,7 +134,8 @@ let package = Package(
       path: "Tests/ObservationBridge", swiftSettings: strictSwift),
     // Every public name, as the users' code spells it.
     .testTarget(
-      name: "ContractTests", dependencies: ["KVORuntime", "CKVORuntime", "CFixtures"],
+      name: "ContractTests",
+      dependencies: ["KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime", "CFixtures"],
       exclude: ["Names.txt"], swiftSettings: strictSwift),
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(

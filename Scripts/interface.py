@@ -4,7 +4,7 @@ Usage: interface.py [--sample FILE]... [--may-show MODULE]... GRAPH.json...
 
 A public declaration may name types and protocols of its own module and of the standard library, but
 none of C's or of another module's, no pointer and no number of C's width; nor may it extend or
-conform to such, but for those of the modules that it may show, which it is made for. What may all the same is
+conform to such, but for those of the modules, and types, that it may show, which it is made for. What may all the same is
 listed here. With samples: see symbols.py.
 """
 
@@ -78,7 +78,8 @@ class Judge:
         foreign = modules(usr) - self.known
         if foreign:
             return f"{spelling} of {', '.join(sorted(foreign))}"
-        if not C_SPELLINGS.fullmatch(spelling) or self.own in modules(usr):
+        is_known = spelling in self.known or self.own in modules(usr)
+        if not C_SPELLINGS.fullmatch(spelling) or is_known:
             return None
         if where in ALLOWED.get(spelling, ()):
             self.allowed.add((spelling, where))

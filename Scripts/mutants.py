@@ -131,7 +131,7 @@ def mutated_objects(mutant, build, folder):
     place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
-        return {place.name: relink.compile_swift_source(place, folder, build, mutant.library, tree)}
+        return relink.compile_swift_source(place, folder, build, mutant.library, tree)
     changed = relink.sources(tree) if place.suffix == ".h" else [place]
     options = relink.DELAYED if mutant.delays else []
     return {
@@ -207,7 +207,11 @@ def failures_in(events):
     if not events.exists() or b'"issueRecorded"' not in events.read_bytes():
         return []
     recorded = (event for kind, event in read_events(events) if kind == "event")
-    return [e.get("testID", "") for e in recorded if e["kind"] == "issueRecorded"]
+    return [
+        e.get("testID", "")
+        for e in recorded
+        if e["kind"] == "issueRecorded" and not e.get("issue", {}).get("isKnown")
+    ]
 
 
 def read_events(path):

@@ -59,22 +59,28 @@ def compile_delays(into):
 
 
 def compile_swift_source(source, into, build, library, tree):
-    """The object of one source file of a Swift library, whose others lie beside it in a tree of their own:
-    they may rely on no more than what they relied on when the package manager compiled them."""
-    target = into / (source.name + ".o")
-    others = [str(path) for path in sorted(tree.rglob("*.swift")) if path != source]
+    """The objects of one source file of a Swift library, by the names of their sources. The others lie beside
+    it in a tree of their own: they may rely on no more than what they relied on when the package manager
+    compiled them. Of the small libraries all are compiled anew: where a module was compiled as a whole, objects
+    hold parts of each other's files."""
+    everything = sorted(tree.rglob("*.swift"))
+    primary = [source] if library == OVERLAY else everything
+    objects = {path.name: into / (path.name + ".o") for path in primary}
     maps = [build.folder / "CKVORuntime.build/module.modulemap"]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
     maps += [OVERLAY / "SwiftRuntime/module.modulemap"]
     modules = [] if library == OVERLAY else ["-I", str(build.folder / "Modules")]
     run(
-        ["swift-frontend", "-c", "-primary-file", str(source), *others, *SWIFT_FLAGS]
+        ["swift-frontend", "-c", *SWIFT_FLAGS]
+        + [word for path in primary for word in ("-primary-file", str(path))]
+        + [str(path) for path in everything if path not in primary]
         + ["-module-name", library.name, "-module-cache-path", str(build.folder / "RelinkModuleCache")]
         + ["-package-name", pathlib.Path.cwd().name.lower(), *modules]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
-        + ["-Xcc", f"-I{LIBRARY}/include", "-o", str(target)]
+        + ["-Xcc", f"-I{LIBRARY}/include"]
+        + [word for target in objects.values() for word in ("-o", str(target))]
     )
-    return target
+    return objects
 
 
 class Build:

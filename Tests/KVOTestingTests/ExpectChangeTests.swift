@@ -2,6 +2,7 @@ import KVORuntime
 import KVOTesting
 import ModelFixtures
 import TestScopes
+import TestSupport
 import Testing
 
 /// S3: expectations around a body.
@@ -37,9 +38,22 @@ import Testing
     }
   }
 
-  @Test("S3: what is otherwise fails at the caller's line")
+  /// The texts and lines of the issues that a body records.
+  private func issues(_ body: () -> Void) -> [(text: String, line: Int)] {
+    let found = Locked<[(String, Int)]>([])
+    withKnownIssue {
+      body()
+    } matching: { issue in
+      let text = issue.comments.map(\.rawValue).joined()
+      found.withLock { $0.append((text, issue.sourceLocation?.line ?? 0)) }
+      return true
+    }
+    return found.withLock { $0 }
+  }
+
+  @Test("S3: what is otherwise fails, once, and says what")
   func fails() {
-    let line = #line + 1
+    let lamp = lamp
     let cases: [(String, () -> Void)] = [
       ("it was not changed", { lamp.expectChange(of: \.level) {} }),
       (
@@ -52,14 +66,18 @@ import Testing
         { lamp.expectChanges(of: \.level, [.setting(to: 7)]) { lamp.level = 0 } }
       ),
     ]
-    for (place, (text, body)) in cases.enumerated() {
-      withKnownIssue {
-        body()
-      } matching: { issue in
-        issue.comments.contains { $0.rawValue.contains(text) }
-          && issue.sourceLocation?.line == line + 1 + place
-      }
+    for (text, body) in cases {
+      let found = issues(body)
+      #expect(found.count == 1 && found[0].text.contains(text), "\(text): \(found)")
     }
+  }
+
+  @Test("S3: a failure is at the caller's line")
+  func line() {
+    let line = #line
+    #expect(issues { lamp.expectChange(of: \.level) {} }.first?.line == line + 1)
+    #expect(issues { lamp.expectChanges(of: \.level, [.setting()]) {} }.first?.line == line + 2)
+    #expect(issues { lamp.expectNoChange(of: \.level) { lamp.level = 1 } }.first?.line == line + 3)
   }
 
   @Test("S3: a body that throws is judged, and its error passes on")
