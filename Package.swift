@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let strictC: [CSetting] = [
@@ -58,7 +59,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
     .target(
-      name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
+      name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime", "KVOMacros"],
       exclude: ["SwiftRuntime"], swiftSettings: strictSwift),
 
     // The bridge to Swift's Observation. What links it has its reads asked about.
@@ -74,6 +75,11 @@ let package = Package(
       dependencies: ["KVORuntime"] + (openCombine.map { [$0.product] } ?? []),
       swiftSettings: strictSwift + (openCombine == nil ? [] : [.define("KVO_OPENCOMBINE")])),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
+
+    // The macro @KVO: a program that the compiler starts, which reads Swift source by itself, since no outside package
+    // can be had.
+    .target(name: "SwiftSource", swiftSettings: strictSwift),
+    .macro(name: "KVOMacros", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(
@@ -127,6 +133,11 @@ let package = Package(
     .testTarget(
       name: "KVOTestingTests",
       dependencies: ["KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "SwiftSourceTests", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVOMacrosTests", dependencies: ["KVOMacros", "SwiftSource"],
       swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
