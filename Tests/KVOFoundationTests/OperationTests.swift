@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// R5: operations that tell of their state, run by Foundation's queues.
-@Suite(.leakFree) struct OperationTests {
+@Suite(.leakFree, .serialized) struct OperationTests {
   /// What was told, in the order in which it was, by whatever threads.
   final class Told: Sendable {
     private let lines = Locked<[String]>([])
