@@ -167,7 +167,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "name") { state.withLock { $0.name = newValue } } }
   }
 
-  /// Called once the operation has finished, on some thread of the system's, and taken away then.
+  /// Called once the operation has finished, on some thread of the system's, and taken away then. Observers of
+  /// `isFinished` may still be on their way.
   public final var completionBlock: (@Sendable () -> Void)? {
     get { state.withLock { $0.completionBlock } }
     set {
