@@ -150,8 +150,9 @@ struct ConventionMethods {
   }
 
   private func isRead(_ key: String) -> Bool {
-    method("countOf\(key.capitalizedFirst)") != nil
-      && method("objectIn\(key.capitalizedFirst)At") != nil
+    let name = key.capitalizedFirst
+    let isCounted = method("countOf\(name)") != nil || properties.contains("countOf\(name)")
+    return isCounted && method("objectIn\(name)At") != nil
   }
 
   private func size(_ key: String) -> String? {

@@ -14,20 +14,20 @@ public struct DeclarationReader {
   public mutating func readType() -> TypeDeclaration? {
     index = 0
     let (attributes, modifiers) = readPrefix()
-    let keyword = tokens[index].text
+    let keyword = self[index].text
     let isType = ["class", "struct", "enum", "actor", "extension", "protocol"].contains(keyword)
     guard isType, index + 1 < tokens.count else { return nil }
     index += 1
-    let name = tokens[index]
+    let name = self[index]
     index += 1
     if let end = endOfGenericArguments(from: index) { index = end }
-    let endOfName = tokens[index - 1].endOffset
+    let endOfName = self[index - 1].endOffset
     var inherited: [String] = []
-    if tokens[index].is(":") {
+    if self[index].is(":") {
       index += 1
       inherited = readInherited()
     }
-    while !isAtEnd, !tokens[index].is("{") { index += 1 }
+    while !isAtEnd, !self[index].is("{") { index += 1 }
     let end = endOfGroup(from: index)
     index += 1
     return TypeDeclaration(
@@ -41,7 +41,10 @@ public struct DeclarationReader {
     return isAtEnd ? nil : readMembers(until: tokens.count - 1).first
   }
 
-  private var isAtEnd: Bool { tokens[index].kind == .endOfFile }
+  /// The token at an index; beyond the end the last one, which is the end.
+  private subscript(index: Int) -> Token { tokens[min(index, tokens.count - 1)] }
+
+  private var isAtEnd: Bool { self[index].kind == .endOfFile }
 
   // MARK: - Members
 
@@ -49,9 +52,9 @@ public struct DeclarationReader {
     var members: [Member] = []
     while index < end {
       let before = index
-      if tokens[index].is(";") {
+      if self[index].is(";") {
         index += 1
-      } else if tokens[index].kind == .directive {
+      } else if self[index].kind == .directive {
         members.append(readDirective(until: end))
       } else {
         members.append(readOne(until: end))
@@ -64,22 +67,22 @@ public struct DeclarationReader {
   private mutating func readDirective(until end: Int) -> Member {
     let start = index
     index += 1
-    while index < end, !tokens[index].isFirstOnLine { index += 1 }
+    while index < end, !self[index].isFirstOnLine { index += 1 }
     return Member(
       kind: .directive(text(start..<index)), attributes: [], modifiers: [],
-      offset: tokens[start].offset)
+      offset: self[start].offset)
   }
 
   private mutating func readOne(until end: Int) -> Member {
-    let offset = tokens[index].offset
+    let offset = self[index].offset
     let (attributes, modifiers) = readPrefix()
     let kind: Member.Kind
-    switch tokens[index].text {
-    case "var" where tokens[index].kind == .keyword, "let" where tokens[index].kind == .keyword:
-      let isVariable = tokens[index].text == "var"
+    switch self[index].text {
+    case "var" where self[index].kind == .keyword, "let" where self[index].kind == .keyword:
+      let isVariable = self[index].text == "var"
       index += 1
       kind = .variable(isVariable: isVariable, bindings: readBindings(until: end))
-    case "func" where tokens[index].kind == .keyword:
+    case "func" where self[index].kind == .keyword:
       index += 1
       kind = .function(readFunction(until: end))
     default:
@@ -94,12 +97,12 @@ public struct DeclarationReader {
     let start = index
     while index < end {
       if index > start, beginsMember() { return }
-      if tokens[index].is(";") { return }
-      if tokens[index].is("{") {
+      if self[index].is(";") { return }
+      if self[index].is("{") {
         index = min(endOfGroup(from: index), end)
         return
       }
-      index = min(isOpening(tokens[index]) ? endOfGroup(from: index) : index + 1, end)
+      index = min(isOpening(self[index]) ? endOfGroup(from: index) : index + 1, end)
     }
   }
 
@@ -109,12 +112,12 @@ public struct DeclarationReader {
     var attributes: [Attribute] = []
     var modifiers: [String] = []
     while !isAtEnd {
-      if tokens[index].is("@") {
+      if self[index].is("@") {
         attributes.append(readAttribute())
       } else if isModifier(at: index) {
-        var text = tokens[index].text
+        var text = self[index].text
         index += 1
-        if tokens[index].is("("), Self.modifiersWithArgument.contains(text) {
+        if self[index].is("("), Self.modifiersWithArgument.contains(text) {
           let end = endOfGroup(from: index)
           text += self.text(index..<end)
           index = end
@@ -128,16 +131,16 @@ public struct DeclarationReader {
   }
 
   private mutating func readAttribute() -> Attribute {
-    let offset = tokens[index].offset
+    let offset = self[index].offset
     index += 1
-    var name = tokens[index].name
+    var name = self[index].name
     index += 1
-    while tokens[index].is("."), tokens[index].leadingTrivia.isEmpty {
-      name += "." + tokens[index + 1].name
+    while self[index].is("."), self[index].leadingTrivia.isEmpty {
+      name += "." + self[index + 1].name
       index += 2
     }
     if let end = endOfGenericArguments(from: index) { index = end }
-    if tokens[index].is("("), tokens[index].leadingTrivia.isEmpty {
+    if self[index].is("("), self[index].leadingTrivia.isEmpty {
       index = endOfGroup(from: index)
     }
     return Attribute(name: name, offset: offset)
@@ -161,7 +164,7 @@ public struct DeclarationReader {
 
   // `class` before another word of a declaration is one; a name is one only before such a word.
   private func isModifier(at index: Int) -> Bool {
-    let token = tokens[index]
+    let token = self[index]
     if token.kind == .keyword {
       if Self.modifierKeywords.contains(token.text) { return true }
       return token.text == "class" && isWordOfDeclaration(at: index + 1)
@@ -169,13 +172,13 @@ public struct DeclarationReader {
     guard token.kind == .identifier, Self.modifierNames.contains(token.text) else { return false }
     let next = index + 1
     return isWordOfDeclaration(at: next)
-      || tokens[next].is("(") && Self.modifiersWithArgument.contains(token.text)
+      || self[next].is("(") && Self.modifiersWithArgument.contains(token.text)
         && isWordOfDeclaration(at: endOfGroup(from: next))
   }
 
   private func isWordOfDeclaration(at index: Int) -> Bool {
     guard index < tokens.count else { return false }
-    let token = tokens[index]
+    let token = self[index]
     if token.is("@") { return true }
     if token.kind == .keyword {
       return Self.declarationKeywords.contains(token.text)
@@ -187,10 +190,10 @@ public struct DeclarationReader {
 
   /// Whether the token begins a line and can't go on with what stood before.
   private func beginsMember() -> Bool {
-    let token = tokens[index]
+    let token = self[index]
     guard token.isFirstOnLine else { return false }
     if token.kind == .directive || token.is("@") || token.is("}") { return true }
-    let previous = tokens[index - 1]
+    let previous = self[index - 1]
     let goesOn =
       previous.is(".") || previous.is(",") || previous.is(":")
       || previous.kind == .operator && !["?", "!", ">"].contains(previous.text)
@@ -199,7 +202,7 @@ public struct DeclarationReader {
     if token.kind == .keyword, Self.declarationKeywords.contains(token.text) { return true }
     return isModifier(at: index)
       || token.kind == .identifier && token.text == "actor"
-        && tokens[index + 1].kind == .identifier
+        && self[index + 1].kind == .identifier
   }
 
   // MARK: - Properties
@@ -209,27 +212,27 @@ public struct DeclarationReader {
     repeat {
       if !bindings.isEmpty { index += 1 }
       bindings.append(readBinding(until: end))
-    } while index < end && tokens[index].is(",")
+    } while index < end && self[index].is(",")
     return bindings
   }
 
   private mutating func readBinding(until end: Int) -> Binding {
     var binding = Binding()
-    if tokens[index].is("(") {
+    if self[index].is("(") {
       index = min(endOfGroup(from: index), end)
     } else {
-      binding.name = tokens[index]
+      binding.name = self[index]
       index += 1
     }
-    if index < end, tokens[index].is(":") {
+    if index < end, self[index].is(":") {
       index += 1
       binding.type = readType(until: end)
     }
-    if index < end, tokens[index].is("=") {
+    if index < end, self[index].is("=") {
       index += 1
       binding.initialValue = readExpression(until: end)
     }
-    if index < end, tokens[index].is("{") {
+    if index < end, self[index].is("{") {
       let close = min(endOfGroup(from: index), end)
       binding.accessors = readAccessors((index + 1)..<max(close - 1, index + 1))
       index = close
@@ -241,7 +244,7 @@ public struct DeclarationReader {
     let start = index
     var angles = 0
     while index < end {
-      let token = tokens[index]
+      let token = self[index]
       if index > start, beginsMember() { break }
       if token.is("{") || token.is(";") || token.is("=") { break }
       if token.is(","), angles == 0 { break }
@@ -261,7 +264,7 @@ public struct DeclarationReader {
     let start = index
     while index < end {
       if index > start, beginsMember() { break }
-      let token = tokens[index]
+      let token = self[index]
       if token.is(",") || token.is(";") { break }
       if token.is("{"), index > start, holdsObservers(at: index) { break }
       if let close = endOfGenericArguments(from: index) {
@@ -276,10 +279,10 @@ public struct DeclarationReader {
   private func holdsObservers(at brace: Int) -> Bool {
     var reader = self
     reader.index = brace + 1
-    while reader.tokens[reader.index].is("@") { _ = reader.readAttribute() }
-    let word = reader.tokens[reader.index]
+    while reader[reader.index].is("@") { _ = reader.readAttribute() }
+    let word = reader[reader.index]
     guard word.isWord("willSet") || word.isWord("didSet") else { return false }
-    let next = reader.tokens[reader.index + 1]
+    let next = reader[reader.index + 1]
     return next.is("{") || next.is("(")
   }
 
@@ -289,6 +292,7 @@ public struct DeclarationReader {
   ]
 
   private func readAccessors(_ range: Range<Int>) -> Accessors {
+    let range = range.clamped(to: tokens.indices)
     var reader = self
     reader.index = range.lowerBound
     var blocks: [Accessors.Block] = []
@@ -307,32 +311,32 @@ public struct DeclarationReader {
 
   private mutating func readAccessor(until end: Int) -> Accessors.Block? {
     while index < end {
-      if tokens[index].is("@") {
+      if self[index].is("@") {
         _ = readAttribute()
-      } else if tokens[index].isWord("mutating") || tokens[index].isWord("nonmutating")
-        || tokens[index].isWord("nonisolated")
+      } else if self[index].isWord("mutating") || self[index].isWord("nonmutating")
+        || self[index].isWord("nonisolated")
       {
         index += 1
       } else {
         break
       }
     }
-    guard index < end, Self.accessorNames.contains(tokens[index].text) else { return nil }
+    guard index < end, Self.accessorNames.contains(self[index].text) else { return nil }
     var block = Accessors.Block(
-      name: tokens[index].text, parameter: nil, effects: [], body: tokens[index..<index])
+      name: self[index].text, parameter: nil, effects: [], body: [])
     index += 1
-    if index < end, tokens[index].is("(") {
-      block.parameter = tokens[index + 1].name
+    if index < end, self[index].is("(") {
+      block.parameter = self[index + 1].name
       index = min(endOfGroup(from: index), end)
     }
-    while index < end, tokens[index].isWord("async") || tokens[index].isWord("throws") {
-      block.effects.append(tokens[index].text)
+    while index < end, self[index].isWord("async") || self[index].isWord("throws") {
+      block.effects.append(self[index].text)
       index += 1
-      if index < end, tokens[index].is("(") { index = min(endOfGroup(from: index), end) }
+      if index < end, self[index].is("(") { index = min(endOfGroup(from: index), end) }
     }
-    guard index < end, tokens[index].is("{") else { return nil }
+    guard index < end, self[index].is("{") else { return nil }
     let close = min(endOfGroup(from: index), end)
-    block.body = tokens[(index + 1)..<max(close - 1, index + 1)]
+    block.body = tokens[((index + 1)..<max(close - 1, index + 1)).clamped(to: tokens.indices)]
     index = close
     return block
   }
@@ -340,23 +344,23 @@ public struct DeclarationReader {
   // MARK: - Methods
 
   private mutating func readFunction(until end: Int) -> Function {
-    var function = Function(name: tokens[index], parameters: [], effects: [])
+    var function = Function(name: self[index], parameters: [], effects: [])
     index += 1
     if let close = endOfGenericArguments(from: index) { index = close }
-    if index < end, tokens[index].is("(") {
+    if index < end, self[index].is("(") {
       let close = min(endOfGroup(from: index), end)
       function.parameters = readParameters((index + 1)..<max(close - 1, index + 1))
       index = close
     }
-    while index < end, !tokens[index].is("{"), !beginsMember(), !tokens[index].is(";") {
-      if tokens[index].isWord("throws") || tokens[index].isWord("rethrows")
-        || tokens[index].isWord("async")
+    while index < end, !self[index].is("{"), !beginsMember(), !self[index].is(";") {
+      if self[index].isWord("throws") || self[index].isWord("rethrows")
+        || self[index].isWord("async")
       {
-        function.effects.append(tokens[index].text)
+        function.effects.append(self[index].text)
       }
-      index = min(isOpening(tokens[index]) ? endOfGroup(from: index) : index + 1, end)
+      index = min(isOpening(self[index]) ? endOfGroup(from: index) : index + 1, end)
     }
-    if index < end, tokens[index].is("{") { index = min(endOfGroup(from: index), end) }
+    if index < end, self[index].is("{") { index = min(endOfGroup(from: index), end) }
     return function
   }
 
@@ -365,14 +369,14 @@ public struct DeclarationReader {
     var reader = self
     reader.index = range.lowerBound
     while reader.index < range.upperBound {
-      while reader.tokens[reader.index].is("@") { _ = reader.readAttribute() }
-      let label = reader.tokens[reader.index].name
-      while reader.index < range.upperBound, !reader.tokens[reader.index].is(":") {
+      while reader[reader.index].is("@") { _ = reader.readAttribute() }
+      let label = reader[reader.index].name
+      while reader.index < range.upperBound, !reader[reader.index].is(":") {
         reader.index += 1
       }
       reader.index += 1
       let type = reader.index < range.upperBound ? reader.readType(until: range.upperBound) : ""
-      if reader.index < range.upperBound, reader.tokens[reader.index].is("=") {
+      if reader.index < range.upperBound, reader[reader.index].is("=") {
         reader.index += 1
         _ = reader.readExpression(until: range.upperBound)
       }
@@ -387,8 +391,8 @@ public struct DeclarationReader {
     var start = index
     var angles = 0
     func add(_ range: Range<Int>) { if !range.isEmpty { types.append(text(range)) } }
-    while !isAtEnd, !tokens[index].is("{"), !tokens[index].isWord("where") {
-      let token = tokens[index]
+    while !isAtEnd, !self[index].is("{"), !self[index].isWord("where") {
+      let token = self[index]
       if token.kind == .operator, token.text != "->" {
         angles += token.text.utf8.reduce(0) { sum, character in
           sum + (character == UInt8(ascii: "<") ? 1 : character == UInt8(ascii: ">") ? -1 : 0)
@@ -415,8 +419,8 @@ public struct DeclarationReader {
   /// Where what follows the closing bracket begins; the end of the source if there is none.
   private func endOfGroup(from start: Int) -> Int {
     var (index, depth) = (start, 0)
-    while tokens[index].kind != .endOfFile {
-      let token = tokens[index]
+    while index < tokens.count, self[index].kind != .endOfFile {
+      let token = self[index]
       if isOpening(token) { depth += 1 }
       if token.is(")") || token.is("]") || token.is("}") { depth -= 1 }
       index += 1
@@ -427,10 +431,10 @@ public struct DeclarationReader {
 
   /// Where what follows `<…>` begins, if it stands there and can't be a comparison.
   private func endOfGenericArguments(from start: Int) -> Int? {
-    guard tokens[start].is("<"), tokens[start].leadingTrivia.isEmpty, start > 0 else { return nil }
+    guard self[start].is("<"), self[start].leadingTrivia.isEmpty, start > 0 else { return nil }
     var (index, depth) = (start, 0)
-    while tokens[index].kind != .endOfFile {
-      let token = tokens[index]
+    while self[index].kind != .endOfFile {
+      let token = self[index]
       if token.is("{") || token.is("}") || token.is(";") || token.is("=") { return nil }
       if token.kind == .operator, token.text != "->" {
         for character in token.text.utf8 {
@@ -447,9 +451,10 @@ public struct DeclarationReader {
 
   /// As it stands in the source, without what is before it.
   private func text(_ range: Range<Int>) -> String {
+    let range = range.clamped(to: tokens.indices)
     guard let first = range.first else { return "" }
     return tokens[range].reduce(into: "") { text, token in
-      text += (token.offset == tokens[first].offset ? "" : token.leadingTrivia) + token.text
+      text += (token.offset == self[first].offset ? "" : token.leadingTrivia) + token.text
     }
   }
 }

@@ -106,10 +106,10 @@ import Testing
 
   @Test("Each token has its kind, and a name is what backticks are around")
   func kinds() {
-    let source = "@a `b` class 1 \"c\" /d/ #/e/# + . #if x #f <#g#> $0 weak x.class"
+    let source = "@a `b` class 1 \"c\" = /d/ #/e/# + . #if x #f <#g#> $0 weak x.class"
     #expect(
       Self.kinds(source) == [
-        .punctuation, .identifier, .identifier, .keyword, .number, .string, .regex, .regex,
+        .punctuation, .identifier, .identifier, .keyword, .number, .string, .operator, .regex, .regex,
         .operator, .punctuation, .directive, .identifier, .pound, .placeholder, .identifier,
         .identifier, .identifier, .punctuation, .keyword,
       ])
