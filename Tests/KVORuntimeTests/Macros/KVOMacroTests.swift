@@ -1,6 +1,13 @@
-import Glibc
 import KVORuntime
 import Testing
+
+/// Of glibc: how much room the memory at an address has.
+@_silgen_name("malloc_usable_size")
+private func usableSize(_ address: UnsafeMutableRawPointer) -> Int
+
+private func allocatedSize(of object: KVOObject) -> Int {
+  usableSize(Unmanaged.passUnretained(object).toOpaque())
+}
 
 /// Q1 to Q4: classes by the macro, whose keys have none of the limits of those without.
 @Suite(.leakFree) struct KVOMacroTests {
@@ -36,14 +43,13 @@ import Testing
     #expect(log.take() == ["unseen new 2"] && boat.unseen == 2)
     #expect(Boat.keyValueProperty(forKey: "built")?.isWritable == false)
     #expect(try boat.value(forKey: "built") as? Int == 1900)
-    #expect(try boat.value(forKey: "log") as? [String] == [])
+    #expect(try boat.value(forKey: "log") == nil)
   }
 
   @Test("Q1: an object takes the room that one with @Observed takes")
   func room() {
     let (handmade, macromade) = (Handmade(), Macromade())
-    let sizes = [handmade, macromade].map { malloc_usable_size(Unmanaged.passUnretained($0).toOpaque()) }
-    #expect(sizes[0] == sizes[1])
+    #expect(allocatedSize(of: handmade) == allocatedSize(of: macromade))
   }
 
   @Test("Q2: key-value coding calls setters, with didSet, without any declaration")
@@ -64,7 +70,8 @@ import Testing
     try ship.setValue(-5, forKey: "length")
     #expect(ship.set == [0, -5] || ship.set == [-5, 0] || ship.set == [0], "\(ship.set)")
     try ship.setValue(9, forKey: "area")
-    #expect(ship.length == 4 && (try ship.value(forKey: "area") as? Double) == 9)
+    #expect(ship.length == 4)
+    #expect(try ship.value(forKey: "area") as? Double == 9)
     log.observe(ship as Boat, \.area, [.new], as: "area")
     try log.observe(ship, "masts", [.new], as: "masts")
     ship.length = 5
@@ -128,8 +135,8 @@ import Testing
     #expect(Boat.key(of: \.area) == "area" && Boat.key(of: \.captain?.name) == "captain.name")
     #expect(Ship.key(of: \.masts) == "masts" && Ship.key(of: \.length) == "length")
     #expect(Crate<Int>.key(of: \.isFull) == "isFull" && Outer.Inner.key(of: \.value) == "value")
-    #expect(Named.key(of: \.class) == "class" && Named.key(of: \.größe) == "größe")
-    #expect(Named.keyValueProperties.map(\.key) == ["class", "get", "größe", "weak"])
+    #expect(OddlyNamed.key(of: \.class) == "class" && OddlyNamed.key(of: \.größe) == "größe")
+    #expect(OddlyNamed.keyValueProperties.map(\.key) == ["class", "get", "größe", "weak"])
   }
 
   @Test("Q2: generic and nested classes, and those in functions, are as others")

@@ -13,7 +13,7 @@ import TestSupport
   var captainName: String { captain?.name ?? "nobody" }
   var area: Double { get { length * 2 } set { length = newValue / 2 } }
   @KVOIgnored var unseen = 0
-  lazy var log = [String]()
+  @KVOIgnored lazy var log = [String]()
   let built = 1900
   #if DEBUG || !DEBUG
     var conditional = 1
@@ -144,7 +144,7 @@ enum Outer {
 }
 
 /// Where Swift's words and letters are names.
-@KVO final class Named: KVOObject {
+@KVO final class OddlyNamed: KVOObject {
   var `class` = 1
   var größe = 2
   var get = 3

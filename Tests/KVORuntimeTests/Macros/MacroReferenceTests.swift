@@ -107,7 +107,8 @@ import Testing
   func threads() {
     let boat = Boat(log.keep(Sailor("Port")))
     let (shared, ada) = (Shared(boat), Shared(log.keep(Sailor("Ada"))))
-    let (lock, calls) = (Mutex(()), Count())
+    let lock = Mutex(())
+    let calls = Count()
     let token = boat.observe(\.captain) { _, _ in calls.add() }
     onThreads(4) { _ in
       for step in 0..<500 {
