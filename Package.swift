@@ -40,6 +40,8 @@ let package = Package(
     .library(name: "KVOObservation", targets: ["KVOObservation"]),
     .library(name: "KVOFoundation", targets: ["KVOFoundation"]),
     .library(name: "KVOTesting", targets: ["KVOTesting"]),
+    .executable(name: "kvo-move", targets: ["kvo-move"]),
+    .plugin(name: "KVOMovePlugin", targets: ["KVOMovePlugin"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
   dependencies: openCombine.map { [$0.package] } ?? [],
@@ -74,6 +76,21 @@ let package = Package(
       dependencies: ["KVORuntime"] + (openCombine.map { [$0.product] } ?? []),
       swiftSettings: strictSwift + (openCombine == nil ? [] : [.define("KVO_OPENCOMBINE")])),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
+
+    // Reads Swift source, for what the compiler starts and for who moves sources. No outside package can be had.
+    .target(name: "SwiftSource", swiftSettings: strictSwift),
+
+    // Moves code from Apple's platforms.
+    .target(name: "KVOMove", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .executableTarget(
+      name: "kvo-move", dependencies: ["KVOMove"], path: "Sources/KVOMoveTool",
+      swiftSettings: strictSwift),
+    .plugin(
+      name: "KVOMovePlugin",
+      capability: .command(
+        intent: .custom(verb: "kvo-move", description: "Moves code from Apple's platforms to KVORuntime"),
+        permissions: [.writeToPackageDirectory(reason: "Moved code is written where it stands.")]),
+      dependencies: ["kvo-move"], path: "Sources/KVOMovePlugin"),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(

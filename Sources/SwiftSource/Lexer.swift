@@ -1,0 +1,174 @@
+/// Cuts Swift source into tokens as the compiler's lexer does, with the same decisions where a slash may begin
+/// a regular expression. A position in the source's bytes is all its state, with the last token's kind: the parts
+/// in `Lexer+….swift` move that on, and never beyond the end.
+
+struct Lexer {
+  let bytes: [UInt8]
+  var position = 0
+  var problems: [LexicalProblem] = []
+
+  /// Whether what came last can be the left side of an operator: a slash after it is one that divides.
+  private var isAfterOperand = false
+  private var isAfterDot = false
+  private var (line, lineStart) = (1, 0)
+  /// How far lines have been counted.
+  private var counted = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  // MARK: - Positions
+
+  /// The byte so many after the position; zero beyond the end.
+  func byte(_ ahead: Int = 0) -> UInt8 {
+    let index = position + ahead
+    return index < bytes.count ? bytes[index] : 0
+  }
+
+  var isAtEnd: Bool { position >= bytes.count }
+
+  /// The scalar at an index and its length. A byte that belongs to none is one that no name has.
+  func scalar(at index: Int) -> (value: UInt32, length: Int) {
+    guard index < bytes.count else { return (0, 0) }
+    let first = UInt32(bytes[index])
+    let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+    guard length > 1, index + length <= bytes.count else { return (first, 1) }
+    var value = first & (0x7F >> UInt32(length))
+    for next in 1..<length { value = value << 6 | UInt32(bytes[index + next] & 0x3F) }
+    return (value, length)
+  }
+
+  func text(from start: Int, to end: Int) -> String {
+    String(decoding: bytes[start..<end], as: UTF8.self)
+  }
+
+  mutating func report(_ message: String, at offset: Int) {
+    let (line, column) = place(of: offset)
+    problems.append(LexicalProblem(message: message, offset: offset, line: line, column: column))
+  }
+
+  /// Line and column of an offset. Offsets are mostly asked for in ascending order.
+  private mutating func place(of offset: Int) -> (line: Int, column: Int) {
+    if offset < counted { (line, lineStart, counted) = (1, 0, 0) }
+    while counted < offset {
+      let byte = bytes[counted]
+      counted += 1
+      let endsLine =
+        byte == Character.newline
+        || byte == Character.carriageReturn
+          && (counted >= bytes.count || bytes[counted] != Character.newline)
+      if endsLine { (line, lineStart) = (line + 1, counted) }
+    }
+    return (line, offset - lineStart + 1)
+  }
+
+  // MARK: - Tokens
+
+  /// All tokens until the end or, in an interpolation, until the parenthesis that closes it.
+  mutating func tokens(untilParenthesis: Bool) -> [Token] {
+    var (tokens, depth) = ([Token](), 0)
+    (isAfterOperand, isAfterDot) = (false, false)
+    while true {
+      let triviaStart = position
+      skipTrivia()
+      let start = position
+      let isOver =
+        isAtEnd || untilParenthesis && depth == 0 && byte() == Character.closingParenthesis
+      if isOver {
+        tokens.append(token(.endOfFile, triviaFrom: triviaStart, from: start, []))
+        return tokens
+      }
+      if byte() == Character.openingParenthesis { depth += 1 }
+      if byte() == Character.closingParenthesis { depth -= 1 }
+      // A string's interpolations have the lexer begin anew.
+      var interpolations: [[Token]] = []
+      let kind = next(isSpaced: triviaStart < start || start == 0, &interpolations)
+      let token = token(kind, triviaFrom: triviaStart, from: start, interpolations)
+      (isAfterOperand, isAfterDot) = (endsOperand(token), token.is("."))
+      tokens.append(token)
+    }
+  }
+
+  private mutating func token(
+    _ kind: Token.Kind, triviaFrom triviaStart: Int, from start: Int, _ interpolations: [[Token]]
+  ) -> Token {
+    let (line, column) = place(of: start)
+    return Token(
+      kind: kind, leadingTrivia: text(from: triviaStart, to: start),
+      text: text(from: start, to: position),
+      offset: start, line: line, column: column, interpolations: interpolations)
+  }
+
+  private func endsOperand(_ token: Token) -> Bool {
+    switch token.kind {
+    case .identifier: token.text != "await" && token.text != "unsafe"
+    case .number, .string, .regex, .placeholder, .pound: true
+    // What comes after func and operator is the name of an operator.
+    case .keyword:
+      isAfterDot || Words.operands.contains(token.text) || token.text == "func"
+        || token.text == "operator"
+    case .punctuation: token.text == ")" || token.text == "]" || token.text == "}"
+    case .operator: token.text == "!" || token.text == "?" ? isAfterOperand : false
+    case .directive, .endOfFile: false
+    }
+  }
+
+  /// Moves over the token at the position, whose kind it gives.
+  private mutating func next(isSpaced: Bool, _ interpolations: inout [[Token]]) -> Token.Kind {
+    let first = byte()
+    if first == Character.quote || first == Character.hash {
+      if let hashes = stringHashes() {
+        let saved = (isAfterOperand, isAfterDot)
+        interpolations = string(hashes: hashes)
+        (isAfterOperand, isAfterDot) = saved
+        return .string
+      }
+      return first == Character.hash ? hash() : punctuation()
+    }
+    if Character.isDigit(first) {
+      number()
+      return .number
+    }
+    if first == Character.backtick { return quotedName() ? .identifier : punctuation() }
+    if isNameStart() { return word() }
+    if placeholder() { return .placeholder }
+    return `operator`(isSpaced: isSpaced)
+  }
+
+  mutating func punctuation() -> Token.Kind {
+    let first = byte()
+    position += scalar(at: position).length
+    if !Character.isPunctuation(first) {
+      report("a character that Swift has no use for", at: position - 1)
+    }
+    return .punctuation
+  }
+
+  /// An operator, punctuation, or a regular expression where one may begin.
+  private mutating func `operator`(isSpaced: Bool) -> Token.Kind {
+    let start = position
+    if byte() == Character.slash, mayBeginRegex(isSpaced: isSpaced), regex() { return .regex }
+    // After an operand without a space, they stand for themselves: a?.b, a!.b, a?? and not an operator.
+    let isPostfix = isAfterOperand && !isSpaced
+    let isMark = byte() == UInt8(ascii: "?") || byte() == UInt8(ascii: "!")
+    if isPostfix, isMark, byte(1) != UInt8(ascii: "=") {
+      position += 1
+      return .operator
+    }
+    skipOperator(endsBeforeRegex: !isPostfix && !isAfterOperand)
+    if position == start { return punctuation() }
+    if position == start + 1, bytes[start] == Character.dot { return .punctuation }
+    return .operator
+  }
+
+  /// After an operand a slash divides, unless it begins a line that no operand could continue.
+  private func mayBeginRegex(isSpaced: Bool) -> Bool {
+    guard isAfterOperand else { return true }
+    guard isSpaced else { return false }
+    var index = position
+    while index > 0, Character.isSpace(bytes[index - 1]) {
+      index -= 1
+      if Character.isLineEnd(bytes[index]) { return !Character.isSpace(byte(1)) }
+    }
+    return false
+  }
+}
