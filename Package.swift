@@ -145,6 +145,8 @@ let package = Package(
       name: "KVOTestingTests",
       dependencies: ["KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"],
       swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVOMoveTests", dependencies: ["KVOMove", "SwiftSource"], swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
       name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],
@@ -157,7 +159,7 @@ let package = Package(
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(
       name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",
-      exclude: ["Originals", "Expected"], swiftSettings: strictSwift),
+      exclude: ["Originals", "Corpus", "Expected"], swiftSettings: strictSwift),
 
     // Examples
     .target(

@@ -31,7 +31,7 @@ let package = Package(
 TARGET = """    .executableTarget(name: "%s", dependencies: [
       .product(name: "KVORuntime", package: "KVORuntime"),
       .product(name: "KVOFoundation", package: "KVORuntime"),
-    ]),"""
+    ]%s),"""
 
 
 def run(*command):
@@ -60,6 +60,11 @@ def move(tool, original, patch, target):
     return edits(patch)
 
 
+def mode(original):
+    """The corpus is in the language's mode that most of such code is in."""
+    return ", swiftSettings: [.swiftLanguageMode(.v5)]" if original.parent.name == "Corpus" else ""
+
+
 def main(tool, package, folder):
     tests = package / "Tests/Migration"
     originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
@@ -74,7 +79,7 @@ def main(tool, package, folder):
         call = name[0].lower() + name[1:]
         program = f'let journal = Journal()\n{call}(journal)\nprint(journal.lines.joined(separator: "\\n"))\n'
         (sources / "main.swift").write_text(program)
-    targets = "\n".join(TARGET % original.stem for original in originals)
+    targets = "\n".join(TARGET % (original.stem, mode(original)) for original in originals)
     (folder / "Package.swift").write_text(MANIFEST % (package, targets))
     subprocess.run(["swift", "build", "--package-path", folder], check=True)
     bin_path = pathlib.Path(run("swift", "build", "--package-path", folder, "--show-bin-path").strip())

@@ -108,9 +108,25 @@ extension Mover {
         method.name.hasPrefix(prefix) && method.name.dropFirst(prefix.count).first?.isUppercase == true
           && labels.first == "_" && method.name.hasSuffix("Object")
       }
-    guard isConvention else { return }
+    guard isConvention, !changesByHandle(method, labels) else { return }
     find(
       method.keyword, "\(method.name) is found by its name there, and by nobody here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
+  }
+
+  /// An accessor whose body is one change of an observable array's elements does that by a handle, which tells of it.
+  private mutating func changesByHandle(_ method: MethodDeclaration, _ labels: [String]) -> Bool {
+    guard let brace = method.brace, tokens[brace + 1].kind == .identifier, tokens[brace + 2].is("."),
+      ["insert", "remove"].contains(tokens[brace + 3].text), let type = types.last(where: { $0.open < brace && brace < $0.close }),
+      let property = type.properties.first(where: { $0.name == tokens[brace + 1].name }),
+      property.isDynamic, !property.isComputed
+    else { return false }
+    let isOne = (brace + 2..<file.partner[brace]!).allSatisfy {
+      !(file.isStatementStart($0) && file.enclosing[$0] == brace)
+    }
+    let key = property.name.prefix(1).uppercased() + property.name.dropFirst()
+    guard isOne, labels.contains(where: { $0.hasPrefix("in" + key) || $0.hasPrefix("from" + key) }) else { return false }
+    replace(brace + 1, by: "mutableArray(\\.\(property.name))")
+    return true
   }
 }

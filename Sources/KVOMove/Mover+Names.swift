@@ -34,6 +34,7 @@ extension Mover {
       switch tokens[index].text {
       case "IndexSet" where tokens[index].kind == .identifier: needsFoundation = true
       case "NSNull": moveNull(index)
+      case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
       case "indexes" where isOfChange(index): moveIndexes(index)
       case "as": moveCast(index)
       case "setValuesForKeys" where tokens[index + 1].is("("): needsFoundation = usesJSON || needsFoundation
@@ -44,6 +45,14 @@ extension Mover {
       default: break
       }
     }
+  }
+
+  /// The root's name, but for that of an object that is a mere token, and of a class's head, which has been seen to.
+  private mutating func moveRoot(_ index: Int) {
+    guard !tokens[index + 1].is("("), !types.contains(where: { $0.isClass && $0.inherited.first?.at == index })
+    else { return }
+    needsRuntime = true
+    replace(index, by: "KVOObject")
   }
 
   private var usesJSON: Bool { tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" } }

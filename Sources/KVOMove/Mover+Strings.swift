@@ -93,7 +93,10 @@ extension Mover {
     guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
       tokens[index + 1].is("(")
     else { return false }
-    return proxies.contains(tokens[index - 2].name)
+    // A property of the class around it is none, though a variable elsewhere has its name.
+    let around = types.last { $0.open < index && index < $0.close }
+    let isProperty = around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
+    return !isProperty && proxies.contains(tokens[index - 2].name)
   }
 
   private mutating func attempt(_ index: Int) {

@@ -40,18 +40,20 @@ extension Mover {
     } else if superclass.name == "Operation", root == .operation {
       replace(superclass.at, by: "KVOOperation")
       needsFoundation = true
-      if !type.inherited.contains(where: { $0.name == "Sendable" }) {
-        insert(", @unchecked Sendable", before: type.open, spaced: true)
-      }
+      shareAmongThreads(type)
+      addMacro(type)
+    } else if project.ancestors(of: type.name).root == "Operation", root == .operation {
+      shareAmongThreads(type)
       addMacro(type)
     } else if root != .other, type.properties.contains(where: \.isDynamic) {
       addMacro(type)
     }
   }
 
-  /// Puts a text behind what stands before a token.
-  private mutating func insert(_ text: String, before token: Int, spaced: Bool) {
-    insert(text, after: token - 1)
+  /// Operations say of themselves that queues may have them, class by class.
+  private mutating func shareAmongThreads(_ type: TypeDeclaration) {
+    guard !type.inherited.contains(where: { $0.name == "Sendable" || tokens[$0.at].is("@") }) else { return }
+    insert(", @unchecked Sendable", after: type.open - 1)
   }
 
   private mutating func addMacro(_ type: TypeDeclaration) {
@@ -78,7 +80,7 @@ extension Mover {
       find(property.keyword, "Core Data keeps \(property.name)", "store it in an observable property")
       return
     }
-    if style == .wrapper, !property.isComputed, !property.isStatic {
+    if style == .wrapper, !property.isComputed, !property.isStatic, tokens[property.keyword].isWord("var") {
       if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
         find(
           property.keyword, "\(property.name) is weak or lazy, and takes no @Observed",
@@ -121,7 +123,7 @@ extension Mover {
     if names.contains("withChange") || names.contains("willChangeValue") { return }
     let observable = Set(observableNames(in: type)).subtracting([property.name])
     guard observable.isDisjoint(with: names) else { return }
-    if let root = assigned(in: body), !project.observableNames.contains(root.last), root.isOwn(type) {
+    if let root = assigned(in: body), !isObservable(root.last, beside: type), root.isOwn(type) {
       let bracket = "withChange(of: \\.\(property.name)) {"
       insert(" \(bracket)", after: brace)
       let isOneLine = !tokens[end].isFirstOnLine
@@ -132,6 +134,11 @@ extension Mover {
         "if it sets nothing that is observable and that the getter reads, "
           + "set { withChange(of: \\.\(property.name)) { … } }")
     }
+  }
+
+  /// Whether another class has an observable property of that name, which might be what is assigned to.
+  private func isObservable(_ name: String, beside type: TypeDeclaration) -> Bool {
+    project.dynamicProperties.contains { $0.key != type.name && $0.value[name] != nil }
   }
 
   private func observableNames(in type: TypeDeclaration) -> [String] {

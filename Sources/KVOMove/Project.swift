@@ -19,7 +19,6 @@ struct Project {
   private var ambiguous: Set<String> = []
   /// Observable properties by class and name.
   private(set) var dynamicProperties: [String: [String: PropertyDeclaration]] = [:]
-  private(set) var observableNames: Set<String> = []
   /// The names of variables whose address is a context, and that nothing else uses.
   private(set) var contexts: Set<String> = []
 
@@ -32,7 +31,6 @@ struct Project {
       }
       for property in type.properties where property.isDynamic || property.modifiers.contains("@Observed") {
         dynamicProperties[type.name, default: [:]][property.name] = property
-        observableNames.insert(property.name)
       }
     }
     contexts = findContexts()
