@@ -88,7 +88,8 @@ let package = Package(
     .plugin(
       name: "KVOMovePlugin",
       capability: .command(
-        intent: .custom(verb: "kvo-move", description: "Moves code from Apple's platforms to KVORuntime"),
+        intent: .custom(
+          verb: "kvo-move", description: "Moves code from Apple's platforms to KVORuntime"),
         permissions: [.writeToPackageDirectory(reason: "Moved code is written where it stands.")]),
       dependencies: ["kvo-move"], path: "Sources/KVOMovePlugin"),
 

@@ -66,13 +66,16 @@ extension SourceFile {
       name = tokens[index + 1].name
       index += 2
     }
-    if let colon = (index..<open).first(where: { tokens[$0].is(":") && depth($0, from: index) == 0 }) {
+    if let colon = (index..<open).first(where: { tokens[$0].is(":") && depth($0, from: index) == 0 }
+    ) {
       index = colon + 1
       while index < open, !tokens[index].isWord("where") {
         let start = index
         while index + 2 < open, tokens[index + 1].is(".") { index += 2 }
         inherited.append((tokens[index].name, start))
-        while index < open, !(tokens[index].is(",") && depth(index, from: start) == 0) { index += 1 }
+        while index < open, !(tokens[index].is(",") && depth(index, from: start) == 0) {
+          index += 1
+        }
         index += 1
       }
     }
@@ -126,7 +129,8 @@ extension SourceFile {
 
   private func accessors(in brace: Int) -> [String: Int] {
     var accessors: [String: Int] = [:]
-    for index in brace + 1..<partner[brace]! where blocks[index] == .accessor && enclosing[index] == brace {
+    for index in brace + 1..<partner[brace]!
+    where blocks[index] == .accessor && enclosing[index] == brace {
       var name = index - 1
       if tokens[name].is(")"), let open = partner[name] { name = open - 1 }
       while name > brace, ["throws", "async"].contains(tokens[name].text) { name -= 1 }
@@ -137,14 +141,19 @@ extension SourceFile {
 
   private func method(at keyword: Int) -> MethodDeclaration? {
     guard tokens[keyword + 1].kind == .identifier || tokens[keyword + 1].kind == .operator,
-      let parameters = (keyword..<min(keyword + 40, tokens.count)).first(where: { tokens[$0].is("(") })
+      let parameters = (keyword..<min(keyword + 40, tokens.count)).first(where: {
+        tokens[$0].is("(")
+      })
     else { return nil }
     let (start, modifiers) = modifiers(before: keyword)
     var index = partner[parameters]! + 1
-    while index < tokens.count, blocks[index] == nil, !isStatementStart(index), !tokens[index].is("}") {
+    while index < tokens.count, blocks[index] == nil, !isStatementStart(index),
+      !tokens[index].is("}")
+    {
       index = (partner[index].map { $0 > index ? $0 : index } ?? index) + 1
     }
-    let brace = blocks[index] == .function(throwing: true) || blocks[index] == .function(throwing: false)
+    let brace =
+      blocks[index] == .function(throwing: true) || blocks[index] == .function(throwing: false)
     return MethodDeclaration(
       name: tokens[keyword + 1].name, keyword: keyword, start: start, modifiers: modifiers,
       parameters: parameters, brace: brace ? index : nil)

@@ -46,7 +46,7 @@ extension [Edit] {
     var (result, position) = ([UInt8](), part.lowerBound)
     for edit in self {
       result += bytes[position..<edit.range.lowerBound]
-      result += Array<UInt8>(edit.text.utf8)
+      result += [UInt8](edit.text.utf8)
       position = edit.range.upperBound
     }
     return result + bytes[position..<part.upperBound]

@@ -7,7 +7,8 @@ extension Mover {
   mutating func moveValidator(_ method: MethodDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard method.name.hasPrefix("validate"), let brace = method.brace,
-      let type = parameters.first(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }),
+      let type = parameters.first(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }
+      ),
       let colon = parameters.first(where: { tokens[$0].is(":") })
     else { return }
     replace(type..<parameters.upperBound, by: "inout Any?")
@@ -32,7 +33,8 @@ extension Mover {
 
   /// `isEqual`, `hash` and `description`.
   mutating func moveIdentity(_ type: TypeDeclaration) {
-    for method in type.methods where method.name == "isEqual" && method.modifiers.contains("override") {
+    for method in type.methods
+    where method.name == "isEqual" && method.modifiers.contains("override") {
       let parameters = method.parameters + 1..<file.partner[method.parameters]!
       guard let any = parameters.first(where: { tokens[$0].text == "Any" }) else { continue }
       replace(any..<parameters.upperBound, by: "KVOObject")
@@ -49,9 +51,12 @@ extension Mover {
     guard let brace = property.brace, let end = file.partner[brace], brace + 1 < end else { return }
     let isReturned = tokens[brace + 1].isWord("return")
     let first = isReturned ? brace + 2 : brace + 1
-    let isOne = (first + 1..<end).allSatisfy { !file.isStatementStart($0) } && property.accessors.isEmpty
+    let isOne =
+      (first + 1..<end).allSatisfy { !file.isStatementStart($0) } && property.accessors.isEmpty
     guard isOne else {
-      find(property.keyword, "hash is a function here", "override func hash(into hasher: inout Hasher)")
+      find(
+        property.keyword, "hash is a function here", "override func hash(into hasher: inout Hasher)"
+      )
       return
     }
     replace(property.keyword..<brace, by: "func hash(into hasher: inout Hasher)")
@@ -65,7 +70,8 @@ extension Mover {
     for index in property.start..<property.keyword where tokens[index].isWord("override") {
       remove(index..<index + 1)
     }
-    let name = property.name == "description" ? "CustomStringConvertible" : "CustomDebugStringConvertible"
+    let name =
+      property.name == "description" ? "CustomStringConvertible" : "CustomDebugStringConvertible"
     if type.isClass, !type.inherited.contains(where: { $0.name == name }) {
       insert(", \(name)", after: type.open - 1)
     }
@@ -81,10 +87,13 @@ extension Mover {
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
-    let unit = member.hasPrefix(outer) && member.count > outer.count ? String(member.dropFirst(outer.count)) : "  "
+    let unit =
+      member.hasPrefix(outer) && member.count > outer.count
+      ? String(member.dropFirst(outer.count)) : "  "
     var lines = ["override class func registerKeys() {"]
     if root == .operation { lines.append("\(unit)super.registerKeys()") }
-    lines += ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
+    lines +=
+      ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
     let text = lines.map { line + member + $0 }.joined()
     insert(line + text, after: type.close - 1)
   }
@@ -98,7 +107,8 @@ extension Mover {
       let (name, path) = (property.name, "\\.\(property.name)")
       let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(name) }
       let isOverridden = project.types.joined().contains { other in
-        other.name != type.name && other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
+        other.name != type.name
+          && other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
           && project.ancestors(of: other.name).classes.contains { $0.name == type.name }
       }
       if property.isComputed, !property.modifiers.contains("override") {
@@ -125,7 +135,9 @@ extension Mover {
     return entries
   }
 
-  private func capitalised(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+  private func capitalised(_ name: String) -> String {
+    name.prefix(1).uppercased() + name.dropFirst()
+  }
 
   private func key(of method: MethodDeclaration, _ prefix: String) -> String? {
     guard method.name.hasPrefix(prefix), method.name != prefix else { return nil }

@@ -24,10 +24,11 @@ extension Mover {
         moveKeyPath(index)
       } else if tokens[index].is("&") {
         moveContext(index)
-      } else if let value = file.contextVariable(at: index), project.contexts.contains(tokens[index + 1].name) {
+      } else if let value = file.contextVariable(at: index),
+        project.contexts.contains(tokens[index + 1].name)
+      {
         moveContextVariable(index, value)
       } else if isStringCall(index) || isProxyCall(index, proxies) {
-        needsRuntime = true
         attempt(index)
       }
     }
@@ -71,6 +72,15 @@ extension Mover {
     else { return false }
     guard !labels.isEmpty else { return true }
     let open = index + 1
+    let arguments =
+      (open + 1..<file.partner[open]!).count { tokens[$0].is(",") && file.enclosing[$0] == open }
+      + 1
+    // Methods of others have more.
+    if tokens[index].text == "value" && arguments != 1
+      || tokens[index].text == "setValue" && arguments != 2
+    {
+      return false
+    }
     return (open + 1..<file.partner[open]!).contains {
       labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && file.enclosing[$0] == open
     }
@@ -79,7 +89,8 @@ extension Mover {
   /// Names that are given a proxy somewhere in the source.
   private func proxyNames() -> Set<String> {
     var names: Set<String> = []
-    for index in tokens.indices where isStringCall(index) && tokens[index].text.hasPrefix("mutable") {
+    for index in tokens.indices where isStringCall(index) && tokens[index].text.hasPrefix("mutable")
+    {
       var place = index
       while place > 0, !tokens[place].is("="), !file.isStatementStart(place) { place -= 1 }
       if tokens[place].is("="), tokens[file.partner[index + 1]! + 1].is(".") == false {
@@ -95,19 +106,41 @@ extension Mover {
     else { return false }
     // A property of the class around it is none, though a variable elsewhere has its name.
     let around = types.last { $0.open < index && index < $0.close }
-    let isProperty = around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
+    let isProperty =
+      around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
     return !isProperty && proxies.contains(tokens[index - 2].name)
   }
 
   private mutating func attempt(_ index: Int) {
     let start = expressionStart(index)
-    guard start == 0 || !isTried(start) else { return }
+    // One covers all calls of an expression.
+    guard !isCovered(start), attempted.insert(start).inserted else { return }
+    needsRuntime = true
     insert(isThrowing(at: index) ? "try " : "try! ", before: start)
   }
 
+  /// Whether a `try` stands before an expression, or before what it is an argument or the assigned value of.
+  private func isCovered(_ expression: Int) -> Bool {
+    var start = expression
+    while start > 0 {
+      if isTried(start) || attempted.contains(start) { return true }
+      let before = tokens[start - 1]
+      if before.kind == .operator, Self.isAssignment(before.text), start > 1 {
+        start = expressionStart(start - 2)
+      } else if let open = file.enclosing[start], tokens[open].is("(") || tokens[open].is("[") {
+        start = expressionStart(open)
+      } else {
+        return false
+      }
+    }
+    return false
+  }
+
   private func isTried(_ start: Int) -> Bool {
+    guard start > 0 else { return false }
     let before = tokens[start - 1]
-    return before.isWord("try") || (before.text == "!" || before.text == "?") && tokens[start - 2].isWord("try")
+    return before.isWord("try")
+      || (before.text == "!" || before.text == "?") && tokens[start - 2].isWord("try")
   }
 
   /// Where the expression begins that a call is part of: `try` may not stand right of an operator.
@@ -123,17 +156,24 @@ extension Mover {
       }
       if before.kind == .punctuation, !before.is("."), !before.is("\\") { break }
       if before.kind == .operator, Self.isAssignment(before.text) || before.text == "->" { break }
-      if before.kind == .keyword, !Self.operands.contains(before.text), !(start > 1 && tokens[start - 2].is(".")) {
+      if before.kind == .keyword, !Self.operands.contains(before.text),
+        !(start > 1 && tokens[start - 2].is("."))
+      {
         break
       }
-      if before.isWord("await") { start -= 1; continue }
+      if before.isWord("await") {
+        start -= 1
+        continue
+      }
       if isTried(start) { break }
       start -= 1
     }
     return start
   }
 
-  private static let operands: Set = ["self", "super", "as", "is", "Self", "nil", "true", "false", "Any"]
+  private static let operands: Set = [
+    "self", "super", "as", "is", "Self", "nil", "true", "false", "Any",
+  ]
 
   private static func isAssignment(_ text: String) -> Bool {
     text == "=" || ["+=", "-=", "*=", "/=", "|=", "&="].contains(text)

@@ -32,7 +32,10 @@ extension Mover {
           "see that Foundation's protocol is met without NSObject")
       }
       // Protocols of Foundation's delegates inherit from NSObjectProtocol, which KVOFoundation has KVOObject meet.
-      if rest.contains(where: { $0.hasSuffix("Delegate") || $0 == "NSObjectProtocol" || $0.hasPrefix("NS") && $0 != "NSKeyValueObservingCustomization" }) {
+      if rest.contains(where: {
+        $0.hasSuffix("Delegate") || $0 == "NSObjectProtocol"
+          || $0.hasPrefix("NS") && $0 != "NSKeyValueObservingCustomization"
+      }) {
         needsFoundation = true
       }
       replace(superclass.at, by: "KVOObject")
@@ -52,7 +55,9 @@ extension Mover {
 
   /// Operations say of themselves that queues may have them, class by class.
   private mutating func shareAmongThreads(_ type: TypeDeclaration) {
-    guard !type.inherited.contains(where: { $0.name == "Sendable" || tokens[$0.at].is("@") }) else { return }
+    guard !type.inherited.contains(where: { $0.name == "Sendable" || tokens[$0.at].is("@") }) else {
+      return
+    }
     insert(", @unchecked Sendable", after: type.open - 1)
   }
 
@@ -71,16 +76,20 @@ extension Mover {
       if project.declaration(of: type.name) != nil || type.isExtension {
         let superclass = project.ancestors(of: type.name).root ?? type.name
         find(
-          property.keyword, "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
+          property.keyword,
+          "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
           "move the observable state into a KVOObject of its own")
       }
       return
     }
     if property.modifiers.contains("@NSManaged") {
-      find(property.keyword, "Core Data keeps \(property.name)", "store it in an observable property")
+      find(
+        property.keyword, "Core Data keeps \(property.name)", "store it in an observable property")
       return
     }
-    if style == .wrapper, !property.isComputed, !property.isStatic, tokens[property.keyword].isWord("var") {
+    if style == .wrapper, !property.isComputed, !property.isStatic,
+      tokens[property.keyword].isWord("var")
+    {
       if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
         find(
           property.keyword, "\(property.name) is weak or lazy, and takes no @Observed",
@@ -108,14 +117,16 @@ extension Mover {
       if isOwn, tokens[index + 1].is("=") {
         find(
           index, "the didSet of \(property.name) sets it without a test, and would never end",
-          "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }")
+          "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }"
+        )
       }
     }
   }
 
   /// A setter tells by what it sets that is observable; else it needs a bracket.
   private mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
-    guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace] else {
+    guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace]
+    else {
       return
     }
     let body = brace + 1..<end
@@ -143,7 +154,9 @@ extension Mover {
 
   private func observableNames(in type: TypeDeclaration) -> [String] {
     let above = project.ancestors(of: type.name).classes.map(\.name)
-    return ([type.name] + above).flatMap { project.dynamicProperties[$0].map { Array($0.keys) } ?? [] }
+    return ([type.name] + above).flatMap {
+      project.dynamicProperties[$0].map { Array($0.keys) } ?? []
+    }
   }
 
   private struct Assigned {

@@ -53,6 +53,8 @@ struct Mover {
   let style: ObservableStyle
   var edits: [Edit] = []
   private(set) var findings: [Finding] = []
+  /// Where a `try` has been put.
+  var attempted: Set<Int> = []
   var needsRuntime = false
   var needsFoundation = false
 
@@ -116,7 +118,9 @@ struct Mover {
     var (imported, last) = (Set<String>(), Int?.none)
     for index in tokens.indices where file.isDeclaration(index, of: ["import"]) {
       imported.insert(tokens[index + 1].text)
-      if ["Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData"].contains(tokens[index + 1].text) {
+      if ["Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData"].contains(
+        tokens[index + 1].text)
+      {
         last = index + 1
       }
     }
@@ -139,6 +143,7 @@ extension SourceFile {
   func indentation(of index: Int) -> String {
     var first = index
     while first > 0, !tokens[first].isFirstOnLine { first -= 1 }
-    return String(tokens[first].leadingTrivia.reversed().prefix { $0 == " " || $0 == "\t" }.reversed())
+    return String(
+      tokens[first].leadingTrivia.reversed().prefix { $0 == " " || $0 == "\t" }.reversed())
   }
 }

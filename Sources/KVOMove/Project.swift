@@ -29,7 +29,8 @@ struct Project {
       if type.isClass {
         if classes.updateValue(type, forKey: type.name) != nil { ambiguous.insert(type.name) }
       }
-      for property in type.properties where property.isDynamic || property.modifiers.contains("@Observed") {
+      for property in type.properties
+      where property.isDynamic || property.modifiers.contains("@Observed") {
         dynamicProperties[type.name, default: [:]][property.name] = property
       }
     }
@@ -98,8 +99,12 @@ extension SourceFile {
   func contextName(afterAmpersand index: Int) -> String? {
     var last = index + 1
     guard last < tokens.count else { return nil }
-    if tokens[last].text == "type", tokens[last + 1].is("("), let end = partner[last + 1] { last = end }
-    while last + 2 < tokens.count, tokens[last + 1].is("."), tokens[last + 2].kind == .identifier { last += 2 }
+    if tokens[last].text == "type", tokens[last + 1].is("("), let end = partner[last + 1] {
+      last = end
+    }
+    while last + 2 < tokens.count, tokens[last + 1].is("."), tokens[last + 2].kind == .identifier {
+      last += 2
+    }
     return tokens[last].kind == .identifier ? tokens[last].name : nil
   }
 
@@ -107,11 +112,13 @@ extension SourceFile {
   func isContextUse(ofAmpersand index: Int) -> Bool {
     guard index > 1 else { return false }
     let before = tokens[index - 1]
-    return before.is(":") && tokens[index - 2].text == "context" || before.is("==") || before.is("!=")
+    return before.is(":") && tokens[index - 2].text == "context" || before.is("==")
+      || before.is("!=")
   }
 
   func isArgument(_ index: Int) -> Bool {
-    index > 0 && (tokens[index - 1].is("(") || tokens[index - 1].is(",") || tokens[index - 1].is(":"))
+    index > 0
+      && (tokens[index - 1].is("(") || tokens[index - 1].is(",") || tokens[index - 1].is(":"))
   }
 
   /// A variable that holds nothing but a number that nobody needs: its value's tokens, with the type's.

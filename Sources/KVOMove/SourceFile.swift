@@ -76,7 +76,8 @@ struct SourceFile {
       if isBracket, closing[token.text] != nil { open.append(index) }
     }
     if let last = open.last {
-      throw SourceProblem(line: tokens[last].line, message: "\(tokens[last].text) without its partner")
+      throw SourceProblem(
+        line: tokens[last].line, message: "\(tokens[last].text) without its partner")
     }
   }
 
@@ -123,7 +124,9 @@ struct SourceFile {
   private func isAccessorHead(before brace: Int) -> Bool {
     var index = brace - 1
     if tokens[index].is(")"), let open = partner[index] { index = open - 1 }
-    guard index >= 0, let outer = enclosing[brace], blocks[outer] == .accessors else { return false }
+    guard index >= 0, let outer = enclosing[brace], blocks[outer] == .accessors else {
+      return false
+    }
     return ["get", "set", "didSet", "willSet", "_modify", "_read", "init", "throws", "async"]
       .contains(tokens[index].text)
   }
@@ -192,7 +195,8 @@ struct SourceFile {
       return false
     }
     if before.kind == .operator, !isPostfix(index - 1) { return false }
-    return !before.is(",") && !before.is(":") && !before.is("(") && !before.is("[") && !before.is(".")
+    return !before.is(",") && !before.is(":") && !before.is("(") && !before.is("[")
+      && !before.is(".")
       && !token.isWord("as") && !token.isWord("is")
   }
 
@@ -207,7 +211,8 @@ struct SourceFile {
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   func text(ofTokens range: Range<Int>) -> String {
-    range.isEmpty ? "" : text(tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset)
+    range.isEmpty
+      ? "" : text(tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset)
   }
 }
 

@@ -22,7 +22,9 @@ func fail(_ message: String) -> Never {
 /// The Swift files of a folder, without what is hidden: a build's own are among that.
 func sources(at path: String) -> [String] {
   var isFolder: ObjCBool = false
-  guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { fail("there is no \(path)") }
+  guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+    fail("there is no \(path)")
+  }
   guard isFolder.boolValue else { return [path] }
   guard let walk = FileManager.default.enumerator(atPath: path) else { fail("can't read \(path)") }
   let names = walk.compactMap { $0 as? String }.filter { name in

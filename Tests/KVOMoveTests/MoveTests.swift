@@ -20,7 +20,8 @@ import Testing
   static let edits = [
     Case("class A: NSObject {}", "class A: KVOObject {}"),
     Case("class A : NSObject, P<Int> {}", "class A : KVOObject, P<Int> {}"),
-    Case("class A: NSObject { @objc dynamic var x = 0 }", "class A: KVOObject { @Observed var x = 0 }"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 }", "class A: KVOObject { @Observed var x = 0 }"),
     Case(
       "class A: NSObject { dynamic private(set) var x: [Int] }",
       "class A: KVOObject { @Observed private(set) var x: [Int] }"),
@@ -29,12 +30,17 @@ import Testing
       "class A: KVOObject {\n  @Observed var x = 0\n}"),
     Case(
       "@objcMembers class A: NSObject { func f() {} }", "class A: KVOObject { func f() {} }"),
-    Case("struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }", "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }"),
-    Case("// class A: NSObject\n/* #keyPath(A.b) /* & */ */", "// class A: NSObject\n/* #keyPath(A.b) /* & */ */"),
+    Case(
+      "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }",
+      "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }"),
+    Case(
+      "// class A: NSObject\n/* #keyPath(A.b) /* & */ */",
+      "// class A: NSObject\n/* #keyPath(A.b) /* & */ */"),
     Case("let k = #keyPath(Person.address.city)", "let k = \"address.city\""),
     Case("let k = \"\\(#keyPath(name))!\"", "let k = \"\\(\"name\")!\""),
     Case("let k = #\"#keyPath(A.b) \\(c)\"#", "let k = #\"#keyPath(A.b) \\(c)\"#"),
-    Case("func f() { a.setValue(1, forKey: \"x\") }", "func f() { try! a.setValue(1, forKey: \"x\") }"),
+    Case(
+      "func f() { a.setValue(1, forKey: \"x\") }", "func f() { try! a.setValue(1, forKey: \"x\") }"),
     Case(
       "func f() throws { a.setValue(1, forKey: \"x\") }",
       "func f() throws { try a.setValue(1, forKey: \"x\") }"),
@@ -48,6 +54,9 @@ import Testing
       "let v = a.value(forKey: \"x\") as? Int ?? b.value(forKey: \"y\") as! Int",
       "let v = try! a.value(forKey: \"x\") as? Int ?? b.value(forKey: \"y\") as! Int"),
     Case("let v = try a.value(forKey: \"x\")", "let v = try a.value(forKey: \"x\")"),
+    Case("try f(a.value(forKey: k), 1)", "try f(a.value(forKey: k), 1)"),
+    Case("try x = [a.value(forKey: k)]", "try x = [a.value(forKey: k)]"),
+    Case("a.value(forKey: k, at: p)", "a.value(forKey: k, at: p)"),
     Case("let v = a.value(for: x)", "let v = a.value(for: x)"),
     Case("let v = -a[0].b(c).value(forKey: k)", "let v = try! -a[0].b(c).value(forKey: k)"),
     Case("return a.value(forKey: k)", "return try! a.value(forKey: k)"),
@@ -58,17 +67,22 @@ import Testing
     Case(
       "private var c = 0\nfunc f() { use(&c)\n if context == &c {} }",
       "private var c = 0\nfunc f() { use(&c)\n if context == &c {} }"),
-    Case("let v = a.value(forKeyPath: \"b.@sum.c\") as! Double", "let v = try! a.value(forKeyPath: \"b.@sum.c\") as? Double ?? 0"),
+    Case(
+      "let v = a.value(forKeyPath: \"b.@sum.c\") as! Double",
+      "let v = try! a.value(forKeyPath: \"b.@sum.c\") as? Double ?? 0"),
     Case(
       "switch v {\ncase is NSNull: break\ndefault: break }",
       "switch v {\ncase Optional<Any>.none: break\ndefault: break }"),
-    Case("import Foundation\r\nclass A: NSObject {\r\n}\r\n", "import Foundation\r\nimport KVORuntime\r\nclass A: KVOObject {\r\n}\r\n"),
+    Case(
+      "import Foundation\r\nclass A: NSObject {\r\n}\r\n",
+      "import Foundation\r\nimport KVORuntime\r\nclass A: KVOObject {\r\n}\r\n"),
     Case(
       "class A: NSObject { override func isEqual(_ object: Any?) -> Bool { false } }",
       "class A: KVOObject { override func isEqual(_ object: KVOObject) -> Bool { false } }"),
     Case(
       "class A: NSObject { override var hash: Int { x ^ y } }",
-      "class A: KVOObject { override func hash(into hasher: inout Hasher) { hasher.combine(x ^ y) } }"),
+      "class A: KVOObject { override func hash(into hasher: inout Hasher) { hasher.combine(x ^ y) } }"
+    ),
     Case(
       "class A: NSObject { override var description: String { \"a\" } }",
       "class A: KVOObject, CustomStringConvertible { var description: String { \"a\" } }"),
@@ -80,7 +94,8 @@ import Testing
       "class A: KVOObject {\n#if os(macOS)\n  @Observed var x = 0\n#endif\n}"),
     Case(
       "class A: Operation { func f() { willChangeValue(forKey: \"isFinished\") } }",
-      "class A: KVOOperation, @unchecked Sendable { func f() { willChangeValue(forKey: \"isFinished\") } }"),
+      "class A: KVOOperation, @unchecked Sendable { func f() { willChangeValue(forKey: \"isFinished\") } }"
+    ),
   ]
 
   @Test("each edit is made, and where it is not meant nothing is", arguments: edits)
@@ -99,7 +114,8 @@ import Testing
       """
     let text = Self.moved(source).text
     #expect(text.contains("keys.stored(\"x\", \\.x)"))
-    #expect(text.contains("keys.computed(\"y\", \\.y, affectedBy: self.keyPathsForValuesAffectingY())"))
+    #expect(
+      text.contains("keys.computed(\"y\", \\.y, affectedBy: self.keyPathsForValuesAffectingY())"))
     let macro = Self.moved(source, .macro).text
     #expect(macro.hasPrefix("@KVO class A: KVOObject {\n  var x = 0"))
     #expect(!macro.contains("registerKeys"))
@@ -109,7 +125,9 @@ import Testing
     Case("class A: NSView { @objc dynamic var x = 0 }", "no KVOObject"),
     Case("class A: NSObject { @objc dynamic weak var x: A? }", "weak or lazy"),
     Case("class A: NSObject { @objc dynamic var x = 0 { didSet { x = 1 } } }", "without a test"),
-    Case("class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }", "may tell nobody"),
+    Case(
+      "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
+      "may tell nobody"),
     Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
     Case("b = change[.newKey] is NSNull", "never so"),
     Case("x.observationInfo = nil", "picture"),
@@ -119,7 +137,9 @@ import Testing
     Case("let m = Mirror(reflecting: a)", "labels"),
     Case("let s = #selector(A.b)", "selectors"),
     Case("let n = a.value(forKey: \"x\") as! NSNumber", "NSNumber"),
-    Case("class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double", "an integer"),
+    Case(
+      "class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double",
+      "an integer"),
     Case("let k = change[.kindKey] as? UInt", "no number"),
     Case("class A: Operation {}", "tells nobody"),
     Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "tells nobody"),
@@ -139,7 +159,7 @@ import Testing
       ("A.swift", "class A: B { @objc dynamic var x = 0 }"), ("B.swift", "class B: NSObject {}"),
       ("C.swift", "extension A { @objc dynamic var y: Int { x } }"),
     ])
-    #expect(moved[0].text.hasPrefix("class A: B { @Observed var x = 0 "))
+    #expect(moved[0].text.hasPrefix("class A: B { @Observed var x = 0"))
     #expect(moved[0].text.contains("keys.computed(\"y\", \\.y)"))
     #expect(moved[2].text == "extension A { var y: Int { x } }")
   }
@@ -162,16 +182,33 @@ import Testing
         """)
   }
 
+  @Test("the page's example says what the program says") func page() throws {
+    let page = try String(
+      contentsOf: Self.root.appending(path: "Documentation/KVOMove.md"), encoding: .utf8)
+    let example = try #require(page.range(of: "<!-- moved: Album.swift -->\n```swift\n"))
+    let blocks = page[example.upperBound...].components(separatedBy: "\n```")
+    let moved = move([("Album.swift", blocks[0] + "\n")])[0]
+    let findings = moved.findings.map { "Album.swift:\($0.line): \($0.reason): \($0.advice)" }
+    #expect(blocks[1].contains("kvo-move Album.swift"))
+    let said = "\n" + moved.diff + "\nFor you to look at:\n" + findings.joined(separator: "\n")
+    #expect(blocks[2].hasPrefix(said), "\(said)")
+  }
+
   // MARK: - Many sources
 
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
     .deletingLastPathComponent()
 
   static func sources(in folder: String) -> [(path: String, text: String)] {
     let walk = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
-    return (walk?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { name in
+    return (walk?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map {
+      name in
       let path = root.appending(path: folder).appending(path: name)
-      return (name, String(decoding: FileManager.default.contents(atPath: path.path) ?? Data(), as: UTF8.self))
+      return (
+        name,
+        String(decoding: FileManager.default.contents(atPath: path.path) ?? Data(), as: UTF8.self)
+      )
     }
   }
 
@@ -188,17 +225,22 @@ import Testing
   }
 
   @Test("this package's own sources are left as they are") func own() {
-    for folder in ["Sources/KVORuntime", "Sources/SwiftSource", "Examples", "Snippets"] {
+    for folder in [
+      "Sources/KVORuntime", "Sources/SwiftSource", "Sources/KVOFoundation", "Examples", "Snippets",
+    ] {
       let sources = Self.sources(in: folder)
       #expect(!sources.isEmpty)
       for moved in move(sources) {
         #expect(moved.diff == "", "\(moved.path)")
-        #expect(!moved.findings.contains { $0.reason.hasPrefix("can't be read") }, "\(moved.path): \(moved.findings)")
+        #expect(
+          !moved.findings.contains { $0.reason.hasPrefix("can't be read") },
+          "\(moved.path): \(moved.findings)")
       }
     }
   }
 
-  @Test("sources with tokens left out, doubled and exchanged are moved, or told to be unreadable") func mutated() {
+  @Test("sources with tokens left out, doubled and exchanged are moved, or told to be unreadable")
+  func mutated() {
     var generator = Seeded(state: 42)
     for source in Self.sources(in: "Tests/Migration/Corpus") {
       let tokens = LexedSource(source.text).tokens.map { $0.leadingTrivia + $0.text }
@@ -214,8 +256,11 @@ import Testing
         }
         let text = changed.joined()
         let moved = Self.moved(text)
-        #expect(moved.text == Self.applied(moved.edits, to: text), "outside of edits something differs")
-        if moved.findings.contains(where: { $0.reason.hasPrefix("can't be read") }) { #expect(moved.text == text) }
+        #expect(
+          moved.text == Self.applied(moved.edits, to: text), "outside of edits something differs")
+        if moved.findings.contains(where: { $0.reason.hasPrefix("can't be read") }) {
+          #expect(moved.text == text)
+        }
       }
     }
   }

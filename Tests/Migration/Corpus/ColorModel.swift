@@ -67,7 +67,7 @@ final class ColorView {
   }
 
   func close() {
-    observations.forEach { $0.invalidate() }
+    for observation in observations { observation.invalidate() }
     observations.removeAll()
   }
 }

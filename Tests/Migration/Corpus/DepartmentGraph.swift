@@ -70,7 +70,9 @@ func departmentGraph(_ journal: Journal) {
   workers.add(Worker(name: "Ada", salary: 30))
   workers.insert(Worker(name: "Grace", salary: 50), at: 0)
   department.insertObject(Worker(name: "Mary", salary: 20), inWorkersAt: 1)
-  journal.write("payroll \(department.payroll), by key \(department.value(forKeyPath: "workers.@sum.salary") as! Int)")
+  journal.write(
+    "payroll \(department.payroll), by key \(department.value(forKeyPath: "workers.@sum.salary") as! Int)"
+  )
   department.removeObject(fromWorkersAt: 0)
   workers.removeObject(at: 0)
   department.title = "Engines"

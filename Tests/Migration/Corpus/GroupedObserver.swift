@@ -80,7 +80,9 @@ func groupedObserver(_ journal: Journal) {
     let place = guests.firstIndex { $0 === object }!
     journal.write("guest \(place) \(keyPath) \(new!)")
   }
-  guests.forEach { observer.observe($0, keyPaths: [#keyPath(Guest.name), #keyPath(Guest.age)]) }
+  for guest in guests {
+    observer.observe(guest, keyPaths: [#keyPath(Guest.name), #keyPath(Guest.age)])
+  }
   journal.write("valid \(enter("  Ada ", "name", of: guests[0]))")
   journal.write("valid \(enter(36, "age", of: guests[1]))")
   journal.write("valid \(enter(200, "age", of: guests[1]))")

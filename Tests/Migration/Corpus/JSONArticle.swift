@@ -62,7 +62,8 @@ func jSONArticle(_ journal: Journal) {
   let json = try! JSONSerialization.jsonObject(with: Data(text.utf8)) as! [[String: Any]]
   let articles = json.map { Article(json: $0) }
   for article in articles {
-    journal.write("\(article), \(article.subtitle ?? "no subtitle"), \(article.rating) of \(article.ratings)")
+    journal.write(
+      "\(article), \(article.subtitle ?? "no subtitle"), \(article.rating) of \(article.ratings)")
   }
   journal.write("tags \(articles[0].tags), unknown \(articles[1].unknown)")
   journal.write("undefined \(articles[0].value(forKey: "colour") ?? "nil")")
@@ -75,5 +76,7 @@ func jSONArticle(_ journal: Journal) {
   token.invalidate()
 
   let copy = Article(json: json[0])
-  journal.write("equal \(copy == articles[0]), \(copy == articles[1]), \(Set([copy, articles[0]]).count) in a set")
+  journal.write(
+    "equal \(copy == articles[0]), \(copy == articles[1]), \(Set([copy, articles[0]]).count) in a set"
+  )
 }

@@ -41,12 +41,13 @@ class PlayerController: NSObject {
 
   func viewWillAppear() {
     for keyPath in observedKeyPaths {
-      addObserver(self, forKeyPath: keyPath, options: [.new, .initial], context: &PlayerController.kvoContext)
+      addObserver(
+        self, forKeyPath: keyPath, options: [.new, .initial], context: &PlayerController.kvoContext)
     }
   }
 
   func viewDidDisappear() {
-    observedKeyPaths.forEach { keyPath in
+    for keyPath in observedKeyPaths {
       removeObserver(self, forKeyPath: keyPath, context: &PlayerController.kvoContext)
     }
   }

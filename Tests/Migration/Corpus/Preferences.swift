@@ -48,13 +48,15 @@ final class PreferencesStore: NSObject {
   init(_ preferences: Preferences) {
     self.preferences = preferences
     super.init()
-    observations.append(preferences.observe(\.fontDescription) { [weak self] _, _ in
-      self?.delegate?.preferencesDidChange("fontDescription")
-    })
-    observations.append(preferences.observe(\.tabWidth, options: [.old, .new]) { [weak self] _, change in
-      guard change.oldValue != change.newValue else { return }
-      self?.delegate?.preferencesDidChange("tabWidth")
-    })
+    observations.append(
+      preferences.observe(\.fontDescription) { [weak self] _, _ in
+        self?.delegate?.preferencesDidChange("fontDescription")
+      })
+    observations.append(
+      preferences.observe(\.tabWidth, options: [.old, .new]) { [weak self] _, change in
+        guard change.oldValue != change.newValue else { return }
+        self?.delegate?.preferencesDidChange("tabWidth")
+      })
   }
 
   var snapshot: [String: Any] {

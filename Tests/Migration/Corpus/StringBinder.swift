@@ -35,13 +35,15 @@ final class StringBinder: NSObject {
 
   func connect(_ view: NSObject, _ viewKey: String, to model: NSObject, _ modelPath: String) {
     bindings.append(Binding(model: model, modelPath: modelPath, view: view, viewKey: viewKey))
-    model.addObserver(self, forKeyPath: modelPath, options: [.initial], context: &StringBinder.context)
+    model.addObserver(
+      self, forKeyPath: modelPath, options: [.initial], context: &StringBinder.context)
     view.addObserver(self, forKeyPath: viewKey, options: [], context: &StringBinder.context)
   }
 
   func disconnect() {
     for binding in bindings {
-      binding.model.removeObserver(self, forKeyPath: binding.modelPath, context: &StringBinder.context)
+      binding.model.removeObserver(
+        self, forKeyPath: binding.modelPath, context: &StringBinder.context)
       binding.view.removeObserver(self, forKeyPath: binding.viewKey, context: &StringBinder.context)
     }
     bindings.removeAll()

@@ -81,7 +81,9 @@ func tableController(_ journal: Journal) {
   ]
   controller.insert(Expense(payee: "Bus", amount: 3.25, category: "travel"), at: 1)
   journal.write("total \(controller.total), \(controller.categories)")
-  journal.write("cell \(controller.cell(row: 1, column: "payee")), \(controller.cell(row: 2, column: "amount"))")
+  journal.write(
+    "cell \(controller.cell(row: 1, column: "payee")), \(controller.cell(row: 2, column: "amount"))"
+  )
   report.setValue(true, forKeyPath: "expenses.isApproved")
   journal.write("approved \(report.expenses.filter(\.isApproved).count)")
   controller.replace(row: 0, with: Expense(payee: "Air", amount: 120, category: "travel"))
