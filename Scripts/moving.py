@@ -4,12 +4,13 @@ Usage: moving.py KVO_MOVE PACKAGE FOLDER
 
 Each file is a program of its own: `func name(_ journal: Journal)`, which writes down what is told. It is moved by itself.
 What a human would edit afterwards stands in Tests/Migration/Patches, a patch for each file that needs one, each hunk of
-which counts as an edit for each line that it adds, or removes where it adds none. A moved file is moved again, and must
-stay as it is. All are built in FOLDER, against the package, and must write what Tests/Migration/Expected has, which is
+which counts as an edit for each line that it adds, or removes where it adds none. What is shown as a diff must be what is
+written, and a file that is moved again must stay as it is. All are built in FOLDER, against the package, and must write what Tests/Migration/Expected has, which is
 what Apple's documentation says. Refused is more than an edit in 100 lines, of all files together.
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -49,8 +50,14 @@ def move(tool, original, patch, target):
     """The moved file, mended by hand."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(original, target)
+    shown = run(tool, str(target))
     run(tool, "--write", str(target))
     moved = target.read_bytes()
+    shutil.copy(original, target)
+    diff = shown[shown.index("--- ") : re.search(r"^For you|^\d+ files read", shown, re.M).start()]
+    subprocess.run(["patch", "--silent", str(target)], input=diff, text=True, check=True)
+    if target.read_bytes() != moved:
+        sys.exit(f"{original}: what is written is not what is shown")
     run(tool, "--write", str(target))
     if target.read_bytes() != moved:
         sys.exit(f"{original}: moved again, it is otherwise")

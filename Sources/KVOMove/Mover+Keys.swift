@@ -95,7 +95,14 @@ extension Mover {
     lines +=
       ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
     let text = lines.map { line + member + $0 }.joined()
-    insert(line + text, after: type.close - 1)
+    // Before the line of the closing brace, where it has one.
+    let close = tokens[type.close]
+    let indentation = close.leadingTrivia.unicodeScalars.reversed().prefix {
+      $0 == " " || $0 == "\t"
+    }.count
+    let isAlone = close.isFirstOnLine && close.leadingTrivia.allSatisfy(\.isWhitespace)
+    guard isAlone else { return insert(line + text, after: type.close - 1) }
+    edits.append(Edit(close.offset - indentation..<close.offset - indentation, text + line))
   }
 
   private func entries(

@@ -128,7 +128,15 @@ struct Mover {
     let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
     let missing = modules.filter { !imported.contains($0) }
     guard !missing.isEmpty else { return }
-    insert(missing.map { "\(file.lineEnd)import \($0)" }.joined(), after: last)
+    let next = tokens[last + 1]
+    guard let end = next.leadingTrivia.unicodeScalars.firstIndex(of: "\n") else {
+      insert(missing.map { "\(file.lineEnd)import \($0)" }.joined(), after: last)
+      return
+    }
+    let line =
+      next.triviaOffset
+      + next.leadingTrivia.utf8.distance(from: next.leadingTrivia.startIndex, to: end) + 1
+    edits.append(Edit(line..<line, missing.map { "import \($0)\(file.lineEnd)" }.joined()))
   }
 }
 

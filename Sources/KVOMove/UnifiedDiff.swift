@@ -35,7 +35,11 @@ struct UnifiedDiff {
     var changes: [Change] = []
     for edit in edits {
       let first = line(at: edit.range.lowerBound)
-      // What is put in at a line's beginning, or takes whole lines, concerns the line behind it, too.
+      if edit.range.isEmpty, edit.text.hasSuffix("\n"), starts[first] == edit.range.lowerBound {
+        changes.append(Change(lines: first..<first, edits: [edit]))
+        continue
+      }
+      // What takes whole lines concerns the line behind it, too.
       let last = line(at: edit.range.upperBound)
       if let before = changes.last, first < before.lines.upperBound {
         changes[changes.count - 1].lines =
