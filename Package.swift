@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let strictC: [CSetting] = [
@@ -60,7 +61,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ffi")]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/KVORuntime/SwiftRuntime"),
     .target(
-      name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime"],
+      name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime", "KVOMacros"],
       exclude: ["SwiftRuntime"], swiftSettings: strictSwift),
 
     // The bridge to Swift's Observation. What links it has its reads asked about.
@@ -77,8 +78,10 @@ let package = Package(
       swiftSettings: strictSwift + (openCombine == nil ? [] : [.define("KVO_OPENCOMBINE")])),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"], swiftSettings: strictSwift),
 
-    // Reads Swift source, for what the compiler starts and for who moves sources. No outside package can be had.
+    // The macro @KVO: a program that the compiler starts, which reads Swift source by itself, since no outside package
+    // can be had.
     .target(name: "SwiftSource", swiftSettings: strictSwift),
+    .macro(name: "KVOMacros", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
 
     // Moves code from Apple's platforms.
     .target(name: "KVOMove", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
@@ -148,6 +151,11 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "KVOMoveTests", dependencies: ["KVOMove", "SwiftSource"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "SwiftSourceTests", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "KVOMacrosTests", dependencies: ["KVOMacros", "SwiftSource"],
+      swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
       name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],

@@ -153,9 +153,11 @@ extension Lexer {
     if byte() == Character.dot, isHex ? Character.isHexDigit(byte(1)) : Character.isDigit(byte(1)) {
       position += 1
       skipNumberPart()
-      // 0x1.description: only an exponent makes the digits a fraction.
-      let isFraction = !isHex || bytes[whole..<position].contains { $0 | 0x20 == UInt8(ascii: "p") }
-      if !isFraction { position = whole }
+      // 0x1.description: only digits with an exponent behind them are a fraction.
+      let behindDigits = bytes[(whole + 1)..<position].first {
+        !Character.isHexDigit($0) && $0 != Character.underscore
+      }
+      if isHex, behindDigits.map({ $0 | 0x20 }) != UInt8(ascii: "p") { position = whole }
     }
   }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// R6: queues that tell what is in them.
-@Suite(.leakFree) struct OperationQueueTests {
+@Suite(.leakFree, .serialized) struct OperationQueueTests {
   @Test(
     "R6: operations and their count are told when some are added, as one, and when one has finished"
   )

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// R5: operations that tell of their state, run by Foundation's queues.
-@Suite(.leakFree) struct OperationTests {
+@Suite(.leakFree, .serialized) struct OperationTests {
   /// What was told, in the order in which it was, by whatever threads.
   final class Told: Sendable {
     private let lines = Locked<[String]>([])
@@ -250,20 +250,22 @@ import Testing
   @Test("R5: many threads add, cancel and observe, and each operation ends once")
   func threads() {
     let (queue, ends, runs) = (OperationQueue(), Count(), Count())
+    let tokens = Locked<[KeyValueObservation]>([])
     onThreads(4) { _ in
       var last: KVOOperation?
       for number in 0..<50 {
         let work = KVOBlockOperation { runs.add() }
         if let last { work.addDependency(last) }
         let token = work.observe(\.isFinished) { work, _ in if work.isFinished { ends.add() } }
-        work.completionBlock = { withExtendedLifetime(token) {} }
+        // Not by the completion block, which may be called before the last observer.
+        tokens.withLock { $0.append(token) }
         queue.addOperation(work)
         if number % 7 == 0 { work.cancel() }
         last = work
       }
     }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(ends.value == 200)
+    #expect(ends.value == 200 && tokens.withLock { $0.count } == 200)
     #expect(runs.value <= 200 && runs.value >= 200 - 32)
   }
 

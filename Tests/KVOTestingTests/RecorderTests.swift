@@ -145,6 +145,16 @@ import Testing
     #expect(!item.isObserved(forKey: "count"))
   }
 
+  @Test("S2: who has waited before the change is woken by it")
+  @MainActor func woken() async throws {
+    let item = Item()
+    let changes = item.recordChanges(of: \.count)
+    // Runs when this one waits, and not before.
+    Task { @MainActor in item.count = 1 }
+    try await changes.waitForChanges(1, timeout: .seconds(3))
+    #expect(changes.newValues == [1])
+  }
+
   @Test("S2: so many changes are waited for as come, from any threads, or a timeout")
   func waiting() async throws {
     let changes = item.recordChanges(of: \.count)

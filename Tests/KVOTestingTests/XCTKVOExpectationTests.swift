@@ -8,7 +8,7 @@ import Testing
 import XCTest
 
 /// S4: XCTest's expectations, waited for by its waiters, which need no test case of its own.
-@Suite(.leakFree) struct XCTKVOExpectationTests {
+@Suite(.leakFree, .serialized) struct XCTKVOExpectationTests {
   final class Task: Tracked, @unchecked Sendable {
     @Observed var state = "new"
     @Observed var count = 0
@@ -23,9 +23,10 @@ import XCTest
     XCTWaiter.wait(for: [expectation], timeout: timeout)
   }
 
+  // On a thread of its own: waiters block those that tests and queues share.
   private func later(_ body: @escaping @Sendable (Task) -> Void) {
     let task = task
-    DispatchQueue.global().async { body(task) }
+    Thread.detachNewThread { body(task) }
   }
 
   @Test("S4: fulfilled at once where the value is the expected one, numbers by their value")

@@ -25,7 +25,8 @@ public import KVORuntime
 /// queue.addOperation(download)
 /// ```
 ///
-/// Observers are called on the thread that changes the state, which is a queue's for `isExecuting` and `isFinished`, and
+/// Queues observe it, so `removeAllObservers()` is not for an operation that waits or executes: its queue would not be told
+/// of its end. Observers are called on the thread that changes the state, which is a queue's for `isExecuting` and `isFinished`, and
 /// the one that the last dependency finished on for `isReady`. Any thread may use what is declared here.
 // Sendable: its own state is under a lock; what a subclass adds is the subclass's to protect, as of `Operation`.
 open class KVOOperation: KVOObject, @unchecked Sendable {
@@ -166,7 +167,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "name") { state.withLock { $0.name = newValue } } }
   }
 
-  /// Called once the operation has finished, on some thread of the system's, and taken away then.
+  /// Called once the operation has finished, on some thread of the system's, and taken away then. Observers of
+  /// `isFinished` may still be on their way.
   public final var completionBlock: (@Sendable () -> Void)? {
     get { state.withLock { $0.completionBlock } }
     set {

@@ -116,7 +116,13 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   ) {
     withChange(forKey: key) {
       let finishes = !isFinished && Self.isFinished(counts.completed, counts.total)
-      announceAbove(finishes) { Self.lock.withLock { body(progress) } }
+      announceAbove(finishes) {
+        Self.lock.withLock {
+          body(progress)
+          // Nothing is to be told it any more, and a parent may see many come and go.
+          if finishes { family.parent?.family.children.removeAll { $0 === self } }
+        }
+      }
     }
   }
 

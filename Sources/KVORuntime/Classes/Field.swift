@@ -24,7 +24,17 @@ struct Field {
 
   var isObserved: Bool { form == .observed }
   /// Under which key the property is known.
-  var key: String { isObserved ? String(name.dropFirst()) : name }
+  var key: String {
+    if isObserved { return String(name.dropFirst()) }
+    return isOfMacro ? String(name.dropFirst(Field.referencePrefix.count)) : name
+  }
+
+  /// What the macro `@KVO` stores a weak or unowned property under.
+  static let referencePrefix = "_kvo_"
+
+  private var isOfMacro: Bool {
+    name.hasPrefix(Field.referencePrefix) && ReferenceForm(form) != nil
+  }
   /// Swift has no lazy, weak or unowned property with a wrapper.
   var takesWrapper: Bool { form == .plain }
 }

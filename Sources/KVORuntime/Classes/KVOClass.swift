@@ -125,6 +125,7 @@ extension KVOClass {
   }
 
   private func prepare() {
+    type._registerProperties()
     type.registerKeys()
     if type is KeyValueRecord.Type {
       layout = .make(superclass?.layout, preparation.declared.accessors) {

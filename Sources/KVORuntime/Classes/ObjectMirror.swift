@@ -42,6 +42,9 @@ enum ObjectMirror {
     let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
     defer { freeName?(name) }
     let label = name.map { String(cString: $0) }
+    if let label, label.hasPrefix(Field.referencePrefix) {
+      return (String(label.dropFirst(Field.referencePrefix.count)), value)
+    }
     guard let label, let storage = value as? any ObservedStorage, let name = property(label) else {
       return (label, value)
     }

@@ -204,6 +204,10 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// harm. Other threads that use the class for the first time wait until it has returned.
   open class func registerKeys() {}
 
+  /// What the macro `@KVO` has generated for a class: the declarations of its properties, and of what its methods say of
+  /// keys. Called as `registerKeys` is, before that, whose declarations of the same keys win.
+  open class func _registerProperties() {}
+
   /// Whether plain stored properties answer by key. Asked once per class.
   open class var accessInstanceVariablesDirectly: Bool { true }
 

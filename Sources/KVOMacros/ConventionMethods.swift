@@ -1,0 +1,237 @@
+internal import SwiftSource
+
+/// Methods of a class that Apple's key-value coding finds by their names (Q4), and the declarations that say the same.
+
+struct ConventionMethods {
+  private let type: TypeDeclaration
+  /// Instance methods by their names and labels as one word, by which a selector is the same however it is divided:
+  /// `removeObjectFromItemsAt` of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
+  private var methods: [String: Function] = [:]
+  private var typeMethods: Set<String> = []
+  /// Properties that are read, and those that are observed and stored.
+  private var properties: Set<String> = []
+  private var stored: Set<String> = []
+
+  init(of type: TypeDeclaration) {
+    self.type = type
+    for member in type.members {
+      switch member.kind {
+      case .function(let function):
+        if member.isOfType {
+          typeMethods.insert(function.name.name)
+        } else if function.effects.contains("async") == false {
+          methods[function.word] = function
+        }
+      case .variable(_, let bindings) where !member.isOfType:
+        let names = bindings.compactMap { $0.name?.name }
+        properties.formUnion(names)
+        let form = ObservableMember.form(of: member)
+        if form == .observed || form == .reference { stored.formUnion(names) }
+        if form == .known, bindings.contains(where: { !$0.isComputed }) { stored.formUnion(names) }
+      default: break
+      }
+    }
+  }
+
+  /// The method that names what affects a key.
+  func affecting(_ key: String) -> String? {
+    let name = "keyPathsForValuesAffecting" + key.capitalizedFirst
+    return typeMethods.contains(name) ? name : nil
+  }
+
+  /// What a method says of a key by itself.
+  func declarations(of member: Member) -> [String] {
+    guard case .function(let function) = member.kind else { return [] }
+    let name = function.name.name
+    if member.isOfType {
+      guard function.parameters.isEmpty, function.effects.isEmpty else { return [] }
+      if let key = key(in: name, after: "keyPathsForValuesAffecting"), !properties.contains(key) {
+        return ["keys.dependency(\"\(key)\", on: \(name)())"]
+      }
+      return key(in: name, after: "automaticallyNotifiesObserversOf").map {
+        ["keys.automaticallyNotifies(\"\($0)\", \(name)())"]
+      } ?? []
+    }
+    return validator(function).map { [$0] } ?? []
+  }
+
+  private func validator(_ function: Function) -> String? {
+    guard let key = key(in: function.name.name, after: "validate"), function.parameters.count == 1,
+      let parameter = function.parameters.first, parameter.label == nil,
+      parameter.type.hasPrefix("inout "), !function.effects.contains("async")
+    else { return nil }
+    let call = (function.isThrowing ? "try " : "") + "$0.\(function.name.text)"
+    let isOptional = parameter.type.hasSuffix("?") || parameter.type.hasPrefix("inout Optional<")
+    guard !isOptional else { return "keys.validator(\"\(key)\") { \(call)(&$1) }" }
+    let type = parameter.type.dropFirst("inout ".count)
+    return """
+      keys.validator("\(key)") { object, value in
+            guard var content: \(type) = value else { return }
+            \(call.replacingFirst("$0", by: "object"))(&content)
+            value = content
+          }
+      """
+  }
+
+  // MARK: - Collections
+
+  /// Of each key that has accessors for its elements and no storage that is observed: that is changed element by
+  /// element as it is.
+  var collections: [String] {
+    let keys = Set(methods.values.flatMap(candidates)).subtracting(stored)
+    return keys.sorted().flatMap { key in
+      [ordered(key), unordered(key)].compactMap { $0 }.prefix(1)
+    }
+  }
+
+  private func candidates(_ function: Function) -> [String] {
+    let word = function.word
+    let named = [
+      ("countOf", ""), ("insertObjectIn", "At"), ("insert", "At"), ("removeObjectFrom", "At"),
+      ("remove", "At"), ("add", "Object"), ("add", ""), ("memberOf", ""), ("objectIn", "At"),
+    ]
+    return named.compactMap { prefix, suffix in
+      guard word.hasPrefix(prefix), let middle = word.dropping(suffix: suffix)?.dropFirst(prefix.count)
+      else { return nil }
+      return key(in: prefix + middle, after: prefix)
+    }
+  }
+
+  private func ordered(_ key: String) -> String? {
+    let name = key.capitalizedFirst
+    guard let count = size(key), let element = elementAt(key) else { return nil }
+    var arguments = ["count: \(count)", "element: \(element)"]
+    let insert =
+      method("insert\(name)At").map { batch($0, "$0", ["$1", indexes($0, 1, "$2")]) }
+      ?? method("insertObjectIn\(name)At").map {
+        each($0, "zip(elements, indexes.ranges.joined())", "(element, index)", ["element", "index"], "object, elements, indexes")
+      }
+    let remove =
+      method("remove\(name)At").map { batch($0, "$0", [indexes($0, 0, "$1")]) }
+      ?? method("removeObjectFrom\(name)At").map {
+        each($0, "Array(indexes.ranges.joined()).reversed()", "index", ["index"], "object, indexes")
+      }
+    guard isRead(key) || insert != nil && remove != nil else { return nil }
+    if let insert, let remove { arguments += ["insert: \(insert)", "remove: \(remove)"] }
+    let replace =
+      (method("replace\(name)AtWith\(name)") ?? method("replace\(name)AtWith")).map {
+        batch($0, "$0", [indexes($0, 0, "$1"), "$2"])
+      }
+      ?? method("replaceObjectIn\(name)AtWith").map {
+        each($0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"], "object, indexes, elements")
+      }
+    if let replace, insert != nil, remove != nil { arguments.append("replace: \(replace)") }
+    return "keys.orderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
+  }
+
+  private func unordered(_ key: String) -> String? {
+    let name = key.capitalizedFirst
+    let isProperty = properties.contains(key)
+    let contains =
+      method("memberOf\(name)").map { "{ $0.\(named($0))($1) != nil }" }
+      ?? (isProperty ? "{ $0.\(key.inSource).contains($1) }" : nil)
+    let elements =
+      method("enumeratorOf\(name)").map { "{ AnySequence($0.\(named($0))()) }" }
+      ?? (isProperty ? "{ AnySequence($0.\(key.inSource)) }" : nil)
+    guard let count = size(key), let contains, let elements else { return nil }
+    let add =
+      method("add\(name)").map { batch($0, "$0", ["$1"]) }
+      ?? method("add\(name)Object").map { each($0, "elements", "element", ["element"], "object, elements") }
+    let remove =
+      method("remove\(name)").map { batch($0, "$0", ["$1"]) }
+      ?? method("remove\(name)Object").map { each($0, "elements", "element", ["element"], "object, elements") }
+    guard let add, let remove else { return nil }
+    var arguments = ["count: \(count)", "contains: \(contains)", "elements: \(elements)"]
+    arguments += ["add: \(add)", "remove: \(remove)"]
+    if let intersect = method("intersect\(name)") {
+      arguments.append("intersect: \(batch(intersect, "$0", ["$1"]))")
+    }
+    return "keys.unorderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
+  }
+
+  private func isRead(_ key: String) -> Bool {
+    let name = key.capitalizedFirst
+    let isCounted = method("countOf\(name)") != nil || properties.contains("countOf\(name)")
+    return isCounted && method("objectIn\(name)At") != nil
+  }
+
+  private func size(_ key: String) -> String? {
+    let counter = "countOf\(key.capitalizedFirst)"
+    if method(counter) != nil { return "{ $0.\(counter)() }" }
+    if properties.contains(counter) { return "{ $0.\(counter) }" }
+    return properties.contains(key) ? "{ $0.\(key.inSource).count }" : nil
+  }
+
+  private func elementAt(_ key: String) -> String? {
+    method("objectIn\(key.capitalizedFirst)At").map { batch($0, "$0", ["$1"]) }
+      ?? (properties.contains(key) ? "{ $0.\(key.inSource)[$1] }" : nil)
+  }
+
+  // MARK: - Calls
+
+  private func method(_ word: String) -> Function? { methods[word] }
+
+  private func named(_ function: Function) -> String { function.name.text }
+
+  /// `object.insertSongs($1, at: $2)`.
+  private func call(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    let labelled = zip(function.parameters, arguments).map { parameter, argument in
+      parameter.label.map { "\($0): \(argument)" } ?? argument
+    }
+    let effect = function.isThrowing ? "try " : ""
+    return "\(effect)\(object).\(function.name.text)(\(labelled.joined(separator: ", ")))"
+  }
+
+  private func batch(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    "{ \(call(function, object, arguments)) }"
+  }
+
+  private func each(
+    _ function: Function, _ sequence: String, _ element: String, _ arguments: [String],
+    _ parameters: String
+  ) -> String {
+    """
+    { \(parameters) in
+            for \(element) in \(sequence) { \(call(function, "object", arguments)) }
+          }
+    """
+  }
+
+  /// Foundation's sets of indexes are made of Swift's by `KVOFoundation`.
+  private func indexes(_ function: Function, _ place: Int, _ argument: String) -> String {
+    let type = function.parameters.indices.contains(place) ? function.parameters[place].type : ""
+    return type.hasPrefix("IndexSet") ? "IndexSet(\(argument))" : argument
+  }
+
+  private func key(in name: String, after prefix: String) -> String? {
+    guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count else { return nil }
+    let rest = String(name.dropFirst(prefix.count))
+    guard let first = rest.first, first.isUppercase || !first.isLetter else { return nil }
+    return properties.contains(rest) ? rest : first.lowercased() + rest.dropFirst()
+  }
+}
+
+extension Function {
+  /// Its name and its labels, each with a capital.
+  fileprivate var word: String {
+    parameters.reduce(name.name) { $0 + ($1.label ?? "").capitalizedFirst }
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+  /// In backticks where it is no name without them.
+  fileprivate var inSource: String {
+    LexedSource(self).tokens.first?.kind == .identifier ? self : "`\(self)`"
+  }
+
+  fileprivate func dropping(suffix: String) -> Substring? {
+    hasSuffix(suffix) ? dropLast(suffix.count) : nil
+  }
+
+  fileprivate func replacingFirst(_ text: String, by other: String) -> String {
+    guard let range = firstRange(of: text) else { return self }
+    return String(self[..<range.lowerBound]) + other + String(self[range.upperBound...])
+  }
+}

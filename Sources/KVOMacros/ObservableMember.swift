@@ -1,0 +1,72 @@
+internal import SwiftSource
+
+/// Which attribute `@KVO` gives to a member of its class (Q1, Q2): what is stored and may change is observed.
+
+struct ObservableMember {
+  enum Form: Equatable {
+    /// `@Observed`.
+    case observed
+    /// `weak` or `unowned`, which take no wrapper: `@KVOReference`.
+    case reference
+    /// Known by its key alone: computed, lazy, or what a wrapper can't be put on.
+    case known
+    /// No key of this macro's: constants, what belongs to the type, what is marked.
+    case none
+  }
+
+  /// Attributes that are no wrappers and change nothing of where the property is stored.
+  private static let harmless: Set<String> = [
+    "available", "objc", "nonobjc", "MainActor", "preconcurrency", "usableFromInline",
+    "discardableResult", "KVOTracked", "IBOutlet", "IBInspectable", "GKInspectable", "_spi",
+    "inlinable", "inline", "_documentation", "warn_unqualified_access",
+  ]
+
+  static func attribute(of request: AttachedMacro) -> Expansion {
+    var reader = DeclarationReader(request.source)
+    guard let member = reader.readMember() else { return Expansion() }
+    switch form(of: member) {
+    case .observed: return Expansion(source: "@Observed")
+    case .reference: return Expansion(source: "@KVOReference")
+    case .known, .none: return Expansion()
+    }
+  }
+
+  static func form(of member: Member) -> Form {
+    guard case .variable(let isVariable, let bindings) = member.kind, isVariable, !member.isOfType,
+      bindings.count == 1, let binding = bindings.first, binding.name != nil
+    else { return .none }
+    if member.has("KVOIgnored") { return .none }
+    if binding.isComputed { return isPlainGetter(binding) ? .known : .none }
+    if member.has("Observed") || member.has("KVOReference") { return .known }
+    if wrapper(of: member) != nil { return .none }
+    if member.modifiers.contains("override") { return .known }
+    if member.isReference { return binding.accessors == nil ? .reference : .known }
+    let takesNoWrapper =
+      member.modifiers.contains { $0 == "lazy" || $0.hasPrefix("nonisolated") }
+      || binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
+    return takesNoWrapper ? .known : .observed
+  }
+
+  /// The attribute that may be a wrapper or another macro, beside which `@Observed` can't stand.
+  static func wrapper(of member: Member) -> Attribute? {
+    member.attributes.first { attribute in
+      attribute.name.first?.isUppercase == true && !harmless.contains(attribute.name)
+        && !["Observed", "KVOReference", "KVOIgnored"].contains(attribute.name)
+    }
+  }
+
+  // A key path reads what waits or throws in no way.
+  private static func isPlainGetter(_ binding: Binding) -> Bool {
+    binding.accessors?.block("get", "_read", "read", "unsafeAddress")?.effects.isEmpty ?? false
+  }
+}
+
+extension Member {
+  func has(_ attribute: String) -> Bool {
+    attributes.contains { $0.name == attribute || $0.name == "KVORuntime." + attribute }
+  }
+
+  var isReference: Bool {
+    modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
+  }
+}

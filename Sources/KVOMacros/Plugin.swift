@@ -1,0 +1,88 @@
+/// Answers the compiler's messages. Each is JSON: an object with one member, whose name says what is asked. The compiler
+/// of Swift 6.2 and 6.3 calls this protocol version 7; what it sends is told by libSwiftCompilerPluginMessageHandling's
+/// public headers and was seen on the line.
+
+enum Plugin {
+  /// What the compiler is told that this plugin speaks.
+  static let protocolVersion = 7
+
+  /// The answer to a message. There is one to each.
+  static func answer(to message: [UInt8]) -> JSON {
+    guard let json = JSON(message), case .object(let members) = json, members.count == 1,
+      let (name, contents) = members.first
+    else { return refusal("a message that is no JSON object of one member") }
+    switch name {
+    case "getCapability":
+      let capability: JSON = .object([
+        "protocolVersion": .number(Double(protocolVersion)), "features": .array([]),
+      ])
+      return .object(["getCapabilityResult": .object(["capability": capability])])
+    case "expandAttachedMacro":
+      guard let request = AttachedMacro(contents) else {
+        return refusal("an attached macro without what version \(protocolVersion) tells of it")
+      }
+      return result(request.expansion, of: request.file)
+    case "loadPluginLibrary":
+      return .object([
+        "loadPluginLibraryResult": .object(["loaded": .bool(false), "diagnostics": .array([])])
+      ])
+    default:
+      return refusal("\"\(name)\"")
+    }
+  }
+
+  /// One sentence that the build shows.
+  private static func refusal(_ asked: String) -> JSON {
+    let message = """
+      The plugin of KVORuntime's macros does not understand this compiler, which asks \(asked): it speaks version \
+      \(protocolVersion) of the plugins' protocol, that of Swift 6.2 and 6.3.
+      """
+    let diagnostic = Diagnostic(severity: .error, message: message, offset: 0)
+    return result(Expansion(diagnostics: [diagnostic]), of: "")
+  }
+
+  private static func result(_ expansion: Expansion, of file: String) -> JSON {
+    let diagnostics = expansion.diagnostics.map { $0.json(of: file) }
+    return .object([
+      "expandMacroResult": .object([
+        "expandedSource": .string(expansion.source), "diagnostics": .array(diagnostics),
+      ])
+    ])
+  }
+}
+
+/// What the compiler asks of a macro that is attached to a declaration.
+struct AttachedMacro {
+  /// The type that `#externalMacro` names.
+  var type: String
+  var role: String
+  var source: String
+  /// Where the source begins in its file, in bytes.
+  var offset: Int
+  var file: String
+  var attributeOffset: Int
+
+  init?(_ json: JSON) {
+    guard let type = json["macro"]?["typeName"]?.string, let role = json["macroRole"]?.string,
+      let declaration = json["declSyntax"], let source = declaration["source"]?.string,
+      let location = declaration["location"], let file = location["fileName"]?.string,
+      let offset = location["offset"]?.int
+    else { return nil }
+    self.type = type
+    self.role = role
+    self.source = source
+    self.offset = offset
+    self.file = file
+    attributeOffset = json["attributeSyntax"]?["location"]?["offset"]?.int ?? offset
+  }
+
+  var expansion: Expansion {
+    switch (type, role) {
+    case ("KVOMacro", "memberAttribute"): ObservableMember.attribute(of: self)
+    case ("KVOMacro", "member"): DeclaredKeys.members(of: self)
+    case ("ReferenceMacro", "accessor"): ReferenceProperty.accessors(of: self)
+    case ("ReferenceMacro", "peer"): ReferenceProperty.storage(of: self)
+    default: Expansion()  // KVOIgnored and KVOTracked say something to the class's macro alone
+    }
+  }
+}

@@ -1,0 +1,84 @@
+internal import SwiftSource
+
+/// Whether a computed property's setter changes nothing that could tell of it (Q5), as far as the class alone shows that.
+/// In doubt it does: a method of the class is called, a variable is set that the class does not declare, or one that is
+/// observed is set, or part of it, which is a change of it where it is a structure.
+
+struct SetterCheck {
+  /// What tells of its changes, and constants, which have none.
+  private var observed: Set<String> = []
+  private var silent: Set<String> = []
+
+  init(_ type: TypeDeclaration) {
+    for member in type.members {
+      guard case .variable(let isVariable, let bindings) = member.kind, !member.isOfType else {
+        continue
+      }
+      let isSilent = !isVariable || member.has("KVOIgnored")
+      let names = bindings.compactMap { $0.name?.name }
+      if isSilent { silent.formUnion(names) } else { observed.formUnion(names) }
+    }
+  }
+
+  private static let telling: Set<String> = [
+    "withChange", "willChangeValue", "didChangeValue", "willChange", "didChange", "setValue",
+    "mutableArray", "mutableSet", "mutableArrayValue", "mutableSetValue", "mutableOrderedSetValue",
+    "setValuesForKeys", "coalescingNotifications",
+  ]
+
+  func tellsNobody(_ setter: Accessors.Block) -> Bool {
+    let body = Array(setter.body)
+    var setsSilent = false
+    for (index, token) in body.enumerated() {
+      guard token.kind == .identifier || token.isWord("super") else { continue }
+      if Self.telling.contains(token.name) || token.isWord("super") { return false }
+      guard isRoot(index, in: body), !isLabel(index, in: body) else { continue }
+      if observed.contains(token.name) { return false }
+      if silent.contains(token.name) {
+        setsSilent = true
+      } else if index + 1 < body.count, body[index + 1].is("(") {
+        return false  // a method, or a function
+      } else if isSet(index, in: body) {
+        return false  // what a superclass or an extension has
+      }
+    }
+    return setsSilent
+  }
+
+  /// `model` of `model.index` and of `self.model.index`.
+  private func isRoot(_ index: Int, in body: [Token]) -> Bool {
+    guard index > 0, body[index - 1].is(".") else { return true }
+    return index > 1 && body[index - 2].isWord("self")
+      && !(index > 2 && body[index - 3].is("."))
+  }
+
+  private func isLabel(_ index: Int, in body: [Token]) -> Bool {
+    index + 1 < body.count && body[index + 1].is(":")
+      && index > 0 && (body[index - 1].is("(") || body[index - 1].is(","))
+  }
+
+  /// Whether an assignment follows it and its members.
+  private func isSet(_ index: Int, in body: [Token]) -> Bool {
+    var next = index + 1
+    while next < body.count {
+      let token = body[next]
+      if token.is("."), next + 1 < body.count {
+        next += 2
+      } else if token.kind == .operator, token.text == "?" || token.text == "!" {
+        next += 1
+      } else if token.is("[") {
+        var depth = 0
+        repeat {
+          if body[next].is("[") { depth += 1 }
+          if body[next].is("]") { depth -= 1 }
+          next += 1
+        } while depth > 0 && next < body.count
+      } else {
+        break
+      }
+    }
+    guard next < body.count, body[next].kind == .operator else { return false }
+    let text = body[next].text
+    return text.hasSuffix("=") && !["==", "!=", "<=", ">=", "===", "!==", "~="].contains(text)
+  }
+}

@@ -1,0 +1,41 @@
+// The macro for whole classes (Q1 to Q5). What it makes of a source is made by the program in Sources/KVOMacros, which
+// the compiler starts; here is what sources name.
+
+/// Makes every stored `var` of a class observable, and every property known by its name, with its getter and setter.
+///
+/// ```swift
+/// @KVO final class Account: KVOObject {
+///   var balance = 0.0 { didSet { balance >= 0 ? () : warn() } }
+///   weak var owner: Person?
+///   var total: Double { balance * rate }
+/// }
+/// ```
+///
+/// Stored properties are `@Observed`, and cost what these cost; weak and unowned ones, which Swift gives no wrapper, tell of
+/// their changes by their accessors. All are declared as if by `declareKeys`, so that key-value coding calls their setters,
+/// with `didSet` and what a subclass has made of them, and paths over them are told exactly. What `registerKeys` declares
+/// of the same key wins.
+///
+/// Methods that Apple's runtime would find by their names are declared as well: `keyPathsForValuesAffecting<Key>()`,
+/// `automaticallyNotifiesObserversOf<Key>()`, `validate<Key>(_ value: inout …)`, and the accessors of the elements of a key that
+/// is no stored property (`insertObject(_:in<Key>At:)` …).
+///
+/// ``KVOIgnored()`` leaves a property out. Constants, lazy properties, those that have another wrapper, and those of a class of
+/// an actor are what they are without the macro, apart from being observed. What can't be done is said at its line.
+@attached(memberAttribute)
+@attached(member, names: named(_registerProperties))
+public macro KVO() = #externalMacro(module: "KVOMacros", type: "KVOMacro")
+
+/// Leaves a property out of what ``KVO()`` does to its class.
+@attached(peer)
+public macro KVOIgnored() = #externalMacro(module: "KVOMacros", type: "KVOIgnoredMacro")
+
+/// Says of a computed property of a ``KVO()`` class that what its setter changes is observed itself, so that ``KVO()`` has
+/// nothing to warn of.
+@attached(peer)
+public macro KVOTracked() = #externalMacro(module: "KVOMacros", type: "KVOTrackedMacro")
+
+/// What ``KVO()`` gives to a weak or unowned property: accessors that tell of reads and changes, and storage beside it.
+@attached(accessor, names: named(init), named(get), named(set))
+@attached(peer, names: prefixed(_kvo_))
+public macro KVOReference() = #externalMacro(module: "KVOMacros", type: "ReferenceMacro")

@@ -1,0 +1,5 @@
+// quoted: cannot find type 'KVOObject' in scope
+
+class Account: KVOObject {
+  @Observed var balance = 0.0
+}

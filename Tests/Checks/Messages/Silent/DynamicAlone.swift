@@ -1,0 +1,5 @@
+import KVORuntime
+
+class Account: KVOObject {
+  dynamic var balance = 0.0
+}

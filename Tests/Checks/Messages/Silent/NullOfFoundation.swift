@@ -1,0 +1,6 @@
+import Foundation
+import KVORuntime
+
+func isNothing(_ change: [NSKeyValueChangeKey: Any]) -> Bool {
+  change[.newKey] is NSNull
+}

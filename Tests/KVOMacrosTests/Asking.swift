@@ -1,0 +1,53 @@
+@testable import KVOMacros
+
+/// Asks the plugin as the compiler does, and tells what it answers.
+struct Asking {
+  static let file = "/tmp/Account.swift"
+  /// Where the declaration stands in the file.
+  static let offset = 100
+
+  static func answer(_ text: String) -> JSON { Plugin.answer(to: Array(text.utf8)) }
+
+  static func expand(_ type: String, _ role: String, _ source: String) -> (String, [JSON]) {
+    let location: JSON = .object([
+      "fileName": .string(file), "fileID": .string("M/Account.swift"), "line": .number(1),
+      "column": .number(1), "offset": .number(Double(offset)),
+    ])
+    let syntax: JSON = .object([
+      "kind": .string("declaration"), "source": .string(source), "location": location,
+    ])
+    let request: JSON = .object([
+      "expandAttachedMacro": .object([
+        "macro": .object([
+          "moduleName": .string("KVOMacros"), "typeName": .string(type), "name": .string("KVO "),
+        ]),
+        "macroRole": .string(role), "discriminator": .string("$s1M"), "declSyntax": syntax,
+        "attributeSyntax": syntax, "lexicalContext": .array([]),
+      ])
+    ])
+    let result = answer(request.text)["expandMacroResult"]
+    guard case .array(let diagnostics)? = result?["diagnostics"] else { return ("?", []) }
+    return (result?["expandedSource"]?.string ?? "?", diagnostics)
+  }
+
+  static func attribute(_ source: String) -> String {
+    expand("KVOMacro", "memberAttribute", source).0
+  }
+
+  static func members(_ source: String) -> String { expand("KVOMacro", "member", source).0 }
+
+  /// The lines that declare keys, without what is around them.
+  static func declarations(_ body: String) -> [String] {
+    members("@KVO class A: KVOObject {\n\(body)\n}").split(separator: "\n")
+      .map { String($0.drop { $0 == " " }) }
+      .filter { $0.hasPrefix("keys.") || $0.hasPrefix("#") }
+  }
+
+  static func messages(_ source: String) -> [String] {
+    expand("KVOMacro", "member", source).1.map { diagnostic in
+      let offset = diagnostic["position"]?["offset"]?.int ?? -1
+      return "\(diagnostic["severity"]?.string ?? "") at \(offset - Asking.offset): "
+        + (diagnostic["message"]?.string ?? "")
+    }
+  }
+}

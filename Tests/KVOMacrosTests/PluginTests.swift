@@ -1,0 +1,90 @@
+import Testing
+
+@testable import KVOMacros
+
+/// The protocol, and the JSON that it is spoken in.
+@Suite struct PluginTests {
+  @Test("Q1: the plugin says which version it speaks, and has nothing to load")
+  func capability() {
+    let answer = Asking.answer(#"{"getCapability":{"capability":{"protocolVersion":7}}}"#)
+    let capability = answer["getCapabilityResult"]?["capability"]
+    #expect(capability?["protocolVersion"]?.int == Plugin.protocolVersion)
+    let loaded = Asking.answer(#"{"loadPluginLibrary":{"libraryPath":"x","moduleName":"y"}}"#)
+    #expect(loaded["loadPluginLibraryResult"]?["loaded"] == .bool(false))
+  }
+
+  @Test(
+    "Q1: what another compiler asks is answered by one sentence that the build shows",
+    arguments: [
+      "", "{", "[]", "{}", #"{"a":1,"b":2}"#, #"{"expandMacro3":{}}"#, #"{"expandAttachedMacro":{}}"#,
+      #"{"expandAttachedMacro":{"macro":{"typeName":"KVOMacro"},"macroRole":"member","declSyntax":{"source":"x"}}}"#,
+      #"{"expandFreestandingMacro":{"macro":{}}}"#, "\u{0}\u{1}", String(repeating: "[", count: 100_000),
+    ])
+  func refusals(_ message: String) {
+    let result = Asking.answer(message)["expandMacroResult"]
+    guard case .array(let diagnostics)? = result?["diagnostics"] else {
+      Issue.record("there is no answer")
+      return
+    }
+    #expect(diagnostics.count == 1 && diagnostics[0]["severity"]?.string == "error")
+    let text = diagnostics[0]["message"]?.string ?? ""
+    #expect(text.contains("does not understand this compiler") && text.contains("version 7"))
+    #expect(text.hasSuffix("."))
+  }
+
+  @Test("Q1: a macro or role that is none of its own is made nothing of")
+  func others() {
+    for (type, role) in [("KVOIgnoredMacro", "peer"), ("KVOMacro", "conformance"), ("X", "member")] {
+      let (source, diagnostics) = Asking.expand(type, role, "var x = 1")
+      #expect(source.isEmpty && diagnostics.isEmpty)
+    }
+  }
+
+  @Test(
+    "Q1: JSON is read as it is written",
+    arguments: [
+      .null, .bool(true), .bool(false), .number(0), .number(-12), .number(1.5), .string(""),
+      .string("a\"b\\c\n\t\r\u{1}é🙂\u{2028}/"), .array([]), .array([.number(1), .string("x"), .null]),
+      .object([:]), .object(["a b": .array([.object(["c": .bool(false)])])]),
+    ] as [JSON])
+  func roundTrip(_ value: JSON) {
+    #expect(JSON(Array(value.text.utf8)) == value)
+  }
+
+  @Test("Q1: spaces, escapes and surrogates are read, and what is no JSON is not")
+  func reading() {
+    let text = #" { "a" : [ 1 , -2.5e1 , "\u00e9\ud83d\ude42\/\b\f" ] , "b" : null } "#
+    let value: JSON = .object([
+      "a": .array([.number(1), .number(-25), .string("é🙂/\u{8}\u{C}")]), "b": .null,
+    ])
+    #expect(JSON(Array(text.utf8)) == value)
+    for wrong in [
+      "", "tru", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "1 2", "-",
+      "{a:1}", "[1 2]",
+    ] {
+      #expect(JSON(Array(wrong.utf8)) == nil, "\(wrong)")
+    }
+  }
+
+  @Test("Q1: whatever is cut off or changed of a message is answered")
+  func damaged() {
+    let message = Array(
+      #"{"expandAttachedMacro":{"macro":{"typeName":"KVOMacro"},"macroRole":"member","declSyntax":{"source":"@KVO class A: B { var x = 1 }","location":{"fileName":"f","offset":1}}}}"#
+        .utf8)
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<2_000 {
+      var damaged = message
+      let start = Int.random(in: 0..<damaged.count, using: &generator)
+      if Bool.random(using: &generator) {
+        damaged.removeLast(start)
+      } else {
+        damaged[start] = UInt8.random(in: 0...255, using: &generator)
+      }
+      guard case .object(let members) = Plugin.answer(to: damaged) else {
+        Issue.record("no object is answered to \(String(decoding: damaged, as: UTF8.self))")
+        return
+      }
+      #expect(members.count == 1)
+    }
+  }
+}

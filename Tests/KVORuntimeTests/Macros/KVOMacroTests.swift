@@ -1,0 +1,169 @@
+import Glibc
+import KVORuntime
+import Testing
+
+/// Q1 to Q4: classes by the macro, whose keys have none of the limits of those without.
+@Suite(.leakFree) struct KVOMacroTests {
+  private let log = Recorder()
+
+  @Test("Q1: each stored var is observed as @Observed ones are, whatever its access")
+  func observed() throws {
+    let boat = Boat(log.keep(Sailor("Port")))
+    log.observe(boat, \.length, [.old, .new], as: "length")
+    log.observe(boat, \.name, [.old, .new, .initial], as: "name")
+    try log.observe(boat, "secret", [.new], as: "secret")
+    try log.observe(boat, "conditional", [.new], as: "conditional")
+    boat.length = 3
+    boat.name = nil
+    boat.conditional += 1
+    try boat.setValue(7, forKey: "secret")
+    #expect(
+      log.take() == [
+        "name new Argo", "length old 1.0 new 3.0", "name old Argo new nil", "conditional new 2",
+        "secret new 7",
+      ])
+    #expect(try boat.value(forKey: "secret") as? Int == 7)
+    #expect(Boat.keyValueProperty(forKey: "never") == nil)
+  }
+
+  @Test("Q1: what is ignored, constant, or of the type is what it is without the macro")
+  func left() throws {
+    let boat = Boat(log.keep(Sailor("Port")))
+    try log.observe(boat, "unseen", [.new], as: "unseen")
+    boat.unseen = 1
+    #expect(log.take().isEmpty)
+    try boat.setValue(2, forKey: "unseen")
+    #expect(log.take() == ["unseen new 2"] && boat.unseen == 2)
+    #expect(Boat.keyValueProperty(forKey: "built")?.isWritable == false)
+    #expect(try boat.value(forKey: "built") as? Int == 1900)
+    #expect(try boat.value(forKey: "log") as? [String] == [])
+  }
+
+  @Test("Q1: an object takes the room that one with @Observed takes")
+  func room() {
+    let (handmade, macromade) = (Handmade(), Macromade())
+    let sizes = [handmade, macromade].map { malloc_usable_size(Unmanaged.passUnretained($0).toOpaque()) }
+    #expect(sizes[0] == sizes[1])
+  }
+
+  @Test("Q2: key-value coding calls setters, with didSet, without any declaration")
+  func setters() throws {
+    let boat = Boat(log.keep(Sailor("Port")))
+    log.observe(boat, \.length, [.new])
+    try boat.setValue(-5, forKey: "length")
+    #expect(boat.length == 0 && log.take() == ["a new -5.0", "a new 0.0"])
+    try boat.setValue(8, forKey: "area")
+    #expect(boat.length == 4)
+    try boat.setValuesForKeys(["length": -1, "name": nil])
+    #expect(boat.length == 0 && boat.name == nil)
+  }
+
+  @Test("Q2: key-value coding calls what a subclass has made of getters and setters, with the macro and without")
+  func overrides() throws {
+    let ship = Ship(log.keep(Sailor("Port")))
+    try ship.setValue(-5, forKey: "length")
+    #expect(ship.set == [0, -5] || ship.set == [-5, 0] || ship.set == [0], "\(ship.set)")
+    try ship.setValue(9, forKey: "area")
+    #expect(ship.length == 4 && (try ship.value(forKey: "area") as? Double) == 9)
+    log.observe(ship as Boat, \.area, [.new], as: "area")
+    try log.observe(ship, "masts", [.new], as: "masts")
+    ship.length = 5
+    ship.masts = 1
+    #expect(log.take() == ["area new 11.0", "masts new 1"])
+    let raft = Raft(log.keep(Sailor("Port")))
+    #expect(try raft.value(forKey: "name") as? String == "raft Argo")
+    try log.observe(raft, "name", [.old, .new], as: "name")
+    try raft.setValue("Tiki", forKey: "name")
+    #expect(log.take() == ["name old raft Argo new raft Tiki"])
+  }
+
+  @Test("Q2: computed properties have keys, and are told by them, without any declaration")
+  func computed() throws {
+    let boat = Boat(log.keep(Sailor("Port")))
+    #expect(try boat.value(forKey: "area") as? Double == 2)
+    try log.observe(boat, "area", [.old, .new], as: "area")
+    boat.length = 2
+    #expect(log.take() == ["area old 2.0 new 4.0"])
+    let watcher = log.watcher()
+    try boat.addObserver(watcher, forKeyPath: "captainName", options: [.new])
+    boat.captain = log.keep(Sailor("Ada"))
+    #expect(log.take() == ["area old 2.0 new 4.0", "w: captainName new Ada"].suffix(1))
+    try boat.removeObserver(watcher, forKeyPath: "captainName")
+  }
+
+  @Test("Q2: the typed customisation is asked for registrations by string, before any typed call")
+  func customised() throws {
+    let object = Customised()
+    try log.observe(object, "quiet", [.new], as: "quiet")
+    try log.observe(object, "size", [.new], as: "size")
+    object.quiet = 1
+    object.width = 2
+    #expect(log.take() == ["size new 2"])
+    object.withChange(of: \.quiet) { object.quiet = 2 }
+    #expect(log.take() == ["quiet new 2"])
+  }
+
+  @Test("Q2: what registerKeys declares of a key wins")
+  func byHand() throws {
+    let object = Customised()
+    #expect(try object.value(forKey: "renamed") as? Int == 50)
+    #expect(keyValueError { try object.setValue(1, forKey: "renamed") } != nil)
+  }
+
+  @Test("Q2: of plain links of one type each is told of its own changes")
+  func links() throws {
+    let pair = Pair()
+    let (ada, bob) = (log.keep(Sailor("Ada")), log.keep(Sailor("Bob")))
+    log.observe(pair, \.left?.name, [.new], as: "left")
+    try log.observe(pair, "right.name", [.new], as: "right")
+    pair.left = ada
+    pair.right = bob
+    ada.name = "Eve"
+    bob.name = "Rob"
+    #expect(log.take() == ["left new Ada", "right new Bob", "left new Eve", "right new Rob"])
+  }
+
+  @Test("Q2: key(of:) names computed, overridable, private, generic and oddly named properties")
+  func names() {
+    #expect(Boat.key(of: \.area) == "area" && Boat.key(of: \.captain?.name) == "captain.name")
+    #expect(Ship.key(of: \.masts) == "masts" && Ship.key(of: \.length) == "length")
+    #expect(Crate<Int>.key(of: \.isFull) == "isFull" && Outer.Inner.key(of: \.value) == "value")
+    #expect(Named.key(of: \.class) == "class" && Named.key(of: \.größe) == "größe")
+    #expect(Named.keyValueProperties.map(\.key) == ["class", "get", "größe", "weak"])
+  }
+
+  @Test("Q2: generic and nested classes, and those in functions, are as others")
+  func places() throws {
+    @KVO final class Local: KVOObject {
+      var value = 1
+      fileprivate var hidden = 2
+    }
+    let (local, inner, crate) = (Local(), Outer.Inner(), Crate("a", nothing: ""))
+    log.observe(local, \.value, [.new], as: "local")
+    log.observe(inner, \.value, [.new], as: "inner")
+    log.observe(crate, \.isFull, [.new], as: "crate")
+    try local.setValue(3, forKey: "value")
+    inner.value = 4
+    crate.content = ""
+    #expect(log.take() == ["local new 3", "inner new 4", "crate new false"])
+    #expect(try local.value(forKey: "hidden") as? Int == 2)
+  }
+
+  @Test("Q2: a class of the main actor has keys by what is stored, and is observed")
+  @MainActor func actors() throws {
+    let panel = Panel()
+    log.observe(panel, \.title, [.new])
+    panel.title = "u"
+    try panel.setValue("v", forKey: "title")
+    #expect(log.take() == ["a new u", "a new v"])
+  }
+
+  @Test("Q5: a setter that is bracketed as the warning says tells once, by assignment and by key")
+  func bracketed() throws {
+    let facade = Facade()
+    log.observe(facade, \.index, [.old, .new])
+    facade.index = 1
+    try facade.setValue(2, forKey: "index")
+    #expect(log.take() == ["a old 0 new 1", "a old 1 new 2"])
+  }
+}

@@ -1,0 +1,81 @@
+import KVORuntime
+import Testing
+
+/// Q4: methods that Apple's key-value coding finds by their names.
+@Suite(.leakFree) struct MacroConventionTests {
+  private let log = Recorder()
+
+  @Test("Q4: what affects a key is what the method for it names, and nothing else")
+  func affecting() throws {
+    let album = Album()
+    try log.observe(album, "label", [.new], as: "label")
+    album.artist = "B"
+    album.withChange(of: \.year) { album.year = 2000 }
+    #expect(log.take() == ["label new B 1999"])
+    #expect(Album.keyPathsForValuesAffectingValue(forKey: "credits") == ["artist"])
+  }
+
+  @Test("Q4: a key whose method says so does not notify by itself")
+  func automatic() throws {
+    let album = Album()
+    log.observe(album, \.year, [.new])
+    album.year = 1
+    #expect(log.take().isEmpty)
+    #expect(!Album.automaticallyNotifiesObservers(forKey: "year"))
+  }
+
+  @Test("Q4: validators are called for their keys, take nil as they say, and throw what they throw")
+  func validators() throws {
+    let album = Album()
+    var value: Any? = "abba"
+    try album.validateValue(&value, forKey: "artist")
+    #expect(value as? String == "ABBA")
+    value = nil
+    #expect(throws: AlbumError.noArtist) { try album.validateValue(&value, forKey: "artist") }
+    value = 3
+    try album.validateValue(&value, forKey: "year")
+    #expect(value as? Int == 1900)
+    value = nil
+    try album.validateValue(&value, forKey: "year")
+    #expect(value == nil)
+  }
+
+  @Test("Q4: a key of nothing but counting and element methods is read lazily")
+  func lazily() throws {
+    let album = Album()
+    #expect(try album.value(forKeyPath: "primes.@sum.self") as? Int == 17)
+    #expect(try album.value(forKeyPath: "primes.@count") as? Int == 4)
+  }
+
+  @Test("Q4: proxies call insertion, removal and replacement, each of which tells once")
+  func ordered() throws {
+    let album = Album()
+    try log.observe(album, "songs", [.new], as: "songs")
+    let proxy = try album.mutableArrayValue(forKey: "songs")
+    try proxy.insert(Song(title: "a"), at: 0)
+    album.insertObject(Song(title: "b"), inSongsAt: 1)
+    try proxy.replace(at: 0, with: Song(title: "c"))
+    try proxy.remove(at: 1)
+    #expect(album.songs.map(\.title) == ["c"])
+    #expect(log.take().count == 4)
+  }
+
+  @Test("Q4: so do those of sets, one member at a time where the method takes one")
+  func unordered() throws {
+    let album = Album()
+    try log.observe(album, "tags", [.new], as: "tags")
+    let proxy = try album.mutableSetValue(forKey: "tags")
+    try proxy.formUnion(["x", "y", "z"])
+    try proxy.subtract(["x", "y"])
+    #expect(album.tags == ["z"] && log.take().count == 2)
+  }
+
+  @Test("Q4: an observed property with accessors is changed element by element as it is, and told once")
+  func observedElements() throws {
+    let album = Album()
+    try log.observe(album, "tracks", [.new], as: "tracks")
+    try album.mutableArrayValue(forKey: "tracks").insert(Song(title: "a"), at: 0)
+    album.insertObject(Song(title: "b"), inTracksAt: 1)
+    #expect(album.tracks.count == 2 && log.take().count == 2)
+  }
+}

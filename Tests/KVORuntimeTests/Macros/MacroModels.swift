@@ -1,0 +1,176 @@
+import KVORuntime
+import TestSupport
+
+// Classes by the macro, for the tests of chapter Q.
+
+@KVO class Boat: KVOObject {
+  var length = 1.0 { didSet { if length < 0 { length = 0 } } }
+  var name: String? = "Argo"
+  private var secret = 1
+  weak var captain: Sailor?
+  weak var mate: Sailor?
+  unowned var harbour: Sailor
+  var captainName: String { captain?.name ?? "nobody" }
+  var area: Double { get { length * 2 } set { length = newValue / 2 } }
+  @KVOIgnored var unseen = 0
+  lazy var log = [String]()
+  let built = 1900
+  #if DEBUG || !DEBUG
+    var conditional = 1
+  #endif
+  #if NEVER_SO
+    var never = 1
+  #endif
+
+  init(_ harbour: Sailor) {
+    self.harbour = harbour
+    super.init()
+  }
+}
+
+@KVO class Sailor: KVOObject {
+  var name: String
+  init(_ name: String) {
+    self.name = name
+    super.init()
+  }
+}
+
+/// Overrides, with the macro.
+@KVO final class Ship: Boat {
+  var masts = 3
+  override var length: Double { didSet { set.append(length) } }
+  override var area: Double { get { super.area + 1 } set { super.area = newValue - 1 } }
+  @KVOIgnored var set: [Double] = []
+}
+
+/// Without it.
+final class Raft: Boat {
+  var logs = 4
+  override var name: String? {
+    get { super.name.map { "raft " + $0 } }
+    set { super.name = newValue }
+  }
+}
+
+/// Two links of one type, neither weak nor observed where the class does not say so.
+@KVO final class Pair: KVOObject {
+  @KVOIgnored var first: Sailor?
+  @KVOIgnored var second: Sailor?
+  var left: Sailor?
+  var right: Sailor?
+}
+
+/// The typed customisation, and declarations by hand.
+@KVO final class Customised: KVOObject, KeyValueObservingCustomization {
+  var quiet = 0
+  var width = 1
+  var height = 1
+  var size: Int { width * height }
+  var renamed = 5
+
+  static func keyPathsAffectingValue(for key: AnyKeyPath) -> Set<AnyKeyPath> {
+    key == \Customised.size ? [\Customised.width] : []
+  }
+  static func automaticallyNotifiesObservers(for key: AnyKeyPath) -> Bool {
+    key != \Customised.quiet
+  }
+  override class func registerKeys() {
+    declareKeys { $0.accessors("renamed", get: { $0.renamed * 10 }) }
+  }
+}
+
+struct Song: Hashable { var title: String }
+
+/// Methods by conventions.
+@KVO final class Album: KVOObject {
+  var artist = "A"
+  var year = 1999
+  var label: String { "\(artist) \(year)" }
+  @KVOIgnored private var storage: [Song] = []
+  var songs: [Song] { storage }
+  @KVOIgnored private(set) var tags: Set<String> = []
+  var tracks: [Song] = []
+
+  class func keyPathsForValuesAffectingLabel() -> Set<String> { ["artist"] }
+  static func keyPathsForValuesAffectingCredits() -> Set<String> { ["artist"] }
+  class func automaticallyNotifiesObserversOfYear() -> Bool { false }
+  func validateArtist(_ value: inout String?) throws {
+    guard let name = value, !name.isEmpty else { throw AlbumError.noArtist }
+    value = name.uppercased()
+  }
+  func validateYear(_ value: inout Int) { value = max(value, 1900) }
+
+  var countOfPrimes: Int { 4 }
+  func objectInPrimes(at index: Int) -> Int { [2, 3, 5, 7][index] }
+
+  func insertObject(_ song: Song, inSongsAt index: Int) {
+    withChange(.insertion, at: RangeSet(integer: index), forKey: "songs") {
+      storage.insert(song, at: index)
+    }
+  }
+  func removeObject(fromSongsAt index: Int) {
+    withChange(.removal, at: RangeSet(integer: index), forKey: "songs") {
+      _ = storage.remove(at: index)
+    }
+  }
+  func replaceObject(inSongsAt index: Int, with song: Song) {
+    withChange(.replacement, at: RangeSet(integer: index), forKey: "songs") { storage[index] = song }
+  }
+  func addTags(_ more: Set<String>) { tags.formUnion(more) }
+  func removeTagsObject(_ tag: String) { tags.remove(tag) }
+  // Of a property that is observed: it is changed element by element as it is.
+  func insertObject(_ song: Song, inTracksAt index: Int) { mutableArray(\.tracks).insert(song, at: index) }
+  func removeObject(fromTracksAt index: Int) { mutableArray(\.tracks).remove(at: index) }
+}
+
+enum AlbumError: Error { case noArtist }
+
+@KVO class Crate<Content: Equatable>: KVOObject {
+  var content: Content
+  weak var next: Crate<Content>?
+  var isFull: Bool { content != nothing }
+  @KVOIgnored let nothing: Content
+  init(_ content: Content, nothing: Content) {
+    (self.content, self.nothing) = (content, nothing)
+    super.init()
+  }
+}
+
+enum Outer {
+  @KVO final class Inner: KVOObject {
+    var value = 1
+  }
+}
+
+/// Where Swift's words and letters are names.
+@KVO final class Named: KVOObject {
+  var `class` = 1
+  var größe = 2
+  var get = 3
+  var weak = 4
+}
+
+@MainActor @KVO final class Panel: KVOObject {
+  var title = "t"
+}
+
+/// What `@Observed` by hand makes, for comparison.
+final class Handmade: KVOObject {
+  @Observed var a = 1
+  @Observed var b = 2.0
+}
+@KVO final class Macromade: KVOObject {
+  var a = 1
+  var b = 2.0
+}
+
+/// A setter of which the class tells nothing, bracketed as the macro advises.
+@KVO final class Facade: KVOObject {
+  final class Model { var index = 0 }
+  let model = Model()
+  var index: Int {
+    get { model.index }
+    set { withChange(of: \.index) { model.index = newValue } }
+  }
+}

@@ -1,0 +1,82 @@
+import SwiftSource
+import Testing
+
+/// What is read of declarations, and that whatever is changed in a source is passed over.
+@Suite struct DeclarationReaderTests {
+  @Test("A class's head, with what stands before it")
+  func head() {
+    var reader = DeclarationReader(
+      "/// x\n@available(*, deprecated) @Lib.Mark<Int>(a: { 1 }) public final class A<T: B<C>>: D<[T]>, any E & F where T: G { var a = 1 }")
+    let type = reader.readType()
+    #expect(type?.keyword == "class" && type?.name.text == "A")
+    #expect(type?.attributes.map(\.name) == ["available", "Lib.Mark"])
+    #expect(type?.modifiers == ["public", "final"])
+    #expect(type?.inherited == ["D<[T]>", "any E & F"])
+    #expect(type?.members.count == 1)
+    for other in ["", "var x = 1", "func f() {}", "import A"] {
+      var reader = DeclarationReader(other)
+      #expect(reader.readType() == nil)
+    }
+  }
+
+  @Test("Members of all kinds, one after another, on lines and behind semicolons")
+  func members() {
+    let source = """
+      class A: B {
+        typealias T = Int
+        private(set) var a = 1; let b: [Int: String] = [1: "}"]
+        #if X
+        @objc(f:) class override func f(_ x: inout Int, y z: (Int) -> Void = { _ in }) async throws -> Int { 1 }
+        #endif
+        init?(x: Int) { nil }
+        deinit {}
+        subscript(i: Int) -> Int { get { i } set {} }
+        enum E { case a, b; var c: Int { 1 } }
+        #Preview { 1 }
+        var c: Int { willSet(new) {} didSet {} }
+        var d: Int { mutating get { 1 } nonmutating set(x) { } }
+        func / (l: A, r: A) {}
+      }
+      """
+    var reader = DeclarationReader(source)
+    let members = reader.readType()?.members ?? []
+    let kinds = members.map { member in
+      switch member.kind {
+      case .variable(let isVariable, let bindings):
+        (isVariable ? "var " : "let ") + bindings.map { $0.name?.text ?? "?" }.joined(separator: ",")
+      case .function(let function): function.reference
+      case .directive(let text): text
+      case .other: "other"
+      }
+    }
+    #expect(
+      kinds == [
+        "other", "var a", "let b", "#if X", "f(_:y:)", "#endif", "other", "other", "other", "other", "other",
+        "var c", "var d", "/(l:r:)",
+      ])
+    #expect(members[1].modifiers == ["private(set)"])
+    #expect(members[4].modifiers == ["class", "override"] && members[4].isOfType)
+    guard case .function(let function) = members[4].kind else { return }
+    #expect(function.effects == ["async", "throws"] && function.parameters.map(\.type) == ["inout Int", "(Int) -> Void"])
+    guard case .variable(_, let observed) = members[11].kind, case .variable(_, let computed) = members[12].kind
+    else { return }
+    #expect(!observed[0].isComputed && observed[0].accessors?.block("willSet")?.parameter == "new")
+    #expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
+  }
+
+  @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")
+  func damaged() {
+    let source = "@A(b) public class C<T>: D { @E var f: G<H, I> = j < k ? { l } : m(n)[o] { p }, q: (R) -> S; func t<U>(v w: X) { } #if Y\nvar z: Z { get { a } set { b } } }"
+    let texts = LexedSource(source).tokens.map { $0.leadingTrivia + $0.text }
+    for index in texts.indices {
+      for damaged in [
+        texts[..<index].joined(), (texts[..<index] + texts[(index + 1)...]).joined(),
+        (texts[...index] + texts[index...]).joined(),
+      ] {
+        var reader = DeclarationReader(damaged)
+        _ = reader.readType()
+        _ = reader.readMember()
+      }
+    }
+  }
+}
