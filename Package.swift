@@ -41,6 +41,8 @@ let package = Package(
     .library(name: "KVOObservation", targets: ["KVOObservation"]),
     .library(name: "KVOFoundation", targets: ["KVOFoundation"]),
     .library(name: "KVOTesting", targets: ["KVOTesting"]),
+    .executable(name: "kvo-move", targets: ["kvo-move"]),
+    .plugin(name: "KVOMovePlugin", targets: ["KVOMovePlugin"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
   ],
   dependencies: openCombine.map { [$0.package] } ?? [],
@@ -80,6 +82,19 @@ let package = Package(
     // can be had.
     .target(name: "SwiftSource", swiftSettings: strictSwift),
     .macro(name: "KVOMacros", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+
+    // Moves code from Apple's platforms.
+    .target(name: "KVOMove", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .executableTarget(
+      name: "kvo-move", dependencies: ["KVOMove"], path: "Sources/KVOMoveTool",
+      swiftSettings: strictSwift),
+    .plugin(
+      name: "KVOMovePlugin",
+      capability: .command(
+        intent: .custom(
+          verb: "kvo-move", description: "Moves code from Apple's platforms to KVORuntime"),
+        permissions: [.writeToPackageDirectory(reason: "Moved code is written where it stands.")]),
+      dependencies: ["kvo-move"], path: "Sources/KVOMovePlugin"),
 
     // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
     .target(
@@ -135,6 +150,8 @@ let package = Package(
       dependencies: ["KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"],
       swiftSettings: strictSwift),
     .testTarget(
+      name: "KVOMoveTests", dependencies: ["KVOMove", "SwiftSource"], swiftSettings: strictSwift),
+    .testTarget(
       name: "SwiftSourceTests", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
     .testTarget(
       name: "KVOMacrosTests", dependencies: ["KVOMacros", "SwiftSource"],
@@ -151,7 +168,7 @@ let package = Package(
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(
       name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",
-      exclude: ["Originals", "Expected"], swiftSettings: strictSwift),
+      exclude: ["Originals", "Corpus", "Expected"], swiftSettings: strictSwift),
 
     // Examples
     .target(

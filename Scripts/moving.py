@@ -1,0 +1,105 @@
+"""Moves Tests/Migration's originals and corpus by kvo-move, mends them by hand, builds and runs them.
+
+Usage: moving.py KVO_MOVE PACKAGE FOLDER
+
+Each file is a program of its own: `func name(_ journal: Journal)`, which writes down what is told. It is moved by itself.
+What a human would edit afterwards stands in Tests/Migration/Patches, a patch for each file that needs one, each hunk of
+which counts as an edit for each line that it adds, or removes where it adds none. What is shown as a diff must be what is
+written, and a file that is moved again must stay as it is. All are built in FOLDER, against the package, and must write what Tests/Migration/Expected has, which is
+what Apple's documentation says. Refused is more than an edit in 100 lines, of all files together.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+LINES_PER_EDIT = 100
+
+MANIFEST = """// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Moved",
+  dependencies: [.package(name: "KVORuntime", path: "%s")],
+  targets: [
+%s
+  ],
+  swiftLanguageModes: [.v6]
+)
+"""
+TARGET = """    .executableTarget(name: "%s", dependencies: [
+      .product(name: "KVORuntime", package: "KVORuntime"),
+      .product(name: "KVOFoundation", package: "KVORuntime"),
+    ]%s),"""
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def edits(patch):
+    """How many lines a human edits."""
+    lines = [line for line in patch.read_text().splitlines() if not line.startswith(("---", "+++"))]
+    added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+    return max(added, removed)
+
+
+def move(tool, original, patch, target):
+    """The moved file, mended by hand."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(original, target)
+    shown = run(tool, str(target))
+    run(tool, "--write", str(target))
+    moved = target.read_bytes()
+    shutil.copy(original, target)
+    diff = shown[shown.index("--- ") : re.search(r"^For you|^\d+ files read", shown, re.M).start()]
+    subprocess.run(["patch", "--silent", str(target)], input=diff, text=True, check=True)
+    if target.read_bytes() != moved:
+        sys.exit(f"{original}: what is written is not what is shown")
+    run(tool, "--write", str(target))
+    if target.read_bytes() != moved:
+        sys.exit(f"{original}: moved again, it is otherwise")
+    if not patch.exists():
+        return 0
+    run("patch", "--silent", "--no-backup-if-mismatch", str(target), str(patch))
+    return edits(patch)
+
+
+def mode(original):
+    """The corpus is in the language's mode that most of such code is in."""
+    return ", swiftSettings: [.swiftLanguageMode(.v5)]" if original.parent.name == "Corpus" else ""
+
+
+def main(tool, package, folder):
+    tests = package / "Tests/Migration"
+    originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
+    shutil.rmtree(folder / "Sources", ignore_errors=True)
+    lines = by_hand = 0
+    for original in originals:
+        name = original.stem
+        sources = folder / "Sources" / name
+        by_hand += move(tool, original, tests / f"Patches/{name}.patch", sources / f"{name}.swift")
+        lines += len(original.read_text().splitlines())
+        shutil.copy(tests / "Journal.swift", sources)
+        call = name[0].lower() + name[1:]
+        program = f'let journal = Journal()\n{call}(journal)\nprint(journal.lines.joined(separator: "\\n"))\n'
+        (sources / "main.swift").write_text(program)
+    targets = "\n".join(TARGET % (original.stem, mode(original)) for original in originals)
+    (folder / "Package.swift").write_text(MANIFEST % (package, targets))
+    subprocess.run(["swift", "build", "--package-path", folder], check=True)
+    bin_path = pathlib.Path(run("swift", "build", "--package-path", folder, "--show-bin-path").strip())
+    failed = 0
+    for original in originals:
+        expected = tests / f"Expected/{original.stem}.txt"
+        done = subprocess.run([bin_path / original.stem], capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode or done.stdout != expected.read_text():
+            failed += 1
+            print(f"{original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected.read_text()}")
+    print(f"{len(originals)} files, {lines} lines, {by_hand} edits by hand")
+    sys.exit(failed > 0 or by_hand * LINES_PER_EDIT > lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:]))

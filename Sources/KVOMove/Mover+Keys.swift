@@ -1,0 +1,154 @@
+/// What is found by its name: validators, equality and description, and the `registerKeys` that says what names
+/// said, for who moves without the macro. "The edits", 8, of MovingOver.
+import SwiftSource
+
+extension Mover {
+  /// A validator's parameter becomes an `inout` one.
+  mutating func moveValidator(_ method: MethodDeclaration) {
+    let parameters = method.parameters + 1..<file.partner[method.parameters]!
+    guard method.name.hasPrefix("validate"), let brace = method.brace,
+      let type = parameters.first(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }
+      ),
+      let colon = parameters.first(where: { tokens[$0].is(":") })
+    else { return }
+    replace(type..<parameters.upperBound, by: "inout Any?")
+    let value = tokens[colon - 1].text
+    for index in brace..<file.partner[brace]! where tokens[index].text == value {
+      guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { continue }
+      edits.append(Edit(tokens[index].endOffset..<tokens[index + 2].endOffset, ""))
+      guard tokens[index + 3].is("=") else { continue }
+      // What is assigned is an object there, and any value here.
+      var end = index + 4
+      while !file.isStatementStart(end), !tokens[end].is("}") {
+        let isCast = tokens[end].isWord("as") && tokens[end + 1].text == "AnyObject"
+        if isCast || tokens[end].isWord("as") && tokens[end + 1].text == "NSString" {
+          let isOptional = tokens[end + 2].text == "?" && tokens[end + 2].leadingTrivia.isEmpty
+          let last = tokens[isOptional ? end + 2 : end + 1]
+          edits.append(Edit(tokens[end].triviaOffset..<last.endOffset, ""))
+        }
+        end = (file.partner[end].map { $0 > end ? $0 : end } ?? end) + 1
+      }
+    }
+  }
+
+  /// `isEqual`, `hash` and `description`.
+  mutating func moveIdentity(_ type: TypeDeclaration) {
+    for method in type.methods
+    where method.name == "isEqual" && method.modifiers.contains("override") {
+      let parameters = method.parameters + 1..<file.partner[method.parameters]!
+      guard let any = parameters.first(where: { tokens[$0].text == "Any" }) else { continue }
+      replace(any..<parameters.upperBound, by: "KVOObject")
+    }
+    for property in type.properties where property.modifiers.contains("override") {
+      if property.name == "hash" { moveHash(property) }
+      if property.name == "description" || property.name == "debugDescription" {
+        moveDescription(property, in: type)
+      }
+    }
+  }
+
+  private mutating func moveHash(_ property: PropertyDeclaration) {
+    guard let brace = property.brace, let end = file.partner[brace], brace + 1 < end else { return }
+    let isReturned = tokens[brace + 1].isWord("return")
+    let first = isReturned ? brace + 2 : brace + 1
+    let isOne =
+      (first + 1..<end).allSatisfy { !file.isStatementStart($0) } && property.accessors.isEmpty
+    guard isOne else {
+      find(
+        property.keyword, "hash is a function here", "override func hash(into hasher: inout Hasher)"
+      )
+      return
+    }
+    replace(property.keyword..<brace, by: "func hash(into hasher: inout Hasher)")
+    let range = tokens[brace + 1].offset..<tokens[end - 1].endOffset
+    edits.append(Edit(range, "hasher.combine(\(file.text(ofTokens: first..<end)))"))
+  }
+
+  private mutating func moveDescription(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    let above = project.ancestors(of: type.name).classes
+    if above.contains(where: { $0.properties.contains { $0.name == property.name } }) { return }
+    for index in property.start..<property.keyword where tokens[index].isWord("override") {
+      remove(index..<index + 1)
+    }
+    let name =
+      property.name == "description" ? "CustomStringConvertible" : "CustomDebugStringConvertible"
+    if type.isClass, !type.inherited.contains(where: { $0.name == name }) {
+      insert(", \(name)", after: type.open - 1)
+    }
+  }
+
+  // MARK: - registerKeys
+
+  mutating func registerKeys(_ type: TypeDeclaration, _ root: Project.Root) {
+    guard !type.methods.contains(where: { $0.name == "registerKeys" }) else { return }
+    let all = project.types.joined().filter { $0.name == type.name }
+    let methods = all.flatMap(\.methods).filter { $0.modifiers.contains("@objc") }
+    let entries = entries(for: all.flatMap(\.properties), methods, type)
+    guard !entries.isEmpty else { return }
+    let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
+    let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
+    let unit =
+      member.hasPrefix(outer) && member.count > outer.count
+      ? String(member.dropFirst(outer.count)) : "  "
+    var lines = ["override class func registerKeys() {"]
+    if root == .operation { lines.append("\(unit)super.registerKeys()") }
+    lines +=
+      ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
+    let text = lines.map { line + member + $0 }.joined()
+    // Before the line of the closing brace, where it has one.
+    let close = tokens[type.close]
+    let indentation = close.leadingTrivia.unicodeScalars.reversed().prefix {
+      $0 == " " || $0 == "\t"
+    }.count
+    let isAlone = close.isFirstOnLine && close.leadingTrivia.allSatisfy(\.isWhitespace)
+    guard isAlone else { return insert(line + text, after: type.close - 1) }
+    edits.append(Edit(close.offset - indentation..<close.offset - indentation, text + line))
+  }
+
+  private func entries(
+    for properties: [PropertyDeclaration], _ methods: [MethodDeclaration], _ type: TypeDeclaration
+  ) -> [String] {
+    var entries: [String] = []
+    let known = Set(properties.map(\.name))
+    for property in properties where property.isDynamic && !property.isStatic {
+      let (name, path) = (property.name, "\\.\(property.name)")
+      let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(name) }
+      let isOverridden = project.types.joined().contains { other in
+        other.name != type.name
+          && other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
+          && project.ancestors(of: other.name).classes.contains { $0.name == type.name }
+      }
+      if property.isComputed, !property.modifiers.contains("override") {
+        let by = affecting.map { ", affectedBy: self.\($0.name)()" } ?? ""
+        entries.append("keys.computed(\"\(name)\", \(path)\(by))")
+      } else if let affecting {
+        entries.append("keys.dependency(\"\(name)\", on: self.\(affecting.name)())")
+      } else if !property.accessors.isEmpty || isOverridden, !property.isComputed {
+        entries.append("keys.stored(\"\(name)\", \(path))")
+      }
+    }
+    for method in methods {
+      if let key = key(of: method, "keyPathsForValuesAffecting"), key != "value",
+        !properties.contains(where: { $0.isDynamic && $0.name == key })
+      {
+        entries.append("keys.dependency(\"\(key)\", on: self.\(method.name)())")
+      } else if let key = key(of: method, "automaticallyNotifiesObserversOf") {
+        entries.append("keys.automaticallyNotifies(\"\(key)\", self.\(method.name)())")
+      } else if let key = key(of: method, "validate"), known.contains(key) {
+        let call = "try object.\(method.name)(&value)"
+        entries.append("keys.validator(\"\(key)\") { object, value in \(call) }")
+      }
+    }
+    return entries
+  }
+
+  private func capitalised(_ name: String) -> String {
+    name.prefix(1).uppercased() + name.dropFirst()
+  }
+
+  private func key(of method: MethodDeclaration, _ prefix: String) -> String? {
+    guard method.name.hasPrefix(prefix), method.name != prefix else { return nil }
+    let rest = method.name.dropFirst(prefix.count)
+    return rest.prefix(1).lowercased() + rest.dropFirst()
+  }
+}

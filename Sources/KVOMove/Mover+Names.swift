@@ -1,0 +1,165 @@
+/// The edits of names: attributes of Objective-C, index sets, `NSNull`, sums. "The edits", 3, 6 and 7, of MovingOver.
+import SwiftSource
+
+extension Mover {
+  /// What asks for the runtime of Objective-C is left out, wherever it stands.
+  mutating func moveAttributes() {
+    for index in tokens.indices {
+      if tokens[index].is("@"), ["objc", "objcMembers", "nonobjc"].contains(tokens[index + 1].text)
+      {
+        guard isInMoved(index) else { continue }
+        let hasName = tokens[index + 2].is("(") && tokens[index + 2].leadingTrivia.isEmpty
+        remove(index..<(hasName ? file.partner[index + 2]! + 1 : index + 2))
+      } else if tokens[index].isWord("dynamic"), isInMoved(index), isModifier(index) {
+        remove(index..<index + 1)
+      }
+    }
+  }
+
+  private func isModifier(_ index: Int) -> Bool {
+    let next = tokens[index + 1]
+    return (next.kind == .keyword || next.kind == .identifier || next.is("@"))
+      && !next.isFirstOnLine
+      && !(index > 0 && tokens[index - 1].is("."))
+  }
+
+  /// Whether the class around a token, or behind it, is moved. Protocols and enumerations have nothing to lose.
+  private func isInMoved(_ index: Int) -> Bool {
+    let around = types.last { $0.open < index && index < $0.close }
+    if let around {
+      return !around.isClass && !around.isExtension || project.root(of: around.name) != .other
+    }
+    guard let next = types.first(where: { $0.keyword > index }) else { return true }
+    return !next.isClass && !next.isExtension || project.root(of: next.name) != .other
+  }
+
+  mutating func moveNames() {
+    for index in tokens.indices {
+      switch tokens[index].text {
+      case "IndexSet" where tokens[index].kind == .identifier: needsFoundation = true
+      case "NSNull": moveNull(index)
+      case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
+      case "indexes" where isOfChange(index): moveIndexes(index)
+      case "as": moveCast(index)
+      case "setValuesForKeys" where tokens[index + 1].is("("):
+        needsFoundation = usesJSON || needsFoundation
+      case "publisher"
+      where tokens[index + 1].is("(") && tokens[index + 2].text == "for"
+        && tokens[index + 4].is("\\"):
+        find(
+          index, "publisher(for:) is there with OpenCombine only",
+          "see Documentation/Foundation.md, or observe(\\.key) { … }")
+      default: break
+      }
+    }
+  }
+
+  /// The root's name, but for that of an object that is a mere token, and of a class's head, which has been seen to.
+  private mutating func moveRoot(_ index: Int) {
+    guard !tokens[index + 1].is("("),
+      !types.contains(where: { $0.isClass && $0.inherited.first?.at == index })
+    else { return }
+    needsRuntime = true
+    replace(index, by: "KVOObject")
+  }
+
+  private var usesJSON: Bool {
+    tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" }
+  }
+
+  private mutating func moveNull(_ index: Int) {
+    guard index > 1, tokens[index - 1].isWord("is") else {
+      if tokens[index + 1].is("("), !tokens.contains(where: { $0.text == "KVORuntime" }) {
+        find(index, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
+      }
+      return
+    }
+    // What has been moved already means that of JSON.
+    if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
+    if tokens.contains(where: { $0.text == "JSONSerialization" }) {
+      find(
+        index, "nil is an NSNull in JSON, and nowhere else",
+        "test for nil where it is a value by key")
+    } else if tokens[index - 2].isWord("case") {
+      replace(index - 1..<index + 1, by: "Optional<Any>.none")
+    } else if isOfDictionary(index - 2) {
+      replace(index - 1..<index + 1, by: "== nil")
+    } else {
+      find(
+        index, "nil is no NSNull here: this is never so",
+        "test for nil: case Optional<Any>.none = value")
+    }
+  }
+
+  /// Whether a value comes of `dictionaryWithValues`, whose values are optional: `values["name"]!`.
+  private func isOfDictionary(_ last: Int) -> Bool {
+    guard tokens[last].text == "!", tokens[last - 1].is("]"), let open = file.partner[last - 1],
+      open > 0, tokens[open - 1].kind == .identifier
+    else { return false }
+    let name = tokens[open - 1].text
+    return tokens.indices.contains { index in
+      tokens[index].text == name && tokens[index + 1].is("=")
+        && (index + 2..<min(index + 8, tokens.count)).contains {
+          tokens[$0].text == "dictionaryWithValues"
+        }
+    }
+  }
+
+  private func isOfChange(_ index: Int) -> Bool {
+    guard index > 1, tokens[index - 1].is(".") else { return false }
+    return tokens[index - 2].text == "change" || tokens[index - 2].text == "$1"
+  }
+
+  private mutating func moveIndexes(_ index: Int) {
+    guard tokens.contains(where: { $0.text == "IndexSet" }) else { return }
+    needsFoundation = true
+    replace(index, by: "indexSet")
+  }
+
+  // MARK: - Casts of what is read by key
+
+  private mutating func moveCast(_ index: Int) {
+    guard index > 1, tokens[index - 1].is(")"), let open = file.partner[index - 1], open > 0 else {
+      return
+    }
+    let isRead = tokens[open - 1].text == "value" && tokens[open + 1].text.hasPrefix("forKey")
+    let type =
+      tokens[index + 1].text == "!" || tokens[index + 1].text == "?" ? index + 2 : index + 1
+    guard isRead else { return }
+    let path = keyPath(in: open)
+    let last = path?.split(separator: ".").last.map(String.init)
+    let isInteger = last.map { isIntegerProperty($0) } ?? false
+    switch tokens[type].text {
+    case "NSNumber":
+      find(
+        type, "a value by key is a number of Swift's, no NSNumber",
+        "cast to the property's own type")
+    case "Double", "Float", "CGFloat":
+      if isInteger || last == "@count" {
+        find(type, "\(path!) is an integer, which is no \(tokens[type].text)", "Double(… as! Int)")
+      } else if path?.contains("@sum") == true, tokens[index + 1].text == "!", isLast(type) {
+        // The sum of nothing is an Int.
+        replace(index + 1..<type + 1, by: "? \(tokens[type].text) ?? 0")
+      }
+    case "Int" where path?.contains("@avg") == true:
+      find(type, "an average is a Double", "Int(… as! Double)")
+    default: break
+    }
+  }
+
+  private func isLast(_ index: Int) -> Bool {
+    let next = tokens[index + 1]
+    return file.isStatementStart(index + 1) || next.is(")") || next.is(",") || next.is("}")
+      || next.is(";")
+      || next.kind == .endOfFile
+  }
+
+  private func keyPath(in open: Int) -> String? {
+    guard tokens[open + 3].kind == .string else { return nil }
+    return tokens[open + 3].text.split(separator: "\"").first.map(String.init)
+  }
+
+  private func isIntegerProperty(_ name: String) -> Bool {
+    project.dynamicProperties.values.contains { $0[name]?.type == "Int" }
+  }
+}

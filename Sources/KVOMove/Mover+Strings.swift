@@ -1,0 +1,195 @@
+/// The edits of calls that take keys as strings: `#keyPath`, `try` and contexts. "The edits", 4 and 5, of MovingOver.
+import SwiftSource
+
+extension Mover {
+  /// Methods that throw here, with the label that makes them the ones that take keys; nil where the name does.
+  private static let stringCalls: [String: Set<String>] = [
+    "addObserver": ["forKeyPath"], "removeObserver": ["forKeyPath"],
+    "value": ["forKey", "forKeyPath", "forUndefinedKey"],
+    "setValue": ["forKey", "forKeyPath", "forUndefinedKey"],
+    "dictionaryWithValues": ["forKeys"], "setValuesForKeys": [], "setNilValueForKey": [],
+    "mutableArrayValue": ["forKey", "forKeyPath"], "mutableSetValue": ["forKey", "forKeyPath"],
+    "mutableOrderedSetValue": ["forKey", "forKeyPath"],
+  ]
+  private static let proxyCalls: Set = [
+    "add", "addObjects", "insert", "remove", "removeObject", "removeObjects", "removeAllObjects",
+    "removeLastObject", "replaceObject", "replaceObjects", "exchangeObject", "union", "minus",
+    "intersect", "setSet", "sort",
+  ]
+
+  mutating func moveStrings() {
+    let proxies = proxyNames()
+    for index in tokens.indices {
+      if tokens[index].is("#keyPath") {
+        moveKeyPath(index)
+      } else if tokens[index].is("&") {
+        moveContext(index)
+      } else if let value = file.contextVariable(at: index),
+        project.contexts.contains(tokens[index + 1].name)
+      {
+        moveContextVariable(index, value)
+      } else if isStringCall(index) || isProxyCall(index, proxies) {
+        attempt(index)
+      }
+    }
+  }
+
+  private mutating func moveKeyPath(_ index: Int) {
+    guard tokens[index + 1].is("("), let end = file.partner[index + 1] else { return }
+    var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
+    while names.count > 1, names[0].first!.isUppercase { names.removeFirst() }
+    replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
+  }
+
+  // MARK: - Contexts
+
+  private mutating func moveContext(_ index: Int) {
+    guard file.isContextUse(ofAmpersand: index), let name = file.contextName(afterAmpersand: index),
+      project.contexts.contains(name)
+    else { return }
+    replace(index, by: "")
+  }
+
+  private mutating func moveContextVariable(_ index: Int, _ value: Range<Int>) {
+    needsRuntime = true
+    let (start, modifiers) = file.modifiers(before: index)
+    if modifiers.contains("nonisolated()"),
+      let unsafe = (start..<index).first(where: { tokens[$0].isWord("nonisolated") }),
+      let end = file.partner[unsafe + 1]
+    {
+      remove(unsafe..<end + 1)
+    }
+    replace(index, by: "let")
+    let range = tokens[index + 1].endOffset..<tokens[value.upperBound - 1].endOffset
+    edits.append(Edit(range, " = KVOContext()"))
+  }
+
+  // MARK: - try
+
+  private func isStringCall(_ index: Int) -> Bool {
+    guard let labels = Self.stringCalls[tokens[index].text], tokens[index + 1].is("("),
+      tokens[index].kind == .identifier, index > 0, !tokens[index - 1].isWord("func")
+    else { return false }
+    guard !labels.isEmpty else { return true }
+    let open = index + 1
+    let arguments =
+      (open + 1..<file.partner[open]!).count { tokens[$0].is(",") && file.enclosing[$0] == open }
+      + 1
+    // Methods of others have more.
+    if tokens[index].text == "value" && arguments != 1
+      || tokens[index].text == "setValue" && arguments != 2
+    {
+      return false
+    }
+    return (open + 1..<file.partner[open]!).contains {
+      labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && file.enclosing[$0] == open
+    }
+  }
+
+  /// Names that are given a proxy somewhere in the source.
+  private func proxyNames() -> Set<String> {
+    var names: Set<String> = []
+    for index in tokens.indices where isStringCall(index) && tokens[index].text.hasPrefix("mutable")
+    {
+      var place = index
+      while place > 0, !tokens[place].is("="), !file.isStatementStart(place) { place -= 1 }
+      if tokens[place].is("="), tokens[file.partner[index + 1]! + 1].is(".") == false {
+        names.insert(tokens[place - 1].name)
+      }
+    }
+    return names
+  }
+
+  private func isProxyCall(_ index: Int, _ proxies: Set<String>) -> Bool {
+    guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
+      tokens[index + 1].is("(")
+    else { return false }
+    // A property of the class around it is none, though a variable elsewhere has its name.
+    let around = types.last { $0.open < index && index < $0.close }
+    let isProperty =
+      around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
+    return !isProperty && proxies.contains(tokens[index - 2].name)
+  }
+
+  private mutating func attempt(_ index: Int) {
+    let start = expressionStart(index)
+    // One covers all calls of an expression.
+    guard !isCovered(start), attempted.insert(start).inserted else { return }
+    needsRuntime = true
+    insert(isThrowing(at: index) ? "try " : "try! ", before: start)
+  }
+
+  /// Whether a `try` stands before an expression, or before what it is an argument or the assigned value of.
+  private func isCovered(_ expression: Int) -> Bool {
+    var start = expression
+    while start > 0 {
+      if isTried(start) || attempted.contains(start) { return true }
+      let before = tokens[start - 1]
+      if before.kind == .operator, Self.isAssignment(before.text), start > 1 {
+        start = expressionStart(start - 2)
+      } else if let open = file.enclosing[start], tokens[open].is("(") || tokens[open].is("[") {
+        start = expressionStart(open)
+      } else {
+        return false
+      }
+    }
+    return false
+  }
+
+  private func isTried(_ start: Int) -> Bool {
+    guard start > 0 else { return false }
+    let before = tokens[start - 1]
+    return before.isWord("try")
+      || (before.text == "!" || before.text == "?") && tokens[start - 2].isWord("try")
+  }
+
+  /// Where the expression begins that a call is part of: `try` may not stand right of an operator.
+  private func expressionStart(_ index: Int) -> Int {
+    var start = index
+    while start > 0, !file.isStatementStart(start) {
+      let before = tokens[start - 1]
+      if let open = file.partner[start - 1], open < start - 1 {
+        // A block before it ends a statement, unless it is a trailing closure's.
+        if before.is("}"), tokens[start].kind != .operator, !tokens[start].is(".") { break }
+        start = open
+        continue
+      }
+      if before.kind == .punctuation, !before.is("."), !before.is("\\") { break }
+      if before.kind == .operator, Self.isAssignment(before.text) || before.text == "->" { break }
+      if before.kind == .keyword, !Self.operands.contains(before.text),
+        !(start > 1 && tokens[start - 2].is("."))
+      {
+        break
+      }
+      if before.isWord("await") {
+        start -= 1
+        continue
+      }
+      if isTried(start) { break }
+      start -= 1
+    }
+    return start
+  }
+
+  private static let operands: Set = [
+    "self", "super", "as", "is", "Self", "nil", "true", "false", "Any",
+  ]
+
+  private static func isAssignment(_ text: String) -> Bool {
+    text == "=" || ["+=", "-=", "*=", "/=", "|=", "&="].contains(text)
+  }
+
+  /// Whether what throws at a token is dealt with: by the function, or a `catch`.
+  private func isThrowing(at index: Int) -> Bool {
+    var open = file.enclosing[index]
+    while let brace = open {
+      switch file.blocks[brace] {
+      case .function(let throwing): return throwing
+      case .doCatch: return true
+      case .closure, .accessors, .accessor, .type: return false
+      case .control, nil: open = file.enclosing[brace]
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,186 @@
+/// The edits of classes: the base class, observable properties, and `registerKeys` for what Apple's runtime finds by
+/// its name. They keep to "The edits", 2, 3 and 8, of MovingOver.
+import SwiftSource
+
+extension Mover {
+  mutating func moveType(_ type: TypeDeclaration) {
+    let root = project.root(of: type.name)
+    let isMoved = root != .other && (type.isClass || type.isExtension)
+    if type.isClass { moveHead(type, root) }
+    for property in type.properties { moveProperty(property, in: type, isMoved) }
+    guard isMoved else { return }
+    if type.isClass, root != .other, startsHere(type) { needsRuntime = true }
+    for method in type.methods { moveValidator(method) }
+    moveIdentity(type)
+    if type.isClass, style == .wrapper { registerKeys(type, root) }
+  }
+
+  private func startsHere(_ type: TypeDeclaration) -> Bool {
+    ["NSObject", "Operation"].contains(type.inherited.first?.name)
+      || type.properties.contains { $0.isDynamic }
+  }
+
+  // MARK: - The class's head
+
+  private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
+    guard let superclass = type.inherited.first else { return }
+    if superclass.name == "NSObject" {
+      let rest = type.inherited.dropFirst().map(\.name)
+      if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
+        find(
+          superclass.at, "\(type.name) is archived or copied by Foundation",
+          "see that Foundation's protocol is met without NSObject")
+      }
+      // Protocols of Foundation's delegates inherit from NSObjectProtocol, which KVOFoundation has KVOObject meet.
+      if rest.contains(where: {
+        $0.hasSuffix("Delegate") || $0 == "NSObjectProtocol"
+          || $0.hasPrefix("NS") && $0 != "NSKeyValueObservingCustomization"
+      }) {
+        needsFoundation = true
+      }
+      replace(superclass.at, by: "KVOObject")
+      addMacro(type)
+    } else if superclass.name == "Operation", root == .operation {
+      replace(superclass.at, by: "KVOOperation")
+      needsFoundation = true
+      shareAmongThreads(type)
+      addMacro(type)
+    } else if project.ancestors(of: type.name).root == "Operation", root == .operation {
+      shareAmongThreads(type)
+      addMacro(type)
+    } else if root != .other, type.properties.contains(where: \.isDynamic) {
+      addMacro(type)
+    }
+  }
+
+  /// Operations say of themselves that queues may have them, class by class.
+  private mutating func shareAmongThreads(_ type: TypeDeclaration) {
+    guard !type.inherited.contains(where: { $0.name == "Sendable" || tokens[$0.at].is("@") }) else {
+      return
+    }
+    insert(", @unchecked Sendable", after: type.open - 1)
+  }
+
+  private mutating func addMacro(_ type: TypeDeclaration) {
+    guard style == .macro, type.properties.contains(where: \.isDynamic) else { return }
+    insert("@KVO ", before: file.modifiers(before: type.keyword).start)
+  }
+
+  // MARK: - Properties
+
+  private mutating func moveProperty(
+    _ property: PropertyDeclaration, in type: TypeDeclaration, _ isMoved: Bool
+  ) {
+    guard property.isDynamic else { return }
+    guard isMoved else {
+      if project.declaration(of: type.name) != nil || type.isExtension {
+        let superclass = project.ancestors(of: type.name).root ?? type.name
+        find(
+          property.keyword,
+          "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
+          "move the observable state into a KVOObject of its own")
+      }
+      return
+    }
+    if property.modifiers.contains("@NSManaged") {
+      find(
+        property.keyword, "Core Data keeps \(property.name)", "store it in an observable property")
+      return
+    }
+    if style == .wrapper, !property.isComputed, !property.isStatic,
+      tokens[property.keyword].isWord("var")
+    {
+      if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
+        find(
+          property.keyword, "\(property.name) is weak or lazy, and takes no @Observed",
+          "change it inside withChange(forKey: \"\(property.name)\") { … }")
+      } else {
+        mark(property)
+      }
+    }
+    lookAtObservers(property)
+    lookAtSetter(property, in: type)
+  }
+
+  /// `@Observed` where the first of `@objc` and `dynamic` stood.
+  private mutating func mark(_ property: PropertyDeclaration) {
+    let first = (property.start..<property.keyword).first { index in
+      tokens[index].isWord("dynamic") || tokens[index].is("@") && tokens[index + 1].text == "objc"
+    }
+    if let first { insert("@Observed ", before: first) }
+  }
+
+  private mutating func lookAtObservers(_ property: PropertyDeclaration) {
+    guard let brace = property.accessors["didSet"], let end = file.partner[brace] else { return }
+    for index in brace + 1..<end where file.enclosing[index] == brace {
+      let isOwn = tokens[index].text == property.name && !tokens[index - 1].is(".")
+      if isOwn, tokens[index + 1].is("=") {
+        find(
+          index, "the didSet of \(property.name) sets it without a test, and would never end",
+          "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }"
+        )
+      }
+    }
+  }
+
+  /// A setter tells by what it sets that is observable; else it needs a bracket.
+  private mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace]
+    else {
+      return
+    }
+    let body = brace + 1..<end
+    let names = Set(body.map { tokens[$0].text })
+    if names.contains("withChange") || names.contains("willChangeValue") { return }
+    let observable = Set(observableNames(in: type)).subtracting([property.name])
+    guard observable.isDisjoint(with: names) else { return }
+    if let root = assigned(in: body), !isObservable(root.last, beside: type), root.isOwn(type) {
+      let bracket = "withChange(of: \\.\(property.name)) {"
+      insert(" \(bracket)", after: brace)
+      let isOneLine = !tokens[end].isFirstOnLine
+      insert(isOneLine ? "} " : "}\(file.lineEnd)\(file.indentation(of: brace))", before: end)
+    } else {
+      find(
+        property.keyword, "the setter of \(property.name) may tell nobody",
+        "if it sets nothing that is observable and that the getter reads, "
+          + "set { withChange(of: \\.\(property.name)) { … } }")
+    }
+  }
+
+  /// Whether another class has an observable property of that name, which might be what is assigned to.
+  private func isObservable(_ name: String, beside type: TypeDeclaration) -> Bool {
+    project.dynamicProperties.contains { $0.key != type.name && $0.value[name] != nil }
+  }
+
+  private func observableNames(in type: TypeDeclaration) -> [String] {
+    let above = project.ancestors(of: type.name).classes.map(\.name)
+    return ([type.name] + above).flatMap {
+      project.dynamicProperties[$0].map { Array($0.keys) } ?? []
+    }
+  }
+
+  private struct Assigned {
+    var first: String
+    var last: String
+
+    /// Whether the class stores what is assigned to, and nobody observes that.
+    func isOwn(_ type: TypeDeclaration) -> Bool {
+      type.properties.contains { $0.name == first && !$0.isComputed && !$0.isDynamic }
+    }
+  }
+
+  /// What a body assigns to that is one assignment and nothing else.
+  private func assigned(in body: Range<Int>) -> Assigned? {
+    var index = body.lowerBound
+    if tokens[index].text == "self", tokens[index + 1].is(".") { index += 2 }
+    guard tokens[index].kind == .identifier else { return nil }
+    let first = tokens[index].name
+    while tokens[index + 1].is("."), tokens[index + 2].kind == .identifier { index += 2 }
+    guard tokens[index + 1].is("="), index + 2 < body.upperBound else { return nil }
+    let value = index + 2..<body.upperBound
+    let isOne = value.dropFirst().allSatisfy {
+      !(file.isStatementStart($0) && file.enclosing[$0] == body.lowerBound - 1)
+    }
+    return isOne ? Assigned(first: first, last: tokens[index].name) : nil
+  }
+}

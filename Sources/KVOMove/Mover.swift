@@ -1,0 +1,157 @@
+/// Moves sources of Apple's platforms to KVORuntime: what the documented edits change, and what a human has to look at.
+/// Nothing is changed that no edit names, and what can't be read is left as it is. A source that has been moved is
+/// changed by nothing when it is moved again. No rule of Behaviour is kept here; Documentation/KVOMove.md says what
+/// is done, and each edit stands in a file `Mover+….swift`.
+import SwiftSource
+
+/// How observable properties are written.
+public enum ObservableStyle: Sendable {
+  /// `@KVO` before the class.
+  case macro
+  /// `@Observed` before each property, with `registerKeys` for what is found by its name otherwise.
+  case wrapper
+}
+
+public struct MovedSource: Sendable {
+  public var path: String
+  /// The source after all edits.
+  public var text: String
+  /// In the order of their places.
+  public var edits: [Edit]
+  public var findings: [Finding]
+  /// What the edits change; empty if there are none.
+  public var diff: String
+}
+
+/// Moves sources that belong together: a class's superclass may stand in another one.
+/// - Complexity: O(the sources' length).
+public func move(
+  _ sources: [(path: String, text: String)], style: ObservableStyle = .wrapper
+) -> [MovedSource] {
+  var (files, results) = ([SourceFile](), [String: MovedSource]())
+  for (path, text) in sources {
+    do throws(SourceProblem) {
+      files.append(try SourceFile(path: path, text: text))
+    } catch {
+      let finding = Finding(
+        line: error.line, reason: "can't be read: \(error.message)", advice: "it is left as it is")
+      results[path] = MovedSource(path: path, text: text, edits: [], findings: [finding], diff: "")
+    }
+  }
+  let project = Project(files)
+  for (index, file) in files.enumerated() {
+    var mover = Mover(project, index, style)
+    results[file.path] = mover.result()
+  }
+  return sources.map { results[$0.path]! }
+}
+
+struct Mover {
+  let project: Project
+  let file: SourceFile
+  let types: [TypeDeclaration]
+  let style: ObservableStyle
+  var edits: [Edit] = []
+  private(set) var findings: [Finding] = []
+  /// Where a `try` has been put.
+  var attempted: Set<Int> = []
+  var needsRuntime = false
+  var needsFoundation = false
+
+  init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
+    (self.project, self.style) = (project, style)
+    (file, types) = (project.files[index], project.types[index])
+  }
+
+  mutating func result() -> MovedSource {
+    for type in types { moveType(type) }
+    moveAttributes()
+    moveStrings()
+    moveNames()
+    findLeftovers()
+    moveImports()
+    let ordered = edits.ordered()
+    let bytes = ordered.applied(to: file.bytes, in: 0..<file.bytes.count)
+    return MovedSource(
+      path: file.path, text: String(decoding: bytes, as: UTF8.self), edits: ordered,
+      findings: Set(findings).sorted { ($0.line, $0.reason) < ($1.line, $1.reason) },
+      diff: UnifiedDiff(file.bytes, ordered).text(path: file.path))
+  }
+
+  // MARK: - What edits are made of
+
+  var tokens: [Token] { file.tokens }
+
+  mutating func replace(_ token: Int, by text: String) {
+    edits.append(Edit(tokens[token].offset..<tokens[token].endOffset, text))
+  }
+
+  mutating func replace(_ range: Range<Int>, by text: String) {
+    let bytes = tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset
+    edits.append(Edit(bytes, text))
+  }
+
+  mutating func insert(_ text: String, before token: Int) {
+    edits.append(Edit(tokens[token].offset..<tokens[token].offset, text))
+  }
+
+  mutating func insert(_ text: String, after token: Int) {
+    edits.append(Edit(tokens[token].endOffset..<tokens[token].endOffset, text))
+  }
+
+  /// Removes tokens with the space behind them, in favour of a text. Comments stay.
+  mutating func remove(_ range: Range<Int>, for text: String = "") {
+    let next = tokens[range.upperBound]
+    let isBlank = next.leadingTrivia.allSatisfy(\.isWhitespace)
+    let end = isBlank ? next.offset : tokens[range.upperBound - 1].endOffset
+    edits.append(Edit(tokens[range.lowerBound].offset..<end, text))
+  }
+
+  mutating func find(_ token: Int, _ reason: String, _ advice: String) {
+    findings.append(Finding(line: tokens[token].line, reason: reason, advice: advice))
+  }
+
+  // MARK: - Imports
+
+  /// Foundation stays, since only its author knows what else of it a source uses; the runtime's come beside it.
+  private mutating func moveImports() {
+    var (imported, last) = (Set<String>(), Int?.none)
+    for index in tokens.indices where file.isDeclaration(index, of: ["import"]) {
+      imported.insert(tokens[index + 1].text)
+      if ["Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData"].contains(
+        tokens[index + 1].text)
+      {
+        last = index + 1
+      }
+    }
+    guard needsRuntime, let last else { return }
+    let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
+    let missing = modules.filter { !imported.contains($0) }
+    guard !missing.isEmpty else { return }
+    let next = tokens[last + 1]
+    guard let end = next.leadingTrivia.unicodeScalars.firstIndex(of: "\n") else {
+      insert(missing.map { "\(file.lineEnd)import \($0)" }.joined(), after: last)
+      return
+    }
+    let line =
+      next.triviaOffset
+      + next.leadingTrivia.utf8.distance(from: next.leadingTrivia.startIndex, to: end) + 1
+    edits.append(Edit(line..<line, missing.map { "import \($0)\(file.lineEnd)" }.joined()))
+  }
+}
+
+extension SourceFile {
+  /// What ends the source's lines.
+  var lineEnd: String {
+    let first = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    return first.map { $0 > 0 && bytes[$0 - 1] == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
+  }
+
+  /// The white space before the first token of a token's line.
+  func indentation(of index: Int) -> String {
+    var first = index
+    while first > 0, !tokens[first].isFirstOnLine { first -= 1 }
+    return String(
+      tokens[first].leadingTrivia.reversed().prefix { $0 == " " || $0 == "\t" }.reversed())
+  }
+}

@@ -1,0 +1,223 @@
+/// A source as the edits look at it: one row of tokens, what is interpolated in strings among them, with the partner
+/// of each bracket and what each brace opens. No rule of Behaviour is kept here; it relies on SwiftSource's lexer.
+import SwiftSource
+
+/// What a brace opens.
+enum Block: Hashable {
+  case type
+  case function(throwing: Bool)
+  case accessors
+  /// `get`, `set`, `didSet`, `willSet`.
+  case accessor
+  case control
+  case doCatch
+  case closure
+}
+
+struct SourceFile {
+  let path: String
+  let bytes: [UInt8]
+  /// The last is the end of the file.
+  let tokens: [Token]
+  /// The other bracket of each bracket.
+  private(set) var partner: [Int: Int] = [:]
+  /// What each opening brace opens.
+  private(set) var blocks: [Int: Block] = [:]
+  /// The bracket that is open at each token.
+  private(set) var enclosing: [Int?] = []
+
+  /// Throws the first thing that can't be read.
+  init(path: String, text: String) throws(SourceProblem) {
+    let lexed = LexedSource(text)
+    if let problem = lexed.problems.first {
+      throw SourceProblem(line: problem.line, message: problem.message)
+    }
+    self.path = path
+    bytes = Array(text.utf8)
+    tokens = Self.flattened(lexed.tokens) + [lexed.tokens.last!]
+    try pair()
+    findBlocks()
+  }
+
+  /// The tokens with what is interpolated after each string, in parentheses, but for the end.
+  private static func flattened(_ tokens: [Token]) -> [Token] {
+    var flat: [Token] = []
+    for token in tokens.dropLast() {
+      flat.append(token)
+      for inner in token.interpolations {
+        let (first, last) = (inner.first!, inner.last!)
+        flat.append(bracket("(", at: first.triviaOffset - 1, like: first))
+        flat += flattened(inner)
+        flat.append(bracket(")", at: last.offset, like: last))
+      }
+    }
+    return flat
+  }
+
+  private static func bracket(_ text: String, at offset: Int, like token: Token) -> Token {
+    var bracket = token
+    (bracket.kind, bracket.text, bracket.offset) = (.punctuation, text, offset)
+    (bracket.leadingTrivia, bracket.interpolations) = ("", [])
+    return bracket
+  }
+
+  private mutating func pair() throws(SourceProblem) {
+    let closing = ["(": ")", "[": "]", "{": "}"]
+    var open: [Int] = []
+    for (index, token) in tokens.enumerated() {
+      let isBracket = token.kind == .punctuation
+      if isBracket, closing.values.contains(token.text) {
+        guard let last = open.popLast(), closing[tokens[last].text] == token.text else {
+          throw SourceProblem(line: token.line, message: "\(token.text) without its partner")
+        }
+        (partner[last], partner[index]) = (index, last)
+      }
+      enclosing.append(open.last)
+      if isBracket, closing[token.text] != nil { open.append(index) }
+    }
+    if let last = open.last {
+      throw SourceProblem(
+        line: tokens[last].line, message: "\(tokens[last].text) without its partner")
+    }
+  }
+
+  // MARK: - Blocks
+
+  private static let typeWords: Set = ["class", "struct", "enum", "extension", "protocol", "actor"]
+  private static let controlWords: Set = [
+    "if", "guard", "for", "while", "switch", "else", "repeat", "defer",
+  ]
+
+  private mutating func findBlocks() {
+    /// What the next brace opens, for each bracket that is open.
+    var pending: [Int?: (block: Block, at: Int)] = [:]
+    for index in tokens.indices {
+      let level = enclosing[index]
+      if tokens[index].is("{") {
+        blocks[index] = kind(ofBraceAt: index, pending[level]?.block)
+        pending[level] = nil
+      } else if beginsType(index) {
+        pending[level] = (.type, index)
+      } else if isDeclaration(index, of: ["func", "init", "deinit", "subscript"]) {
+        pending[level] = (.function(throwing: isThrowing(index)), index)
+      } else if isDeclaration(index, of: ["var"]) {
+        pending[level] = nil
+        if let brace = accessorBrace(ofVariableAt: index) { blocks[brace] = .accessors }
+      } else if isDeclaration(index, of: Self.controlWords) {
+        pending[level] = (.control, index)
+      } else if isDeclaration(index, of: ["catch"]) {
+        pending[level] = (.control, index)
+      }
+    }
+  }
+
+  private func kind(ofBraceAt index: Int, _ pending: Block?) -> Block {
+    if blocks[index] == .accessors { return .accessors }
+    if index > 0, isDeclaration(index - 1, of: ["do"]) {
+      let next = partner[index]! + 1
+      return isDeclaration(next, of: ["catch"]) ? .doCatch : .control
+    }
+    if index > 0, isAccessorHead(before: index) { return .accessor }
+    return pending ?? .closure
+  }
+
+  private func isAccessorHead(before brace: Int) -> Bool {
+    var index = brace - 1
+    if tokens[index].is(")"), let open = partner[index] { index = open - 1 }
+    guard index >= 0, let outer = enclosing[brace], blocks[outer] == .accessors else {
+      return false
+    }
+    return ["get", "set", "didSet", "willSet", "_modify", "_read", "init", "throws", "async"]
+      .contains(tokens[index].text)
+  }
+
+  /// A keyword that is no member's name or label.
+  func isDeclaration(_ index: Int, of words: Set<String>) -> Bool {
+    guard tokens.indices.contains(index), words.contains(tokens[index].text) else { return false }
+    let isWord = tokens[index].kind == .keyword || tokens[index].kind == .identifier
+    return isWord && !(index > 0 && tokens[index - 1].is(".")) && !tokens[index + 1].is(":")
+  }
+
+  func beginsType(_ index: Int) -> Bool {
+    guard isDeclaration(index, of: Self.typeWords), tokens[index + 1].kind == .identifier,
+      index == 0 || !tokens[index - 1].is(":") && !tokens[index - 1].is(",")
+    else { return false }
+    // `class func`, `class override var`, but `class dynamic {`.
+    return !(tokens[index].text == "class" && !isTypeName(index + 1))
+      && !(tokens[index].text == "actor" && !isTypeName(index + 1))
+  }
+
+  private func isTypeName(_ index: Int) -> Bool {
+    let after = tokens[index + 1]
+    return after.is("{") || after.is(":") || after.is("<") || after.isWord("where")
+  }
+
+  private func isThrowing(_ index: Int) -> Bool {
+    var index = index + 1
+    while index < tokens.count, !tokens[index].is("{"), !tokens[index].is("}") {
+      if tokens[index].isWord("throws") || tokens[index].isWord("rethrows") { return true }
+      index = partner[index].map { $0 > index ? $0 + 1 : index + 1 } ?? index + 1
+    }
+    return false
+  }
+
+  /// The brace of a variable's accessors or observers, if it has any.
+  func accessorBrace(ofVariableAt index: Int) -> Int? {
+    var (position, hasValue) = (index + 1, false)
+    while position < tokens.count {
+      let token = tokens[position]
+      if token.is("{") {
+        guard hasValue else { return position }
+        // After a value it is observers, or a closure.
+        let next = tokens[position + 1]
+        if next.isWord("didSet") || next.isWord("willSet") { return position }
+      } else if token.is("}") || token.is(";") || token.is(")") || token.kind == .endOfFile {
+        return nil
+      } else if token.is("=") {
+        hasValue = true
+      } else if position > index + 1, isStatementStart(position) {
+        return nil
+      }
+      position = partner[position].map { $0 > position ? $0 + 1 : position + 1 } ?? position + 1
+    }
+    return nil
+  }
+
+  // MARK: - Statements
+
+  /// Whether a token is the first of a line that continues nothing.
+  func isStatementStart(_ index: Int) -> Bool {
+    guard index > 0, tokens[index].isFirstOnLine else { return false }
+    let (before, token) = (tokens[index - 1], tokens[index])
+    if token.kind == .operator && !isPrefix(index) || token.is(".") || token.is(",")
+      || token.is(":") || token.is("{")
+    {
+      return false
+    }
+    if before.kind == .operator, !isPostfix(index - 1) { return false }
+    return !before.is(",") && !before.is(":") && !before.is("(") && !before.is("[")
+      && !before.is(".")
+      && !token.isWord("as") && !token.isWord("is")
+  }
+
+  private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
+
+  private func isPostfix(_ index: Int) -> Bool {
+    index > 0 && tokens[index].leadingTrivia.isEmpty
+      && (tokens[index].text == "?" || tokens[index].text == "!" || tokens[index].text == ">"
+        || tokens[index].text.allSatisfy { "?!>".contains($0) })
+  }
+
+  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  func text(ofTokens range: Range<Int>) -> String {
+    range.isEmpty
+      ? "" : text(tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset)
+  }
+}
+
+/// Why a source can't be read.
+struct SourceProblem: Error {
+  var line: Int
+  var message: String
+}

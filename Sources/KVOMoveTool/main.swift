@@ -1,0 +1,89 @@
+/// The program `kvo-move`: reads the Swift files of folders, shows what KVOMove would change, and writes it where asked.
+/// No rule of Behaviour is kept here.
+import Foundation
+import KVOMove
+
+let usage = """
+  Usage: kvo-move [--write] [--macro | --without-macro] FOLDER|FILE...
+
+  Shows as a unified diff what moves Swift code of Apple's platforms to KVORuntime, and lists what needs a human by
+  file and line. Writes after a "y", if it is run on a terminal, or at once with --write; not otherwise.
+
+    --write          write without asking
+    --macro          observable classes are @KVO classes
+    --without-macro  observable properties are @Observed, and classes have registerKeys (the default)
+  """
+
+func fail(_ message: String) -> Never {
+  FileHandle.standardError.write(Data("kvo-move: \(message)\n".utf8))
+  exit(2)
+}
+
+/// The Swift files of a folder, without what is hidden: a build's own are among that.
+func sources(at path: String) -> [String] {
+  var isFolder: ObjCBool = false
+  guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+    fail("there is no \(path)")
+  }
+  guard isFolder.boolValue else { return [path] }
+  guard let walk = FileManager.default.enumerator(atPath: path) else { fail("can't read \(path)") }
+  let names = walk.compactMap { $0 as? String }.filter { name in
+    name.hasSuffix(".swift") && !name.split(separator: "/").contains { $0.hasPrefix(".") }
+  }
+  return names.sorted().map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+}
+
+var (writes, style, paths) = (false, ObservableStyle.wrapper, [String]())
+for argument in CommandLine.arguments.dropFirst() {
+  switch argument {
+  case "--write": writes = true
+  case "--macro": style = .macro
+  case "--without-macro": style = .wrapper
+  case "--help", "-h":
+    print(usage)
+    exit(0)
+  case _ where argument.hasPrefix("-"): fail("unknown option \(argument)\n\(usage)")
+  default: paths.append(argument)
+  }
+}
+if paths.isEmpty { fail("no folder\n\(usage)") }
+
+var read: [(path: String, text: String)] = []
+for path in paths.flatMap(sources(at:)) where !read.contains(where: { $0.path == path }) {
+  guard let data = FileManager.default.contents(atPath: path) else { fail("can't read \(path)") }
+  guard let text = String(validating: data, as: UTF8.self) else {
+    print("\(path):1: is not UTF-8: it is left as it is")
+    continue
+  }
+  read.append((path, text))
+}
+
+let moved = move(read, style: style)
+let changed = moved.filter { !$0.edits.isEmpty }
+for source in changed { print(source.diff, terminator: "") }
+let count = moved.reduce(0) { $0 + $1.findings.count }
+if count > 0 {
+  print("\nFor you to look at:")
+  for source in moved {
+    for finding in source.findings {
+      print("\(source.path):\(finding.line): \(finding.reason): \(finding.advice)")
+    }
+  }
+}
+print("\n\(read.count) files read, \(changed.count) to change, \(count) places to look at")
+
+if !changed.isEmpty, !writes, isatty(STDIN_FILENO) == 1 {
+  print("Write? [y/N] ", terminator: "")
+  fflush(nil)
+  writes = readLine()?.lowercased() == "y"
+}
+if writes {
+  for source in changed {
+    do {
+      try Data(source.text.utf8).write(to: URL(fileURLWithPath: source.path), options: .atomic)
+    } catch {
+      fail("can't write \(source.path): \(error.localizedDescription)")
+    }
+  }
+  print("\(changed.count) files written")
+}

@@ -1,0 +1,282 @@
+/// What kvo-move makes of small sources, what it tells of them, and that it leaves all else as it is.
+import Foundation
+import KVOMove
+import SwiftSource
+import Testing
+
+@Suite struct MoveTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var there: String
+    var here: String
+    var testDescription: String { there }
+
+    init(_ there: String, _ here: String) { (self.there, self.here) = (there, here) }
+  }
+
+  static func moved(_ source: String, _ style: ObservableStyle = .wrapper) -> MovedSource {
+    move([(path: "A.swift", text: source)], style: style)[0]
+  }
+
+  static let edits = [
+    Case("class A: NSObject {}", "class A: KVOObject {}"),
+    Case("class A : NSObject, P<Int> {}", "class A : KVOObject, P<Int> {}"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 }", "class A: KVOObject { @Observed var x = 0 }"),
+    Case(
+      "class A: NSObject { dynamic private(set) var x: [Int] }",
+      "class A: KVOObject { @Observed private(set) var x: [Int] }"),
+    Case(
+      "class A: NSObject {\n  @objc\n  dynamic var x = 0\n}",
+      "class A: KVOObject {\n  @Observed var x = 0\n}"),
+    Case(
+      "@objcMembers class A: NSObject { func f() {} }", "class A: KVOObject { func f() {} }"),
+    Case(
+      "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }",
+      "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }"),
+    Case(
+      "// class A: NSObject\n/* #keyPath(A.b) /* & */ */",
+      "// class A: NSObject\n/* #keyPath(A.b) /* & */ */"),
+    Case("let k = #keyPath(Person.address.city)", "let k = \"address.city\""),
+    Case("let k = \"\\(#keyPath(name))!\"", "let k = \"\\(\"name\")!\""),
+    Case("let k = #\"#keyPath(A.b) \\(c)\"#", "let k = #\"#keyPath(A.b) \\(c)\"#"),
+    Case(
+      "func f() { a.setValue(1, forKey: \"x\") }", "func f() { try! a.setValue(1, forKey: \"x\") }"),
+    Case(
+      "func f() throws { a.setValue(1, forKey: \"x\") }",
+      "func f() throws { try a.setValue(1, forKey: \"x\") }"),
+    Case(
+      "func f() throws { g { a.setValue(1, forKey: \"x\") } }",
+      "func f() throws { g { try! a.setValue(1, forKey: \"x\") } }"),
+    Case(
+      "func f() { do { a?.b.setValue(1, forKey: \"x\") } catch {} }",
+      "func f() { do { try a?.b.setValue(1, forKey: \"x\") } catch {} }"),
+    Case(
+      "let v = a.value(forKey: \"x\") as? Int ?? b.value(forKey: \"y\") as! Int",
+      "let v = try! a.value(forKey: \"x\") as? Int ?? b.value(forKey: \"y\") as! Int"),
+    Case("let v = try a.value(forKey: \"x\")", "let v = try a.value(forKey: \"x\")"),
+    Case("try f(a.value(forKey: k), 1)", "try f(a.value(forKey: k), 1)"),
+    Case("try x = [a.value(forKey: k)]", "try x = [a.value(forKey: k)]"),
+    Case("a.value(forKey: k, at: p)", "a.value(forKey: k, at: p)"),
+    Case("let v = a.value(for: x)", "let v = a.value(for: x)"),
+    Case("let v = -a[0].b(c).value(forKey: k)", "let v = try! -a[0].b(c).value(forKey: k)"),
+    Case("return a.value(forKey: k)", "return try! a.value(forKey: k)"),
+    Case(
+      "private var c = 0\nfunc f() { o.addObserver(s, forKeyPath: k, options: [], context: &c) }",
+      "private let c = KVOContext()\n"
+        + "func f() { try! o.addObserver(s, forKeyPath: k, options: [], context: c) }"),
+    Case(
+      "private var c = 0\nfunc f() { use(&c)\n if context == &c {} }",
+      "private var c = 0\nfunc f() { use(&c)\n if context == &c {} }"),
+    Case(
+      "let v = a.value(forKeyPath: \"b.@sum.c\") as! Double",
+      "let v = try! a.value(forKeyPath: \"b.@sum.c\") as? Double ?? 0"),
+    Case(
+      "switch v {\ncase is NSNull: break\ndefault: break }",
+      "switch v {\ncase Optional<Any>.none: break\ndefault: break }"),
+    Case(
+      "import Foundation\r\nclass A: NSObject {\r\n}\r\n",
+      "import Foundation\r\nimport KVORuntime\r\nclass A: KVOObject {\r\n}\r\n"),
+    Case(
+      "class A: NSObject { override func isEqual(_ object: Any?) -> Bool { false } }",
+      "class A: KVOObject { override func isEqual(_ object: KVOObject) -> Bool { false } }"),
+    Case(
+      "class A: NSObject { override var hash: Int { x ^ y } }",
+      "class A: KVOObject { override func hash(into hasher: inout Hasher) { hasher.combine(x ^ y) } }"
+    ),
+    Case(
+      "class A: NSObject { override var description: String { \"a\" } }",
+      "class A: KVOObject, CustomStringConvertible { var description: String { \"a\" } }"),
+    Case(
+      "class A: NSView { @objc func act() {} }", "class A: NSView { @objc func act() {} }"),
+    Case("let r = /class A: NSObject/", "let r = /class A: NSObject/"),
+    Case(
+      "class A: NSObject {\n#if os(macOS)\n  @objc dynamic var x = 0\n#endif\n}",
+      "class A: KVOObject {\n#if os(macOS)\n  @Observed var x = 0\n#endif\n}"),
+    Case(
+      "class A: Operation { func f() { willChangeValue(forKey: \"isFinished\") } }",
+      "class A: KVOOperation, @unchecked Sendable { func f() { willChangeValue(forKey: \"isFinished\") } }"
+    ),
+  ]
+
+  @Test("each edit is made, and where it is not meant nothing is", arguments: edits)
+  func edit(_ edit: Case) {
+    #expect(Self.moved(edit.there).text == edit.here)
+    #expect(Self.moved(edit.here).edits.isEmpty)
+  }
+
+  @Test("what names say is said by registerKeys") func keys() {
+    let source = """
+      class A: NSObject {
+        @objc dynamic var x = 0 { didSet {} }
+        @objc dynamic var y: Int { x }
+        @objc class func keyPathsForValuesAffectingY() -> Set<String> { ["x"] }
+      }
+      """
+    let text = Self.moved(source).text
+    #expect(text.contains("keys.stored(\"x\", \\.x)"))
+    #expect(
+      text.contains("keys.computed(\"y\", \\.y, affectedBy: self.keyPathsForValuesAffectingY())"))
+    let macro = Self.moved(source, .macro).text
+    #expect(macro.hasPrefix("@KVO class A: KVOObject {\n  var x = 0"))
+    #expect(!macro.contains("registerKeys"))
+  }
+
+  static let findings = [
+    Case("class A: NSView { @objc dynamic var x = 0 }", "no KVOObject"),
+    Case("class A: NSObject { @objc dynamic weak var x: A? }", "weak or lazy"),
+    Case("class A: NSObject { @objc dynamic var x = 0 { didSet { x = 1 } } }", "without a test"),
+    Case(
+      "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
+      "may tell nobody"),
+    Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
+    Case("b = change[.newKey] is NSNull", "never so"),
+    Case("x.observationInfo = nil", "picture"),
+    Case("if let info = a.observationInfo {}", "picture"),
+    Case("objc_setAssociatedObject(a, k, v, p)", "associated"),
+    Case("let p = NSPredicate(format: f)", "predicates"),
+    Case("let m = Mirror(reflecting: a)", "labels"),
+    Case("let s = #selector(A.b)", "selectors"),
+    Case("let n = a.value(forKey: \"x\") as! NSNumber", "NSNumber"),
+    Case(
+      "class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double",
+      "an integer"),
+    Case("let k = change[.kindKey] as? UInt", "no number"),
+    Case("class A: Operation {}", "tells nobody"),
+    Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "tells nobody"),
+    Case("f.bind(.value, to: m, withKeyPath: k, options: nil)", "AppKit"),
+    Case("let s = \"", "can't be read"),
+    Case("func f() { (", "can't be read"),
+  ]
+
+  @Test("what needs a human is told with its line", arguments: findings)
+  func finding(_ finding: Case) {
+    let found = Self.moved("\n\n" + finding.there).findings
+    #expect(found.contains { $0.line == 3 && $0.reason.contains(finding.here) }, "\(found)")
+  }
+
+  @Test("a superclass and an extension may stand in other files") func files() {
+    let moved = move([
+      ("A.swift", "class A: B { @objc dynamic var x = 0 }"), ("B.swift", "class B: NSObject {}"),
+      ("C.swift", "extension A { @objc dynamic var y: Int { x } }"),
+    ])
+    #expect(moved[0].text.hasPrefix("class A: B { @Observed var x = 0"))
+    #expect(moved[0].text.contains("keys.computed(\"y\", \\.y)"))
+    #expect(moved[2].text == "extension A { var y: Int { x } }")
+  }
+
+  @Test("the diff has the lines that differ, with three around") func diff() {
+    let source = (1...9).map { "// \($0)\n" }.joined() + "class A: NSObject {}\n// end"
+    #expect(
+      Self.moved(source).diff == """
+        --- A.swift
+        +++ A.swift
+        @@ -7,5 +7,5 @@
+         // 7
+         // 8
+         // 9
+        -class A: NSObject {}
+        +class A: KVOObject {}
+         // end
+        \\ No newline at end of file
+
+        """)
+  }
+
+  @Test("the page's example says what the program says") func page() throws {
+    let page = try String(
+      contentsOf: Self.root.appending(path: "Documentation/KVOMove.md"), encoding: .utf8)
+    let example = try #require(page.range(of: "<!-- moved: Album.swift -->\n```swift\n"))
+    let blocks = page[example.upperBound...].components(separatedBy: "\n```")
+    let moved = move([("Album.swift", blocks[0] + "\n")])[0]
+    let findings = moved.findings.map { "Album.swift:\($0.line): \($0.reason): \($0.advice)" }
+    #expect(blocks[1].contains("kvo-move Album.swift"))
+    let said = "\n" + moved.diff + "\nFor you to look at:\n" + findings.joined(separator: "\n")
+    #expect(blocks[2].hasPrefix(said), "\(said)")
+  }
+
+  // MARK: - Many sources
+
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  static func sources(in folder: String) -> [(path: String, text: String)] {
+    let walk = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+    return (walk?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map {
+      name in
+      let path = root.appending(path: folder).appending(path: name)
+      return (
+        name,
+        String(decoding: FileManager.default.contents(atPath: path.path) ?? Data(), as: UTF8.self)
+      )
+    }
+  }
+
+  @Test("what has been moved is not changed again") func moving() {
+    for folder in ["Tests/Migration/Originals", "Tests/Migration/Corpus"] {
+      let sources = Self.sources(in: folder)
+      #expect(sources.count >= 9)
+      for source in sources {
+        let once = move([source])[0]
+        #expect(!once.edits.isEmpty, "\(source.path)")
+        #expect(Self.moved(once.text).diff == "", "\(source.path)")
+      }
+    }
+  }
+
+  @Test("this package's own sources are left as they are") func own() {
+    for folder in [
+      "Sources/KVORuntime", "Sources/SwiftSource", "Sources/KVOFoundation", "Examples", "Snippets",
+    ] {
+      let sources = Self.sources(in: folder)
+      #expect(!sources.isEmpty)
+      for moved in move(sources) {
+        #expect(moved.diff == "", "\(moved.path)")
+        #expect(
+          !moved.findings.contains { $0.reason.hasPrefix("can't be read") },
+          "\(moved.path): \(moved.findings)")
+      }
+    }
+  }
+
+  @Test("sources with tokens left out, doubled and exchanged are moved, or told to be unreadable")
+  func mutated() {
+    var generator = Seeded(state: 42)
+    for source in Self.sources(in: "Tests/Migration/Corpus") {
+      let tokens = LexedSource(source.text).tokens.map { $0.leadingTrivia + $0.text }
+      for _ in 0..<40 {
+        var changed = tokens
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+          let index = Int.random(in: changed.indices, using: &generator)
+          switch Int.random(in: 0..<3, using: &generator) {
+          case 0: changed.remove(at: index)
+          case 1: changed.insert(changed[index], at: index)
+          default: changed.swapAt(index, Int.random(in: changed.indices, using: &generator))
+          }
+        }
+        let text = changed.joined()
+        let moved = Self.moved(text)
+        #expect(
+          moved.text == Self.applied(moved.edits, to: text), "outside of edits something differs")
+        if moved.findings.contains(where: { $0.reason.hasPrefix("can't be read") }) {
+          #expect(moved.text == text)
+        }
+      }
+    }
+  }
+
+  /// The text with some of its bytes replaced, from its end to its beginning, by other means than the tool's.
+  static func applied(_ edits: [Edit], to text: String) -> String {
+    var bytes = Array(text.utf8)
+    for edit in edits.reversed() { bytes.replaceSubrange(edit.range, with: Array(edit.text.utf8)) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return state ^ (state >> 29)
+    }
+  }
+}
