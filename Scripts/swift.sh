@@ -7,7 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # What users import besides KVORuntime, with a module that each may show in its interface.
 further_modules=(KVOFoundation KVOTesting)
 
-# Builds the Swift modules and sets module_flags, by which they and those of C are found.
+# Builds the Swift modules and sets module_flags, by which they and those of C are found, and plugin_flags, by which
+# swiftc finds the macros.
 build_module() {
   local bin map module
   for module in KVORuntime "${further_modules[@]}"; do
@@ -15,6 +16,7 @@ build_module() {
   done
   bin=$(swift build "${debug[@]}" --show-bin-path)
   module_flags=(-I "$bin/Modules")
+  plugin_flags=(-load-plugin-executable "$bin/KVOMacros-tool#KVOMacros")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do
     module_flags+=(-Xcc "-fmodule-map-file=$map")
   done
@@ -31,7 +33,7 @@ symbol_graph() {
 
 # sample_graph FILE FOLDER: the same for a sample of a module.
 sample_graph() {
-  swiftc -swift-version 6 -parse-as-library -emit-module -module-name Sample "${module_flags[@]}" \
+  swiftc -swift-version 6 -parse-as-library -emit-module -module-name Sample "${module_flags[@]}" "${plugin_flags[@]}" \
     "$root/$1" -o "$2/Sample.swiftmodule"
   symbol_graph Sample "$2" -I "$2"
 }

@@ -24,17 +24,7 @@ struct Field {
 
   var isObserved: Bool { form == .observed }
   /// Under which key the property is known.
-  var key: String {
-    if isObserved { return String(name.dropFirst()) }
-    return isOfMacro ? String(name.dropFirst(Field.referencePrefix.count)) : name
-  }
-
-  /// What the macro `@KVO` stores a weak or unowned property under.
-  static let referencePrefix = "_kvo_"
-
-  private var isOfMacro: Bool {
-    name.hasPrefix(Field.referencePrefix) && ReferenceForm(form) != nil
-  }
+  var key: String { isObserved ? String(name.dropFirst()) : name }
   /// Swift has no lazy, weak or unowned property with a wrapper.
   var takesWrapper: Bool { form == .plain }
 }
@@ -91,16 +81,25 @@ extension Field {
       form == .observed || !kvo_swift_has_own_form(fieldType)
     else { return nil }
     self.init(
-      name: form == .lazy ? String(name.dropFirst(Field.lazyPrefix.count)) : name,
+      name: form.nameOfProperty(name),
       offset: kvo_swift_field_offset(metadata, index),
       type: (type as? any ObservedStorage.Type)?.valueType ?? ValueType.of(any: type),
       form: form, isVariable: field.is_variable)
   }
 
   fileprivate static let lazyPrefix = "$__lazy_storage_$_"
+  /// What the macro `@KVO` stores a weak or unowned property under.
+  static let referencePrefix = "_kvo_"
 }
 
 extension Field.Form {
+  /// Of a property that is stored under another name.
+  fileprivate func nameOfProperty(_ name: String) -> String {
+    let prefix = self == .lazy ? Field.lazyPrefix : Field.referencePrefix
+    let isHidden = self == .lazy || ReferenceForm(self) != nil && name.hasPrefix(prefix)
+    return isHidden ? String(name.dropFirst(prefix.count)) : name
+  }
+
   /// - Parameter ownership: the mark in the type's mangled name, 0 for a strong reference.
   fileprivate init?(_ name: String, _ type: Any.Type, _ ownership: CChar) {
     let isReference = ReferenceForm.isReference(type)

@@ -57,7 +57,8 @@ private func allocatedSize(of object: KVOObject) -> Int {
     let boat = Boat(log.keep(Sailor("Port")))
     log.observe(boat, \.length, [.new])
     try boat.setValue(-5, forKey: "length")
-    #expect(boat.length == 0 && log.take() == ["a new -5.0", "a new 0.0"])
+    #expect(boat.length == 0)
+    #expect(log.take() == ["a new 0.0"])
     try boat.setValue(8, forKey: "area")
     #expect(boat.length == 4)
     try boat.setValuesForKeys(["length": -1, "name": nil])
@@ -68,7 +69,7 @@ private func allocatedSize(of object: KVOObject) -> Int {
   func overrides() throws {
     let ship = Ship(log.keep(Sailor("Port")))
     try ship.setValue(-5, forKey: "length")
-    #expect(ship.set == [0, -5] || ship.set == [-5, 0] || ship.set == [0], "\(ship.set)")
+    #expect(ship.set == [0, 0])  // what its superclass corrects, and what was set
     try ship.setValue(9, forKey: "area")
     #expect(ship.length == 4)
     #expect(try ship.value(forKey: "area") as? Double == 9)

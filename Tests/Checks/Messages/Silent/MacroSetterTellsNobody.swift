@@ -1,0 +1,9 @@
+// warns: MacroSetterTellsNobody.swift:8:7: warning: @KVO: assigning to "index" tells its observers of nothing, unless what its setter changes is observed; change it inside withChange(of: \.index), or mark the property @KVOTracked if it is.
+import KVORuntime
+
+final class Model { var index = 0 }
+
+@KVO class Pager: KVOObject {
+  let model = Model()
+  var index: Int { get { model.index } set { model.index = newValue } }
+}
