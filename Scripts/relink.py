@@ -4,6 +4,7 @@ What is to be linked is read from the package manager's build of the tests. So o
 Swift code serves all of them, and neither that build nor the tree is touched.
 """
 
+import concurrent.futures
 import pathlib
 import subprocess
 
@@ -51,21 +52,40 @@ def compile_delays(into):
     return compile_source(CHAOS / "chaos.c", into, "-O1")
 
 
+def compile_overlay(into, build):
+    """The objects of all source files of the overlay, by their names. Each has all that is its own: where the
+    package manager compiles the module as a whole, its objects share that out among them, and none of
+    them can be changed for another."""
+    into.mkdir(parents=True, exist_ok=True)
+    paths = sorted(OVERLAY.rglob("*.swift"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        halves = [paths[::2], paths[1::2]]
+        made = list(pool.map(lambda half: compile_swift_sources(half, into, build, OVERLAY), halves))
+    return made[0] | made[1]
+
+
 def compile_swift_source(source, into, build, overlay):
     """The object of one source file of the overlay, whose others lie beside it: they may rely on
     no more than what they relied on when the package manager compiled them."""
-    target = into / (source.name + ".o")
-    others = [str(path) for path in sorted(overlay.rglob("*.swift")) if path != source]
+    return compile_swift_sources([source], into, build, overlay)[source.name]
+
+
+def compile_swift_sources(chosen, into, build, overlay):
+    targets = {path.name: into / (path.name + ".o") for path in chosen}
+    sources = []
+    for path in sorted(overlay.rglob("*.swift")):
+        sources += ["-primary-file", str(path)] if path.name in targets else [str(path)]
+    outputs = [word for path in chosen for word in ("-o", str(targets[path.name]))]
     maps = [build.folder / "CKVORuntime.build/module.modulemap"]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
     maps += [overlay / "SwiftRuntime/module.modulemap"]
     run(
-        ["swift-frontend", "-c", "-primary-file", str(source), *others, *SWIFT_FLAGS]
+        ["swift-frontend", "-c", *sources, *SWIFT_FLAGS]
         + ["-module-name", "KVORuntime", "-module-cache-path", str(build.folder / "RelinkModuleCache")]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
-        + ["-Xcc", f"-I{LIBRARY}/include", "-o", str(target)]
+        + ["-Xcc", f"-I{LIBRARY}/include", *outputs]
     )
-    return target
+    return targets
 
 
 class Build:
