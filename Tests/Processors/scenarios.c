@@ -9,9 +9,9 @@
 static const struct {
   const char *name;
   int least;
-} groups[] = {{"class", 1}, {"registration", 19}, {"change", 16}, {"coding", 17},
-    {"mutation", 35}, {"removal", 7}, {"shelf", 84}, {"proxy", 57}, {"diagnostics", 7},
-    {"thread", 14}, {"nesting", 5}, {"binding", 34}, {"tracking", 21}, {"fork", 6}};
+} groups[] = {{"class", 1}, {"registration", 19}, {"change", 16}, {"coding", 17}, {"mutation", 35},
+    {"removal", 7}, {"shelf", 84}, {"proxy", 57}, {"diagnostics", 7}, {"thread", 14},
+    {"nesting", 5}, {"binding", 34}, {"tracking", 21}, {"fork", 6}};
 
 enum { GROUPS = sizeof groups / sizeof *groups, MILLISECONDS = 400 };
 
