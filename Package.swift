@@ -81,7 +81,8 @@ let package = Package(
     // The macro @KVO: a program that the compiler starts, which reads Swift source by itself, since no outside package
     // can be had.
     .target(name: "SwiftSource", swiftSettings: strictSwift),
-    .macro(name: "KVOMacros", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .target(name: "KVOExpansion", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    .macro(name: "KVOMacros", dependencies: ["KVOExpansion"], swiftSettings: strictSwift),
 
     // Moves code from Apple's platforms.
     .target(name: "KVOMove", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
@@ -153,8 +154,9 @@ let package = Package(
       name: "KVOMoveTests", dependencies: ["KVOMove", "SwiftSource"], swiftSettings: strictSwift),
     .testTarget(
       name: "SwiftSourceTests", dependencies: ["SwiftSource"], swiftSettings: strictSwift),
+    // None of the tests depends on the macro itself, or all would be built as it is, for the compiler's own machine.
     .testTarget(
-      name: "KVOMacrosTests", dependencies: ["KVOMacros", "SwiftSource"],
+      name: "KVOExpansionTests", dependencies: ["KVOExpansion", "SwiftSource"],
       swiftSettings: strictSwift),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(

@@ -85,9 +85,14 @@ install_packages() {
     as_root=(sudo -n)
   fi
   echo "$what is missing: installing $*" >&2
-  "${as_root[@]}" apt-get update -qq >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "$@" >&2 || fail "apt-get could not install $*"
+  mkdir -p "$build"
+  # One at a time: checks run beside each other, and of two that fetch Debian's lists one would fail.
+  (
+    flock 9
+    "${as_root[@]}" apt-get update -qq >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends "$@" >&2
+  ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
 # run_tests OPTION... [-- OPTION...]: runs the tests, having built nothing besides: `swift test` alone

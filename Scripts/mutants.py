@@ -245,9 +245,11 @@ def pattern_of(tests):
 
 
 class Suite:
-    """The tests of one library that name rules, and which of them fail without a mutant."""
+    """The tests of one library that name rules, which of them fail without a mutant, and the objects that
+    a mutant's take the place of."""
 
-    def __init__(self, program, library, rules):
+    def __init__(self, program, library, rules, objects):
+        self.objects = objects
         self.module = library.name + "Tests"
         self.names = names_of_tests(program, self.module)
         tests = {test for rule in rules for test in self.tests_of(rule)}
@@ -309,7 +311,7 @@ def examine(path, build, suites, scratch, times):
         pattern = suite.naming(mutant.rule, mutant.by)
         objects = mutated_objects(mutant, build, folder)
         delays = [str(relink.compile_delays(folder))] if mutant.delays else []
-        program = build.link(objects, folder, *delays)
+        program = build.link(suite.objects | objects, folder, *delays)
         noticed, verdict = notices(program, pattern, suite, times)
     except (Wrong, relink.CommandFailed) as wrong:
         noticed, verdict = False, f"WRONG: {wrong}"
@@ -333,12 +335,18 @@ def chosen(wanted):
     return [path for path in paths if not wanted or named[path] & set(wanted)]
 
 
-def suites_of(paths, program):
+def suites_of(paths, build, scratch):
     """A suite for each library that is to be sabotaged."""
     rules = {}
     for path in paths:
         rules.setdefault(library_of(path), set()).add(rule_of(path))
-    return {library: Suite(program, library, rules[library]) for library in rules}
+    whole = scratch / "whole"
+    whole.mkdir(parents=True)
+    objects = {library: {} for library in rules}
+    if relink.OVERLAY in rules:
+        objects[relink.OVERLAY] = relink.compile_overlay(scratch / "overlay", build)
+    program = build.link(objects.get(relink.OVERLAY, {}), whole)
+    return {library: Suite(program, library, rules[library], objects[library]) for library in rules}
 
 
 def main():
@@ -349,10 +357,8 @@ def main():
     arguments.add_argument("wanted", nargs="*")
     given = arguments.parse_intermixed_args()
     build, scratch, paths = given.build, given.scratch, chosen(given.wanted)
-    whole = scratch / "whole"
     shutil.rmtree(scratch, ignore_errors=True)
-    whole.mkdir(parents=True)
-    suites = suites_of(paths, build.link({}, whole))
+    suites = suites_of(paths, build, scratch)
     work = functools.partial(
         examine, build=build, suites=suites, scratch=scratch, times=given.times
     )

@@ -4,6 +4,7 @@ What is to be linked is read from the package manager's build of the tests. So o
 Swift code serves all of them, and neither that build nor the tree is touched.
 """
 
+import concurrent.futures
 import pathlib
 import subprocess
 
@@ -15,6 +16,7 @@ LIBRARIES = {
     "Swift": OVERLAY,
     "Foundation": pathlib.Path("Sources/KVOFoundation"),
     "Testing": pathlib.Path("Sources/KVOTesting"),
+    "Macro": pathlib.Path("Sources/KVOExpansion"),
 }
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
 FLAGS += ["-fPIC", "-w", "-c"]
@@ -58,23 +60,40 @@ def compile_delays(into):
     return compile_source(CHAOS / "chaos.c", into, "-O1")
 
 
+def compile_overlay(into, build):
+    """The objects of all source files of the overlay, by their names. Each has all that is its own: where the
+    package manager compiles the module as a whole, its objects share that out among them, and none of
+    them can be changed for another."""
+    into.mkdir(parents=True, exist_ok=True)
+    paths = sorted(OVERLAY.rglob("*.swift"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        halves = [paths[::2], paths[1::2]]
+        made = list(
+            pool.map(lambda half: compile_swift_sources(half, into, build, OVERLAY, OVERLAY), halves)
+        )
+    return made[0] | made[1]
+
+
 def compile_swift_source(source, into, build, library, tree):
-    """The objects of one source file of a Swift library, by the names of their sources. The others lie beside
-    it in a tree of their own: they may rely on no more than what they relied on when the package manager
-    compiled them. Of the small libraries all are compiled anew: where a module was compiled as a whole, objects
-    hold parts of each other's files."""
-    everything = sorted(tree.rglob("*.swift"))
-    primary = [source] if library == OVERLAY else everything
-    objects = {path.name: into / (path.name + ".o") for path in primary}
+    """The object of one source file of the overlay, or those of all files of a smaller library, by the
+    sources' names. The others lie beside it in a tree of their own: they may rely on no more than what they
+    relied on when the package manager compiled them."""
+    chosen = [source] if library == OVERLAY else sorted(tree.rglob("*.swift"))
+    return compile_swift_sources(chosen, into, build, library, tree)
+
+
+def compile_swift_sources(chosen, into, build, library, tree):
+    objects = {path.name: into / (path.name + ".o") for path in chosen}
+    sources = []
+    for path in sorted(tree.rglob("*.swift")):
+        sources += ["-primary-file", str(path)] if path in chosen else [str(path)]
     maps = [build.folder / "CKVORuntime.build/module.modulemap"]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
     maps += [OVERLAY / "SwiftRuntime/module.modulemap"]
     modules = [] if library == OVERLAY else ["-I", str(build.folder / "Modules")]
     run(
-        ["swift-frontend", "-c", *SWIFT_FLAGS]
-        + [word for path in primary for word in ("-primary-file", str(path))]
-        + [str(path) for path in everything if path not in primary]
-        + ["-module-name", library.name, "-module-cache-path", str(build.folder / "RelinkModuleCache")]
+        ["swift-frontend", "-c", *sources, *SWIFT_FLAGS, "-module-name", library.name]
+        + ["-module-cache-path", str(build.folder / "RelinkModuleCache")]
         + ["-package-name", pathlib.Path.cwd().name.lower(), *modules]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
         + ["-Xcc", f"-I{LIBRARY}/include"]

@@ -1,5 +1,7 @@
 // The program that the compiler starts for KVORuntime's macros. Messages come on standard input and are answered on
 // standard output, each behind its length in eight bytes, the lowest first. The compiler closes the input at the end.
+import KVOExpansion
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)

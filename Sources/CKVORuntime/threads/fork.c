@@ -120,6 +120,6 @@ static void start_child(void) {
   give_all_back();
 }
 
-__attribute__((constructor)) static void cover_forks(void) {
+__attribute__((constructor)) void kvo_cover_forks(void) {
   pthread_atfork(take_all, give_all_back, start_child);
 }

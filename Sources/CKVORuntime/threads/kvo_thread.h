@@ -202,6 +202,8 @@ void kvo_thread_let_go(kvo_thread *thread);
 /// In a forked child: the records of all threads but this one return to the pool, with all that
 /// they had open. Thread and pairs lock held.
 void kvo_thread_abandon_others(void);
+/// Has forks covered. It runs when the program is loaded.
+void kvo_cover_forks(void);
 
 /// An empty stack.
 void kvo_frames_init(kvo_thread *thread);

@@ -32,6 +32,10 @@ static uint32_t thread_count;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
+// Nobody calls what covers forks. Of an archive that a program is linked with only those files are taken that another
+// one names: so this one does.
+__attribute__((used)) static void (*const covers_forks)(void) = kvo_cover_forks;
+
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
 
 static void choose_short_thread(void) {

@@ -152,9 +152,10 @@ fixture_run fixture_run_program(const char *program, const char *variable, const
 }
 
 bool fixture_has_address_sanitizer(void) {
-#if defined(__has_feature) && __has_feature(address_sanitizer)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
   return true;
-#else
-  return false;
 #endif
+#endif
+  return false;
 }

@@ -1,4 +1,4 @@
-@testable import KVOMacros
+@testable import KVOExpansion
 
 /// Asks the plugin as the compiler does, and tells what it answers.
 struct Asking {

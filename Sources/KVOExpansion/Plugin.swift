@@ -2,12 +2,12 @@
 /// of Swift 6.2 and 6.3 calls this protocol version 7; what it sends is told by libSwiftCompilerPluginMessageHandling's
 /// public headers and was seen on the line.
 
-enum Plugin {
+package enum Plugin {
   /// What the compiler is told that this plugin speaks.
   static let protocolVersion = 7
 
   /// The answer to a message. There is one to each.
-  static func answer(to message: [UInt8]) -> JSON {
+  package static func answer(to message: [UInt8]) -> JSON {
     guard let json = JSON(message), case .object(let members) = json, members.count == 1,
       let (name, contents) = members.first
     else { return refusal("a message that is no JSON object of one member") }

@@ -1,7 +1,7 @@
 /// The little of JSON that compiler and plugin speak, without Foundation, which each build of a program that uses the
 /// macro would start.
 
-enum JSON: Equatable {
+package enum JSON: Equatable {
   case null
   case bool(Bool)
   case number(Double)
@@ -162,7 +162,7 @@ extension JSON {
 // MARK: - Writing
 
 extension JSON {
-  var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KVOMacros
+@testable import KVOExpansion
 
 /// What the macros make of declarations.
 @Suite struct ExpansionTests {

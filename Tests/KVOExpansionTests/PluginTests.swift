@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KVOMacros
+@testable import KVOExpansion
 
 /// The protocol, and the JSON that it is spoken in.
 @Suite struct PluginTests {
