@@ -91,7 +91,8 @@ struct ConventionMethods {
       ("remove", "At"), ("add", "Object"), ("add", ""), ("memberOf", ""), ("objectIn", "At"),
     ]
     return named.compactMap { prefix, suffix in
-      guard word.hasPrefix(prefix), let middle = word.dropping(suffix: suffix)?.dropFirst(prefix.count)
+      guard word.hasPrefix(prefix),
+        let middle = word.dropping(suffix: suffix)?.dropFirst(prefix.count)
       else { return nil }
       return key(in: prefix + middle, after: prefix)
     }
@@ -104,7 +105,9 @@ struct ConventionMethods {
     let insert =
       method("insert\(name)At").map { batch($0, "$0", ["$1", indexes($0, 1, "$2")]) }
       ?? method("insertObjectIn\(name)At").map {
-        each($0, "zip(elements, indexes.ranges.joined())", "(element, index)", ["element", "index"], "object, elements, indexes")
+        each(
+          $0, "zip(elements, indexes.ranges.joined())", "(element, index)", ["element", "index"],
+          "object, elements, indexes")
       }
     let remove =
       method("remove\(name)At").map { batch($0, "$0", [indexes($0, 0, "$1")]) }
@@ -118,7 +121,9 @@ struct ConventionMethods {
         batch($0, "$0", [indexes($0, 0, "$1"), "$2"])
       }
       ?? method("replaceObjectIn\(name)AtWith").map {
-        each($0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"], "object, indexes, elements")
+        each(
+          $0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"],
+          "object, indexes, elements")
       }
     if let replace, insert != nil, remove != nil { arguments.append("replace: \(replace)") }
     return "keys.orderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
@@ -136,10 +141,14 @@ struct ConventionMethods {
     guard let count = size(key), let contains, let elements else { return nil }
     let add =
       method("add\(name)").map { batch($0, "$0", ["$1"]) }
-      ?? method("add\(name)Object").map { each($0, "elements", "element", ["element"], "object, elements") }
+      ?? method("add\(name)Object").map {
+        each($0, "elements", "element", ["element"], "object, elements")
+      }
     let remove =
       method("remove\(name)").map { batch($0, "$0", ["$1"]) }
-      ?? method("remove\(name)Object").map { each($0, "elements", "element", ["element"], "object, elements") }
+      ?? method("remove\(name)Object").map {
+        each($0, "elements", "element", ["element"], "object, elements")
+      }
     guard let add, let remove else { return nil }
     var arguments = ["count: \(count)", "contains: \(contains)", "elements: \(elements)"]
     arguments += ["add: \(add)", "remove: \(remove)"]

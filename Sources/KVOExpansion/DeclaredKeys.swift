@@ -37,7 +37,8 @@ struct DeclaredKeys {
       message: "inherit from KVOObject", edits: [.init(start: end, end: end, text: ": KVOObject")])
     return Expansion(diagnostics: [
       Diagnostic(
-        severity: .error, message: "@KVO: \(name) has to inherit from KVOObject, or from a class that does.",
+        severity: .error,
+        message: "@KVO: \(name) has to inherit from KVOObject, or from a class that does.",
         offset: request.offset + type.name.offset, fixIts: [fixIt])
     ])
   }
@@ -79,7 +80,8 @@ struct DeclaredKeys {
 
   private func declaration(of member: Member, _ methods: ConventionMethods) -> String? {
     let form = ObservableMember.form(of: member)
-    guard form != .none, case .variable(_, let bindings) = member.kind, let binding = bindings.first,
+    guard form != .none, case .variable(_, let bindings) = member.kind,
+      let binding = bindings.first,
       let name = binding.name, !isApart(member), name.name.isKey
     else { return nil }
     let key = "\"\(name.name)\""
@@ -104,7 +106,8 @@ struct DeclaredKeys {
     if isStored, bindings.count > 1 || bindings[0].name == nil {
       tell(
         .error, member,
-        "@KVO: a declaration of several variables can't be observed; declare each by itself, or mark it @KVOIgnored.")
+        "@KVO: a declaration of several variables can't be observed; declare each by itself, or mark it @KVOIgnored."
+      )
     } else if isStored, let wrapper = ObservableMember.wrapper(of: member) {
       tell(
         .warning, member,

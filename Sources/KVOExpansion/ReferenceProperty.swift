@@ -20,7 +20,8 @@ enum ReferenceProperty {
     guard let property = property(of: request) else { return Expansion() }
     let value = property.initialValue.map { " = " + $0 } ?? ""
     return Expansion(
-      source: "private \(property.modifier) var \(quoted(property.storage)): \(property.type)\(value)")
+      source:
+        "private \(property.modifier) var \(quoted(property.storage)): \(property.type)\(value)")
   }
 
   static func accessors(of request: AttachedMacro) -> Expansion {

@@ -9,19 +9,26 @@ import Testing
     arguments: [
       ("var x = 1", "@Observed"), ("\n  // var\n  private(set) var x: [Int] = []", "@Observed"),
       ("public internal(set) var x = { (a: Int) in a }", "@Observed"),
-      ("var x = 1 { didSet { print(\"}\") } }", "@Observed"), ("var x: Int { willSet {} }", "@Observed"),
-      ("var x: Int { @MainActor didSet {} }", "@Observed"), ("@available(*, deprecated) var x = 1", "@Observed"),
+      ("var x = 1 { didSet { print(\"}\") } }", "@Observed"),
+      ("var x: Int { willSet {} }", "@Observed"),
+      ("var x: Int { @MainActor didSet {} }", "@Observed"),
+      ("@available(*, deprecated) var x = 1", "@Observed"),
       ("@MainActor var x = 1", "@Observed"), ("@objc dynamic var x = 1", "@Observed"),
       ("final var `class`: Any? = nil", "@Observed"), ("var x = f { $0 }", "@Observed"),
       ("var x: Int! = /a{/.matches", "@Observed"),
       ("weak var x: A?", "@KVOReference"), ("private weak var x: (any P)? = nil", "@KVOReference"),
       ("unowned let x: A", ""), ("unowned(unsafe) var x: A", "@KVOReference"),
-      ("let x = 1", ""), ("static var x = 1", ""), ("class var x: Int { 1 }", ""), ("var x: Int { 1 }", ""),
+      ("let x = 1", ""), ("static var x = 1", ""), ("class var x: Int { 1 }", ""),
+      ("var x: Int { 1 }", ""),
       ("var x: Int { get { 1 } set {} }", ""), ("var x: Int { _read { yield y } }", ""),
-      ("lazy var x = 1", ""), ("override var x: Int { didSet {} }", ""), ("@KVOIgnored var x = 1", ""),
-      ("@KVORuntime.KVOIgnored var x = 1", ""), ("@Observed var x = 1", ""), ("@Clamped(0...1) var x = 1", ""),
-      ("@Lib.Clamped<Int> var x = 1", ""), ("nonisolated(unsafe) var x = 1", ""), ("var x: some P = q", ""),
-      ("var a = 1, b = 2", ""), ("var (a, b) = (1, 2)", ""), ("func x() { var y = 1 }", ""), ("class Inner {}", ""),
+      ("lazy var x = 1", ""), ("override var x: Int { didSet {} }", ""),
+      ("@KVOIgnored var x = 1", ""),
+      ("@KVORuntime.KVOIgnored var x = 1", ""), ("@Observed var x = 1", ""),
+      ("@Clamped(0...1) var x = 1", ""),
+      ("@Lib.Clamped<Int> var x = 1", ""), ("nonisolated(unsafe) var x = 1", ""),
+      ("var x: some P = q", ""),
+      ("var a = 1, b = 2", ""), ("var (a, b) = (1, 2)", ""), ("func x() { var y = 1 }", ""),
+      ("class Inner {}", ""),
       ("init() {}", ""), ("subscript(i: Int) -> Int { 1 }", ""), ("", ""), ("#if X", ""),
     ])
   func attributes(_ source: String, _ attribute: String) {
@@ -40,16 +47,36 @@ import Testing
       ("override var x: Int { get { 1 } set {} }", ["keys.computed(\"x\", \\.x)"]),
       ("var `class` = 1", ["keys.stored(\"class\", \\.`class`)"]),
       ("var größe = 1", ["keys.stored(\"größe\", \\.größe)"]),
-      ("var `a.b` = 1", []), ("let x = 1", []), ("static var x = 1", []), ("@KVOIgnored var x = 1", []),
+      ("var `a.b` = 1", []), ("let x = 1", []), ("static var x = 1", []),
+      ("@KVOIgnored var x = 1", []),
       ("@KVOIgnored var x: Int { 1 }", []), ("var x: Int { get async { 1 } }", []),
       ("var x: Int { get throws(E) { 1 } }", []), ("@available(*, deprecated) var x = 1", []),
-      ("@MainActor var x = 1", []), ("var x: Int { get { 1 } }\nfunc f() { var z = 1 }", ["keys.computed(\"x\", \\.x)"]),
+      ("@MainActor var x = 1", []),
+      ("var x: Int { get { 1 } }\nfunc f() { var z = 1 }", ["keys.computed(\"x\", \\.x)"]),
       ("struct S { var z = 1 }\nvar x = \"}\" + \"\\(\"}\")\"", ["keys.stored(\"x\", \\.x)"]),
-      ("var x = #\"\"\"\n }{ \n\"\"\"#\n/* var y = 1 } */\nvar z = /}{/", ["keys.stored(\"x\", \\.x)", "keys.stored(\"z\", \\.z)"]),
-      ("var x: Dictionary<String, [Int]> = Dictionary<String, [Int]>()\nvar y = a < b, z = c > d", ["keys.stored(\"x\", \\.x)"]),
-      ("var f: (Int, Int) -> Void = { _, _ in }\nvar g = f", ["keys.stored(\"f\", \\.f)", "keys.stored(\"g\", \\.g)"]),
-      ("var x =\n  1 +\n  2\nvar y\n  : Int = 1", ["keys.stored(\"x\", \\.x)", "keys.stored(\"y\", \\.y)"]),
-      ("var x = weak\nvar weak = 1\nvar get = 2", ["keys.stored(\"x\", \\.x)", "keys.stored(\"weak\", \\.weak)", "keys.stored(\"get\", \\.get)"]),
+      (
+        "var x = #\"\"\"\n }{ \n\"\"\"#\n/* var y = 1 } */\nvar z = /}{/",
+        ["keys.stored(\"x\", \\.x)", "keys.stored(\"z\", \\.z)"]
+      ),
+      (
+        "var x: Dictionary<String, [Int]> = Dictionary<String, [Int]>()\nvar y = a < b, z = c > d",
+        ["keys.stored(\"x\", \\.x)"]
+      ),
+      (
+        "var f: (Int, Int) -> Void = { _, _ in }\nvar g = f",
+        ["keys.stored(\"f\", \\.f)", "keys.stored(\"g\", \\.g)"]
+      ),
+      (
+        "var x =\n  1 +\n  2\nvar y\n  : Int = 1",
+        ["keys.stored(\"x\", \\.x)", "keys.stored(\"y\", \\.y)"]
+      ),
+      (
+        "var x = weak\nvar weak = 1\nvar get = 2",
+        [
+          "keys.stored(\"x\", \\.x)", "keys.stored(\"weak\", \\.weak)",
+          "keys.stored(\"get\", \\.get)",
+        ]
+      ),
     ])
   func declarations(_ body: String, _ lines: [String]) {
     #expect(Asking.declarations(body) == lines)
@@ -69,12 +96,15 @@ import Testing
       """
     #expect(
       Asking.declarations(body) == [
-        "keys.stored(\"a\", \\.a)", "#if DEBUG && os(Linux)", "keys.stored(\"b\", \\.b)", "#elseif X",
+        "keys.stored(\"a\", \\.a)", "#if DEBUG && os(Linux)", "keys.stored(\"b\", \\.b)",
+        "#elseif X",
         "keys.stored(\"c\", \\.c)", "#else", "#endif",
       ])
   }
 
-  @Test("Q2: the override is as accessible as its class, calls its superclass's, and is not there for nothing")
+  @Test(
+    "Q2: the override is as accessible as its class, calls its superclass's, and is not there for nothing"
+  )
   func override() {
     let expected = """
       override class func _registerProperties() {
@@ -96,7 +126,8 @@ import Testing
   func references() {
     let source = "@KVOReference private weak var owner: Person? = nil"
     #expect(
-      Asking.expand("ReferenceMacro", "peer", source).0 == "private weak var _kvo_owner: Person? = nil")
+      Asking.expand("ReferenceMacro", "peer", source).0
+        == "private weak var _kvo_owner: Person? = nil")
     #expect(
       Asking.expand("ReferenceMacro", "accessor", source).0 == """
         {
@@ -133,17 +164,29 @@ import Testing
         ["keys.automaticallyNotifies(\"x\", automaticallyNotifiesObserversOfX())"]
       ),
       ("func automaticallyNotifiesObserversOfX() -> Bool { false }", []),
-      ("func validateName(_ v: inout String?) throws {}", ["keys.validator(\"name\") { try $0.validateName(&$1) }"]),
-      ("func validateName(_ v: inout String?) {}", ["keys.validator(\"name\") { $0.validateName(&$1) }"]),
-      ("func validateName(_ v: String) -> Bool { true }", []), ("func validate() {}", []), ("func validated(_ x: inout Int) {}", []),
+      (
+        "func validateName(_ v: inout String?) throws {}",
+        ["keys.validator(\"name\") { try $0.validateName(&$1) }"]
+      ),
+      (
+        "func validateName(_ v: inout String?) {}",
+        ["keys.validator(\"name\") { $0.validateName(&$1) }"]
+      ),
+      ("func validateName(_ v: String) -> Bool { true }", []), ("func validate() {}", []),
+      ("func validated(_ x: inout Int) {}", []),
       ("func validateName(_ v: inout String?) async throws {}", []),
       (
         "func countOfPrimes() -> Int { 1 }\nfunc objectInPrimes(at i: Int) -> Int { 2 }",
-        ["keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"]
+        [
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
+        ]
       ),
       ("func countOfPrimes() -> Int { 1 }", []), ("func insertObject(_ x: Int, at i: Int) {}", []),
       // Observed storage is changed element by element as it is.
-      ("var songs: [S] = []\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}", ["keys.stored(\"songs\", \\.songs)"]),
+      (
+        "var songs: [S] = []\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
+        ["keys.stored(\"songs\", \\.songs)"]
+      ),
       (
         "@KVOIgnored var songs: [S] = []\nfunc insertSongs(_ s: [S], at i: RangeSet<Int>) {}\nfunc removeSongs(at i: IndexSet) throws {}",
         [
@@ -153,8 +196,8 @@ import Testing
       (
         "@KVOIgnored var tags: Set<S> = []\nfunc addTagsObject(_ s: S) {}\nfunc removeTags(_ s: Set<S>) {}\nfunc intersectTags(_ s: Set<S>) {}",
         [
-          "keys.unorderedToMany(\"tags\", count: { $0.tags.count }, contains: { $0.tags.contains($1) }, elements: { AnySequence($0.tags) }, add: { object, elements in",
-          ]
+          "keys.unorderedToMany(\"tags\", count: { $0.tags.count }, contains: { $0.tags.contains($1) }, elements: { AnySequence($0.tags) }, add: { object, elements in"
+        ]
       ),
     ])
   func conventions(_ body: String, _ lines: [String]) {
@@ -163,9 +206,15 @@ import Testing
 
   @Test("Q5: what is no class, or has no superclass, is an error at its name")
   func wrongTypes() {
-    #expect(Asking.messages("@KVO struct A { var x = 1 }") == ["error at 0: @KVO is for classes, which inherit from KVOObject: only they can be observed."])
+    #expect(
+      Asking.messages("@KVO struct A { var x = 1 }") == [
+        "error at 0: @KVO is for classes, which inherit from KVOObject: only they can be observed."
+      ])
     #expect(Asking.messages("@KVO var x = 1").count == 1)
-    #expect(Asking.messages("@KVO class A { var x = 1 }") == ["error at 11: @KVO: A has to inherit from KVOObject, or from a class that does."])
+    #expect(
+      Asking.messages("@KVO class A { var x = 1 }") == [
+        "error at 11: @KVO: A has to inherit from KVOObject, or from a class that does."
+      ])
     let fix = Asking.expand("KVOMacro", "member", "@KVO class A<T> { var x = 1 }").1[0]["fixIts"]
     guard case .array(let fixes)? = fix, case .array(let changes)? = fixes.first?["changes"] else {
       Issue.record("there is nothing to mend it by")
@@ -182,26 +231,49 @@ import Testing
       ("let model = M()\nvar x: Int { get { model.i } set(new) { self.model.i = new } }", true),
       ("@KVOIgnored var raw = 1\nvar x: Int { get { raw } set { raw = newValue } }", true),
       ("let m = M()\nvar x: Int { get { m[0] } set { m[0] += newValue } }", true),
-      ("let model = M()\n@KVOTracked var x: Int { get { model.i } set { model.i = newValue } }", false),
-      ("let model = M()\n@KVOIgnored var x: Int { get { model.i } set { model.i = newValue } }", false),
-      ("let model = M()\nvar x: Int { get { 1 } set { withChange(of: \\.x) { model.i = newValue } } }", false),
-      ("let model = M()\nvar x: Int { get { 1 } set { willChangeValue(forKey: \"x\"); model.i = newValue } }", false),
+      (
+        "let model = M()\n@KVOTracked var x: Int { get { model.i } set { model.i = newValue } }",
+        false
+      ),
+      (
+        "let model = M()\n@KVOIgnored var x: Int { get { model.i } set { model.i = newValue } }",
+        false
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { withChange(of: \\.x) { model.i = newValue } } }",
+        false
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { willChangeValue(forKey: \"x\"); model.i = newValue } }",
+        false
+      ),
       ("var model = M()\nvar x: Int { get { 1 } set { model.i = newValue } }", false),
-      ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; y = 2 } }", false),
+      (
+        "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; y = 2 } }",
+        false
+      ),
       ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; changed() } }", false),
-      ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; inherited = 1 } }", false),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; inherited = 1 } }", false
+      ),
       ("var x: Int { get { 1 } set { } }", false), ("var x: Int { 1 }", false),
-      ("let model = M()\noverride var x: Int { get { 1 } set { super.x = newValue; model.i = 1 } }", false),
+      (
+        "let model = M()\noverride var x: Int { get { 1 } set { super.x = newValue; model.i = 1 } }",
+        false
+      ),
     ])
   func setters(_ body: String, _ isWarned: Bool) {
     let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
-    #expect(messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") } == isWarned)
+    #expect(
+      messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") } == isWarned
+    )
     #expect(messages.count == (isWarned ? 1 : 0))
   }
 
   @Test("Q5: the warning has a mend that puts a bracket around what the setter does")
   func bracketed() {
-    let source = "@KVO class A: B { let m = M(); var x: Int { get { m.i } set { m.i = newValue } } }"
+    let source =
+      "@KVO class A: B { let m = M(); var x: Int { get { m.i } set { m.i = newValue } } }"
     let fix = Asking.expand("KVOMacro", "member", source).1[0]["fixIts"]
     guard case .array(let fixes)? = fix, case .array(let changes)? = fixes.first?["changes"] else {
       Issue.record("there is nothing to mend it by")
@@ -213,7 +285,9 @@ import Testing
       let end = (change["range"]?["endOffset"]?.int ?? 0) - Asking.offset
       text.replaceSubrange(start..<end, with: Array((change["newText"]?.string ?? "").utf8))
     }
-    #expect(String(decoding: text, as: UTF8.self).contains("set { withChange(of: \\.x) { m.i = newValue } }"))
+    #expect(
+      String(decoding: text, as: UTF8.self).contains(
+        "set { withChange(of: \\.x) { m.i = newValue } }"))
   }
 
   @Test(
@@ -221,7 +295,10 @@ import Testing
     arguments: [
       ("var a = 1, b = 2", "error at 18: @KVO: a declaration of several variables"),
       ("var (a, b) = (1, 2)", "error at 18: @KVO: a declaration of several variables"),
-      ("@Clamped var a = 1", "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"),
+      (
+        "@Clamped var a = 1",
+        "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"
+      ),
       ("lazy var a = 1", "warning at 18: @KVO: setting \"a\" tells nobody, since it is lazy"),
     ])
   func unobserved(_ member: String, _ message: String) {

@@ -16,9 +16,11 @@ import Testing
   @Test(
     "Q1: what another compiler asks is answered by one sentence that the build shows",
     arguments: [
-      "", "{", "[]", "{}", #"{"a":1,"b":2}"#, #"{"expandMacro3":{}}"#, #"{"expandAttachedMacro":{}}"#,
+      "", "{", "[]", "{}", #"{"a":1,"b":2}"#, #"{"expandMacro3":{}}"#,
+      #"{"expandAttachedMacro":{}}"#,
       #"{"expandAttachedMacro":{"macro":{"typeName":"KVOMacro"},"macroRole":"member","declSyntax":{"source":"x"}}}"#,
-      #"{"expandFreestandingMacro":{"macro":{}}}"#, "\u{0}\u{1}", String(repeating: "[", count: 100_000),
+      #"{"expandFreestandingMacro":{"macro":{}}}"#, "\u{0}\u{1}",
+      String(repeating: "[", count: 100_000),
     ])
   func refusals(_ message: String) {
     let result = Asking.answer(message)["expandMacroResult"]
@@ -34,7 +36,8 @@ import Testing
 
   @Test("Q1: a macro or role that is none of its own is made nothing of")
   func others() {
-    for (type, role) in [("KVOIgnoredMacro", "peer"), ("KVOMacro", "conformance"), ("X", "member")] {
+    for (type, role) in [("KVOIgnoredMacro", "peer"), ("KVOMacro", "conformance"), ("X", "member")]
+    {
       let (source, diagnostics) = Asking.expand(type, role, "var x = 1")
       #expect(source.isEmpty && diagnostics.isEmpty)
     }
@@ -44,7 +47,8 @@ import Testing
     "Q1: JSON is read as it is written",
     arguments: [
       .null, .bool(true), .bool(false), .number(0), .number(-12), .number(1.5), .string(""),
-      .string("a\"b\\c\n\t\r\u{1}é🙂\u{2028}/"), .array([]), .array([.number(1), .string("x"), .null]),
+      .string("a\"b\\c\n\t\r\u{1}é🙂\u{2028}/"), .array([]),
+      .array([.number(1), .string("x"), .null]),
       .object([:]), .object(["a b": .array([.object(["c": .bool(false)])])]),
     ] as [JSON])
   func roundTrip(_ value: JSON) {
@@ -59,7 +63,8 @@ import Testing
     ])
     #expect(JSON(Array(text.utf8)) == value)
     for wrong in [
-      "", "tru", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "1 2", "-",
+      "", "tru", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"",
+      "1 2", "-",
       "{a:1}", "[1 2]",
     ] {
       #expect(JSON(Array(wrong.utf8)) == nil, "\(wrong)")

@@ -6,7 +6,8 @@ import Testing
   @Test("A class's head, with what stands before it")
   func head() {
     var reader = DeclarationReader(
-      "/// x\n@available(*, deprecated) @Lib.Mark<Int>(a: { 1 }) public final class A<T: B<C>>: D<[T]>, any E & F where T: G { var a = 1 }")
+      "/// x\n@available(*, deprecated) @Lib.Mark<Int>(a: { 1 }) public final class A<T: B<C>>: D<[T]>, any E & F where T: G { var a = 1 }"
+    )
     let type = reader.readType()
     #expect(type?.keyword == "class" && type?.name.text == "A")
     #expect(type?.attributes.map(\.name) == ["available", "Lib.Mark"])
@@ -43,7 +44,8 @@ import Testing
     let kinds = members.map { member in
       switch member.kind {
       case .variable(let isVariable, let bindings):
-        (isVariable ? "var " : "let ") + bindings.map { $0.name?.text ?? "?" }.joined(separator: ",")
+        (isVariable ? "var " : "let ")
+          + bindings.map { $0.name?.text ?? "?" }.joined(separator: ",")
       case .function(let function): function.reference
       case .directive(let text): text
       case .other: "other"
@@ -51,14 +53,18 @@ import Testing
     }
     #expect(
       kinds == [
-        "other", "var a", "let b", "#if X", "f(_:y:)", "#endif", "other", "other", "other", "other", "other",
+        "other", "var a", "let b", "#if X", "f(_:y:)", "#endif", "other", "other", "other", "other",
+        "other",
         "var c", "var d", "/(l:r:)",
       ])
     #expect(members[1].modifiers == ["private(set)"])
     #expect(members[4].modifiers == ["class", "override"] && members[4].isOfType)
     guard case .function(let function) = members[4].kind else { return }
-    #expect(function.effects == ["async", "throws"] && function.parameters.map(\.type) == ["inout Int", "(Int) -> Void"])
-    guard case .variable(_, let observed) = members[11].kind, case .variable(_, let computed) = members[12].kind
+    #expect(
+      function.effects == ["async", "throws"]
+        && function.parameters.map(\.type) == ["inout Int", "(Int) -> Void"])
+    guard case .variable(_, let observed) = members[11].kind,
+      case .variable(_, let computed) = members[12].kind
     else { return }
     #expect(!observed[0].isComputed && observed[0].accessors?.block("willSet")?.parameter == "new")
     #expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
@@ -66,7 +72,8 @@ import Testing
 
   @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")
   func damaged() {
-    let source = "@A(b) public class C<T>: D { @E var f: G<H, I> = j < k ? { l } : m(n)[o] { p }, q: (R) -> S; func t<U>(v w: X) { } #if Y\nvar z: Z { get { a } set { b } } }"
+    let source =
+      "@A(b) public class C<T>: D { @E var f: G<H, I> = j < k ? { l } : m(n)[o] { p }, q: (R) -> S; func t<U>(v w: X) { } #if Y\nvar z: Z { get { a } set { b } } }"
     let texts = LexedSource(source).tokens.map { $0.leadingTrivia + $0.text }
     for index in texts.indices {
       for damaged in [

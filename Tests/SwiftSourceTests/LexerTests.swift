@@ -109,7 +109,8 @@ import Testing
     let source = "@a `b` class 1 \"c\" = /d/ #/e/# + . #if x #f <#g#> $0 weak x.class"
     #expect(
       Self.kinds(source) == [
-        .punctuation, .identifier, .identifier, .keyword, .number, .string, .operator, .regex, .regex,
+        .punctuation, .identifier, .identifier, .keyword, .number, .string, .operator, .regex,
+        .regex,
         .operator, .punctuation, .directive, .identifier, .pound, .placeholder, .identifier,
         .identifier, .identifier, .punctuation, .keyword,
       ])

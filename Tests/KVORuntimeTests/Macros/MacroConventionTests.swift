@@ -70,7 +70,8 @@ import Testing
     #expect(album.tags == ["z"] && log.take().count == 2)
   }
 
-  @Test("Q4: an observed property with accessors is changed element by element as it is, and told once")
+  @Test(
+    "Q4: an observed property with accessors is changed element by element as it is, and told once")
   func observedElements() throws {
     let album = Album()
     try log.observe(album, "tracks", [.new], as: "tracks")

@@ -11,7 +11,10 @@ import TestSupport
   weak var mate: Sailor?
   unowned var harbour: Sailor
   var captainName: String { captain?.name ?? "nobody" }
-  var area: Double { get { length * 2 } set { length = newValue / 2 } }
+  var area: Double {
+    get { length * 2 }
+    set { length = newValue / 2 }
+  }
   @KVOIgnored var unseen = 0
   @KVOIgnored lazy var log = [String]()
   let built = 1900
@@ -40,7 +43,10 @@ import TestSupport
 @KVO final class Ship: Boat {
   var masts = 3
   override var length: Double { didSet { set.append(length) } }
-  override var area: Double { get { super.area + 1 } set { super.area = newValue - 1 } }
+  override var area: Double {
+    get { super.area + 1 }
+    set { super.area = newValue - 1 }
+  }
   @KVOIgnored var set: [Double] = []
 }
 
@@ -115,12 +121,16 @@ struct Song: Hashable { var title: String }
     }
   }
   func replaceObject(inSongsAt index: Int, with song: Song) {
-    withChange(.replacement, at: RangeSet(integer: index), forKey: "songs") { storage[index] = song }
+    withChange(.replacement, at: RangeSet(integer: index), forKey: "songs") {
+      storage[index] = song
+    }
   }
   func addTags(_ more: Set<String>) { tags.formUnion(more) }
   func removeTagsObject(_ tag: String) { tags.remove(tag) }
   // Of a property that is observed: it is changed element by element as it is.
-  func insertObject(_ song: Song, inTracksAt index: Int) { mutableArray(\.tracks).insert(song, at: index) }
+  func insertObject(_ song: Song, inTracksAt index: Int) {
+    mutableArray(\.tracks).insert(song, at: index)
+  }
   func removeObject(fromTracksAt index: Int) { mutableArray(\.tracks).remove(at: index) }
 }
 
@@ -143,10 +153,9 @@ enum Outer {
   }
 }
 
-/// Where Swift's words and letters are names.
+/// Where Swift's words are names.
 @KVO final class OddlyNamed: KVOObject {
   var `class` = 1
-  var größe = 2
   var get = 3
   var weak = 4
 }

@@ -18,7 +18,8 @@ import Testing
     boat.captain = ada
     boat.captain = ada
     boat.captain = nil
-    #expect(told == ["- -", "prior - -", "- Ada", "prior Ada -", "Ada Ada", "prior Ada -", "Ada -"])
+    #expect(
+      told == ["- -", "prior - -", "- Ada", "prior Ada -", "Ada Ada", "prior Ada -", "Ada -"])
     token.invalidate()
     boat.captain = ada
     #expect(told.count == 7 && boat.captain === ada)

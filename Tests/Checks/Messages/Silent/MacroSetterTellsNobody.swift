@@ -5,5 +5,8 @@ final class Model { var index = 0 }
 
 @KVO class Pager: KVOObject {
   let model = Model()
-  var index: Int { get { model.index } set { model.index = newValue } }
+  var index: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
 }

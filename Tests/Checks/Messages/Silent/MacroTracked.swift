@@ -4,6 +4,9 @@ import KVORuntime
 
 @KVO class Pager: KVOObject {
   let model = Model()
-  @KVOTracked var index: Int { get { model.index } set { model.index = newValue } }
+  @KVOTracked var index: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
   @KVOIgnored lazy var cells = [Int](repeating: 0, count: 9)
 }
