@@ -33,7 +33,10 @@ struct SetterCheck {
       guard token.kind == .identifier || token.isWord("super") else { continue }
       if Self.telling.contains(token.name) || token.isWord("super") { return false }
       guard isRoot(index, in: body), !isLabel(index, in: body) else { continue }
-      if observed.contains(token.name) { return false }
+      if observed.contains(token.name) {
+        if mayChange(index, in: body) { return false }
+        continue
+      }
       if silent.contains(token.name) {
         setsSilent = true
       } else if index + 1 < body.count, body[index + 1].is("(") {
@@ -55,6 +58,13 @@ struct SetterCheck {
   private func isLabel(_ index: Int, in body: [Token]) -> Bool {
     index + 1 < body.count && body[index + 1].is(":")
       && index > 0 && (body[index - 1].is("(") || body[index - 1].is(","))
+  }
+
+  /// Whether it is set, or part of it, or a method of it is called that may change it.
+  private func mayChange(_ index: Int, in body: [Token]) -> Bool {
+    if index > 0, body[index - 1].is("&") { return true }
+    guard index + 1 < body.count else { return false }
+    return body[index + 1].is(".") || body[index + 1].is("[") || isSet(index, in: body)
   }
 
   /// Whether an assignment follows it and its members.

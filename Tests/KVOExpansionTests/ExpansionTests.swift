@@ -256,6 +256,15 @@ import Testing
       (
         "let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; inherited = 1 } }", false
       ),
+      ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue * y } }", true),
+      (
+        "let model = M()\nvar y = [1]\nvar x: Int { get { 1 } set { model.i = newValue; y.append(2) } }",
+        false
+      ),
+      (
+        "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; swap(&y) } }",
+        false
+      ),
       ("var x: Int { get { 1 } set { } }", false), ("var x: Int { 1 }", false),
       (
         "let model = M()\noverride var x: Int { get { 1 } set { super.x = newValue; model.i = 1 } }",
