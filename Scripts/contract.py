@@ -15,6 +15,8 @@ from pathlib import Path
 import symbols
 
 TYPES = {"swift.class", "swift.struct", "swift.enum", "swift.protocol", "swift.typealias"}
+# A macro that has been expanded leaves no identifier behind.
+WRITTEN = TYPES | {"swift.macro"}
 
 
 def public_symbols(graphs):
@@ -36,8 +38,8 @@ class Tests:
             word for source in sources for word in re.findall(r"\w+", re.sub("//.*", "", source))}
 
     def use(self, symbol):
-        if symbol["kind"]["identifier"] in TYPES:
-            return symbol["pathComponents"][-1] in self.words
+        if symbol["kind"]["identifier"] in WRITTEN:
+            return symbol["pathComponents"][-1].removesuffix("()") in self.words
         return symbol["identifier"]["precise"] in self.identifiers
 
 

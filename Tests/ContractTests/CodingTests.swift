@@ -12,6 +12,14 @@ import Testing
     #expect(values["age"] as? Int == 37 && values["shout"] as? String == "ADA")
   }
 
+  @Test func macro() throws {
+    let labelled = Labelled()
+    try labelled.setValue(labelled, forKey: "owner")
+    try labelled.setValue(2, forKey: "index")
+    #expect(labelled.owner === labelled && labelled.model.index == 2)
+    #expect(try labelled.value(forKeyPath: "owner.text") as? String == "")
+  }
+
   @Test func hooks() throws {
     let person = Particular(name: "Ada")
     #expect(try person.value(forKey: "magic") as? Int == 42)

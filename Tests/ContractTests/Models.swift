@@ -141,3 +141,16 @@ final class Square: KVOObject, KeyValueObservingCustomization {
     key != \Square.silent
   }
 }
+
+/// Says nothing of its properties: the macro does.
+@KVO final class Labelled: KVOObject {
+  var text = ""
+  weak var owner: Labelled?
+  @KVOIgnored var hidden = 0
+  let model = Model()
+  @KVOTracked var index: Int { get { model.index } set { model.index = newValue } }
+
+  @KVO final class Model: KVOObject {
+    var index = 0
+  }
+}
