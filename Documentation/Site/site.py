@@ -40,6 +40,7 @@ ROOMS = {
     "ChangeLogs": "Change logs",
     "Classes": "Classes and declarations",
     "Lifetimes": "Lifetimes",
+    "Macros": "The macro",
     "Foreign": "Objects of C",
     "Diagnostics": "Errors and diagnostics",
     "Foundation": "Foundation's names",
