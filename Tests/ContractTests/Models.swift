@@ -148,7 +148,10 @@ final class Square: KVOObject, KeyValueObservingCustomization {
   weak var owner: Labelled?
   @KVOIgnored var hidden = 0
   let model = Model()
-  @KVOTracked var index: Int { get { model.index } set { model.index = newValue } }
+  @KVOTracked var index: Int {
+    get { model.index }
+    set { model.index = newValue }
+  }
 
   @KVO final class Model: KVOObject {
     var index = 0

@@ -44,6 +44,7 @@ typedef struct kvo_signature {
 /// Begins a class. It must be registered before it has instances.
 /// - superclass: NULL for `kvo_root_class()`. Must be registered.
 /// - instance_size: `sizeof` the instance's struct, whose first member is the superclass's struct.
+///
 /// Returns NULL with KVO_DUPLICATE, KVO_INVALID_ARGUMENT or KVO_NO_MEMORY. Classes live for ever.
 kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_NULLABLE superclass,
     size_t instance_size, kvo_error *KVO_NULLABLE error);
@@ -51,6 +52,7 @@ kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_
 /// Adds a method, or overrides an inherited one (the encodings must then agree). Also allowed on
 /// a class that is registered, has subclasses, and whose objects are observed.
 /// - method: where the handle goes, if wanted.
+///
 /// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
 /// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector
 /// of more than 511 bytes. Any thread.
@@ -61,6 +63,7 @@ kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp im
 /// Replaces what the class does for a selector that it has or inherits. Takes effect at the
 /// next call, also for objects that are observed.
 /// - previous: the implementation used until now, to be called on.
+///
 /// KVO_UNDEFINED_KEY if there is no such method. Any thread.
 kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_imp KVO_NULLABLE *KVO_NULLABLE previous, kvo_error *KVO_NULLABLE error);

@@ -108,6 +108,7 @@ typedef struct kvo_handle kvo_handle;
 /// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
 ///   registration too. An exception of C++ that the initial call throws passes through; the
 ///   registration is made nevertheless, and its handle to be released.
+///
 /// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
 /// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
 /// KVO_CLOSURES_UNAVAILABLE, KVO_NO_MEMORY: nothing is registered. Amortised O(1) for a key without
@@ -126,6 +127,7 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 /// - context: of the first key; the i-th key's callback is handed `context + i * stride`. With a stride of 0
 ///   it tells the keys apart by `kvo_change_get_key_index`, or by their names.
 /// - ended: called exactly once, with `context`, when all of them have ended.
+///
 /// Statuses as `kvo_add_callback`, KVO_INVALID_ARGUMENT for no keys. O(count). Any thread.
 kvo_status kvo_add_callback_for_keys(kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, kvo_options options,

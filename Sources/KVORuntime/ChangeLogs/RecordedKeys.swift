@@ -250,7 +250,10 @@ final class RecordedSelection: Sendable {
       else {
         throw KeyValueError.notObservable(
           key: keyPath.text, className: known.name,
-          reason: "it is no property of it that has observers.")
+          reason: """
+            what is computed is no key of it that can be recorded and set again. Record what it is computed of, \
+            or declare it in registerKeys(), or by @KVO.
+            """)
       }
       return try checked(RecordedKey(name.string, name, property, .keyPath(keyPath)), known)
     }
