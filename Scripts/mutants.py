@@ -252,11 +252,19 @@ class Suite:
         self.objects = objects
         self.module = library.name + "Tests"
         self.names = names_of_tests(program, self.module)
-        tests = {test for rule in rules for test in self.tests_of(rule)}
-        whole = run_tests(program, pattern_of(tests), TIMEOUT * len(rules))
+        self.rules = rules
+
+    def begin(self, program, aside):
+        tests = {test for rule in self.rules for test in self.tests_of(rule)}
+        self.whole = aside.submit(run_tests, program, pattern_of(tests), TIMEOUT * len(self.rules))
+
+    @functools.cached_property
+    def failing(self):
+        """What fails without a mutant, which is found out beside them."""
+        whole = self.whole.result()
         if whole.ending and not whole.failures:
             sys.exit(f"without a mutant, {whole.ending}")
-        self.failing = set(whole.failures)
+        return set(whole.failures)
 
     @functools.cache
     def tests_of(self, rule):
@@ -268,9 +276,7 @@ class Suite:
         tests = [test for test in self.tests_of(rule) if part in self.names[test]]
         if not tests:
             raise Wrong(f"no test of {self.module} names {rule}{part and ' and has '}{part!r}")
-        for test in self.failing.intersection(tests):
-            raise Wrong(f"{self.names[test]!r} fails without it")
-        return pattern_of(tests)
+        return tests
 
 
 # MARK: All of it
@@ -308,7 +314,7 @@ def examine(path, build, suites, scratch, times):
         mutant = Mutant.read(path)
         if mutant.library != library_of(path):
             raise Wrong(f"{mutant.file} is of another library than the folder says")
-        pattern = suite.naming(mutant.rule, mutant.by)
+        pattern = pattern_of(suite.naming(mutant.rule, mutant.by))
         objects = mutated_objects(mutant, build, folder)
         delays = [str(relink.compile_delays(folder))] if mutant.delays else []
         program = build.link(suite.objects | objects, folder, *delays)
@@ -335,7 +341,7 @@ def chosen(wanted):
     return [path for path in paths if not wanted or named[path] & set(wanted)]
 
 
-def suites_of(paths, build, scratch):
+def suites_of(paths, build, scratch, aside):
     """A suite for each library that is to be sabotaged."""
     rules = {}
     for path in paths:
@@ -346,7 +352,18 @@ def suites_of(paths, build, scratch):
     if relink.OVERLAY in rules:
         objects[relink.OVERLAY] = relink.compile_overlay(scratch / "overlay", build)
     program = build.link(objects.get(relink.OVERLAY, {}), whole)
-    return {library: Suite(program, library, rules[library], objects[library]) for library in rules}
+    suites = {library: Suite(program, library, rules[library], objects[library]) for library in rules}
+    for suite in suites.values():
+        suite.begin(program, aside)  # when all names are known: they are told in the same file
+    return suites
+
+
+def failing_without(paths, suites):
+    """The mutants whose tests fail without them, with the names of these tests."""
+    for path in paths:
+        suite = suites[library_of(path)]
+        for test in suite.failing.intersection(suite.tests_of(rule_of(path))):
+            yield f"{label(path):36} WRONG: {suite.names[test]!r} fails without it"
 
 
 def main():
@@ -358,15 +375,21 @@ def main():
     given = arguments.parse_intermixed_args()
     build, scratch, paths = given.build, given.scratch, chosen(given.wanted)
     shutil.rmtree(scratch, ignore_errors=True)
-    suites = suites_of(paths, build, scratch)
-    work = functools.partial(
-        examine, build=build, suites=suites, scratch=scratch, times=given.times
-    )
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with (
+        concurrent.futures.ThreadPoolExecutor(1) as aside,
+        concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        suites = suites_of(paths, build, scratch, aside)
+        work = functools.partial(
+            examine, build=build, suites=suites, scratch=scratch, times=given.times
+        )
         results = []
         for noticed, line in pool.map(work, paths):
             print(line, flush=True)
             results.append(noticed)
+    for line in failing_without(paths, suites):
+        print(line)
+        results.append(False)
     failures, rules = results.count(False), len({rule_of(path) for path in paths})
     print(f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong")
     sys.exit(bool(failures))
