@@ -66,7 +66,8 @@ struct DeclaredKeys {
     }
     lines += isIsolated ? [] : methods.collections
     guard lines.contains(where: { !$0.hasPrefix("#") }) else { return "" }
-    let access = ["public", "open"].contains { type.modifiers.contains($0) } ? "public " : ""
+    // As accessible as the class: subclasses in other modules override it in their turn.
+    let access = type.modifiers.first { ["public", "open"].contains($0) }.map { $0 + " " } ?? ""
     let body = lines.map { $0.hasPrefix("#") ? $0 : "    " + $0 }.joined(separator: "\n")
     return """
       \(access)override class func _registerProperties() {
@@ -115,12 +116,12 @@ struct DeclaredKeys {
         @KVO: "\(bindings[0].name?.name ?? "")" is not observed, since @\(wrapper.name) stands before it, beside which \
         no other wrapper can; mark it @KVOIgnored if that is meant.
         """)
-    } else if isStored, member.modifiers.contains("lazy") {
+    } else if isStored, let reason = ObservableMember.reasonNotObserved(member) {
       tell(
         .warning, member,
         """
-        @KVO: setting "\(bindings[0].name?.name ?? "")" tells nobody, since it is lazy, and Swift has no lazy \
-        properties with accessors; change it inside withChange(forKey:), and mark it @KVOIgnored.
+        @KVO: setting "\(bindings[0].name?.name ?? "")" tells nobody, since \(reason); change it inside \
+        withChange(forKey:), and mark it @KVOIgnored.
         """)
     } else if let name = bindings[0].name, !member.has("KVOTracked"),
       let setter = bindings[0].accessors?.block("set"),

@@ -41,10 +41,27 @@ struct ObservableMember {
     if wrapper(of: member) != nil { return .none }
     if member.modifiers.contains("override") { return .known }
     if member.isReference { return binding.accessors == nil ? .reference : .known }
-    let takesNoWrapper =
-      member.modifiers.contains { $0 == "lazy" || $0.hasPrefix("nonisolated") }
-      || binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
-    return takesNoWrapper ? .known : .observed
+    return reasonNotObserved(member) == nil ? .observed : .known
+  }
+
+  /// Why a stored variable, beside which no wrapper stands, can be given neither `@Observed` nor accessors.
+  static func reasonNotObserved(_ member: Member) -> String? {
+    guard case .variable(true, let bindings) = member.kind, let binding = bindings.first,
+      !member.has("Observed"), !member.has("KVOReference"), !member.modifiers.contains("override")
+    else { return nil }
+    if member.modifiers.contains("lazy") {
+      return "it is lazy, and Swift has no lazy properties with accessors"
+    }
+    if member.isReference {
+      return binding.accessors == nil
+        ? nil : "it is a reference with observers, beside which Swift takes no accessors"
+    }
+    if member.modifiers.contains(where: { $0.hasPrefix("nonisolated") }) {
+      return "it is nonisolated, which no wrapper's property can be"
+    }
+    let isOpaque =
+      binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
+    return isOpaque ? "its type is opaque, which no wrapper's property can have" : nil
   }
 
   /// The attribute that may be a wrapper or another macro, beside which `@Observed` can't stand.

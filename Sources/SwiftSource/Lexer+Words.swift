@@ -150,15 +150,24 @@ extension Lexer {
     skipNumberPart()
     guard !isMember else { return }
     let whole = position
-    if byte() == Character.dot, isHex ? Character.isHexDigit(byte(1)) : Character.isDigit(byte(1)) {
-      position += 1
+    guard byte() == Character.dot,
+      isHex ? Character.isHexDigit(byte(1)) : Character.isDigit(byte(1))
+    else { return }
+    position += 1
+    if isHex, !hasHexFraction() {
+      position = whole
+    } else {
       skipNumberPart()
-      // 0x1.description: only digits with an exponent behind them are a fraction.
-      let behindDigits = bytes[(whole + 1)..<position].first {
-        !Character.isHexDigit($0) && $0 != Character.underscore
-      }
-      if isHex, behindDigits.map({ $0 | 0x20 }) != UInt8(ascii: "p") { position = whole }
     }
+  }
+
+  /// Only an exponent makes digits a fraction: 0x1.description and 0xF.append are members.
+  private func hasHexFraction() -> Bool {
+    var ahead = 0
+    while Character.isHexDigit(byte(ahead)) || byte(ahead) == Character.underscore { ahead += 1 }
+    let next = byte(ahead + 1)
+    return byte(ahead) | 0x20 == UInt8(ascii: "p")
+      && (Character.isDigit(next) || next == UInt8(ascii: "+") || next == UInt8(ascii: "-"))
   }
 
   /// Letters, digits, underscores, and the sign of an exponent.

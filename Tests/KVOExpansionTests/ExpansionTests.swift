@@ -116,7 +116,7 @@ import Testing
       """
     #expect(Asking.members("@KVO final class A<T>: B<T>, P where T: Q { var x = 1 }") == expected)
     #expect(Asking.members("@KVO\npublic final class A: B { var x = 1 }") == "public " + expected)
-    #expect(Asking.members("@KVO open class A: B { var x = 1 }") == "public " + expected)
+    #expect(Asking.members("@KVO open class A: B { var x = 1 }") == "open " + expected)
     #expect(Asking.members("@KVO private class A: B { var x = 1 }") == expected)
     #expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
     #expect(Asking.members("@MainActor @KVO class A: B { var x = 1 }").isEmpty)
@@ -309,6 +309,18 @@ import Testing
         "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"
       ),
       ("lazy var a = 1", "warning at 18: @KVO: setting \"a\" tells nobody, since it is lazy"),
+      (
+        "weak var a: A? { didSet {} }",
+        "warning at 18: @KVO: setting \"a\" tells nobody, since it is a reference with observers"
+      ),
+      (
+        "nonisolated(unsafe) var a = 1",
+        "warning at 18: @KVO: setting \"a\" tells nobody, since it is nonisolated"
+      ),
+      (
+        "var a: some P = p",
+        "warning at 18: @KVO: setting \"a\" tells nobody, since its type is opaque"
+      ),
     ])
   func unobserved(_ member: String, _ message: String) {
     let messages = Asking.messages("@KVO class A: B {\n\(member)\n}")

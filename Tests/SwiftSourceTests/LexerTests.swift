@@ -29,6 +29,7 @@ import Testing
     ("0xe-1", ["0xe", "-", "1"]),
     ("1.description", ["1", ".", "description"]),
     ("0x1.description", ["0x1", ".", "description"]),
+    ("0xF.append(1)", ["0xF", ".", "append", "(", "1", ")"]),
     ("1_000.5_0", ["1_000.5_0"]),
     ("A<B<C>>?", ["A", "<", "B", "<", "C", ">>?"]),
     ("a -> b", ["a", "->", "b"]),

@@ -33,6 +33,23 @@ private func allocatedSize(of object: KVOObject) -> Int {
     #expect(Boat.keyValueProperty(forKey: "never") == nil)
   }
 
+  @Test("Q2: a class by the macro has subclasses by the macro in other modules")
+  func otherModules() throws {
+    let violin = log.keep(Violin())
+    try log.observe(violin, "octave", [.old, .new], as: "octave")
+    try log.observe(violin, "neighbour.strings", [.new], as: "strings")
+    try violin.setValue(30, forKey: "pitch")
+    try violin.setValue(10, forKey: "octave")
+    let other = log.keep(Violin())
+    violin.neighbour = other
+    try other.setValue(5, forKey: "strings")
+    #expect(violin.heard == [30, 550])
+    #expect(
+      log.take() == [
+        "octave old 8 new 0", "octave old 0 new 10", "strings new 4", "strings new 5",
+      ])
+  }
+
   @Test("Q1: what is ignored, constant, or of the type is what it is without the macro")
   func left() throws {
     let boat = Boat(log.keep(Sailor("Port")))

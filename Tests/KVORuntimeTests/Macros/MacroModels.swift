@@ -1,4 +1,5 @@
 import KVORuntime
+import ModelFixtures
 import TestSupport
 
 // Classes by the macro, for the tests of chapter Q.
@@ -182,4 +183,11 @@ final class Handmade: KVOObject {
     get { model.index }
     set { withChange(of: \.index) { model.index = newValue } }
   }
+}
+
+/// A subclass, with the macro, of one with the macro in another module.
+@KVO final class Violin: Instrument {
+  var strings = 4
+  override var pitch: Int { didSet { heard.append(pitch) } }
+  @KVOIgnored var heard: [Int] = []
 }

@@ -1,0 +1,12 @@
+public import KVORuntime
+
+/// A class by the macro which other modules inherit from, with the macro and without it.
+@KVO open class Instrument: KVOObject {
+  open var pitch = 440 { didSet { if pitch < 20 { pitch = 20 } } }
+  public internal(set) var played = 0
+  public weak var neighbour: Instrument?
+  open var octave: Int {
+    get { pitch / 55 }
+    set { pitch = newValue * 55 }
+  }
+}
