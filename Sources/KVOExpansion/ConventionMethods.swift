@@ -7,10 +7,14 @@ struct ConventionMethods {
   /// Instance methods by their names and labels as one word, by which a selector is the same however it is divided:
   /// `removeObjectFromItemsAt` of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
   private var methods: [String: Function] = [:]
-  private var typeMethods: Set<String> = []
-  /// Properties that are read, and those that are observed and stored.
+  /// Methods of the type and properties of the type, as an expression calls them.
+  private var typeMembers: [String: String] = [:]
+  /// Properties that are read, and those that are stored, unless they are marked as what accessors change.
   private var properties: Set<String> = []
   private var stored: Set<String> = []
+  /// Those that are arrays, and those that are sets, as far as their declarations say so.
+  private var arrays: Set<String> = []
+  private var sets: Set<String> = []
 
   init(of type: TypeDeclaration) {
     self.type = type
@@ -18,16 +22,24 @@ struct ConventionMethods {
       switch member.kind {
       case .function(let function):
         if member.isOfType {
-          typeMethods.insert(function.name.name)
-        } else if function.effects.contains("async") == false {
+          let isAsked =
+            function.parameters.isEmpty && function.effects.isEmpty && !function.isGeneric
+          if isAsked { typeMembers[function.name.name] = function.name.text + "()" }
+        } else if !function.isGeneric, !function.effects.contains("async"),
+          !function.parameters.contains(where: { $0.type.words.contains("some") })
+        {
           methods[function.word] = function
         }
-      case .variable(_, let bindings) where !member.isOfType:
-        let names = bindings.compactMap { $0.name?.name }
-        properties.formUnion(names)
-        let form = ObservableMember.form(of: member)
-        if form == .observed || form == .reference { stored.formUnion(names) }
-        if form == .known, bindings.contains(where: { !$0.isComputed }) { stored.formUnion(names) }
+      case .variable(_, let bindings) where member.isOfType:
+        for name in bindings.compactMap(\.name) { typeMembers[name.name] = name.text }
+      case .variable(_, let bindings):
+        for binding in bindings {
+          guard let name = binding.name?.name else { continue }
+          properties.insert(name)
+          if binding.isArray { arrays.insert(name) }
+          if binding.isSet { sets.insert(name) }
+          if !binding.isComputed, !member.has("KVOIgnored") { stored.insert(name) }
+        }
       default: break
       }
     }
@@ -35,30 +47,35 @@ struct ConventionMethods {
 
   /// The method that names what affects a key.
   func affecting(_ key: String) -> String? {
-    let name = "keyPathsForValuesAffecting" + key.capitalizedFirst
-    return typeMethods.contains(name) ? name : nil
+    typeMembers["keyPathsForValuesAffecting" + key.capitalizedFirst]
   }
 
-  /// What a method says of a key by itself.
+  /// What a method, or a property of the type, says of a key by itself.
   func declarations(of member: Member) -> [String] {
-    guard case .function(let function) = member.kind else { return [] }
-    let name = function.name.name
-    if member.isOfType {
-      guard function.parameters.isEmpty, function.effects.isEmpty else { return [] }
-      if let key = key(in: name, after: "keyPathsForValuesAffecting"), !properties.contains(key) {
-        return ["keys.dependency(\"\(key)\", on: \(name)())"]
-      }
-      return key(in: name, after: "automaticallyNotifiesObserversOf").map {
-        ["keys.automaticallyNotifies(\"\($0)\", \(name)())"]
-      } ?? []
+    switch member.kind {
+    case .function(let function) where member.isOfType: declarations(of: function.name.name)
+    case .function(let function): validator(function).map { [$0] } ?? []
+    case .variable(_, let bindings) where member.isOfType:
+      bindings.compactMap(\.name).flatMap { declarations(of: $0.name) }
+    default: []
     }
-    return validator(function).map { [$0] } ?? []
+  }
+
+  private func declarations(of typeMember: String) -> [String] {
+    guard let value = typeMembers[typeMember] else { return [] }
+    if let key = key(in: typeMember, after: "keyPathsForValuesAffecting") {
+      return properties.contains(key) ? [] : ["keys.dependency(\"\(key)\", on: \(value))"]
+    }
+    return key(in: typeMember, after: "automaticallyNotifiesObserversOf").map {
+      ["keys.automaticallyNotifies(\"\($0)\", \(value))"]
+    } ?? []
   }
 
   private func validator(_ function: Function) -> String? {
     guard let key = key(in: function.name.name, after: "validate"), function.parameters.count == 1,
       let parameter = function.parameters.first, parameter.label == nil,
-      parameter.type.hasPrefix("inout "), !function.effects.contains("async")
+      parameter.type.hasPrefix("inout "), !function.effects.contains("async"), !function.isGeneric,
+      !parameter.type.words.contains("some")
     else { return nil }
     let call = (function.isThrowing ? "try " : "") + "$0.\(function.name.text)"
     let isOptional = parameter.type.hasSuffix("?") || parameter.type.hasPrefix("inout Optional<")
@@ -103,24 +120,29 @@ struct ConventionMethods {
     guard let count = size(key), let element = elementAt(key) else { return nil }
     var arguments = ["count: \(count)", "element: \(element)"]
     let insert =
-      method("insert\(name)At").map { batch($0, "$0", ["$1", indexes($0, 1, "$2")]) }
-      ?? method("insertObjectIn\(name)At").map {
+      method("insert\(name)At", ["[", "RangeSet|IndexSet"]).map {
+        batch($0, "$0", ["$1", indexes($0, 1, "$2")])
+      }
+      ?? method("insertObjectIn\(name)At", ["", "Int"]).map {
         each(
           $0, "zip(elements, indexes.ranges.joined())", "(element, index)", ["element", "index"],
           "object, elements, indexes")
       }
     let remove =
-      method("remove\(name)At").map { batch($0, "$0", [indexes($0, 0, "$1")]) }
-      ?? method("removeObjectFrom\(name)At").map {
+      method("remove\(name)At", ["RangeSet|IndexSet"]).map {
+        batch($0, "$0", [indexes($0, 0, "$1")])
+      }
+      ?? method("removeObjectFrom\(name)At", ["Int"]).map {
         each($0, "Array(indexes.ranges.joined()).reversed()", "index", ["index"], "object, indexes")
       }
     guard isRead(key) || insert != nil && remove != nil else { return nil }
     if let insert, let remove { arguments += ["insert: \(insert)", "remove: \(remove)"] }
     let replace =
-      (method("replace\(name)AtWith\(name)") ?? method("replace\(name)AtWith")).map {
+      (method("replace\(name)AtWith\(name)", ["RangeSet|IndexSet", "["])
+      ?? method("replace\(name)AtWith", ["RangeSet|IndexSet", "["])).map {
         batch($0, "$0", [indexes($0, 0, "$1"), "$2"])
       }
-      ?? method("replaceObjectIn\(name)AtWith").map {
+      ?? method("replaceObjectIn\(name)AtWith", ["Int", ""]).map {
         each(
           $0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"],
           "object, indexes, elements")
@@ -131,28 +153,28 @@ struct ConventionMethods {
 
   private func unordered(_ key: String) -> String? {
     let name = key.capitalizedFirst
-    let isProperty = properties.contains(key)
+    let isProperty = sets.contains(key)
     let contains =
-      method("memberOf\(name)").map { "{ $0.\(named($0))($1) != nil }" }
+      method("memberOf\(name)", [""]).map { "{ $0.\(named($0))($1) != nil }" }
       ?? (isProperty ? "{ $0.\(key.inSource).contains($1) }" : nil)
     let elements =
-      method("enumeratorOf\(name)").map { "{ AnySequence($0.\(named($0))()) }" }
+      method("enumeratorOf\(name)", []).map { "{ AnySequence($0.\(named($0))()) }" }
       ?? (isProperty ? "{ AnySequence($0.\(key.inSource)) }" : nil)
     guard let count = size(key), let contains, let elements else { return nil }
     let add =
-      method("add\(name)").map { batch($0, "$0", ["$1"]) }
-      ?? method("add\(name)Object").map {
+      method("add\(name)", ["Set<"]).map { batch($0, "$0", ["$1"]) }
+      ?? method("add\(name)Object", [""]).map {
         each($0, "elements", "element", ["element"], "object, elements")
       }
     let remove =
-      method("remove\(name)").map { batch($0, "$0", ["$1"]) }
-      ?? method("remove\(name)Object").map {
+      method("remove\(name)", ["Set<"]).map { batch($0, "$0", ["$1"]) }
+      ?? method("remove\(name)Object", [""]).map {
         each($0, "elements", "element", ["element"], "object, elements")
       }
     guard let add, let remove else { return nil }
     var arguments = ["count: \(count)", "contains: \(contains)", "elements: \(elements)"]
     arguments += ["add: \(add)", "remove: \(remove)"]
-    if let intersect = method("intersect\(name)") {
+    if let intersect = method("intersect\(name)", ["Set<"]) {
       arguments.append("intersect: \(batch(intersect, "$0", ["$1"]))")
     }
     return "keys.unorderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
@@ -160,25 +182,33 @@ struct ConventionMethods {
 
   private func isRead(_ key: String) -> Bool {
     let name = key.capitalizedFirst
-    let isCounted = method("countOf\(name)") != nil || properties.contains("countOf\(name)")
-    return isCounted && method("objectIn\(name)At") != nil
+    let isCounted = method("countOf\(name)", []) != nil || properties.contains("countOf\(name)")
+    return isCounted && method("objectIn\(name)At", ["Int"]) != nil
   }
 
   private func size(_ key: String) -> String? {
     let counter = "countOf\(key.capitalizedFirst)"
-    if method(counter) != nil { return "{ $0.\(counter)() }" }
+    if method(counter, []) != nil { return "{ $0.\(counter)() }" }
     if properties.contains(counter) { return "{ $0.\(counter) }" }
-    return properties.contains(key) ? "{ $0.\(key.inSource).count }" : nil
+    return arrays.contains(key) || sets.contains(key) ? "{ $0.\(key.inSource).count }" : nil
   }
 
   private func elementAt(_ key: String) -> String? {
-    method("objectIn\(key.capitalizedFirst)At").map { batch($0, "$0", ["$1"]) }
-      ?? (properties.contains(key) ? "{ $0.\(key.inSource)[$1] }" : nil)
+    method("objectIn\(key.capitalizedFirst)At", ["Int"]).map { batch($0, "$0", ["$1"]) }
+      ?? (arrays.contains(key) ? "{ $0.\(key.inSource)[$1] }" : nil)
   }
 
   // MARK: - Calls
 
-  private func method(_ word: String) -> Function? { methods[word] }
+  /// The method of that word, if its parameters are of types that begin so.
+  private func method(_ word: String, _ types: [String]) -> Function? {
+    guard let function = methods[word], function.parameters.count == types.count else { return nil }
+    let isSuch = zip(function.parameters, types).allSatisfy { parameter, beginnings in
+      beginnings.isEmpty
+        || beginnings.split(separator: "|").contains { parameter.type.hasPrefix($0) }
+    }
+    return isSuch ? function : nil
+  }
 
   private func named(_ function: Function) -> String { function.name.text }
 
@@ -227,7 +257,33 @@ extension Function {
   }
 }
 
+extension Binding {
+  /// As its type says, or its first value.
+  fileprivate var isArray: Bool {
+    if let type { return type.isArrayType }
+    guard let initialValue, initialValue.hasSuffix("()") else { return false }
+    return String(initialValue.dropLast(2)).isArrayType
+  }
+
+  fileprivate var isSet: Bool { (type ?? initialValue ?? "").hasPrefix("Set<") }
+}
+
 extension String {
+  fileprivate var words: [String] { LexedSource(self).tokens.map(\.text) }
+
+  /// `[Song]`, and no `[Int: Song]`; `Array<Song>`.
+  fileprivate var isArrayType: Bool {
+    if hasPrefix("Array<") || hasPrefix("ContiguousArray<") { return hasSuffix(">") }
+    guard hasPrefix("["), hasSuffix("]") else { return false }
+    var depth = 0
+    for token in LexedSource(self).tokens {
+      if token.is("[") || token.is("(") { depth += 1 }
+      if token.is("]") || token.is(")") { depth -= 1 }
+      if token.is(":"), depth == 1 { return false }
+    }
+    return true
+  }
+
   fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
   /// In backticks where it is no name without them.

@@ -46,9 +46,12 @@ struct DeclaredKeys {
   // MARK: - Declarations
 
   /// A class of an actor has properties that no key path of other code may lead to: its keys are found by what is
-  /// stored, as without the macro.
+  /// stored, as without the macro. An attribute that is not known may be an actor.
   private var isIsolated: Bool {
-    type.attributes.contains { $0.name.hasSuffix("Actor") }
+    type.attributes.contains { attribute in
+      attribute.name.first?.isUppercase == true
+        && !["KVO", "KVORuntime.KVO"].contains(attribute.name)
+    }
   }
 
   private mutating func source() -> String {
@@ -88,7 +91,7 @@ struct DeclaredKeys {
     let key = "\"\(name.name)\""
     let keyPath = "\\.\(name.text)"
     guard binding.isComputed else { return "keys.stored(\(key), \(keyPath))" }
-    let affecting = methods.affecting(name.name).map { ", affectedBy: \($0)()" } ?? ""
+    let affecting = methods.affecting(name.name).map { ", affectedBy: \($0)" } ?? ""
     return "keys.computed(\(key), \(keyPath)\(affecting))"
   }
 
@@ -159,7 +162,7 @@ struct DeclaredKeys {
 
 extension String {
   /// Whether key paths can name it: a name with a point in it, or an at sign before it, is none.
-  fileprivate var isKey: Bool {
+  var isKey: Bool {
     !utf8.contains(UInt8(ascii: ".")) && !hasPrefix("@") && !utf8.contains(UInt8(ascii: "\\"))
       && !utf8.contains(UInt8(ascii: "\""))
   }

@@ -25,7 +25,9 @@ enum ReferenceProperty {
   }
 
   static func accessors(of request: AttachedMacro) -> Expansion {
-    guard let property = property(of: request) else { return unreadable(request) }
+    guard let property = property(of: request), property.name.isKey else {
+      return unreadable(request)
+    }
     let storage = quoted(property.storage)
     let key = LexedSource(property.name).tokens[0].name
     return Expansion(

@@ -38,7 +38,7 @@ struct SetterCheck {
         continue
       }
       if silent.contains(token.name) {
-        setsSilent = true
+        if isSet(index, in: body) { setsSilent = true }
       } else if index + 1 < body.count, body[index + 1].is("(") {
         return false  // a method, or a function
       } else if isSet(index, in: body) {

@@ -82,6 +82,7 @@ public struct Accessors {
 /// A method.
 public struct Function {
   public var name: Token
+  public var isGeneric = false
   public var parameters: [Parameter]
   public var effects: [String]
 

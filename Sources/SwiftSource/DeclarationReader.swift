@@ -346,7 +346,10 @@ public struct DeclarationReader {
   private mutating func readFunction(until end: Int) -> Function {
     var function = Function(name: self[index], parameters: [], effects: [])
     index += 1
-    if let close = endOfGenericArguments(from: index) { index = close }
+    if let close = endOfGenericArguments(from: index) {
+      function.isGeneric = true
+      index = close
+    }
     if index < end, self[index].is("(") {
       let close = min(endOfGroup(from: index), end)
       function.parameters = readParameters((index + 1)..<max(close - 1, index + 1))

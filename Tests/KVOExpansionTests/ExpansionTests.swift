@@ -119,7 +119,9 @@ import Testing
     #expect(Asking.members("@KVO open class A: B { var x = 1 }") == "open " + expected)
     #expect(Asking.members("@KVO private class A: B { var x = 1 }") == expected)
     #expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
-    #expect(Asking.members("@MainActor @KVO class A: B { var x = 1 }").isEmpty)
+    for actor in ["@MainActor", "@Store", "@Lib.Store"] {
+      #expect(Asking.members("\(actor) @KVO class A: B { var x = 1 }").isEmpty)
+    }
   }
 
   @Test("Q3: a weak or unowned property has storage beside it, and accessors that tell of it")
@@ -146,6 +148,8 @@ import Testing
     #expect(unsafe.0 == "private unowned(unsafe) var _kvo_in: any P")
     let untyped = Asking.expand("ReferenceMacro", "accessor", "weak var x = y")
     #expect(untyped.0.isEmpty && untyped.1.count == 1)
+    let quoted = Asking.expand("ReferenceMacro", "accessor", "weak var `a \"b\"`: A?")
+    #expect(quoted.0.isEmpty && quoted.1.count == 1)
   }
 
   @Test(
@@ -180,6 +184,32 @@ import Testing
         [
           "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
         ]
+      ),
+      // Methods of other sense.
+      (
+        "var page: Int { n }\nfunc addPage() {}\nfunc removePage() {}",
+        ["keys.computed(\"page\", \\.page)"]
+      ),
+      (
+        "let effects = Chain()\nfunc addEffects(_ x: [Int]) {}\nfunc removeEffects(_ x: [Int]) {}",
+        []
+      ),
+      (
+        "var items: [S] { s }\nfunc insertItems(_ x: S, at i: Int) {}\nfunc removeItems(at i: Int) {}",
+        ["keys.computed(\"items\", \\.items)"]
+      ),
+      (
+        "var map: [Int: S] { s }\nfunc insertObject(_ x: S, inMapAt i: Int) {}\nfunc removeObject(fromMapAt i: Int) {}",
+        ["keys.computed(\"map\", \\.map)"]
+      ),
+      (
+        "func validateAge<T: P>(_ v: inout T) throws {}\nfunc validateName(_ v: inout some P) {}",
+        []
+      ),
+      ("func insertObject<T>(_ x: T, inMapAt i: Int) {}", []),
+      (
+        "class var keyPathsForValuesAffectingTotal: Set<String> { [\"a\"] }",
+        ["keys.dependency(\"total\", on: keyPathsForValuesAffectingTotal)"]
       ),
       ("func countOfPrimes() -> Int { 1 }", []), ("func insertObject(_ x: Int, at i: Int) {}", []),
       // Observed storage is changed element by element as it is.
@@ -265,6 +295,8 @@ import Testing
         "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; swap(&y) } }",
         false
       ),
+      ("let store = M()\nvar x: Int { get { 1 } set { store.update(newValue) } }", false),
+      ("let lock = M()\nvar x: Int { get { 1 } set { lock.withLock { $0 = newValue } } }", false),
       ("var x: Int { get { 1 } set { } }", false), ("var x: Int { 1 }", false),
       (
         "let model = M()\noverride var x: Int { get { 1 } set { super.x = newValue; model.i = 1 } }",
