@@ -31,6 +31,7 @@ struct PropertyDeclaration {
   var accessors: [String: Int]
 
   var isDynamic: Bool { modifiers.contains("dynamic") || modifiers.contains("@NSManaged") }
+  var isConstant = false
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
 }
 
@@ -119,12 +120,17 @@ extension SourceFile {
     } else if tokens[keyword + 2].is("="), tokens[keyword + 3].kind == .number {
       let literal = tokens[keyword + 3].text
       type = literal.contains(".") ? "Double" : "Int"
+    } else if tokens[keyword + 2].is("="), tokens[keyword + 3].name.first?.isUppercase == true,
+      tokens[keyword + 4].is("(")
+    {
+      type = tokens[keyword + 3].name
     }
     let accessors = brace.map { self.accessors(in: $0) } ?? [:]
     let observesOnly = accessors["didSet"] != nil || accessors["willSet"] != nil
     return PropertyDeclaration(
       name: nameToken.name, keyword: keyword, start: start, modifiers: modifiers, type: type,
-      brace: brace, isComputed: brace != nil && !observesOnly, accessors: accessors)
+      brace: brace, isComputed: brace != nil && !observesOnly, accessors: accessors,
+      isConstant: tokens[keyword].text == "let")
   }
 
   private func accessors(in brace: Int) -> [String: Int] {
