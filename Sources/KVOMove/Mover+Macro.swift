@@ -47,4 +47,63 @@ extension Mover {
   private mutating func ignore(_ property: PropertyDeclaration) {
     insert("@KVOIgnored ", before: property.start)
   }
+
+  // MARK: - Several variables in one declaration
+
+  /// Declares each of the variables of one declaration by itself: `var width = 0, height = 0`.
+  mutating func split(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    guard !property.isConstant, !property.isStatic, property.brace == nil,
+      usesMacro(type) || property.isDynamic
+    else { return }
+    let commas = commas(after: property.keyword)
+    guard !commas.isEmpty,
+      commas.allSatisfy({ tokens[$0 + 1].leadingTrivia.allSatisfy(\.isWhitespace) })
+    else { return }
+    let words = style == .wrapper && property.isDynamic ? ["@Observed"] : []
+    let prefix = (words + keptModifiers(of: property) + ["var "]).joined(separator: " ")
+    let names = [property.keyword + 1] + commas.map { $0 + 1 }
+    for (index, comma) in commas.enumerated() {
+      // One without type and value has the type of the next one with a type.
+      if names[index] + 1 == comma,
+        let typed = names[index...].first(where: { tokens[$0 + 1].is(":") })
+      {
+        insert(": " + file.text(ofTokens: file.typeTokens(after: typed + 1)), after: comma - 1)
+      }
+      let separator = file.lineEnd + file.indentation(of: property.start)
+      edits.append(Edit(tokens[comma].offset..<tokens[comma + 1].offset, separator + prefix))
+    }
+  }
+
+  private func commas(after keyword: Int) -> [Int] {
+    var (commas, index, angles) = ([Int](), keyword + 1, 0)
+    while index < tokens.count, tokens[index].kind != .endOfFile {
+      let token = tokens[index]
+      if token.is("}") || token.is(";") || file.isStatementStart(index) { break }
+      if token.kind == .operator, token.text != "->" {
+        angles += token.text.count { $0 == "<" } - token.text.count { $0 == ">" }
+      }
+      if token.is(","), angles == 0 {
+        guard tokens[index + 1].kind == .identifier else { return [] }
+        commas.append(index)
+      }
+      index = (file.partner[index].map { $0 > index ? $0 : index } ?? index) + 1
+    }
+    return commas
+  }
+
+  /// The attributes and modifiers that stay.
+  private func keptModifiers(of property: PropertyDeclaration) -> [String] {
+    var (words, index) = ([String](), property.start)
+    while index < property.keyword {
+      let isAttribute = tokens[index].is("@")
+      var end = isAttribute ? index + 2 : index + 1
+      if tokens[end].is("("), let close = file.partner[end] { end = close + 1 }
+      let name = tokens[isAttribute ? index + 1 : index].text
+      if !["objc", "nonobjc", "dynamic"].contains(name) {
+        words.append(file.text(ofTokens: index..<end))
+      }
+      index = end
+    }
+    return words
+  }
 }

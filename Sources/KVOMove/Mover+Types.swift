@@ -9,6 +9,7 @@ extension Mover {
     if type.isClass { moveHead(type, root) }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return }
+    for property in type.properties { split(property, in: type) }
     if type.isClass, root != .other, startsHere(type) { needsRuntime = true }
     for method in type.methods { moveValidator(method) }
     moveIdentity(type)

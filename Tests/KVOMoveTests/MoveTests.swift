@@ -29,6 +29,10 @@ import Testing
       "class A: NSObject {\n  @objc\n  dynamic var x = 0\n}",
       "class A: KVOObject {\n  @Observed var x = 0\n}"),
     Case(
+      "class A: NSObject {\n  @objc public dynamic var a = 1, b = 2; var c = 3, d = 4\n}",
+      "class A: KVOObject {\n  @Observed public var a = 1\n  @Observed public var b = 2; var c = 3, d = 4\n}"
+    ),
+    Case(
       "@objcMembers class A: NSObject { func f() {} }", "class A: KVOObject { func f() {} }"),
     Case(
       "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }",
@@ -122,6 +126,16 @@ import Testing
   }
 
   static let macroEdits = [
+    Case(
+      "class A: NSObject {\n  @objc dynamic private(set) var a = f(1, 2), b: [Int: D<I, J>] = [:]\n}",
+      "@KVO class A: KVOObject {\n  private(set) var a = f(1, 2)\n"
+        + "  private(set) var b: [Int: D<I, J>] = [:]\n}"),
+    Case(
+      "class A: NSObject {\n  @objc dynamic var x = 0\n  var a, b: D<I, J>,\n    c = 1\n}",
+      "@KVO class A: KVOObject {\n  var x = 0\n  var a: D<I, J>\n  var b: D<I, J>\n  var c = 1\n}"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; let a = 1, b = 2; static var c = 1, d = 2 }",
+      "@KVO class A: KVOObject { var x = 0; let a = 1, b = 2; static var c = 1, d = 2 }"),
     Case(
       "class A: NSObject { @objc dynamic var x = 0 }", "@KVO class A: KVOObject { var x = 0 }"),
     Case(
