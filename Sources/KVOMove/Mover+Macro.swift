@@ -27,19 +27,44 @@ extension Mover {
     }
   }
 
-  /// Marks what the macro would warn of.
+  /// Marks what the macro would warn of, or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
     for property in type.properties
     where !property.isStatic && !property.isConstant && !property.modifiers.contains("@KVOIgnored")
     {
-      if !property.isComputed, takesNone(property) {
-        ignore(property)
-        if property.isDynamic {
-          find(
-            property.keyword,
-            "\(property.name) \(wrapper(of: property).map { "has \($0)" } ?? "is weak or lazy"), and is not observed",
-            "change it inside withChange(forKey: \"\(property.name)\") { … }")
-        }
+      if property.isComputed {
+        if !property.isDynamic, setsConstant(property, in: type) { ignore(property) }
+        continue
+      }
+      guard takesNone(property) else { continue }
+      ignore(property)
+      if property.isDynamic {
+        let why = wrapper(of: property).map { "has \($0)" } ?? "is weak or lazy"
+        find(
+          property.keyword, "\(property.name) \(why), and is not observed",
+          "change it inside withChange(forKey: \"\(property.name)\") { … }")
+      }
+    }
+    leaveOutPatterns(type)
+  }
+
+  /// Whether a setter sets part of what a constant leads to, and nothing that is observable: it told nobody there either.
+  private func setsConstant(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
+    guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
+    let names = Set(tokens[brace + 1..<end].map(\.text))
+    let constants = type.properties.filter { $0.isConstant && !$0.isStatic }.map(\.name)
+    return !names.isDisjoint(with: constants) && names.isDisjoint(with: observableNames(in: type))
+  }
+
+  /// `var (width, height) = size`.
+  private mutating func leaveOutPatterns(_ type: TypeDeclaration) {
+    for index in type.open + 1..<type.close
+    where file.enclosing[index] == type.open && tokens[index].isWord("var")
+      && tokens[index + 1].is("(")
+    {
+      let (start, modifiers) = file.modifiers(before: index)
+      if modifiers.isDisjoint(with: ["static", "class", "@KVOIgnored"]) {
+        insert("@KVOIgnored ", before: start)
       }
     }
   }

@@ -156,7 +156,7 @@ extension Mover {
     project.dynamicProperties.contains { $0.key != type.name && $0.value[name] != nil }
   }
 
-  private func observableNames(in type: TypeDeclaration) -> [String] {
+  func observableNames(in type: TypeDeclaration) -> [String] {
     let above = project.ancestors(of: type.name).classes.map(\.name)
     return ([type.name] + above).flatMap { name in
       let dynamic = project.dynamicProperties[name].map { Array($0.keys) } ?? []

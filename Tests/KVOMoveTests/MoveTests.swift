@@ -127,6 +127,11 @@ import Testing
 
   static let macroEdits = [
     Case(
+      "class A: NSObject { @objc dynamic var x = 0; let m = M(); var (c, d) = (1, 2)\n"
+        + "var y: Int { get { m.i } set { m.i = newValue } } }",
+      "@KVO class A: KVOObject { var x = 0; let m = M(); @KVOIgnored var (c, d) = (1, 2)\n"
+        + "@KVOIgnored var y: Int { get { m.i } set { m.i = newValue } } }"),
+    Case(
       "class A: NSObject {\n  @objc dynamic private(set) var a = f(1, 2), b: [Int: D<I, J>] = [:]\n}",
       "@KVO class A: KVOObject {\n  private(set) var a = f(1, 2)\n"
         + "  private(set) var b: [Int: D<I, J>] = [:]\n}"),
