@@ -4,9 +4,11 @@ Usage: moving.py KVO_MOVE PACKAGE FOLDER
 
 Each file is a program of its own: `func name(_ journal: Journal)`, which writes down what is told. It is moved by itself.
 What a human would edit afterwards stands in Tests/Migration/Patches, a patch for each file that needs one, each hunk of
-which counts as an edit for each line that it adds, or removes where it adds none. What is shown as a diff must be what is
-written, and a file that is moved again must stay as it is. All are built in FOLDER, against the package, and must write what Tests/Migration/Expected has, which is
-what Apple's documentation says. Refused is more than an edit in 100 lines, of all files together.
+which counts as an edit for each line that it adds, or removes where it adds none. Patches for what `--without-macro`
+makes stand in Patches/WithoutMacro. What is shown as a diff must be what is written, and a file that is moved again must
+stay as it is. All are built in FOLDER without a warning, against the package, in both styles, and must write what
+Tests/Migration/Expected has, which is what Apple's documentation says. Refused is more than an edit in 100 lines, of all
+files of a style together.
 """
 
 import pathlib
@@ -16,6 +18,8 @@ import subprocess
 import sys
 
 LINES_PER_EDIT = 100
+# The options that choose a style, the prefix of its programs, and the folder of its patches.
+STYLES = [([], "Macro", "."), (["--without-macro"], "Observed", "WithoutMacro")]
 
 MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription
@@ -47,18 +51,18 @@ def edits(patch):
 
 
 def move(tool, original, patch, target):
-    """The moved file, mended by hand."""
+    """The moved file, mended by hand. The tool is a command, with the options that choose a style."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(original, target)
-    shown = run(tool, str(target))
-    run(tool, "--write", str(target))
+    shown = run(*tool, str(target))
+    run(*tool, "--write", str(target))
     moved = target.read_bytes()
     shutil.copy(original, target)
     diff = shown[shown.index("--- ") : re.search(r"^For you|^\d+ files read", shown, re.M).start()]
     subprocess.run(["patch", "--silent", str(target)], input=diff, text=True, check=True)
     if target.read_bytes() != moved:
         sys.exit(f"{original}: what is written is not what is shown")
-    run(tool, "--write", str(target))
+    run(*tool, "--write", str(target))
     if target.read_bytes() != moved:
         sys.exit(f"{original}: moved again, it is otherwise")
     if not patch.exists():
@@ -69,36 +73,42 @@ def move(tool, original, patch, target):
 
 def mode(original):
     """The corpus is in the language's mode that most of such code is in."""
-    return ", swiftSettings: [.swiftLanguageMode(.v5)]" if original.parent.name == "Corpus" else ""
+    version = "v5" if original.parent.name == "Corpus" else "v6"
+    return f', swiftSettings: [.swiftLanguageMode(.{version}), .treatAllWarnings(as: .error)]'
 
 
 def main(tool, package, folder):
     tests = package / "Tests/Migration"
     originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
+    lines = sum(len(original.read_text().splitlines()) for original in originals)
     shutil.rmtree(folder / "Sources", ignore_errors=True)
-    lines = by_hand = 0
-    for original in originals:
-        name = original.stem
-        sources = folder / "Sources" / name
-        by_hand += move(tool, original, tests / f"Patches/{name}.patch", sources / f"{name}.swift")
-        lines += len(original.read_text().splitlines())
-        shutil.copy(tests / "Journal.swift", sources)
-        call = name[0].lower() + name[1:]
-        program = f'let journal = Journal()\n{call}(journal)\nprint(journal.lines.joined(separator: "\\n"))\n'
-        (sources / "main.swift").write_text(program)
-    targets = "\n".join(TARGET % (original.stem, mode(original)) for original in originals)
-    (folder / "Package.swift").write_text(MANIFEST % (package, targets))
+    targets, by_hand, failed = [], {}, 0
+    for options, style, patches in STYLES:
+        by_hand[style] = 0
+        for original in originals:
+            name = original.stem
+            sources = folder / "Sources" / (style + name)
+            patch = tests / "Patches" / patches / f"{name}.patch"
+            by_hand[style] += move([tool, *options], original, patch, sources / f"{name}.swift")
+            shutil.copy(tests / "Journal.swift", sources)
+            call = name[0].lower() + name[1:]
+            program = f'let journal = Journal()\n{call}(journal)\nprint(journal.lines.joined(separator: "\\n"))\n'
+            (sources / "main.swift").write_text(program)
+            targets.append(TARGET % (style + name, mode(original)))
+    (folder / "Package.swift").write_text(MANIFEST % (package, "\n".join(targets)))
     subprocess.run(["swift", "build", "--package-path", folder], check=True)
     bin_path = pathlib.Path(run("swift", "build", "--package-path", folder, "--show-bin-path").strip())
-    failed = 0
-    for original in originals:
-        expected = tests / f"Expected/{original.stem}.txt"
-        done = subprocess.run([bin_path / original.stem], capture_output=True, text=True, timeout=60, check=False)
-        if done.returncode or done.stdout != expected.read_text():
-            failed += 1
-            print(f"{original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected.read_text()}")
-    print(f"{len(originals)} files, {lines} lines, {by_hand} edits by hand")
-    sys.exit(failed > 0 or by_hand * LINES_PER_EDIT > lines)
+    for _, style, _ in STYLES:
+        for original in originals:
+            program = bin_path / (style + original.stem)
+            expected = (tests / f"Expected/{original.stem}.txt").read_text()
+            done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
+            if done.returncode or done.stdout != expected:
+                failed += 1
+                print(f"{program.name}: {done.stderr}wrote\n{done.stdout}instead of\n{expected}")
+    for style, edited in by_hand.items():
+        print(f"{style}: {len(originals)} files, {lines} lines, {edited} edits by hand")
+    sys.exit(failed > 0 or max(by_hand.values()) * LINES_PER_EDIT > lines)
 
 
 if __name__ == "__main__":

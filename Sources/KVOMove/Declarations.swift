@@ -31,6 +31,7 @@ struct PropertyDeclaration {
   var accessors: [String: Int]
 
   var isDynamic: Bool { modifiers.contains("dynamic") || modifiers.contains("@NSManaged") }
+  var isConstant = false
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
 }
 
@@ -109,22 +110,36 @@ extension SourceFile {
     let brace = tokens[keyword].text == "var" ? accessorBrace(ofVariableAt: keyword) : nil
     var type = ""
     if tokens[keyword + 2].is(":") {
-      var end = keyword + 3
-      while end < tokens.count, !tokens[end].is("="), end != brace, !isStatementStart(end),
-        !tokens[end].is("}"), !tokens[end].is(";"), !tokens[end].is(",")
-      {
-        end = (partner[end].map { $0 > end ? $0 : end } ?? end) + 1
-      }
-      type = text(ofTokens: keyword + 3..<end)
+      type = text(ofTokens: typeTokens(after: keyword + 2))
     } else if tokens[keyword + 2].is("="), tokens[keyword + 3].kind == .number {
       let literal = tokens[keyword + 3].text
       type = literal.contains(".") ? "Double" : "Int"
+    } else if tokens[keyword + 2].is("="), tokens[keyword + 3].name.first?.isUppercase == true,
+      tokens[keyword + 4].is("(")
+    {
+      type = tokens[keyword + 3].name
     }
     let accessors = brace.map { self.accessors(in: $0) } ?? [:]
     let observesOnly = accessors["didSet"] != nil || accessors["willSet"] != nil
     return PropertyDeclaration(
       name: nameToken.name, keyword: keyword, start: start, modifiers: modifiers, type: type,
-      brace: brace, isComputed: brace != nil && !observesOnly, accessors: accessors)
+      brace: brace, isComputed: brace != nil && !observesOnly, accessors: accessors,
+      isConstant: tokens[keyword].text == "let")
+  }
+
+  /// A variable's type, behind its colon.
+  func typeTokens(after colon: Int) -> Range<Int> {
+    var (end, angles) = (colon + 1, 0)
+    while end < tokens.count, !tokens[end].is("="), !tokens[end].is("{"), !isStatementStart(end),
+      !tokens[end].is("}"), !tokens[end].is(";"), !(tokens[end].is(",") && angles == 0),
+      tokens[end].kind != .endOfFile
+    {
+      if tokens[end].kind == .operator, tokens[end].text != "->" {
+        angles += tokens[end].text.count { $0 == "<" } - tokens[end].text.count { $0 == ">" }
+      }
+      end = (partner[end].map { $0 > end ? $0 : end } ?? end) + 1
+    }
+    return colon + 1..<end
   }
 
   private func accessors(in brace: Int) -> [String: Int] {

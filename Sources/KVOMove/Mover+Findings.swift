@@ -49,11 +49,9 @@ extension Mover {
 
   mutating func findLeftovers() {
     for index in tokens.indices where tokens[index].kind != .string { look(at: index) }
-    if style == .wrapper {
-      for type in types where project.root(of: type.name) != .other {
-        for method in type.methods where method.modifiers.contains("@objc") {
-          lookAtAccessor(method)
-        }
+    for type in types where project.root(of: type.name) != .other {
+      for method in type.methods where method.modifiers.contains("@objc") {
+        lookAtAccessor(method, in: type)
       }
     }
   }
@@ -129,7 +127,7 @@ extension Mover {
   }
 
   /// Accessors of a collection are found by their names there, and by nobody here.
-  private mutating func lookAtAccessor(_ method: MethodDeclaration) {
+  private mutating func lookAtAccessor(_ method: MethodDeclaration, in type: TypeDeclaration) {
     let labels = (method.parameters + 1..<file.partner[method.parameters]!).map { tokens[$0].text }
     let isConvention =
       Self.accessorPrefixes.contains {
@@ -146,6 +144,11 @@ extension Mover {
           && labels.first == "_" && method.name.hasSuffix("Object")
       }
     guard isConvention, !changesByHandle(method, labels) else { return }
+    // The macro finds those of a key that is not stored.
+    if usesMacro(type) {
+      let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
+      guard stored.contains(where: { isOf($0, labels) }) else { return }
+    }
     find(
       method.keyword, "\(method.name) is found by its name there, and by nobody here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
@@ -163,10 +166,14 @@ extension Mover {
     let isOne = (brace + 2..<file.partner[brace]!).allSatisfy {
       !(file.isStatementStart($0) && file.enclosing[$0] == brace)
     }
-    let key = property.name.prefix(1).uppercased() + property.name.dropFirst()
-    guard isOne, labels.contains(where: { $0.hasPrefix("in" + key) || $0.hasPrefix("from" + key) })
-    else { return false }
+    guard isOne, isOf(property, labels) else { return false }
     replace(brace + 1, by: "mutableArray(\\.\(property.name))")
     return true
+  }
+
+  /// Whether an accessor's labels name a property: `insertObject(_:inSongsAt:)`.
+  private func isOf(_ property: PropertyDeclaration, _ labels: [String]) -> Bool {
+    let key = property.name.prefix(1).uppercased() + property.name.dropFirst()
+    return labels.contains { $0.hasPrefix("in" + key) || $0.hasPrefix("from" + key) }
   }
 }

@@ -81,7 +81,10 @@ extension Mover {
 
   mutating func registerKeys(_ type: TypeDeclaration, _ root: Project.Root) {
     guard !type.methods.contains(where: { $0.name == "registerKeys" }) else { return }
-    let all = project.types.joined().filter { $0.name == type.name }
+    // The macro sees the class alone.
+    let all = project.types.joined().filter {
+      $0.name == type.name && ($0.isExtension || !usesMacro(type))
+    }
     let methods = all.flatMap(\.methods).filter { $0.modifiers.contains("@objc") }
     let entries = entries(for: all.flatMap(\.properties), methods, type)
     guard !entries.isEmpty else { return }

@@ -43,6 +43,7 @@ extension Mover {
       case "as": moveCast(index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
         needsFoundation = usesJSON || needsFoundation
+      case "dictionaryWithValues": moveDictionary(index)
       case "publisher"
       where tokens[index + 1].is("(") && tokens[index + 2].text == "for"
         && tokens[index + 4].is("\\"):
@@ -61,6 +62,17 @@ extension Mover {
     else { return }
     needsRuntime = true
     replace(index, by: "KVOObject")
+  }
+
+  /// What is returned as `[String: Any]` says that the values may be nil.
+  private mutating func moveDictionary(_ index: Int) {
+    guard tokens[index + 1].is("("), let end = file.partner[index + 1],
+      let brace = file.enclosing[index], brace > 5, tokens[end + 1].is("}"),
+      file.partner[end + 1] == brace,
+      ["[", "String", ":", "Any", "]"] == tokens[brace - 5..<brace].map(\.text),
+      tokens[brace - 6].is("->") || tokens[brace - 6].is(":")
+    else { return }
+    insert(" as [String: Any]", after: end)
   }
 
   private var usesJSON: Bool {

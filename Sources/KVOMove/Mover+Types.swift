@@ -9,10 +9,12 @@ extension Mover {
     if type.isClass { moveHead(type, root) }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return }
+    for property in type.properties { split(property, in: type) }
     if type.isClass, root != .other, startsHere(type) { needsRuntime = true }
     for method in type.methods { moveValidator(method) }
     moveIdentity(type)
-    if type.isClass, style == .wrapper { registerKeys(type, root) }
+    if usesMacro(type) { leaveOut(type) }
+    if type.isClass { registerKeys(type, root) }
   }
 
   private func startsHere(_ type: TypeDeclaration) -> Bool {
@@ -62,7 +64,7 @@ extension Mover {
   }
 
   private mutating func addMacro(_ type: TypeDeclaration) {
-    guard style == .macro, type.properties.contains(where: \.isDynamic) else { return }
+    guard usesMacro(type) else { return }
     insert("@KVO ", before: file.modifiers(before: type.keyword).start)
   }
 
@@ -133,8 +135,10 @@ extension Mover {
     let names = Set(body.map { tokens[$0].text })
     if names.contains("withChange") || names.contains("willChangeValue") { return }
     let observable = Set(observableNames(in: type)).subtracting([property.name])
+    let assigned = assigned(in: body)
+    if let assigned, !assigned.isPath, isStored(assigned.first, in: type) { return }
     guard observable.isDisjoint(with: names) else { return }
-    if let root = assigned(in: body), !isObservable(root.last, beside: type), root.isOwn(type) {
+    if let root = assigned, !isObservable(root.last, beside: type), root.isOwn(type) {
       let bracket = "withChange(of: \\.\(property.name)) {"
       insert(" \(bracket)", after: brace)
       let isOneLine = !tokens[end].isFirstOnLine
@@ -152,16 +156,35 @@ extension Mover {
     project.dynamicProperties.contains { $0.key != type.name && $0.value[name] != nil }
   }
 
-  private func observableNames(in type: TypeDeclaration) -> [String] {
+  func observableNames(in type: TypeDeclaration) -> [String] {
     let above = project.ancestors(of: type.name).classes.map(\.name)
-    return ([type.name] + above).flatMap {
-      project.dynamicProperties[$0].map { Array($0.keys) } ?? []
+    return ([type.name] + above).flatMap { name in
+      let dynamic = project.dynamicProperties[name].map { Array($0.keys) } ?? []
+      let stored = madeObservable(in: name).filter {
+        // What is set of an object changes nothing of the property that leads to it.
+        project.declaration(of: $0.type.filter { $0 != "?" && $0 != "!" }) == nil
+      }
+      return dynamic + stored.map(\.name)
     }
+  }
+
+  /// What `@KVO` makes observable that was not, where the class gets it.
+  private func madeObservable(in name: String) -> [PropertyDeclaration] {
+    guard let type = project.declaration(of: name), usesMacro(type) else { return [] }
+    return type.properties.filter {
+      !$0.isComputed && !$0.isConstant && !$0.isStatic && !takesNone($0)
+    }
+  }
+
+  private func isStored(_ name: String, in type: TypeDeclaration) -> Bool {
+    madeObservable(in: type.name).contains { $0.name == name }
   }
 
   private struct Assigned {
     var first: String
     var last: String
+    /// Whether it is a part of what the first name stands for.
+    var isPath: Bool
 
     /// Whether the class stores what is assigned to, and nobody observes that.
     func isOwn(_ type: TypeDeclaration) -> Bool {
@@ -174,13 +197,16 @@ extension Mover {
     var index = body.lowerBound
     if tokens[index].text == "self", tokens[index + 1].is(".") { index += 2 }
     guard tokens[index].kind == .identifier else { return nil }
-    let first = tokens[index].name
+    let (first, start) = (tokens[index].name, index)
     while tokens[index + 1].is("."), tokens[index + 2].kind == .identifier { index += 2 }
     guard tokens[index + 1].is("="), index + 2 < body.upperBound else { return nil }
     let value = index + 2..<body.upperBound
     let isOne = value.dropFirst().allSatisfy {
       !(file.isStatementStart($0) && file.enclosing[$0] == body.lowerBound - 1)
     }
-    return isOne ? Assigned(first: first, last: tokens[index].name) : nil
+    return isOne
+      ? Assigned(
+        first: first, last: tokens[index].name, isPath: index > start)
+      : nil
   }
 }

@@ -26,7 +26,7 @@ public struct MovedSource: Sendable {
 /// Moves sources that belong together: a class's superclass may stand in another one.
 /// - Complexity: O(the sources' length).
 public func move(
-  _ sources: [(path: String, text: String)], style: ObservableStyle = .wrapper
+  _ sources: [(path: String, text: String)], style: ObservableStyle = .macro
 ) -> [MovedSource] {
   var (files, results) = ([SourceFile](), [String: MovedSource]())
   for (path, text) in sources {

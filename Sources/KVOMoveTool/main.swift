@@ -4,14 +4,14 @@ import Foundation
 import KVOMove
 
 let usage = """
-  Usage: kvo-move [--write] [--macro | --without-macro] FOLDER|FILE...
+  Usage: kvo-move [--write] [--without-macro] FOLDER|FILE...
 
   Shows as a unified diff what moves Swift code of Apple's platforms to KVORuntime, and lists what needs a human by
   file and line. Writes after a "y", if it is run on a terminal, or at once with --write; not otherwise.
 
     --write          write without asking
-    --macro          observable classes are @KVO classes
-    --without-macro  observable properties are @Observed, and classes have registerKeys (the default)
+    --without-macro  observable properties are @Observed, and classes have registerKeys;
+                     otherwise classes are marked @KVO
   """
 
 func fail(_ message: String) -> Never {
@@ -33,11 +33,10 @@ func sources(at path: String) -> [String] {
   return names.sorted().map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
 }
 
-var (writes, style, paths) = (false, ObservableStyle.wrapper, [String]())
+var (writes, style, paths) = (false, ObservableStyle.macro, [String]())
 for argument in CommandLine.arguments.dropFirst() {
   switch argument {
   case "--write": writes = true
-  case "--macro": style = .macro
   case "--without-macro": style = .wrapper
   case "--help", "-h":
     print(usage)

@@ -29,6 +29,10 @@ import Testing
       "class A: NSObject {\n  @objc\n  dynamic var x = 0\n}",
       "class A: KVOObject {\n  @Observed var x = 0\n}"),
     Case(
+      "class A: NSObject {\n  @objc public dynamic var a = 1, b = 2; var c = 3, d = 4\n}",
+      "class A: KVOObject {\n  @Observed public var a = 1\n  @Observed public var b = 2; var c = 3, d = 4\n}"
+    ),
+    Case(
       "@objcMembers class A: NSObject { func f() {} }", "class A: KVOObject { func f() {} }"),
     Case(
       "struct S { var s = \"class A: NSObject { @objc dynamic var x }\" }",
@@ -121,6 +125,68 @@ import Testing
     #expect(!macro.contains("registerKeys"))
   }
 
+  static let macroEdits = [
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; let m = M(); var (c, d) = (1, 2)\n"
+        + "var y: Int { get { m.i } set { m.i = newValue } } }",
+      "@KVO class A: KVOObject { var x = 0; let m = M(); @KVOIgnored var (c, d) = (1, 2)\n"
+        + "@KVOIgnored var y: Int { get { m.i } set { m.i = newValue } } }"),
+    Case(
+      "class A: NSObject {\n  @objc dynamic private(set) var a = f(1, 2), b: [Int: D<I, J>] = [:]\n}",
+      "@KVO class A: KVOObject {\n  private(set) var a = f(1, 2)\n"
+        + "  private(set) var b: [Int: D<I, J>] = [:]\n}"),
+    Case(
+      "class A: NSObject {\n  @objc dynamic var x = 0\n  var a, b: D<I, J>,\n    c = 1\n}",
+      "@KVO class A: KVOObject {\n  var x = 0\n  var a: D<I, J>\n  var b: D<I, J>\n  var c = 1\n}"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; let a = 1, b = 2; static var c = 1, d = 2 }",
+      "@KVO class A: KVOObject { var x = 0; let a = 1, b = 2; static var c = 1, d = 2 }"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 }", "@KVO class A: KVOObject { var x = 0 }"),
+    Case(
+      "class A: NSObject { @objc dynamic weak var x: A? }",
+      "@KVO class A: KVOObject { weak var x: A? }"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; lazy var y = 1 }",
+      "@KVO class A: KVOObject { var x = 0; @KVOIgnored lazy var y = 1 }"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; @Clamped var y = 1 }",
+      "@KVO class A: KVOObject { var x = 0; @KVOIgnored @Clamped var y = 1 }"),
+    Case(
+      "class A: NSObject { private var m = 0; @objc dynamic var x: Int { get { m } set { m = newValue } } }",
+      "@KVO class A: KVOObject { private var m = 0; var x: Int { get { m } set { m = newValue } } }"
+    ),
+    Case(
+      "class M { var i = 0 }; class A: NSObject { let m = M()\n"
+        + "@objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
+      "class M { var i = 0 }; @KVO class A: KVOObject { let m = M()\n"
+        + "var x: Int { get { m.i } set { withChange(of: \\.x) { m.i = newValue } } } }"),
+    Case(
+      "class M { var i = 0 }; class A: NSObject { var m = M()\n"
+        + "@objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
+      "class M { var i = 0 }; @KVO class A: KVOObject { var m = M()\n"
+        + "var x: Int { get { m.i } set { withChange(of: \\.x) { m.i = newValue } } } }"),
+    Case(
+      "class A: NSObject { @objc dynamic var xs = [1]; "
+        + "@objc func insertObject(_ x: Int, inXsAt i: Int) { xs.insert(x, at: i) } }",
+      "@KVO class A: KVOObject { var xs = [1]; "
+        + "func insertObject(_ x: Int, inXsAt i: Int) { mutableArray(\\.xs).insert(x, at: i) } }"),
+  ]
+
+  @Test("by the macro the class is marked, and what it can't observe", arguments: macroEdits)
+  func macroEdit(_ edit: Case) {
+    let moved = Self.moved(edit.there, .macro)
+    #expect(moved.text == edit.here)
+    #expect(moved.findings.isEmpty)
+    #expect(Self.moved(edit.here, .macro).edits.isEmpty)
+  }
+
+  @Test("a lazy property that was observable is told of by the macro's style too") func lazy() {
+    let moved = Self.moved("class A: NSObject { @objc dynamic lazy var x = 0 }", .macro)
+    #expect(moved.text == "@KVO class A: KVOObject { @KVOIgnored lazy var x = 0 }")
+    #expect(moved.findings.contains { $0.reason.contains("lazy") })
+  }
+
   static let findings = [
     Case("class A: NSView { @objc dynamic var x = 0 }", "no KVOObject"),
     Case("class A: NSObject { @objc dynamic weak var x: A? }", "weak or lazy"),
@@ -159,7 +225,7 @@ import Testing
       ("A.swift", "class A: B { @objc dynamic var x = 0 }"), ("B.swift", "class B: NSObject {}"),
       ("C.swift", "extension A { @objc dynamic var y: Int { x } }"),
     ])
-    #expect(moved[0].text.hasPrefix("class A: B { @Observed var x = 0"))
+    #expect(moved[0].text.hasPrefix("@KVO class A: B { var x = 0"))
     #expect(moved[0].text.contains("keys.computed(\"y\", \\.y)"))
     #expect(moved[2].text == "extension A { var y: Int { x } }")
   }
@@ -217,9 +283,12 @@ import Testing
       let sources = Self.sources(in: folder)
       #expect(sources.count >= 9)
       for source in sources {
-        let once = move([source])[0]
-        #expect(!once.edits.isEmpty, "\(source.path)")
-        #expect(Self.moved(once.text).diff == "", "\(source.path)")
+        for style in [ObservableStyle.macro, .wrapper] {
+          let once = move([source], style: style)[0]
+          #expect(!once.edits.isEmpty, "\(source.path)")
+          #expect(Self.moved(once.text, .macro).diff == "", "\(source.path)")
+          #expect(Self.moved(once.text, .wrapper).diff == "", "\(source.path)")
+        }
       }
     }
   }
@@ -255,7 +324,7 @@ import Testing
           }
         }
         let text = changed.joined()
-        let moved = Self.moved(text)
+        let moved = Self.moved(text, Bool.random(using: &generator) ? .macro : .wrapper)
         #expect(
           moved.text == Self.applied(moved.edits, to: text), "outside of edits something differs")
         if moved.findings.contains(where: { $0.reason.hasPrefix("can't be read") }) {
