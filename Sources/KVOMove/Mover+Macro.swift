@@ -1,5 +1,5 @@
 /// What `@KVO` needs beside the class's head: properties that it can't observe are marked, and those of one declaration
-/// are declared each by itself. No rule of Behaviour is kept here; what the macro takes is said in Documentation/KVO.md.
+/// are declared each by itself. No rule of Behaviour is kept here; what the macro takes is said in Documentation/Macro.md.
 import SwiftSource
 
 extension Mover {
@@ -11,8 +11,9 @@ extension Mover {
 
   /// Whether a stored property takes neither `@Observed` nor another of the macro's attributes.
   func takesNone(_ property: PropertyDeclaration) -> Bool {
-    property.modifiers.contains("lazy") || wrapper(of: property) != nil
-      || property.modifiers.contains("weak") && property.brace != nil
+    let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
+    return property.modifiers.contains { $0 == "lazy" || $0.hasPrefix("nonisolated") }
+      || wrapper(of: property) != nil || isReference && property.brace != nil
   }
 
   /// Attributes whose names begin with a capital letter are wrappers or macros, but for these.
@@ -39,7 +40,7 @@ extension Mover {
       guard takesNone(property) else { continue }
       ignore(property)
       if property.isDynamic {
-        let why = wrapper(of: property).map { "has \($0)" } ?? "is weak or lazy"
+        let why = wrapper(of: property).map { "has \($0)" } ?? "is lazy, nonisolated, or a reference with observers"
         find(
           property.keyword, "\(property.name) \(why), and is not observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }")
