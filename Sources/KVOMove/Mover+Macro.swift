@@ -40,7 +40,9 @@ extension Mover {
       guard takesNone(property) else { continue }
       ignore(property)
       if property.isDynamic {
-        let why = wrapper(of: property).map { "has \($0)" } ?? "is lazy, nonisolated, or a reference with observers"
+        let why =
+          wrapper(of: property).map { "has \($0)" }
+          ?? "is lazy, nonisolated, or a reference with observers"
         find(
           property.keyword, "\(property.name) \(why), and is not observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }")
