@@ -64,6 +64,8 @@ extension Mover {
       lookAtObservationInfo(index)
     } else if token.text == "kindKey", before == "." {
       lookAtKind(index)
+    } else if token.text == "indexesKey", before == "." {
+      lookAtIndexes(index)
     } else if token.text == "responds", tokens[index + 1].is("("), tokens[index + 2].text == "to" {
       find(index, "there are no selectors", "ask whether it conforms to a protocol")
     } else if ["bind", "unbind"].contains(token.text), tokens[index + 1].is("("),
@@ -124,6 +126,17 @@ extension Mover {
     else { return }
     find(
       index, "the kind is an NSKeyValueChange, no number", "change[.kindKey] as? NSKeyValueChange")
+  }
+
+  /// A cast of them to Foundation's set compiles, and is never so.
+  private mutating func lookAtIndexes(_ index: Int) {
+    let line = index..<min(index + 8, tokens.count)
+    guard line.contains(where: { ["IndexSet", "NSIndexSet"].contains(tokens[$0].text) }) else {
+      return
+    }
+    find(
+      index, "the indexes are a RangeSet<Int>, no IndexSet",
+      "change?.indexSet, with KVOFoundation, or change?[.indexesKey] as? RangeSet<Int>")
   }
 
   /// Accessors of a collection are found by their names there, and by nobody here.

@@ -207,6 +207,8 @@ import Testing
       "class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double",
       "an integer"),
     Case("let k = change[.kindKey] as? UInt", "no number"),
+    Case("let i = change?[.indexesKey] as? IndexSet", "no IndexSet"),
+    Case("for i in change![.indexesKey] as! NSIndexSet {}", "no IndexSet"),
     Case("class A: Operation {}", "tells nobody"),
     Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "tells nobody"),
     Case("f.bind(.value, to: m, withKeyPath: k, options: nil)", "AppKit"),
