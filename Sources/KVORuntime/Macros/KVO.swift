@@ -20,8 +20,9 @@
 /// `automaticallyNotifiesObserversOf<Key>()`, `validate<Key>(_ value: inout …)`, and the accessors of the elements of a key that
 /// is no stored property (`insertObject(_:in<Key>At:)` …).
 ///
-/// ``KVOIgnored()`` leaves a property out. Constants, lazy properties, those that have another wrapper, and those of a class of
-/// an actor are what they are without the macro, apart from being observed. What can't be done is said at its line.
+/// ``KVOIgnored()`` leaves a property out. Constants, lazy properties, and those that have another wrapper are not observed.
+/// The properties of a class of an actor are observed, and their keys are those of a class without the macro. What can't be
+/// done is said at its line.
 @attached(memberAttribute)
 @attached(member, names: named(_registerProperties))
 public macro KVO() = #externalMacro(module: "KVOMacros", type: "KVOMacro")
