@@ -3,7 +3,7 @@
 Usage: examples.py FILE.md FOLDER
 
 Each block of Swift, C or C++ code follows a comment that says what is to be done with it: either
-`<!-- fragment -->`, nothing, or
+`<!-- fragment -->` or `<!-- from: FILE -->` (see quotes.py), nothing, or
 
     <!-- example: first.swift -->
 
@@ -21,6 +21,7 @@ import sys
 
 BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c|cpp)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"example:\s*([\w-]+\.(?:swift|c|cpp))(?:,\s*prints:(.*))?", re.S)
+QUOTE = re.compile(r"from: \S+")  # a file's code, which quotes.py looks at
 SHOWN = re.compile(r"\n\n```\n(.*?)^```$", re.M | re.S)
 
 
@@ -29,7 +30,7 @@ def main(markdown, folder):
     for block in BLOCK.finditer(text):
         comment, language, code = block.groups()
         line = text.count("\n", 0, block.start(2)) + 1
-        if comment and comment.strip() == "fragment":
+        if comment and (comment.strip() == "fragment" or QUOTE.fullmatch(comment.strip())):
             continue
         example = EXAMPLE.fullmatch((comment or "").strip())
         if not example or not example[1].endswith("." + language):

@@ -58,7 +58,7 @@ def move(tool, original, patch, target):
     run(*tool, "--write", str(target))
     moved = target.read_bytes()
     shutil.copy(original, target)
-    diff = shown[shown.index("--- ") : re.search(r"^For you|^\d+ files read", shown, re.M).start()]
+    diff = shown[shown.index("--- ") : re.search(r"^For you|^Targets that import|^\d+ files? read", shown, re.M).start()]
     subprocess.run(["patch", "--silent", str(target)], input=diff, text=True, check=True)
     if target.read_bytes() != moved:
         sys.exit(f"{original}: what is written is not what is shown")

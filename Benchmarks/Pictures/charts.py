@@ -1,10 +1,17 @@
-"""What is drawn: each picture from the figures of one run, or None where the run does not have them."""
+"""What is drawn: each picture from the figures of one run, or None where the run does not have them.
+
+Every picture says above itself what was done, in which unit it was measured, which way is better, and which axes are
+logarithmic, so that it can be read by itself. Places are in points from a picture's edges.
+"""
+
+import math
 
 import matplotlib.pyplot as plt
 
-from look import marked, number, spread, ticks
+from look import heading, marked, number, place, spread, ticks
 
 counts = (1, 10, 100, 1000, 10_000)
+WIDTH = 8.4  # inches: about as wide as a page's text, where letters have the size that they have here
 
 
 class Run:
@@ -23,8 +30,8 @@ class Run:
 # MARK: Lines
 
 
-def draw_lines(axes, look, lines, steps, label):
-    """Lines over numbers that multiply, each named at its end. What it costs stands on such an axis, too, where it grows
+def draw_lines(axes, lines, steps):
+    """Lines over numbers that multiply, each with its colour. What it costs stands on such an axis, too, where it grows
     tenfold, else on one from 0."""
     everything = [value for _, values in lines for value in values]
     low, high = min(everything), max(everything)
@@ -36,137 +43,170 @@ def draw_lines(axes, look, lines, steps, label):
     else:
         axes.set_ylim(0, high * 1.15)
     marked(axes.xaxis, steps)
-    for index, (_, values) in enumerate(lines):
-        axes.plot(steps, values, color=look.lines[index], marker="o", markersize=5.5, clip_on=False)
-    name_lines(axes, look, lines, steps[-1], label)
+    for color, values in lines:
+        axes.plot(steps, values, color=color, marker="o", markersize=5.5, clip_on=False)
     axes.grid(axis="y")
     axes.set_axisbelow(True)
 
 
-def name_lines(axes, look, lines, end, label):
-    """Names beside the ends, no nearer to each other than that part of the height."""
-    place = axes.transData + axes.transAxes.inverted()
-    heights = [place.transform((end, values[-1]))[1] for _, values in lines]
+def name_lines(axes, lines, end, distance):
+    """Names of two lines beside the ends, no nearer to each other than so many points, each joined to its end."""
+    to_points = axes.transData + axes.transAxes.inverted()
+    heights = [to_points.transform((end, values[-1]))[1] for _, _, values in lines]
     order = sorted(range(len(lines)), key=heights.__getitem__)
-    for index, height in zip(order, spread([heights[index] for index in order], label)):
-        name, values = lines[index]
-        axes.annotate(f"{name}  {number(values[-1])}", (1, height), xycoords="axes fraction", xytext=(9, 0),
-                      textcoords="offset points", va="center", color=look.lines[index], fontsize=13)
+    apart = distance / (axes.get_position().height * axes.figure.get_figheight() * 72)
+    for index, height in zip(order, spread([heights[index] for index in order], apart)):
+        (first, second), color, values = lines[index]
+        words = {"xycoords": "axes fraction", "textcoords": "offset points", "color": color, "fontsize": 13}
+        axes.annotate(first, (1, height), xytext=(20, 1), va="bottom", fontweight="bold", **words)
+        axes.annotate(f"{second}, {number(values[-1])} ns", (1, height), xytext=(20, -1), va="top", **words)
+        axes.annotate("", (end, values[-1]), xytext=(1 + 17 / axes.bbox.width, height), textcoords="axes fraction",
+                      arrowprops={"arrowstyle": "-", "color": color, "shrinkA": 0, "shrinkB": 5})
 
 
 def keys(run, _, look):
     """What a change costs while many keys of its object are observed."""
     wanted = [
-        ("a KeyValueKey, a token each", "swift.manykeys.handle"), ("a KeyValueKey, one token", "swift.manykeys.batchtoken"),
-        ("a string, a token each", "swift.manykeys.token"), ("a context each", "swift.manykeys.context"),
-        ("key paths compared", "swift.manykeys.strings"), ("C, through libffi", "c.manykeys.closure"),
-        ("C", "c.manykeys.typed"),
+        (("Swift, by name", "names compared"), "swift.manykeys.strings"),
+        (("Swift, by name", "a context each"), "swift.manykeys.context"),
+        (("Swift, by name", "a closure each"), "swift.manykeys.token"),
+        (("C, setter of any kind", "by libffi"), "c.manykeys.closure"),
+        (("Swift, key looked up once", "a closure each"), "swift.manykeys.handle"),
+        (("Swift, key looked up once", "one closure for all"), "swift.manykeys.batchtoken"),
+        (("C, setter of one value", "compiled"), "c.manykeys.typed"),
     ]
-    lines = [(name, run.line(case, counts)) for name, case in wanted]
-    if any(values is None for _, values in lines):
+    colors = dict(zip((case for _, case in wanted), look.lines))
+    lines = [(name, colors[case], run.line(case, counts)) for name, case in wanted]
+    if any(values is None for _, _, values in lines):
         return None
-    figure, axes = plt.subplots(figsize=(10.5, 5.6))
-    figure.subplots_adjust(left=0.065, right=0.67, top=0.88, bottom=0.12)
-    draw_lines(axes, look, lines, counts, 0.062)
-    axes.set_title("One change while many keys of the object are observed, ns")
-    axes.set_xlabel("observed keys, an observer each")
+    figure, axes = plt.subplots(figsize=(WIDTH, 6.7))
+    place(figure, left=62, right=236, top=108, bottom=62)
+    heading(figure, look, "Changing one of an object's many observed properties",
+            "Nanoseconds for one change: lower is better. Both axes are logarithmic.\n"
+            "Each key has a closure, or one observer tells the keys apart by name or context.")
+    draw_lines(axes, [(color, values) for _, color, values in lines], counts)
+    name_lines(axes, lines, counts[-1], 38)
+    axes.set_xlabel("observed keys, each with an observer")
     return figure
 
 
 def growth(run, _, look):
     """How the cost of a change grows with its key's observers, with observed objects, with a path's depth."""
-    depths = (1, 2, 4, 8, 16)
+    swift, c = look.lines[4], look.lines[6]
     panels = [
-        ("observers of one key", (1, 10, 100, 1000), [("Swift", "swift.observers"), ("C", "c.observers")]),
-        ("observed objects", counts, [("C", "c.objects")]),
-        ("keys on the path", depths, [("C", "c.path.depth")]),
+        ("observers of one key", (1, 10, 100, 1000), [("Swift", swift, "swift.observers"), ("C", c, "c.observers")]),
+        ("observed objects", counts, [("C", c, "c.objects")]),
+        ("keys in the key path", (1, 2, 4, 8, 16), [("C", c, "c.path.depth")]),
     ]
-    figure, all_axes = plt.subplots(1, 3, figsize=(10.5, 4.2))
-    figure.subplots_adjust(left=0.075, right=0.93, top=0.84, bottom=0.16, wspace=0.85)
+    figure, all_axes = plt.subplots(1, 3, figsize=(WIDTH, 4.6))
+    place(figure, left=62, right=42, top=104, bottom=62, wspace=0.7)
+    heading(figure, look, "What makes a change cost more, and what does not",
+            "Nanoseconds for one change: lower is better. Horizontal axes are logarithmic, and so is\n"
+            "the left chart's vertical axis.")
     for axes, (label, steps, cases) in zip(all_axes, panels):
-        lines = [(name, run.line(case, steps)) for name, case in cases]
-        if any(values is None for _, values in lines):
+        lines = [(name, color, run.line(case, steps)) for name, color, case in cases]
+        if any(values is None for _, _, values in lines):
             return None
-        draw_lines(axes, look, lines, steps, 0.1)
+        draw_lines(axes, [(color, values) for _, color, values in lines], steps)
+        for (name, color, values), offset in zip(lines, ((-5, 5), (5, -5))):
+            words = {"textcoords": "offset points", "color": color, "fontsize": 13, "fontweight": "bold"}
+            axes.annotate(name, (steps[2], values[2]), xytext=offset, ha="right" if offset[0] < 0 else "left",
+                          va="bottom" if offset[1] > 0 else "top", **words)
+            axes.annotate(number(values[-1]), (steps[-1], values[-1]), xytext=(8, 0), va="center", **words)
         axes.set_xlabel(label)
-        # Half as wide as a picture: names of every other step have room.
+        # A third as wide as a picture: numbers of every other step have room.
         axes.set_xticks(steps[::2] if len(steps) > 4 else steps)
-    figure.suptitle("One change, ns: it grows with whom it tells", x=0.02, ha="left", fontsize=15, fontweight="bold",
-                    color=look.text)
     return figure
 
 
 # MARK: Bars
 
 
-def draw_bars(figure, look, title, bars):
-    """Bars, the shortest first: name, value, whether it is ours. On an axis that multiplies where they differ much."""
+def draw_bars(look, title, words, bars):
+    """Bars, the shortest first: name, value, whether it is ours. Where they differ so much that the short ones could not
+    be told apart, points on an axis that multiplies: the length of a bar would mean nothing there."""
     bars = sorted(bars, key=lambda bar: bar[1], reverse=True)
-    axes = figure.subplots()
-    figure.subplots_adjust(left=0.36, right=0.9, top=1 - 0.62 / figure.get_figheight(), bottom=0.02)
-    least, most = bars[-1][1], bars[0][1]
-    multiplies = most / least > 20
-    left = least / 3 if multiplies else 0
+    names, values, ours = zip(*bars)
+    rows = range(len(bars))
+    multiplies = values[0] / values[-1] > 50
+    start = 10 ** math.floor(math.log10(values[-1]))
+    figure, axes = plt.subplots(figsize=(WIDTH, (90 + 29 * len(bars) + 34 * multiplies) / 72))
+    place(figure, left=256, right=70, top=72, bottom=14 + 34 * multiplies)
+    heading(figure, look, title, words + (f" The axis is logarithmic, from {number(start)}." if multiplies else ""))
+    colors = [look.ours if own else look.others for own in ours]
     if multiplies:
         axes.set_xscale("log")
-        title += ", logarithmic"
-    axes.set_xlim(left, most * 1.1)
-    axes.barh(range(len(bars)), [value - left for _, value, _ in bars], left=left, height=0.66,
-              color=[look.ours if ours else look.others for _, _, ours in bars])
-    axes.set_yticks(range(len(bars)), [name for name, _, _ in bars])
-    for place, (label, (_, value, ours)) in enumerate(zip(axes.get_yticklabels(), bars)):
-        words = {"fontweight": "bold" if ours else "normal", "color": look.ours if ours else look.text}
-        label.set(**words)
-        axes.annotate(number(value), (value, place), xytext=(6, 0), textcoords="offset points", va="center",
-                      fontsize=13, **words)
-    axes.set_xticks([])
-    axes.minorticks_off()
+        axes.set_xlim(start, values[0] * 1.1)
+        axes.hlines(rows, start, values, color=colors, linewidth=2)
+        axes.scatter(values, rows, s=90, color=colors, zorder=3, clip_on=False)
+        marked(axes.xaxis, [tick for tick in ticks(start, values[0]) if start <= tick <= values[0]])
+        axes.grid(axis="x")
+        axes.set_axisbelow(True)
+    else:
+        axes.barh(rows, values, height=0.66, color=colors)
+        axes.set_xlim(0, values[0])
+        axes.set_xticks([])
+    axes.set_yticks(rows, names)
+    for row, label in enumerate(axes.get_yticklabels()):
+        style = {"fontweight": "bold" if ours[row] else "normal", "color": look.ours if ours[row] else look.text}
+        label.set(**style)
+        axes.annotate(number(values[row]), (values[row], row), xytext=(10 if multiplies else 6, 0),
+                      textcoords="offset points", va="center", fontsize=13, **style)
     axes.spines["bottom"].set_visible(False)
-    axes.set_title(title, x=-0.62, pad=10)
     axes.set_ylim(-0.6, len(bars) - 0.4)
-
-
-def bars(title, look, ours, others):
-    """- ours, others: (name, value or None)."""
-    wanted = [(name, value, True) for name, value in ours if value is not None]
-    wanted += [(name, value, False) for name, value in others if value is not None]
-    if len(wanted) < 2:
-        return None
-    figure = plt.figure(figsize=(10.5, 0.75 + 0.4 * len(wanted)))
-    draw_bars(figure, look, title, wanted)
     return figure
+
+
+# What a peer is called in a picture, where the table beside it has more room to explain.
+NAMES = {
+    "KVORuntime, Swift, values(of:)": "KVORuntime, Swift, for await",
+    "Swift Observation, tracked anew": "Swift Observation",
+    "Swift didSet, an array of closures": "Swift, didSet calls closures",
+    "Swift AsyncStream, yield and next": "Swift AsyncStream, for await",
+}
+
+
+def bars(title, words, look, ours, others):
+    """- ours, others: (name, value or None)."""
+    wanted = [(NAMES.get(name, name), value, True) for name, value in ours if value is not None]
+    wanted += [(NAMES.get(name, name), value, False) for name, value in others if value is not None]
+    return draw_bars(look, title, words, wanted) if len(wanted) >= 2 else None
 
 
 def peers(_, others, look):
     """What one change costs here and there. All of it from the peers' run, ours too."""
     if others is None:
         return None
-    return bars("One change told to one observer, ns", look, others.ours("observed"),
-                others.theirs("observed"))
+    return bars("Setting a property that has one observer, here and elsewhere",
+                "Nanoseconds for one change: lower is better.", look, others.ours("observed"), others.theirs("observed"))
 
 
 def registration(run, others, look):
     """What it costs to register an observer and to remove it."""
+    heads = "Adding an observer and removing it", "Nanoseconds for both: lower is better."
     if others is not None:
-        return bars("An observer registered and removed, ns", look, others.ours("register"),
-                    others.theirs("register"))
+        return bars(*heads, look, others.ours("register"), others.theirs("register"))
     medians = run.medians
-    ours = [("C", medians.get("c.register")), ("Swift, token", medians.get("swift.register.token")),
-            ("Swift, context", medians.get("swift.register.context")),
-            ("C, beside a thread that sets", medians.get("c.register.threads")),
-            ("Swift, beside one", medians.get("swift.register.threads"))]
-    return bars("An observer registered and removed, ns", look, ours, [])
+    ours = [("C", medians.get("c.register")), ("Swift, a closure", medians.get("swift.register.token")),
+            ("Swift, a context", medians.get("swift.register.context")),
+            ("C, beside a busy thread", medians.get("c.register.threads")),
+            ("Swift, beside a busy thread", medians.get("swift.register.threads"))]
+    return bars(*heads, look, ours, [])
 
 
 def memory(run, others, look):
     """What an observation takes."""
     medians = run.medians
-    ours = [("C, among many keys", medians.get("c.bytes")), ("C, its object's only one", medians.get("c.bytes.only")),
-            ("Swift, a token and its closure", medians.get("swift.bytes.token")),
+    ours = [("C, among 10,000 of an object", medians.get("c.bytes")),
+            ("C, the only one of its object", medians.get("c.bytes.only")),
+            ("Swift, a closure with a token", medians.get("swift.bytes.token")),
             ("Swift, a context", medians.get("swift.bytes.context")),
-            ("Swift, one token for all", medians.get("swift.bytes.batchtoken"))]
-    theirs = others.theirs("bytes") if others else []
-    return bars("Bytes for each observation", look, ours, theirs)
+            ("Swift, one closure for all keys", medians.get("swift.bytes.batchtoken"))]
+    words = "Bytes, all allocations together: lower is better."
+    if others is None:
+        return bars("Memory of one observation", words, look, ours, [])
+    words += " In bold and colour: KVORuntime."
+    return bars("Memory of one observation", words, look, ours, others.theirs("bytes"))
 
 
 pictures = {"keys": keys, "peers": peers, "growth": growth, "registration": registration, "memory": memory}

@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 @dataclass(frozen=True)
 class Look:
     name: str
+    # A picture has its page's ground as its own, so that it can be read wherever it is opened.
+    ground: str
     text: str
     faint: str
     grid: str
@@ -21,9 +23,9 @@ class Look:
     lines: tuple
 
 
-light = Look("light", "#1f2328", "#59636e", "#d8dee4", "#c2410c", "#8c959f",
+light = Look("light", "#ffffff", "#1f2328", "#59636e", "#d8dee4", "#c2410c", "#8c959f",
              ("#c2410c", "#0b6bcb", "#13795b", "#8a3fa0", "#7a5c00", "#59636e", "#0e7490"))
-dark = Look("dark", "#e6edf3", "#9198a1", "#30363d", "#ff8a4c", "#6e7781",
+dark = Look("dark", "#0d1117", "#e6edf3", "#9198a1", "#30363d", "#ff8a4c", "#6e7781",
             ("#ff8a4c", "#58a6ff", "#3fb98f", "#c78ae0", "#d4b04c", "#9198a1", "#5cc7dd"))
 looks = (light, dark)
 
@@ -34,7 +36,7 @@ def use(look):
         "svg.fonttype": "none", "svg.hashsalt": "kvo", "font.size": 14, "figure.dpi": 72,
         # Widths are those of the first of these that is there; a reader's browser takes any.
         "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
-        "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
+        "figure.facecolor": look.ground, "axes.facecolor": "none", "savefig.facecolor": look.ground,
         "text.color": look.text, "axes.labelcolor": look.faint, "axes.titlecolor": look.text,
         "axes.titlesize": 15, "axes.titlelocation": "left", "axes.titlepad": 14, "axes.titleweight": "bold",
         "axes.edgecolor": look.grid, "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
@@ -42,6 +44,22 @@ def use(look):
         "ytick.major.size": 0, "xtick.major.size": 0, "grid.color": look.grid, "grid.linewidth": 1,
         "lines.linewidth": 2.6, "lines.solid_capstyle": "round",
     })
+
+
+def place(figure, left, right, top, bottom, **others):
+    """Where the axes stand: so many points from the edges."""
+    width, height = figure.get_figwidth() * 72, figure.get_figheight() * 72
+    figure.subplots_adjust(left=left / width, right=1 - right / width, top=1 - top / height, bottom=bottom / height, **others)
+
+
+EDGE = 14  # points between a picture's edge and its words
+
+
+def heading(figure, look, title, words):
+    """What the picture shows, and under it how to read it."""
+    for text, below, style in ((title, 14, {"fontsize": 16, "fontweight": "bold", "color": look.text}),
+                               (words, 40, {"fontsize": 13, "color": look.faint, "linespacing": 1.35})):
+        figure.text(EDGE / (figure.get_figwidth() * 72), 1 - below / (figure.get_figheight() * 72), text, va="top", **style)
 
 
 def number(value, _=None):

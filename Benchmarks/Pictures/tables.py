@@ -3,7 +3,7 @@
 A row with "(`case`) | 7.0" has that case's median behind the name; a row that names two cases has their ratio in its last
 cell, if that is a number. A table whose heads name cases as (`case.*`) has rows that begin with what the star stands for.
 In a sentence "87 bytes (`case`)" or "7 ns (`case`)" is the median. What stands between the comments "peers" and "end of
-peers" is the table of the peers' run.
+peers" is the table of the peers' run. Columns of nothing but figures are aligned at the right.
 """
 
 import re
@@ -12,14 +12,21 @@ NUMBER = r"[\d][\d.,]*"
 CELL = re.compile(rf"\(`([\w.]+)`\) \| {NUMBER}")
 WORDS = re.compile(rf"{NUMBER} (bytes|ns) \(`([\w.]+)`\)")
 PEERS = re.compile(r"(<!-- peers -->)\n.*(<!-- end of peers -->)", re.S)
+FIGURE = re.compile(rf"{NUMBER}(?: \({NUMBER}\))?")
+TABLE = re.compile(r"^(\|.*\|)\n\|[-:|]*\|\n((?:\|.*\|(?:\n|$))+)", re.M)
+BETWEEN = re.compile(r"(?<!\\)\|")  # cells
 HEAD = re.compile(r"\(`([\w.]+)\.\*`\)")
 
 
 def shown(value):
     """Three digits, and thousands apart."""
     if value >= 10_000:
-        return f"{round(value, -2):,.0f}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+        value = round(value, -2)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def cells(row):
+    return [cell.strip() for cell in BETWEEN.split(row.strip().removeprefix("|").removesuffix("|"))]
 
 
 def row_of_names(line, medians):
@@ -33,12 +40,19 @@ def row_of_names(line, medians):
 
 
 def row_of_counts(line, bases, medians):
-    cells = line.strip("|").split("|")
-    step = cells[0].strip().replace(",", "")
+    first, *rest = cells(line)
+    step = first.replace(",", "")
     names = [f"{base}.{step}" for base in bases]
-    if len(cells) != len(bases) + 1 or any(name not in medians for name in names):
+    if len(rest) != len(bases) or any(name not in medians for name in names):
         return line
-    return "| " + " | ".join([cells[0].strip(), *(shown(medians[name]) for name in names)]) + " |"
+    return "| " + " | ".join([first, *(shown(medians[name]) for name in names)]) + " |"
+
+
+def with_alignment(table):
+    head, rows = table.groups()
+    columns = zip(*map(cells, rows.splitlines()), strict=True)
+    figures = [any(column) and all(FIGURE.fullmatch(cell) for cell in column if cell) for column in columns]
+    return f"{head}\n|{'|'.join('---:' if is_figure else '---' for is_figure in figures)}|\n{rows}"
 
 
 def rounded(value):
@@ -63,4 +77,4 @@ def with_figures(text, medians, others):
         else:
             line = row_of_names(line, medians)
         lines.append(line)
-    return "\n".join(lines)
+    return TABLE.sub(with_alignment, "\n".join(lines))

@@ -1,7 +1,7 @@
 """Lays out what DocC makes the site of: a catalog for each module, from the pages of Documentation, the headers'
 comments and what stands beside this file.
 
-Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: comments that several declarations of C share
+Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, and comments that several share
        site.py catalogs FOLDER GRAPHS         writes FOLDER/<Module>.docc
        site.py topics FOLDER ARCHIVE GRAPHS   adds how large types' members are grouped, for which DocC must have run once
 
@@ -21,10 +21,13 @@ DOCUMENTATION = HERE.parent
 ROOT = DOCUMENTATION.parent
 sys.path.append(str(ROOT / "Scripts"))
 
+import declarations
 import documentation
 import symbols
 
 SWIFT, C = "KVORuntime", "CKVORuntime"
+# What stands in the catalog of Swift alone, and pages of Documentation may link to.
+ARTICLES = {page.stem for page in (HERE / SWIFT / "Articles").glob("*.md")}
 # Which catalog a page of Documentation goes to, and under which name where it is not its own.
 PAGES = {page.stem: SWIFT for page in DOCUMENTATION.glob("*.md")} | {"C": C, "Bindings": C}
 NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Internals": "HowItWorks"}
@@ -48,6 +51,9 @@ ROOMS = {
     "Support": "Other",
 }
 MANY_MEMBERS = 24
+# The colours of lines and words in drawings; what is filled stands on a ground of its own.
+ON_DARK = {"#1f62ad": "#86b8f2", "#a85f12": "#eda652", "#5a6474": "#9aa6b8"}
+DRAWN_ON_LIGHT = re.compile("|".join(ON_DARK))
 # What a header's page is called, where its name is not enough.
 TITLES = {
     "base": "Attributes",
@@ -66,9 +72,12 @@ TITLES = {
 }
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]*)\)")
-PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="(?:[\w./]*/)?([\w-]+)-light\.svg">.*?</picture>', re.S)
+PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="(?:[\w./]*/)?([\w-]+)-light\.(?:svg|png)"[^>]*>.*?</picture>', re.S)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
 BACKTICKS = re.compile(r"(?<!`)``(?!`)(.+?)(?<!`)``(?!`)", re.S)
+ITEM = re.compile(r"- (\w+): ")
+NAMED = re.compile(r"`([^`]*)`|\b(KVO_[A-Z_]+)\b")
+PARAMETERS = "- Parameters:"
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 
 
@@ -93,16 +102,65 @@ def comment_above(path, line):
     return comment[::-1]
 
 
+def with_parameters(lines, names):
+    """A comment whose list explains each parameter, as the section that DocC has for that.
+
+    Lists of some parameters stay lists, since DocC warns of parameters that such a section leaves out.
+    """
+    listed = {item[1] for item in map(ITEM.match, lines) if item}
+    if not names or listed - {"Returns"} != set(names):
+        return lines
+    texts, is_inside = [], False
+    for line in lines:
+        item = ITEM.match(line)
+        starts = bool(item) and item[1] != "Returns"
+        if starts and not any(text == PARAMETERS for text in texts):
+            texts.append(PARAMETERS)
+        is_inside = starts or (is_inside and line.startswith("  "))
+        texts.append(f"  {line}" if is_inside else line)
+    return texts
+
+
+def parameters_of(symbol):
+    return [parameter["name"] for parameter in symbol.get("functionSignature", {}).get("parameters", [])]
+
+
+def links_of(graph):
+    """What comments name, functions and cases of enumerations, as links to them."""
+    links = {}
+    for symbol in graph["symbols"]:
+        if symbol["kind"]["identifier"] in ("c.func", "c.enum.case"):
+            links[symbol["names"]["title"]] = f"``{'/'.join(symbol['pathComponents'])}``"
+    return links
+
+
+def with_links(line, links):
+    """A line of a comment whose functions, in backticks, and constants, in capitals, lead to their pages."""
+    return NAMED.sub(lambda name: links.get(name[1] or name[2], name[0]), line)
+
+
+def mended_comment(symbol, links):
+    """A symbol's comment, its own or that of the declarations above it, as DocC is to have it."""
+    kind = symbol["kind"]["identifier"]
+    lines = [line["text"] for line in symbol.get("docComment", {}).get("lines", [])]
+    if not lines and (kind in documentation.C_KINDS or kind == "c.macro"):
+        lines = comment_above(*symbols.place(symbol))
+    if kind == "c.func":
+        lines = with_parameters(lines, parameters_of(symbol))
+    return [with_links(line, links) for line in lines]
+
+
 def mend_graphs(graphs):
     for path in (graphs / C).glob("*.json"):
         graph = json.loads(path.read_text(encoding="utf-8"))
         graph["symbols"] = [symbol for symbol in graph["symbols"] if is_for_users(symbol)]
+        links = links_of(graph)
         for symbol in graph["symbols"]:
-            kind = symbol["kind"]["identifier"]
-            if "docComment" not in symbol and (kind in documentation.C_KINDS or kind == "c.macro"):
-                lines = comment_above(*symbols.place(symbol))
-                if lines:
-                    symbol["docComment"] = {"lines": [{"text": text} for text in lines]}
+            lines = mended_comment(symbol, links)
+            if lines:
+                symbol["docComment"] = {"lines": [{"text": text} for text in lines]}
+            if "declarationFragments" in symbol:
+                symbol["declarationFragments"] = declarations.mended(symbol)
         path.write_text(json.dumps(graph), encoding="utf-8")
 
 
@@ -123,6 +181,8 @@ def link_from(module):
         text, target = link.groups()
         page, _, _ = target.partition("#")
         name = pathlib.PurePath(page).stem
+        if name in ARTICLES and page.endswith(".md"):
+            return f"[{text.removesuffix('.md')}](doc:{'' if module == SWIFT else f'/{SWIFT}/'}{name})"
         if re.match(r"\w+:", target):
             return link[0]
         if not page.endswith(".md") or name not in PAGES:
@@ -148,6 +208,8 @@ def with_short_abstract(text):
 
 
 def page_for_docc(text, module):
+    # The list beside a page shows a title as it is written.
+    text = re.sub(r"\A#.*", lambda title: title[0].replace("`", ""), text)
     text = PICTURE.sub(lambda picture: f"![{picture[1]}]({picture[2]})", COMMENT.sub("", text))
 
     def rewritten(prose):
@@ -170,6 +232,12 @@ def import_pages(folder):
         resources = folder / f"{SWIFT}.docc" / "Resources"
         shutil.copy(picture, resources / f"{name}.svg")
         shutil.copy(picture.with_name(f"{name}-dark.svg"), resources / f"{name}~dark.svg")
+    # Windows, which have two pixels for each of a page.
+    for picture in (DOCUMENTATION / "Pictures").glob("*-light.png"):
+        name = picture.name.removesuffix("-light.png")
+        resources = folder / f"{SWIFT}.docc" / "Resources"
+        shutil.copy(picture, resources / f"{name}@2x.png")
+        shutil.copy(picture.with_name(f"{name}-dark.png"), resources / f"{name}~dark@2x.png")
 
 
 # Headers of C
@@ -202,13 +270,14 @@ def declared_in(graph):
 def write_headers(folder, graph):
     """A page for each header: its comment, and what it declares."""
     links = []
-    declared = declared_in(graph)
+    declared, names = declared_in(graph), links_of(graph)
     for header in sorted((ROOT / "Sources" / C / "include").glob("kvo_*.h")):
         if header.name not in declared:
             continue
         page = "".join(map(str.capitalize, header.stem.split("_")[1:])) + "Header"
-        text = f"# {title_of_header(header)}\n\n{head_comment(header)}\n"
-        text = with_short_abstract(text + "\n") if "\n\n" in head_comment(header) else text
+        comment = with_links(head_comment(header), names)
+        text = f"# {title_of_header(header)}\n\n{comment}\n"
+        text = with_short_abstract(text + "\n") if "\n\n" in comment else text
         topics = "\n".join(f"- ``{title}``" for title in declared[header.name])
         (folder / f"{page}.md").write_text(
             f"{text}\nDeclared in `{header.name}`, which `CKVORuntime.h` includes.\n\n## Topics\n\n### Declarations\n\n{topics}\n",
@@ -222,7 +291,14 @@ def write_catalogs(folder, graphs):
     for module in (SWIFT, C):
         catalog = folder / f"{module}.docc"
         shutil.copytree(HERE / module, catalog)
-        shutil.copy(HERE / "theme-settings.json", catalog)
+        shutil.copy(HERE / "Theme/theme-settings.json", catalog)
+        resources = catalog / "Resources"
+        resources.mkdir(exist_ok=True)
+        shutil.copy(HERE / "Theme/icon.svg", resources / f"{module}-icon.svg")
+        for drawing in resources.glob("drawing-*.svg"):
+            text = drawing.read_text(encoding="utf-8")
+            text = DRAWN_ON_LIGHT.sub(lambda colour: ON_DARK[colour[0]], text)
+            drawing.with_stem(f"{drawing.stem}~dark").write_text(text, encoding="utf-8")
     import_pages(folder)
     write_headers(folder / f"{C}.docc", json.loads((graphs / C / f"{C}.symbols.json").read_text(encoding="utf-8")))
 

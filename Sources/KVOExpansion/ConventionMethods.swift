@@ -9,6 +9,8 @@ struct ConventionMethods {
   private var methods: [String: Function] = [:]
   /// Methods of the type and properties of the type, as an expression calls them.
   private var typeMembers: [String: String] = [:]
+  /// The actors of methods, by their words, and of members of the type, that are on one of their own.
+  private var actors: [String: String] = [:]
   /// Properties that are read, and those that are stored, unless they are marked as what accessors change.
   private var properties: Set<String> = []
   private var stored: Set<String> = []
@@ -18,24 +20,39 @@ struct ConventionMethods {
 
   init(of type: TypeDeclaration) {
     self.type = type
+    var conditions = 0
     for member in type.members {
+      if case .directive(let text) = member.kind {
+        if text.hasPrefix("#if") { conditions += 1 }
+        if text.hasPrefix("#endif") { conditions -= 1 }
+        continue
+      }
+      // What is not there always is not called.
+      if member.has("available") { continue }
+      let isThere = conditions == 0
       switch member.kind {
       case .function(let function):
         if member.isOfType {
-          let isAsked =
-            function.parameters.isEmpty && function.effects.isEmpty && !function.isGeneric
-          if isAsked { typeMembers[function.name.name] = function.name.text + "()" }
-        } else if !function.isGeneric, !function.effects.contains("async"),
+          guard isThere else { continue }
+          actors[function.name.name] = member.actor
+          if function.isAsked { typeMembers[function.name.name] = function.name.text + "()" }
+        } else if isThere, !function.isGeneric, !function.effects.contains("async"),
           !function.parameters.contains(where: { $0.type.words.contains("some") })
         {
           methods[function.word] = function
+          actors[function.word] = member.actor
         }
       case .variable(_, let bindings) where member.isOfType:
-        for name in bindings.compactMap(\.name) { typeMembers[name.name] = name.text }
+        guard isThere else { continue }
+        for name in bindings.compactMap(\.name) {
+          typeMembers[name.name] = name.text
+          actors[name.name] = member.actor
+        }
       case .variable(_, let bindings):
         for binding in bindings {
           guard let name = binding.name?.name else { continue }
           properties.insert(name)
+          if name.hasPrefix("countOf") { actors[name] = member.actor }
           if binding.isArray { arrays.insert(name) }
           if binding.isSet { sets.insert(name) }
           if !binding.isComputed, !member.has("KVOIgnored") { stored.insert(name) }
@@ -50,25 +67,46 @@ struct ConventionMethods {
     typeMembers["keyPathsForValuesAffecting" + key.capitalizedFirst]
   }
 
+  /// The actor of the method that names what affects a property, if it is on one of its own.
+  func actorOfAffecting(_ member: Member) -> String? {
+    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name else {
+      return nil
+    }
+    return actors["keyPathsForValuesAffecting" + name.name.capitalizedFirst]
+  }
+
   /// What a method, or a property of the type, says of a key by itself.
   func declarations(of member: Member) -> [String] {
-    switch member.kind {
-    case .function(let function) where member.isOfType: declarations(of: function.name.name)
-    case .function(let function): validator(function).map { [$0] } ?? []
+    guard !member.has("available") else { return [] }
+    return switch member.kind {
+    case .function(let function) where member.isOfType:
+      function.isAsked
+        ? declarations(of: function.name.name, as: function.name.text + "()") : []
+    case .function(let function):
+      function.isReturning ? [] : validator(function).map { [$0] } ?? []
     case .variable(_, let bindings) where member.isOfType:
-      bindings.compactMap(\.name).flatMap { declarations(of: $0.name) }
+      bindings.compactMap(\.name).flatMap { declarations(of: $0.name, as: $0.text) }
     default: []
     }
   }
 
-  private func declarations(of typeMember: String) -> [String] {
-    guard let value = typeMembers[typeMember] else { return [] }
+  // Where it is there by a condition, it is not known to the property that it says something of.
+  private func declarations(of typeMember: String, as expression: String) -> [String] {
+    let isKnown = typeMembers[typeMember] != nil
+    let value = expression
     if let key = key(in: typeMember, after: "keyPathsForValuesAffecting") {
-      return properties.contains(key) ? [] : ["keys.dependency(\"\(key)\", on: \(value))"]
+      return isKnown && properties.contains(key)
+        ? [] : ["keys.dependency(\"\(key)\", on: \(value))"]
     }
     return key(in: typeMember, after: "automaticallyNotifiesObserversOf").map {
       ["keys.automaticallyNotifies(\"\($0)\", \(value))"]
     } ?? []
+  }
+
+  /// Whether it would be a key's validator, if it returned nothing.
+  func isValidatorWithResult(_ member: Member) -> Bool {
+    guard case .function(let function) = member.kind, !member.isOfType else { return false }
+    return function.isReturning && validator(function) != nil
   }
 
   private func validator(_ function: Function) -> String? {
@@ -93,12 +131,20 @@ struct ConventionMethods {
   // MARK: - Collections
 
   /// Of each key that has accessors for its elements and no storage that is observed: that is changed element by
-  /// element as it is.
-  var collections: [String] {
-    let keys = Set(methods.values.flatMap(candidates)).subtracting(stored)
-    return keys.sorted().flatMap { key in
-      [ordered(key), unordered(key)].compactMap { $0 }.prefix(1)
+  /// element as it is. With the actor that one of its methods is on; methods of several are not called.
+  var collections: [(line: String, actor: String?)] {
+    var actorsOfKeys: [String: Set<String>] = [:]
+    for (word, function) in methods {
+      for key in candidates(function) {
+        actorsOfKeys[key, default: []].formUnion(actors[word].map { [$0] } ?? [])
+      }
     }
+    return actorsOfKeys.filter { !stored.contains($0.key) }.sorted { $0.key < $1.key }
+      .compactMap { key, found in
+        let all = found.union(actors["countOf" + key.capitalizedFirst].map { [$0] } ?? [])
+        guard all.count <= 1, let line = ordered(key) ?? unordered(key) else { return nil }
+        return (line, all.first)
+      }
   }
 
   private func candidates(_ function: Function) -> [String] {
@@ -194,7 +240,7 @@ struct ConventionMethods {
   }
 
   private func elementAt(_ key: String) -> String? {
-    method("objectIn\(key.capitalizedFirst)At", ["Int"]).map { batch($0, "$0", ["$1"]) }
+    method("objectIn\(key.capitalizedFirst)At", ["Int"]).map { "{ \(call($0, "$0", ["$1"])) }" }
       ?? (arrays.contains(key) ? "{ $0.\(key.inSource)[$1] }" : nil)
   }
 
@@ -221,8 +267,13 @@ struct ConventionMethods {
     return "\(effect)\(object).\(function.name.text)(\(labelled.joined(separator: ", ")))"
   }
 
+  /// The same, of which no result is used.
+  private func change(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    (function.isReturning ? "_ = " : "") + call(function, object, arguments)
+  }
+
   private func batch(_ function: Function, _ object: String, _ arguments: [String]) -> String {
-    "{ \(call(function, object, arguments)) }"
+    "{ \(change(function, object, arguments)) }"
   }
 
   private func each(
@@ -231,7 +282,7 @@ struct ConventionMethods {
   ) -> String {
     """
     { \(parameters) in
-            for \(element) in \(sequence) { \(call(function, "object", arguments)) }
+            for \(element) in \(sequence) { \(change(function, "object", arguments)) }
           }
     """
   }
@@ -251,6 +302,9 @@ struct ConventionMethods {
 }
 
 extension Function {
+  /// Whether it is called without anything.
+  fileprivate var isAsked: Bool { parameters.isEmpty && effects.isEmpty && !isGeneric }
+
   /// Its name and its labels, each with a capital.
   fileprivate var word: String {
     parameters.reduce(name.name) { $0 + ($1.label ?? "").capitalizedFirst }
@@ -284,7 +338,7 @@ extension String {
     return true
   }
 
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
   /// In backticks where it is no name without them.
   fileprivate var inSource: String {

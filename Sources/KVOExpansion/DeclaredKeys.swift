@@ -45,59 +45,105 @@ struct DeclaredKeys {
 
   // MARK: - Declarations
 
-  /// A class of an actor has properties that no key path of other code may lead to: its keys are found by what is
-  /// stored, as without the macro. An attribute that is not known may be an actor.
-  private var isIsolated: Bool {
-    type.attributes.contains { attribute in
-      attribute.name.first?.isUppercase == true
-        && !["KVO", "KVORuntime.KVO"].contains(attribute.name)
+  /// Lines that declare keys: those of the class's own actor, or of none, and those of a member that names its actor.
+  private struct Lines {
+    var own: [String] = []
+    var others: [String] = []
+
+    mutating func add(_ line: String, on actor: String?) {
+      guard let actor else { return own.append(line) }
+      others.append("_declareIsolatedKeys { @\(actor) keys in \(line) }")
+    }
+
+    mutating func add(directive: String) {
+      own.append(directive)
+      others.append(directive)
+    }
+
+    /// Indented, with the directives around them; nothing if they are nothing but directives.
+    static func text(_ lines: [String], _ indentation: String) -> String? {
+      guard lines.contains(where: { !$0.hasPrefix("#") }) else { return nil }
+      return lines.map { $0.hasPrefix("#") ? $0 : indentation + $0 }.joined(separator: "\n")
     }
   }
 
   private mutating func source() -> String {
     let methods = ConventionMethods(of: type)
-    var lines: [String] = []
+    var lines = Lines()
     for member in type.members {
       if case .directive(let text) = member.kind {
-        lines.append(text)
+        lines.add(directive: text)
         continue
       }
       look(at: member)
-      guard !isIsolated else { continue }
-      if let line = declaration(of: member, methods) { lines.append(line) }
-      lines += methods.declarations(of: member)
+      if methods.isValidatorWithResult(member) {
+        tell(
+          .warning, member,
+          "@KVO: this method does not validate its key, since it returns a result; let it throw instead."
+        )
+      }
+      let declared = [declaration(of: member, methods)].compactMap { $0 }
+      for line in declared + methods.declarations(of: member) {
+        lines.add(line, on: member.actor ?? methods.actorOfAffecting(member))
+      }
     }
-    lines += isIsolated ? [] : methods.collections
-    guard lines.contains(where: { !$0.hasPrefix("#") }) else { return "" }
-    // As accessible as the class: subclasses in other modules override it in their turn.
-    let access = type.modifiers.first { ["public", "open"].contains($0) }.map { $0 + " " } ?? ""
-    let body = lines.map { $0.hasPrefix("#") ? $0 : "    " + $0 }.joined(separator: "\n")
-    return """
-      \(access)override class func _registerProperties() {
-        super._registerProperties()
-        declareKeys { keys in
-      \(body)
-        }
+    for (line, actor) in methods.collections { lines.add(line, on: actor) }
+    let own = Lines.text(lines.own, "    ").map { "  _declareKeys { keys in\n\($0)\n  }" }
+    let others = Lines.text(lines.others, "  ")
+    guard own != nil || others != nil else { return "" }
+    let isApart = own != nil && mayBeOnActor
+    let body = [isApart ? "  _callIsolated(_declareProperties)" : own, others].compactMap { $0 }
+    let override = """
+      \(access)nonisolated override class func _registerProperties() {
+      \(body.joined(separator: "\n"))
       }
       """
+    guard isApart, let own else { return override }
+    return """
+      \(override)
+      private static func _declareProperties() {
+      \(own)
+      }
+      """
+  }
+
+  /// As the class's: subclasses in other modules override it in their turn. In an extension it may be the extension's.
+  private var access: String {
+    let extensionWords =
+      request.context.first.map { LexedSource($0).tokens.map(\.text) }
+      .flatMap { $0.contains("extension") ? $0.prefix { $0 != "extension" } : nil } ?? []
+    let own = type.modifiers.first {
+      ["public", "open", "package", "internal", "private", "fileprivate"].contains($0)
+    }
+    let word = own ?? extensionWords.first { ["public", "package"].contains($0) } ?? ""
+    return ["public", "open", "package"].contains(word) ? word + " " : ""
+  }
+
+  /// Key paths to what is on an actor are formed on it alone, so the declarations stand in a function of the class's own:
+  /// it is on the class's actor, whether the class says that itself, inherits it, or has it from its module. The
+  /// compiler refuses a reference to such a function of a generic class that is on none. Of such a class it must be told
+  /// by an attribute, which may be an actor if it is not known.
+  private var mayBeOnActor: Bool {
+    let isGeneric =
+      type.endOfName > type.name.endOffset || request.context.contains(where: \.mayBeGeneric)
+    return !isGeneric
+      || type.attributes.contains { attribute in
+        attribute.name.first?.isUppercase == true
+          && !["KVO", "KVORuntime.KVO"].contains(attribute.name)
+      }
   }
 
   private func declaration(of member: Member, _ methods: ConventionMethods) -> String? {
     let form = ObservableMember.form(of: member)
     guard form != .none, case .variable(_, let bindings) = member.kind,
-      let binding = bindings.first,
-      let name = binding.name, !isApart(member), name.name.isKey
+      let binding = bindings.first, let name = binding.name, !member.has("available"),
+      name.name.isKey
     else { return nil }
     let key = "\"\(name.name)\""
     let keyPath = "\\.\(name.text)"
     guard binding.isComputed else { return "keys.stored(\(key), \(keyPath))" }
     let affecting = methods.affecting(name.name).map { ", affectedBy: \($0)" } ?? ""
     return "keys.computed(\(key), \(keyPath)\(affecting))"
-  }
-
-  /// Whether other code may not form a key path to it, or not everywhere.
-  private func isApart(_ member: Member) -> Bool {
-    member.attributes.contains { $0.name == "available" || $0.name.hasSuffix("Actor") }
   }
 
   // MARK: - What is said of a member
@@ -130,20 +176,83 @@ struct DeclaredKeys {
       let setter = bindings[0].accessors?.block("set"),
       SetterCheck(type).tellsNobody(setter)
     {
-      warn(ofSetter: setter, of: name)
+      warn(ofSetter: setter, of: name, member)
+    } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
+      !saysOtherwise(name.name),
+      let other = SetterCheck(type).toldBeside(accessors, of: name.name)
+    {
+      warn(ofTelling: name, beside: other)
     }
   }
 
-  private mutating func warn(ofSetter setter: Accessors.Block, of name: Token) {
+  /// Whether the class says by itself what affects a key, or which keys are automatic: then telling by hand may be all
+  /// that there is.
+  private func saysOtherwise(_ key: String) -> Bool {
+    type.members.contains { member in
+      guard member.isOfType else { return false }
+      let names =
+        switch member.kind {
+        case .function(let function): [function.name.name]
+        case .variable(_, let bindings): bindings.compactMap { $0.name?.name }
+        default: [String]()
+        }
+      return names.contains {
+        $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
+          || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
+          || $0.hasPrefix("automaticallyNotifiesObservers")
+            && $0 != "automaticallyNotifiesObserversOf" + key.capitalizedFirst
+      }
+    }
+  }
+
+  /// Whether a computed property but one reads a variable: marked, that would tell its observers no more.
+  private func isRead(_ variable: String, beside key: String) -> Bool {
+    type.members.contains { member in
+      guard case .variable(_, let bindings) = member.kind else { return false }
+      return bindings.contains { binding in
+        binding.name?.name != key && binding.isComputed
+          && binding.accessors?.blocks.contains { $0.body.contains { $0.name == variable } } == true
+      }
+    }
+  }
+
+  private mutating func warn(ofTelling name: Token, beside other: String) {
+    let variable = type.members.first { member in
+      guard case .variable(_, let bindings) = member.kind, ObservableMember.isMarked(member) else {
+        return false
+      }
+      return bindings.contains { $0.name?.name == other }
+    }
+    let place = isRead(other, beside: name.name) ? nil : variable.map { request.offset + $0.offset }
+    let fixIts = place.map { place in
+      Diagnostic.FixIt(
+        message: "leave \(other) to what is told by hand",
+        edits: [.init(start: place, end: place, text: "@KVOIgnored ")])
+    }
+    diagnostics.append(
+      Diagnostic(
+        severity: .warning,
+        message: """
+          @KVO: setting "\(name.name)" tells its observers twice: by hand, and since "\(other)", which it sets and reads, \
+          is observed; mark "\(other)" @KVOIgnored, or leave out what is told by hand.
+          """,
+        offset: request.offset + name.offset, fixIts: fixIts.map { [$0] } ?? []))
+  }
+
+  private mutating func warn(ofSetter setter: Accessors.Block, of name: Token, _ member: Member) {
     guard let first = setter.body.first, let last = setter.body.last else { return }
     let start = request.offset + first.offset
     let end = request.offset + last.endOffset
-    let fixIt = Diagnostic.FixIt(
+    let bracket = Diagnostic.FixIt(
       message: "tell of it by withChange(of:)",
       edits: [
         .init(start: start, end: start, text: "withChange(of: \\.\(name.text)) { "),
         .init(start: end, end: end, text: " }"),
       ])
+    let place = request.offset + member.offset
+    let mark = Diagnostic.FixIt(
+      message: "say by @KVOTracked that what it changes is observed",
+      edits: [.init(start: place, end: place, text: "@KVOTracked ")])
     diagnostics.append(
       Diagnostic(
         severity: .warning,
@@ -151,7 +260,7 @@ struct DeclaredKeys {
           @KVO: assigning to "\(name.name)" tells its observers of nothing, unless what its setter changes is observed; \
           change it inside withChange(of: \\.\(name.text)), or mark the property @KVOTracked if it is.
           """,
-        offset: request.offset + name.offset, fixIts: [fixIt]))
+        offset: request.offset + name.offset, fixIts: [bracket, mark]))
   }
 
   private mutating func tell(_ severity: Diagnostic.Severity, _ member: Member, _ message: String) {
@@ -161,6 +270,16 @@ struct DeclaredKeys {
 }
 
 extension String {
+  /// Whether what a class stands in, of which this is the head, may give it generic parameters.
+  fileprivate var mayBeGeneric: Bool {
+    let tokens = LexedSource(self).tokens
+    if tokens.contains(where: { $0.isWord("extension") || $0.isWord("some") }) { return true }
+    let words = ["class", "struct", "enum", "actor", "func", "init", "subscript"]
+    guard let word = tokens.firstIndex(where: { words.contains($0.text) }) else { return false }
+    let name = ["init", "subscript"].contains(tokens[word].text) ? word : word + 1
+    return name + 1 < tokens.count && tokens[name + 1].text.hasPrefix("<")
+  }
+
   /// Whether key paths can name it: a name with a point in it, or an at sign before it, is none.
   var isKey: Bool {
     !utf8.contains(UInt8(ascii: ".")) && !hasPrefix("@") && !utf8.contains(UInt8(ascii: "\\"))

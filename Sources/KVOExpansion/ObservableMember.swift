@@ -40,8 +40,14 @@ struct ObservableMember {
     if member.has("Observed") || member.has("KVOReference") { return .known }
     if wrapper(of: member) != nil { return .none }
     if member.modifiers.contains("override") { return .known }
-    if member.isReference { return binding.accessors == nil ? .reference : .known }
-    return reasonNotObserved(member) == nil ? .observed : .known
+    guard reasonNotObserved(member) == nil else { return .known }
+    return member.isReference ? .reference : .observed
+  }
+
+  /// Whether the macro puts an attribute before it.
+  static func isMarked(_ member: Member) -> Bool {
+    let form = form(of: member)
+    return form == .observed || form == .reference
   }
 
   /// Why a stored variable, beside which no wrapper stands, can be given neither `@Observed` nor accessors.
@@ -52,12 +58,12 @@ struct ObservableMember {
     if member.modifiers.contains("lazy") {
       return "it is lazy, and Swift has no lazy properties with accessors"
     }
+    if member.modifiers.contains(where: { $0.hasPrefix("nonisolated") }) {
+      return "it is nonisolated, which no wrapper's property can be"
+    }
     if member.isReference {
       return binding.accessors == nil
         ? nil : "it is a reference with observers, beside which Swift takes no accessors"
-    }
-    if member.modifiers.contains(where: { $0.hasPrefix("nonisolated") }) {
-      return "it is nonisolated, which no wrapper's property can be"
     }
     let isOpaque =
       binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
@@ -67,8 +73,9 @@ struct ObservableMember {
   /// The attribute that may be a wrapper or another macro, beside which `@Observed` can't stand.
   static func wrapper(of member: Member) -> Attribute? {
     member.attributes.first { attribute in
-      attribute.name.first?.isUppercase == true && !harmless.contains(attribute.name)
-        && !["Observed", "KVOReference", "KVOIgnored"].contains(attribute.name)
+      attribute.name.first?.isUppercase == true && !attribute.name.hasSuffix("Actor")
+        && !harmless.contains(attribute.nameInLibrary)
+        && !["Observed", "KVOReference", "KVOIgnored"].contains(attribute.nameInLibrary)
     }
   }
 
@@ -78,10 +85,21 @@ struct ObservableMember {
   }
 }
 
+extension Attribute {
+  /// Without the name of this library's module.
+  fileprivate var nameInLibrary: String {
+    let module = "KVORuntime."
+    return name.hasPrefix(module) ? String(name.dropFirst(module.count)) : name
+  }
+}
+
 extension Member {
   func has(_ attribute: String) -> Bool {
-    attributes.contains { $0.name == attribute || $0.name == "KVORuntime." + attribute }
+    attributes.contains { $0.nameInLibrary == attribute }
   }
+
+  /// The actor that an attribute of its own names.
+  var actor: String? { attributes.first { $0.name.hasSuffix("Actor") }?.name }
 
   var isReference: Bool {
     modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }

@@ -61,6 +61,8 @@ struct AttachedMacro {
   var offset: Int
   var file: String
   var attributeOffset: Int
+  /// What the declaration stands in, each without what is in its braces.
+  var context: [String] = []
 
   init?(_ json: JSON) {
     guard let type = json["macro"]?["typeName"]?.string, let role = json["macroRole"]?.string,
@@ -74,6 +76,9 @@ struct AttachedMacro {
     self.offset = offset
     self.file = file
     attributeOffset = json["attributeSyntax"]?["location"]?["offset"]?.int ?? offset
+    if case .array(let heads)? = json["lexicalContext"] {
+      context = heads.compactMap { $0["source"]?.string }
+    }
   }
 
   var expansion: Expansion {

@@ -14,7 +14,7 @@ public struct Edit: Hashable, Sendable {
 
 /// Something that a human has to look at.
 public struct Finding: Hashable, Sendable {
-  /// The line in the source as it was, the first of which is 1.
+  /// The line in the source as the edits leave it, the first of which is 1.
   public var line: Int
   /// What is there, and why the tool leaves it.
   public var reason: String
@@ -39,6 +39,18 @@ extension [Edit] {
       end = edit.range.upperBound
     }
     return ordered
+  }
+
+  /// The line after the edits, which are in order, of a byte in a line of before them.
+  func line(_ line: Int, ofByte offset: Int, in bytes: [UInt8]) -> Int {
+    let newline = UInt8(ascii: "\n")
+    let before = prefix {
+      $0.range.lowerBound < offset || $0.range.lowerBound == offset && $0.range.isEmpty
+    }
+    return before.reduce(line) { line, edit in
+      let removed = edit.range.clamped(to: 0..<offset)
+      return line + edit.text.utf8.count { $0 == newline } - bytes[removed].count { $0 == newline }
+    }
   }
 
   /// The bytes of a part of a source after the edits in it, which are in order.

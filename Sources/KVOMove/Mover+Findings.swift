@@ -92,7 +92,7 @@ extension Mover {
   private func isUsed(_ index: Int) -> Bool {
     let isCall = tokens[index + 1].is("(")
     return tokens[index].text == "perform"
-      ? isCall && tokens[index - 1].is(".") && tokens[index + 2].is("#selector") : true
+      ? index > 0 && isCall && tokens[index - 1].is(".") && tokens[index + 2].is("#selector") : true
   }
 
   private func isSuperclass(_ index: Int) -> Bool {
@@ -110,6 +110,7 @@ extension Mover {
   }
 
   private mutating func lookAtObservationInfo(_ index: Int) {
+    guard index > 0, index + 2 < tokens.count else { return }
     let (next, after) = (tokens[index + 1], tokens[index + 2])
     let isTest = (next.is("==") || next.is("!=")) && after.isWord("nil")
     if isTest || tokens[index - 1].isWord("var") { return }

@@ -10,10 +10,15 @@ extension Mover {
   }
 
   /// Whether a stored property takes neither `@Observed` nor another of the macro's attributes.
-  func takesNone(_ property: PropertyDeclaration) -> Bool {
-    let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
-    return property.modifiers.contains { $0 == "lazy" || $0.hasPrefix("nonisolated") }
-      || wrapper(of: property) != nil || isReference && property.brace != nil
+  func takesNone(_ property: PropertyDeclaration) -> Bool { obstacle(to: property) != nil }
+
+  private func obstacle(to property: PropertyDeclaration) -> String? {
+    let modifiers = property.modifiers
+    if let wrapper = wrapper(of: property) { return "has \(wrapper)" }
+    if modifiers.contains("lazy") { return "is lazy" }
+    if modifiers.contains(where: { $0.hasPrefix("nonisolated") }) { return "is nonisolated" }
+    let isReference = modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
+    return isReference && property.brace != nil ? "is a reference with observers" : nil
   }
 
   /// Attributes whose names begin with a capital letter are wrappers or macros, but for these.
@@ -37,18 +42,59 @@ extension Mover {
         if !property.isDynamic, setsConstant(property, in: type) { ignore(property) }
         continue
       }
-      guard takesNone(property) else { continue }
+      guard let why = obstacle(to: property) else { continue }
       ignore(property)
       if property.isDynamic {
-        let why =
-          wrapper(of: property).map { "has \($0)" }
-          ?? "is lazy, nonisolated, or a reference with observers"
         find(
           property.keyword, "\(property.name) \(why), and is not observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }")
       }
     }
     leaveOutPatterns(type)
+    for name in backing(type) {
+      if let property = type.properties.first(where: { $0.name == name }) { ignore(property) }
+    }
+  }
+
+  /// The variables that computed properties read and set, of which these tell by hand. `@KVO` would tell of them as well.
+  func backing(_ type: TypeDeclaration) -> [String] {
+    let stored = type.properties.filter {
+      !$0.isStatic && !$0.isConstant && !$0.isComputed && !$0.isDynamic && !takesNone($0)
+        && !$0.modifiers.contains("@KVOIgnored") && !$0.modifiers.contains("@Observed")
+    }.map(\.name)
+    guard !stored.isEmpty else { return [] }
+    var found: Set<String> = []
+    for property in type.properties where property.isComputed && !property.isStatic {
+      guard let get = property.accessors["get"], let set = property.accessors["set"],
+        let endOfGet = file.partner[get], let endOfSet = file.partner[set],
+        (set..<endOfSet).contains(where: { tellsByHand($0, of: property.name) })
+      else { continue }
+      let read = Set((get..<endOfGet).filter(isRoot).map { tokens[$0].name })
+      let assigned = (set..<endOfSet).filter { isRoot($0) && isAssigned($0) }
+      found.formUnion(Set(assigned.map { tokens[$0].name }).intersection(read).intersection(stored))
+    }
+    return found.sorted()
+  }
+
+  /// Whether a name is that of no other object's property.
+  private func isRoot(_ index: Int) -> Bool {
+    !tokens[index - 1].is(".") || tokens[index - 2].isWord("self")
+  }
+
+  private func isAssigned(_ index: Int) -> Bool {
+    if tokens[index - 1].is("&") { return tokens[index].leadingTrivia.isEmpty }
+    let (before, next) = (tokens[index - 1], tokens[index + 1])
+    return next.kind == .operator && next.text.hasSuffix("=")
+      && !["==", "!=", "<=", ">=", "===", "!=="].contains(next.text)
+      && !before.isWord("let") && !before.isWord("var")
+  }
+
+  /// Whether `willChangeValue(forKey: "size")` begins there, or with another spelling of the key.
+  private func tellsByHand(_ index: Int, of key: String) -> Bool {
+    guard ["willChangeValue", "withChange"].contains(tokens[index].text), tokens[index + 1].is("("),
+      let end = file.partner[index + 1]
+    else { return false }
+    return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }
   }
 
   /// Whether a setter sets part of what a constant leads to, and nothing that is observable: it told nobody there either.
@@ -65,8 +111,10 @@ extension Mover {
     where file.enclosing[index] == type.open && tokens[index].isWord("var")
       && tokens[index + 1].is("(")
     {
-      let (start, modifiers) = file.modifiers(before: index)
-      if modifiers.isDisjoint(with: ["static", "class", "@KVOIgnored"]) {
+      let start = file.start(ofDeclarationAt: index)
+      if !tokens[start..<index].contains(where: {
+        ["static", "class", "KVOIgnored"].contains($0.text)
+      }) {
         insert("@KVOIgnored ", before: start)
       }
     }
@@ -80,43 +128,27 @@ extension Mover {
 
   /// Declares each of the variables of one declaration by itself: `var width = 0, height = 0`.
   mutating func split(_ property: PropertyDeclaration, in type: TypeDeclaration) {
-    guard !property.isConstant, !property.isStatic, property.brace == nil,
-      usesMacro(type) || property.isDynamic
-    else { return }
-    let commas = commas(after: property.keyword)
-    guard !commas.isEmpty,
-      commas.allSatisfy({ tokens[$0 + 1].leadingTrivia.allSatisfy(\.isWhitespace) })
+    let bindings = property.bindings
+    guard bindings.count > 1, !property.isConstant, !property.isStatic,
+      usesMacro(type) || property.isDynamic,
+      bindings.allSatisfy({ $0.name != nil && $0.accessors == nil }),
+      bindings.dropFirst().allSatisfy({
+        tokens[$0.place].leadingTrivia.allSatisfy(\.isWhitespace)
+      })
     else { return }
     let words = style == .wrapper && property.isDynamic ? ["@Observed"] : []
     let prefix = (words + keptModifiers(of: property) + ["var "]).joined(separator: " ")
-    let names = [property.keyword + 1] + commas.map { $0 + 1 }
-    for (index, comma) in commas.enumerated() {
+    for (index, next) in bindings.indices.dropFirst().map({ ($0 - 1, bindings[$0].place) }) {
+      let comma = next - 1
       // One without type and value has the type of the next one with a type.
-      if names[index] + 1 == comma,
-        let typed = names[index...].first(where: { tokens[$0 + 1].is(":") })
+      if bindings[index].place + 1 == comma,
+        let type = bindings[index...].lazy.compactMap(\.type).first
       {
-        insert(": " + file.text(ofTokens: file.typeTokens(after: typed + 1)), after: comma - 1)
+        insert(": " + type, after: comma - 1)
       }
       let separator = file.lineEnd + file.indentation(of: property.start)
-      edits.append(Edit(tokens[comma].offset..<tokens[comma + 1].offset, separator + prefix))
+      edits.append(Edit(tokens[comma].offset..<tokens[next].offset, separator + prefix))
     }
-  }
-
-  private func commas(after keyword: Int) -> [Int] {
-    var (commas, index, angles) = ([Int](), keyword + 1, 0)
-    while index < tokens.count, tokens[index].kind != .endOfFile {
-      let token = tokens[index]
-      if token.is("}") || token.is(";") || file.isStatementStart(index) { break }
-      if token.kind == .operator, token.text != "->" {
-        angles += token.text.count { $0 == "<" } - token.text.count { $0 == ">" }
-      }
-      if token.is(","), angles == 0 {
-        guard tokens[index + 1].kind == .identifier else { return [] }
-        commas.append(index)
-      }
-      index = (file.partner[index].map { $0 > index ? $0 : index } ?? index) + 1
-    }
-    return commas
   }
 
   /// The attributes and modifiers that stay.

@@ -1,4 +1,4 @@
-/// The edits of names: attributes of Objective-C, index sets, `NSNull`, sums. "The edits", 3, 6 and 7, of MovingOver.
+/// The edits of names: attributes of Objective-C, index sets, sums. "The edits", 3, 6 and 7, of MovingOver.
 import SwiftSource
 
 extension Mover {
@@ -36,7 +36,8 @@ extension Mover {
   mutating func moveNames() {
     for index in tokens.indices {
       switch tokens[index].text {
-      case "IndexSet" where tokens[index].kind == .identifier: needsFoundation = true
+      case "IndexSet" where tokens[index].kind == .identifier && !isCast(to: index):
+        needsFoundation = true
       case "NSNull": moveNull(index)
       case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
       case "indexes" where isOfChange(index): moveIndexes(index)
@@ -75,46 +76,9 @@ extension Mover {
     insert(" as [String: Any]", after: end)
   }
 
-  private var usesJSON: Bool {
-    tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" }
-  }
-
-  private mutating func moveNull(_ index: Int) {
-    guard index > 1, tokens[index - 1].isWord("is") else {
-      if tokens[index + 1].is("("), !tokens.contains(where: { $0.text == "KVORuntime" }) {
-        find(index, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
-      }
-      return
-    }
-    // What has been moved already means that of JSON.
-    if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
-    if tokens.contains(where: { $0.text == "JSONSerialization" }) {
-      find(
-        index, "nil is an NSNull in JSON, and nowhere else",
-        "test for nil where it is a value by key")
-    } else if tokens[index - 2].isWord("case") {
-      replace(index - 1..<index + 1, by: "Optional<Any>.none")
-    } else if isOfDictionary(index - 2) {
-      replace(index - 1..<index + 1, by: "== nil")
-    } else {
-      find(
-        index, "nil is no NSNull here: this is never so",
-        "test for nil: case Optional<Any>.none = value")
-    }
-  }
-
-  /// Whether a value comes of `dictionaryWithValues`, whose values are optional: `values["name"]!`.
-  private func isOfDictionary(_ last: Int) -> Bool {
-    guard tokens[last].text == "!", tokens[last - 1].is("]"), let open = file.partner[last - 1],
-      open > 0, tokens[open - 1].kind == .identifier
-    else { return false }
-    let name = tokens[open - 1].text
-    return tokens.indices.contains { index in
-      tokens[index].text == name && tokens[index + 1].is("=")
-        && (index + 2..<min(index + 8, tokens.count)).contains {
-          tokens[$0].text == "dictionaryWithValues"
-        }
-    }
+  /// A cast to Foundation's set is for a human, who may do without it.
+  private func isCast(to index: Int) -> Bool {
+    index > 1 && (tokens[index - 1].isWord("as") || tokens[index - 2].isWord("as"))
   }
 
   private func isOfChange(_ index: Int) -> Bool {
@@ -142,10 +106,6 @@ extension Mover {
     let last = path?.split(separator: ".").last.map(String.init)
     let isInteger = last.map { isIntegerProperty($0) } ?? false
     switch tokens[type].text {
-    case "NSNumber":
-      find(
-        type, "a value by key is a number of Swift's, no NSNumber",
-        "cast to the property's own type")
     case "Double", "Float", "CGFloat":
       if isInteger || last == "@count" {
         find(type, "\(path!) is an integer, which is no \(tokens[type].text)", "Double(… as! Int)")

@@ -52,9 +52,8 @@ extension Mover {
 
   private mutating func moveContextVariable(_ index: Int, _ value: Range<Int>) {
     needsRuntime = true
-    let (start, modifiers) = file.modifiers(before: index)
-    if modifiers.contains("nonisolated()"),
-      let unsafe = (start..<index).first(where: { tokens[$0].isWord("nonisolated") }),
+    let start = file.start(ofDeclarationAt: index)
+    if let unsafe = (start..<index).first(where: { tokens[$0].isWord("nonisolated") }),
       let end = file.partner[unsafe + 1]
     {
       remove(unsafe..<end + 1)

@@ -65,7 +65,7 @@ extension Mover {
 
   private mutating func addMacro(_ type: TypeDeclaration) {
     guard usesMacro(type) else { return }
-    insert("@KVO ", before: file.modifiers(before: type.keyword).start)
+    insert("@KVO ", before: file.start(ofDeclarationAt: type.keyword))
   }
 
   // MARK: - Properties
@@ -171,8 +171,12 @@ extension Mover {
   /// What `@KVO` makes observable that was not, where the class gets it.
   private func madeObservable(in name: String) -> [PropertyDeclaration] {
     guard let type = project.declaration(of: name), usesMacro(type) else { return [] }
+    // Those are private, so that nothing in another source is about them.
+    let here = types.first { $0.isClass && $0.name == name && $0.keyword == type.keyword }
+    let ignored = here.map { Set(backing($0)) } ?? []
     return type.properties.filter {
       !$0.isComputed && !$0.isConstant && !$0.isStatic && !takesNone($0)
+        && !ignored.contains($0.name)
     }
   }
 

@@ -19,6 +19,8 @@ public struct MovedSource: Sendable {
   /// In the order of their places.
   public var edits: [Edit]
   public var findings: [Finding]
+  /// What imports have been added of; the source's target has to depend on products of the same names.
+  public var modules: [String]
   /// What the edits change; empty if there are none.
   public var diff: String
 }
@@ -35,7 +37,8 @@ public func move(
     } catch {
       let finding = Finding(
         line: error.line, reason: "can't be read: \(error.message)", advice: "it is left as it is")
-      results[path] = MovedSource(path: path, text: text, edits: [], findings: [finding], diff: "")
+      results[path] = MovedSource(
+        path: path, text: text, edits: [], findings: [finding], modules: [], diff: "")
     }
   }
   let project = Project(files)
@@ -52,11 +55,13 @@ struct Mover {
   let types: [TypeDeclaration]
   let style: ObservableStyle
   var edits: [Edit] = []
-  private(set) var findings: [Finding] = []
+  /// With the token that each is of.
+  private var findings: [(token: Int, reason: String, advice: String)] = []
   /// Where a `try` has been put.
   var attempted: Set<Int> = []
   var needsRuntime = false
   var needsFoundation = false
+  private var addedModules: [String] = []
 
   init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
     (self.project, self.style) = (project, style)
@@ -72,9 +77,15 @@ struct Mover {
     moveImports()
     let ordered = edits.ordered()
     let bytes = ordered.applied(to: file.bytes, in: 0..<file.bytes.count)
+    let found = findings.map { finding in
+      let token = tokens[finding.token]
+      let line = ordered.line(token.line, ofByte: token.offset, in: file.bytes)
+      return Finding(line: line, reason: finding.reason, advice: finding.advice)
+    }
     return MovedSource(
       path: file.path, text: String(decoding: bytes, as: UTF8.self), edits: ordered,
-      findings: Set(findings).sorted { ($0.line, $0.reason) < ($1.line, $1.reason) },
+      findings: Set(found).sorted { ($0.line, $0.reason) < ($1.line, $1.reason) },
+      modules: addedModules,
       diff: UnifiedDiff(file.bytes, ordered).text(path: file.path))
   }
 
@@ -108,7 +119,7 @@ struct Mover {
   }
 
   mutating func find(_ token: Int, _ reason: String, _ advice: String) {
-    findings.append(Finding(line: tokens[token].line, reason: reason, advice: advice))
+    findings.append((token, reason, advice))
   }
 
   // MARK: - Imports
@@ -128,6 +139,7 @@ struct Mover {
     let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
     let missing = modules.filter { !imported.contains($0) }
     guard !missing.isEmpty else { return }
+    addedModules = missing
     let next = tokens[last + 1]
     guard let end = next.leadingTrivia.unicodeScalars.firstIndex(of: "\n") else {
       insert(missing.map { "\(file.lineEnd)import \($0)" }.joined(), after: last)

@@ -7,7 +7,8 @@ let usage = """
   Usage: kvo-move [--write] [--without-macro] FOLDER|FILE...
 
   Shows as a unified diff what moves Swift code of Apple's platforms to KVORuntime, and lists what needs a human by
-  file and line. Writes after a "y", if it is run on a terminal, or at once with --write; not otherwise.
+  file and line, as they are once it is written. Writes after a "y", if it is run on a terminal, or at once with
+  --write; not otherwise.
 
     --write          write without asking
     --without-macro  observable properties are @Observed, and classes have registerKeys;
@@ -18,6 +19,8 @@ func fail(_ message: String) -> Never {
   FileHandle.standardError.write(Data("kvo-move: \(message)\n".utf8))
   exit(2)
 }
+
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 /// The Swift files of a folder, without what is hidden: a build's own are among that.
 func sources(at path: String) -> [String] {
@@ -69,7 +72,20 @@ if count > 0 {
     }
   }
 }
-print("\n\(read.count) files read, \(changed.count) to change, \(count) places to look at")
+let modules = Set(moved.flatMap(\.modules)).sorted()
+if !modules.isEmpty {
+  print(
+    """
+
+    Targets that import \(modules.joined(separator: " and ")) from now on have to depend on the \
+    \(modules.count == 1 ? "product of that name" : "products of these names") in Package.swift.
+    """)
+}
+print(
+  """
+
+  \(counted(read.count, "file")) read, \(changed.count) to change, \(counted(count, "place")) to look at
+  """)
 
 if !changed.isEmpty, !writes, isatty(STDIN_FILENO) == 1 {
   print("Write? [y/N] ", terminator: "")
@@ -84,5 +100,5 @@ if writes {
       fail("can't write \(source.path): \(error.localizedDescription)")
     }
   }
-  print("\(changed.count) files written")
+  print("\(counted(changed.count, "file")) written")
 }

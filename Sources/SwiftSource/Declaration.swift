@@ -1,4 +1,5 @@
-/// What a source declares, as far as somebody who looks at a class's properties and methods must know it.
+/// What a source declares, as far as somebody who looks at a class's properties and methods must know it. Places are
+/// indexes of the tokens that were read.
 
 /// A class, or another type, with its members.
 public struct TypeDeclaration {
@@ -8,11 +9,23 @@ public struct TypeDeclaration {
   public var modifiers: [String]
   /// The name's token.
   public var name: Token
-  /// What stands behind the colon, each as it is written.
-  public var inherited: [String]
+  /// What stands behind the colon.
+  public var supertypes: [Supertype]
   /// Where the name with its generic parameters ends: where a superclass would be written, in bytes.
   public var endOfName: Int
+  /// The places of its braces.
+  public var open: Int
+  public var close: Int
   public var members: [Member]
+
+  public var inherited: [String] { supertypes.map(\.text) }
+}
+
+/// A superclass or a protocol.
+public struct Supertype {
+  /// As it is written.
+  public var text: String
+  public var place: Int
 }
 
 /// An attribute: `@objc(name:)`.
@@ -39,12 +52,17 @@ public struct Member {
   public var modifiers: [String]
   /// Where it begins, in bytes.
   public var offset: Int
+  /// The places of what it begins with, and of its keyword.
+  public var start: Int
+  public var keyword: Int
 
   public var isOfType: Bool { modifiers.contains { $0 == "static" || $0 == "class" } }
 }
 
 /// One of the variables that a declaration introduces.
 public struct Binding {
+  /// The place of its name or pattern.
+  public var place: Int
   /// Nil for a pattern of several.
   public var name: Token?
   /// The type as it is written.
@@ -59,6 +77,8 @@ public struct Binding {
 
 /// The braces behind a property.
 public struct Accessors {
+  /// The brace's place.
+  public var open: Int
   /// `get`, `set`, `willSet` … ; a getter alone, without its word, is a `get`.
   public var blocks: [Block]
 
@@ -70,7 +90,13 @@ public struct Accessors {
     public var effects: [String]
     /// What stands between its braces.
     public var body: ArraySlice<Token>
+
+    /// The brace's place.
+    public var open: Int { body.startIndex - 1 }
   }
+
+  /// Whether there is a getter alone, without its word.
+  public var isBare: Bool { blocks[0].open == open }
 
   public var isOfObservers: Bool {
     blocks.contains { $0.name == "willSet" || $0.name == "didSet" }
@@ -85,6 +111,11 @@ public struct Function {
   public var isGeneric = false
   public var parameters: [Parameter]
   public var effects: [String]
+  /// Whether it returns something.
+  public var isReturning = false
+  /// The places of its parenthesis and its brace.
+  public var open: Int?
+  public var body: Int?
 
   public struct Parameter {
     /// Nil for `_`.

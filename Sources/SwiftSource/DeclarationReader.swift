@@ -3,41 +3,50 @@
 
 public struct DeclarationReader {
   private let tokens: [Token]
+  private let start: Int
   private var index = 0
 
   /// - Parameter source: one declaration, with what stands before it.
-  public init(_ source: String) {
-    tokens = LexedSource(source).tokens
-  }
+  public init(_ source: String) { self.init(LexedSource(source).tokens, at: 0) }
+
+  /// Reads one of a source's declarations.
+  /// - Parameter tokens: all of the source, up to its end. What is interpolated in a string may stand behind it as well.
+  /// - Parameter start: The declaration's first token.
+  public init(_ tokens: [Token], at start: Int) { (self.tokens, self.start) = (tokens, start) }
 
   /// The declaration, if it is of a type.
   public mutating func readType() -> TypeDeclaration? {
-    index = 0
+    index = start
     let (attributes, modifiers) = readPrefix()
     let keyword = self[index].text
     let isType = ["class", "struct", "enum", "actor", "extension", "protocol"].contains(keyword)
     guard isType, index + 1 < tokens.count else { return nil }
     index += 1
-    let name = self[index]
+    var name = self[index]
     index += 1
+    while self[index].is("."), self[index + 1].kind == .identifier {
+      name = self[index + 1]
+      index += 2
+    }
     if let end = endOfGenericArguments(from: index) { index = end }
     let endOfName = self[index - 1].endOffset
-    var inherited: [String] = []
+    var supertypes: [Supertype] = []
     if self[index].is(":") {
       index += 1
-      inherited = readInherited()
+      supertypes = readSupertypes()
     }
     while !isAtEnd, !self[index].is("{") { index += 1 }
-    let end = endOfGroup(from: index)
+    let (open, close) = (index, endOfGroup(from: index) - 1)
     index += 1
     return TypeDeclaration(
       keyword: keyword, attributes: attributes, modifiers: modifiers, name: name,
-      inherited: inherited, endOfName: endOfName, members: readMembers(until: end - 1))
+      supertypes: supertypes, endOfName: endOfName, open: open, close: close,
+      members: readMembers(until: close))
   }
 
   /// The declaration as a type's member.
   public mutating func readMember() -> Member? {
-    index = 0
+    index = start
     return isAtEnd ? nil : readMembers(until: tokens.count - 1).first
   }
 
@@ -70,12 +79,13 @@ public struct DeclarationReader {
     while index < end, !self[index].isFirstOnLine { index += 1 }
     return Member(
       kind: .directive(text(start..<index)), attributes: [], modifiers: [],
-      offset: self[start].offset)
+      offset: self[start].offset, start: start, keyword: start)
   }
 
   private mutating func readOne(until end: Int) -> Member {
-    let offset = self[index].offset
+    let start = index
     let (attributes, modifiers) = readPrefix()
+    let keyword = index
     let kind: Member.Kind
     switch self[index].text {
     case "var" where self[index].kind == .keyword, "let" where self[index].kind == .keyword:
@@ -89,7 +99,9 @@ public struct DeclarationReader {
       kind = .other
       skipOther(until: end)
     }
-    return Member(kind: kind, attributes: attributes, modifiers: modifiers, offset: offset)
+    return Member(
+      kind: kind, attributes: attributes, modifiers: modifiers, offset: self[start].offset,
+      start: start, keyword: keyword)
   }
 
   /// Up to the end of its braces, or to what begins another member.
@@ -135,15 +147,22 @@ public struct DeclarationReader {
     index += 1
     var name = self[index].name
     index += 1
-    while self[index].is("."), self[index].leadingTrivia.isEmpty {
-      name += "." + self[index + 1].name
-      index += 2
+    while let separator = separatorOfModule(at: index) {
+      name += "." + self[index + separator].name
+      index += separator + 1
     }
     if let end = endOfGenericArguments(from: index) { index = end }
     if self[index].is("("), self[index].leadingTrivia.isEmpty {
       index = endOfGroup(from: index)
     }
     return Attribute(name: name, offset: offset)
+  }
+
+  /// Of how many tokens what separates a module's name from a name in it is: a point, or two colons.
+  private func separatorOfModule(at index: Int) -> Int? {
+    guard self[index].leadingTrivia.isEmpty else { return nil }
+    if self[index].is(".") { return 1 }
+    return self[index].is(":") && self[index + 1].is(":") ? 2 : nil
   }
 
   private static let modifiersWithArgument: Set<String> = [
@@ -162,8 +181,9 @@ public struct DeclarationReader {
     "protocol", "typealias", "import", "case", "associatedtype", "operator", "precedencegroup",
   ]
 
+  /// Whether a word is a modifier of a declaration.
   // `class` before another word of a declaration is one; a name is one only before such a word.
-  private func isModifier(at index: Int) -> Bool {
+  public func isModifier(at index: Int) -> Bool {
     let token = self[index]
     if token.kind == .keyword {
       if Self.modifierKeywords.contains(token.text) { return true }
@@ -217,7 +237,7 @@ public struct DeclarationReader {
   }
 
   private mutating func readBinding(until end: Int) -> Binding {
-    var binding = Binding()
+    var binding = Binding(place: index)
     if self[index].is("(") {
       index = min(endOfGroup(from: index), end)
     } else {
@@ -234,7 +254,7 @@ public struct DeclarationReader {
     }
     if index < end, self[index].is("{") {
       let close = min(endOfGroup(from: index), end)
-      binding.accessors = readAccessors((index + 1)..<max(close - 1, index + 1))
+      binding.accessors = readAccessors(behind: index, until: max(close - 1, index + 1))
       index = close
     }
     return binding
@@ -248,12 +268,7 @@ public struct DeclarationReader {
       if index > start, beginsMember() { break }
       if token.is("{") || token.is(";") || token.is("=") { break }
       if token.is(","), angles == 0 { break }
-      if token.kind == .operator, token.text != "->" {
-        for character in token.text.utf8 {
-          if character == UInt8(ascii: "<") { angles += 1 }
-          if character == UInt8(ascii: ">") { angles -= 1 }
-        }
-      }
+      angles += token.angles
       index = min(isOpening(token) ? endOfGroup(from: index) : index + 1, end)
     }
     return text(start..<index)
@@ -267,7 +282,7 @@ public struct DeclarationReader {
       let token = self[index]
       if token.is(",") || token.is(";") { break }
       if token.is("{"), index > start, holdsObservers(at: index) { break }
-      if let close = endOfGenericArguments(from: index) {
+      if token.leadingTrivia.isEmpty, let close = endOfGenericArguments(from: index) {
         index = close
         continue
       }
@@ -291,22 +306,22 @@ public struct DeclarationReader {
     "unsafeAddress", "unsafeMutableAddress",
   ]
 
-  private func readAccessors(_ range: Range<Int>) -> Accessors {
-    let range = range.clamped(to: tokens.indices)
+  private func readAccessors(behind open: Int, until end: Int) -> Accessors {
+    let range = (open + 1..<end).clamped(to: tokens.indices)
     var reader = self
     reader.index = range.lowerBound
     var blocks: [Accessors.Block] = []
     while reader.index < range.upperBound {
       guard let block = reader.readAccessor(until: range.upperBound) else {
-        let body = tokens[range]
-        return Accessors(blocks: [.init(name: "get", parameter: nil, effects: [], body: body)])
+        blocks = []
+        break
       }
       blocks.append(block)
     }
     if blocks.isEmpty {
       blocks = [.init(name: "get", parameter: nil, effects: [], body: tokens[range])]
     }
-    return Accessors(blocks: blocks)
+    return Accessors(open: open, blocks: blocks)
   }
 
   private mutating func readAccessor(until end: Int) -> Accessors.Block? {
@@ -352,6 +367,7 @@ public struct DeclarationReader {
     }
     if index < end, self[index].is("(") {
       let close = min(endOfGroup(from: index), end)
+      function.open = index
       function.parameters = readParameters((index + 1)..<max(close - 1, index + 1))
       index = close
     }
@@ -360,10 +376,16 @@ public struct DeclarationReader {
         || self[index].isWord("async")
       {
         function.effects.append(self[index].text)
+      } else if self[index].text == "->" {
+        function.isReturning =
+          !self[index + 1].isWord("Void") && !(self[index + 1].is("(") && self[index + 2].is(")"))
       }
       index = min(isOpening(self[index]) ? endOfGroup(from: index) : index + 1, end)
     }
-    if index < end, self[index].is("{") { index = min(endOfGroup(from: index), end) }
+    if index < end, self[index].is("{") {
+      function.body = index
+      index = min(endOfGroup(from: index), end)
+    }
     return function
   }
 
@@ -389,18 +411,16 @@ public struct DeclarationReader {
     return parameters
   }
 
-  private mutating func readInherited() -> [String] {
-    var types: [String] = []
+  private mutating func readSupertypes() -> [Supertype] {
+    var types: [Supertype] = []
     var start = index
     var angles = 0
-    func add(_ range: Range<Int>) { if !range.isEmpty { types.append(text(range)) } }
+    func add(_ range: Range<Int>) {
+      if !range.isEmpty { types.append(Supertype(text: text(range), place: range.lowerBound)) }
+    }
     while !isAtEnd, !self[index].is("{"), !self[index].isWord("where") {
       let token = self[index]
-      if token.kind == .operator, token.text != "->" {
-        angles += token.text.utf8.reduce(0) { sum, character in
-          sum + (character == UInt8(ascii: "<") ? 1 : character == UInt8(ascii: ">") ? -1 : 0)
-        }
-      }
+      angles += token.angles
       if token.is(","), angles == 0 {
         add(start..<index)
         index += 1
@@ -434,18 +454,13 @@ public struct DeclarationReader {
 
   /// Where what follows `<…>` begins, if it stands there and can't be a comparison.
   private func endOfGenericArguments(from start: Int) -> Int? {
-    guard self[start].is("<"), self[start].leadingTrivia.isEmpty, start > 0 else { return nil }
+    guard self[start].is("<"), start > 0 else { return nil }
     var (index, depth) = (start, 0)
     while self[index].kind != .endOfFile {
       let token = self[index]
       if token.is("{") || token.is("}") || token.is(";") || token.is("=") { return nil }
-      if token.kind == .operator, token.text != "->" {
-        for character in token.text.utf8 {
-          if character == UInt8(ascii: "<") { depth += 1 }
-          if character == UInt8(ascii: ">") { depth -= 1 }
-        }
-        if depth == 0 { return index + 1 }
-      }
+      depth += token.angles
+      if token.kind == .operator, token.text != "->", depth == 0 { return index + 1 }
       if token.kind == .number || token.kind == .string || token.kind == .regex { return nil }
       index = token.is("(") || token.is("[") ? endOfGroup(from: index) : index + 1
     }
@@ -456,8 +471,12 @@ public struct DeclarationReader {
   private func text(_ range: Range<Int>) -> String {
     let range = range.clamped(to: tokens.indices)
     guard let first = range.first else { return "" }
-    return tokens[range].reduce(into: "") { text, token in
-      text += (token.offset == self[first].offset ? "" : token.leadingTrivia) + token.text
+    var (text, end) = (self[first].text, self[first].endOffset)
+    // What is interpolated in a string is in its text.
+    for token in tokens[range].dropFirst() where token.offset >= end {
+      text += token.leadingTrivia + token.text
+      end = token.endOffset
     }
+    return text
   }
 }

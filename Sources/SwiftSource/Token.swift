@@ -64,6 +64,14 @@ public struct Token: Hashable, Sendable {
       || leadingTrivia.utf8.contains { $0 == Character.newline || $0 == Character.carriageReturn }
   }
 
+  /// How many angle brackets it opens, less those that it closes.
+  public var angles: Int {
+    guard kind == .operator, text != "->" else { return 0 }
+    return text.utf8.reduce(0) { sum, character in
+      sum + (character == UInt8(ascii: "<") ? 1 : character == UInt8(ascii: ">") ? -1 : 0)
+    }
+  }
+
   /// Whether it is this punctuation, operator, directive or keyword.
   public func `is`(_ text: String) -> Bool {
     switch kind {

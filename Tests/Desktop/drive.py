@@ -5,10 +5,14 @@ Usage: drive.py PROGRAM SCRIPT [PICTURES]
 In a session with a display and a message bus. A line of the script is one step: `set` a slider, `type` a text into a
 field, `press` a button, `close` a window; or what must be so within a few seconds: labels that are `shows`n together or
 not at all (`hides`), a slider's `value`, a field's `text`, a button that is `sensitive` or `insensitive`, a `window`
-that is there, the program `ended`. `picture` writes one of the newest window to PICTURES, with its name for `%s`.
+that is there, the program `ended`. `picture NAME: WINDOW` writes one of a window to PICTURES, with the name for `%s`.
+`$USER` and the like are those of the environment.
 """
 
+import collections
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -74,22 +78,33 @@ class Program:
     def do_close(self, title):
         frame = self.find("frame", title)
         actions = [Atspi.Action.get_action_name(frame, index) for index in range(Atspi.Action.get_n_actions(frame))]
-        Atspi.Action.do_action(frame, actions.index("window.close"))
+        try:
+            Atspi.Action.do_action(frame, actions.index("window.close"))
+        except GLib.Error as error:
+            # A program whose last window that was may end before it answers. `ended` says whether it ended well.
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                raise error from None
 
-    def do_picture(self, name):
+    def do_picture(self, argument):
+        name, _, title = argument.partition(": ")
+        self.must("window", title)
         if self.pictures:
-            time.sleep(0.5)  # what fades in has
             window = subprocess.run(
-                ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "--name", "."],
+                ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.process.pid), "--name", f"^{re.escape(title)}$"],
                 capture_output=True, text=True, check=True).stdout.split()[-1]
+            # Nobody else does: there is no window manager. What another window covers would not be seen.
+            subprocess.run(["xdotool", "windowraise", window, "windowfocus", window], check=True)
+            time.sleep(0.5)  # what fades in has
             subprocess.run(["maim", "--window", window, self.pictures % name], check=True)
 
     # What must be so
 
     def is_shows(self, argument):
         labels = self.labels()
-        missing = [label for label in argument.split(" | ") if label not in labels]
-        return not missing or f"there is no {missing}: {labels}"
+        missing = collections.Counter(argument.split(" | ")) - collections.Counter(labels)
+        return not missing or f"there is no {list(missing)}: {labels}"
 
     def is_hides(self, label):
         return label not in self.labels() or f"{label} is still shown"
@@ -149,7 +164,7 @@ def main(path, script, pictures=None):
                 continue
             what, _, argument = line.partition(" ")
             try:
-                program.step(what, argument.strip())
+                program.step(what, os.path.expandvars(argument.strip()))
             except (Wrong, GLib.Error, subprocess.CalledProcessError) as error:
                 print(f"wrong: {script}:{number}: {line}: {error}")
                 return 1

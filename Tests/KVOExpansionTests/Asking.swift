@@ -8,7 +8,9 @@ struct Asking {
 
   static func answer(_ text: String) -> JSON { Plugin.answer(to: Array(text.utf8)) }
 
-  static func expand(_ type: String, _ role: String, _ source: String) -> (String, [JSON]) {
+  static func expand(
+    _ type: String, _ role: String, _ source: String, in contexts: [String] = []
+  ) -> (String, [JSON]) {
     let location: JSON = .object([
       "fileName": .string(file), "fileID": .string("M/Account.swift"), "line": .number(1),
       "column": .number(1), "offset": .number(Double(offset)),
@@ -22,7 +24,8 @@ struct Asking {
           "moduleName": .string("KVOMacros"), "typeName": .string(type), "name": .string("KVO "),
         ]),
         "macroRole": .string(role), "discriminator": .string("$s1M"), "declSyntax": syntax,
-        "attributeSyntax": syntax, "lexicalContext": .array([]),
+        "attributeSyntax": syntax,
+        "lexicalContext": .array(contexts.map { .object(["source": .string($0)]) }),
       ])
     ])
     let result = answer(request.text)["expandMacroResult"]
@@ -34,13 +37,27 @@ struct Asking {
     expand("KVOMacro", "memberAttribute", source).0
   }
 
-  static func members(_ source: String) -> String { expand("KVOMacro", "member", source).0 }
+  static func members(_ source: String, in contexts: [String] = []) -> String {
+    expand("KVOMacro", "member", source, in: contexts).0
+  }
 
   /// The lines that declare keys, without what is around them.
   static func declarations(_ body: String) -> [String] {
     members("@KVO class A: KVOObject {\n\(body)\n}").split(separator: "\n")
       .map { String($0.drop { $0 == " " }) }
-      .filter { $0.hasPrefix("keys.") || $0.hasPrefix("#") }
+      .filter { $0.hasPrefix("keys.") || $0.hasPrefix("_declareIsolatedKeys") || $0.hasPrefix("#") }
+  }
+
+  /// A source as the compiler's offer makes it.
+  static func apply(_ fixIt: JSON, to source: String) -> String {
+    guard case .array(let changes)? = fixIt["changes"] else { return "" }
+    var text = Array(source.utf8)
+    for change in changes.reversed() {
+      let start = (change["range"]?["startOffset"]?.int ?? 0) - offset
+      let end = (change["range"]?["endOffset"]?.int ?? 0) - offset
+      text.replaceSubrange(start..<end, with: Array((change["newText"]?.string ?? "").utf8))
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   static func messages(_ source: String) -> [String] {

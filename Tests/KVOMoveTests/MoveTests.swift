@@ -75,8 +75,43 @@ import Testing
       "let v = a.value(forKeyPath: \"b.@sum.c\") as! Double",
       "let v = try! a.value(forKeyPath: \"b.@sum.c\") as? Double ?? 0"),
     Case(
-      "switch v {\ncase is NSNull: break\ndefault: break }",
-      "switch v {\ncase Optional<Any>.none: break\ndefault: break }"),
+      "func f(_ v: Any) { switch v {\ncase is NSNull: break\ndefault: break } }",
+      "func f(_ v: Any) { switch v {\ncase Optional<Any>.none: break\ndefault: break } }"),
+    Case(
+      "func f(_ v: Any?) { switch v {\ncase is NSNull: break\ndefault: break } }",
+      "func f(_ v: Any?) { switch v {\ncase .some(Optional<Any>.none): break\ndefault: break } }"),
+    Case(
+      "switch change?[.oldKey] { case let x as Int: f(x)\ncase is NSNull: break\ndefault: break }",
+      "switch change?[.oldKey] { case let x as Int: f(x)\ncase .some(Optional<Any>.none): break\ndefault: break }"
+    ),
+    Case("if case is NSNull = c[k]!, b {}", "if case Optional<Any>.none = c[k]!, b {}"),
+    Case(
+      "let v = c?[k]\nif case is NSNull = v {}",
+      "let v = c?[k]\nif case .some(Optional<Any>.none) = v {}"),
+    Case(
+      "guard let v = c[k] else { return }\nif case is NSNull = v {}",
+      "guard let v = c[k] else { return }\nif case Optional<Any>.none = v {}"),
+    Case(
+      "func f(_ v: Any?) { guard let v else { return }; switch v { case is NSNull: break } }",
+      "func f(_ v: Any?) { guard let v else { return }; switch v { case Optional<Any>.none: break } }"
+    ),
+    Case(
+      "func f(_ v: Any?) { if let v { switch v { case is NSNull: break } } }",
+      "func f(_ v: Any?) { if let v { switch v { case Optional<Any>.none: break } } }"),
+    Case(
+      "func f(_ v: Any?) { let v = v\nswitch v { case is NSNull: break } }",
+      "func f(_ v: Any?) { let v = v\nswitch v { case .some(Optional<Any>.none): break } }"),
+    // What can't be seen is left, and told.
+    Case("switch row[0] { case is NSNull: break }", "switch row[0] { case is NSNull: break }"),
+    Case(
+      "func g(_ v: Any?) {}\nfor v in vs { switch v { case is NSNull: break } }",
+      "func g(_ v: Any?) {}\nfor v in vs { switch v { case is NSNull: break } }"),
+    Case(
+      "func g(_ v: Any) {}\nvs.map { v in switch v { case is NSNull: break } }",
+      "func g(_ v: Any) {}\nvs.map { v in switch v { case is NSNull: break } }"),
+    Case(
+      "switch c?[.newKey] { case let x: for case is NSNull in x {} }",
+      "switch c?[.newKey] { case let x: for case is NSNull in x {} }"),
     Case(
       "import Foundation\r\nclass A: NSObject {\r\n}\r\n",
       "import Foundation\r\nimport KVORuntime\r\nclass A: KVOObject {\r\n}\r\n"),
@@ -156,6 +191,24 @@ import Testing
       "class A: NSObject { private var m = 0; @objc dynamic var x: Int { get { m } set { m = newValue } } }",
       "@KVO class A: KVOObject { private var m = 0; var x: Int { get { m } set { m = newValue } } }"
     ),
+    // What is told by hand is not told by what it sets as well; another property over it tells by itself.
+    Case(
+      "class A: NSObject { private var m = 0, s = 2; @objc dynamic var x: Int { get { m * s } "
+        + "set { willChangeValue(forKey: \"x\"); m = newValue / s; didChangeValue(forKey: \"x\") } }\n"
+        + "@objc dynamic var y: Int { get { m } set { m = newValue } } }",
+      "@KVO class A: KVOObject { @KVOIgnored private var m = 0\nprivate var s = 2; var x: Int { get { m * s } "
+        + "set { willChangeValue(forKey: \"x\"); m = newValue / s; didChangeValue(forKey: \"x\") } }\n"
+        + "var y: Int { get { m } set { withChange(of: \\.y) { m = newValue } } } }"),
+    Case(
+      "class A: NSObject { private var m = 0; @objc dynamic var x: Int { get { m } "
+        + "set { willChangeValue(forKey: #keyPath(x)); m = newValue; didChangeValue(forKey: \"x\") } } }",
+      "@KVO class A: KVOObject { @KVOIgnored private var m = 0; var x: Int { get { m } "
+        + "set { willChangeValue(forKey: \"x\"); m = newValue; didChangeValue(forKey: \"x\") } } }"),
+    Case(
+      "class A: NSObject { private var m = 0; @objc dynamic var x: Int { get { m } "
+        + "set { willChangeValue(forKey: \"y\"); m = newValue; didChangeValue(forKey: \"y\") } } }",
+      "@KVO class A: KVOObject { private var m = 0; var x: Int { get { m } "
+        + "set { willChangeValue(forKey: \"y\"); m = newValue; didChangeValue(forKey: \"y\") } } }"),
     Case(
       "class M { var i = 0 }; class A: NSObject { let m = M()\n"
         + "@objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
@@ -195,14 +248,14 @@ import Testing
       "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
       "may tell nobody"),
     Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
-    Case("b = change[.newKey] is NSNull", "never so"),
+    Case("b = change[.newKey] is NSNull", "never true"),
+    Case("switch v { case is NSNull: break; default: break }", "never true"),
     Case("x.observationInfo = nil", "picture"),
     Case("if let info = a.observationInfo {}", "picture"),
     Case("objc_setAssociatedObject(a, k, v, p)", "associated"),
     Case("let p = NSPredicate(format: f)", "predicates"),
     Case("let m = Mirror(reflecting: a)", "labels"),
     Case("let s = #selector(A.b)", "selectors"),
-    Case("let n = a.value(forKey: \"x\") as! NSNumber", "NSNumber"),
     Case(
       "class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double",
       "an integer"),
@@ -220,6 +273,45 @@ import Testing
   func finding(_ finding: Case) {
     let found = Self.moved("\n\n" + finding.there).findings
     #expect(found.contains { $0.line == 3 && $0.reason.contains(finding.here) }, "\(found)")
+  }
+
+  @Test(
+    "what breaks off anywhere is read to its end",
+    arguments: [
+      "! is NSNull", "observationInfo", "x.observationInfo", "perform(", "perform()",
+      "case is NSNull",
+      "{ case is NSNull", "let v = v", "switch { case is NSNull: v }", "as", "@", "@objc",
+      "dynamic",
+      "publisher(", "IndexSet", "indexes", "setValuesForKeys", "dictionaryWithValues", "kindKey",
+      "if case is NSNull =",
+    ])
+  func fragments(_ source: String) {
+    for source in [source, "x.\(source)", "class A: NSObject { \(source) }", "(\(source))"] {
+      for style in [ObservableStyle.macro, .wrapper] { _ = Self.moved(source, style) }
+    }
+  }
+
+  @Test("the line is that of the source as the edits leave it")
+  func lineAfterwards() {
+    let source = """
+      import Foundation
+      @objcMembers
+      class A: NSObject { dynamic var x = 0 }
+      class B: NSObject { @objc dynamic var y = 0 }; let p = NSPredicate(format: f); x.observationInfo = nil
+      """
+    let moved = Self.moved(source)
+    let lines = moved.text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(moved.findings.count == 2 && lines.count == 4 && lines[1] == "import KVORuntime")
+    for finding in moved.findings { #expect(lines[finding.line - 1].contains("NSPredicate")) }
+    #expect(moved.modules == ["KVORuntime"])
+  }
+
+  @Test("a cast to Foundation's index sets asks for no module, and what else names them does")
+  func indexSets() {
+    let start = "import Foundation\nclass A: NSObject {}\n"
+    let cast = Self.moved(start + "let i = change?[.indexesKey] as? IndexSet")
+    #expect(cast.modules == ["KVORuntime"])
+    #expect(Self.moved(start + "let i = IndexSet()").modules == ["KVOFoundation", "KVORuntime"])
   }
 
   @Test("a superclass and an extension may stand in other files") func files() {

@@ -4,9 +4,9 @@ Usage: browse.py CHROMIUM FOLDER [PAGE...]
 
 Serves the folder, begins at its root, and opens every page that a link leads to, but of those of single functions,
 properties and cases only one in some, since each takes a third of a second: pages.py has looked at them all. A page is
-wrong if nothing answers for it or for what it shows, if the browser draws no title, or reports an error; a link, if
-nothing answers for its page, or that has nothing of the name behind its `#`. Of pages that no link leads to it tells as
-well. With pages: opens those alone.
+wrong if nothing answers for it or for what it shows, if the browser draws no title, or reports an error, or if looks.py
+finds something; a link, if nothing answers for its page, or that has nothing of the name behind its `#`. Of pages that
+no link leads to it tells as well. With pages: opens those alone.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from urllib.parse import unquote, urldefrag, urlparse
 
 from playwright.async_api import async_playwright
 
+import looks
 import pages as site_pages
 
 TABS = 4
@@ -114,6 +115,8 @@ class Browsing:
             self.complain(page, "has no title")
         for link in seen["links"]:
             self.take(page, link)
+        async for finding in looks.findings(tab, self.path(page)):
+            self.complain(page, finding)
 
     async def work(self, context):
         tab = await context.new_page()
@@ -130,7 +133,8 @@ class Browsing:
 
     async def browse(self, chromium, first):
         async with async_playwright() as player:
-            browser = await player.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            browser = await player.chromium.launch(
+                executable_path=chromium, args=["--no-sandbox"], ignore_default_args=["--hide-scrollbars"])
             context = await browser.new_context()
             tabs = [asyncio.create_task(self.work(context)) for _ in range(TABS)]
             for page in first:

@@ -3,18 +3,22 @@
 Usage: pages.py FOLDER
 
 Members of C structs and cases of C enums document themselves beside their type, and what extends a module or a type of
-another one is documented there.
+another one is documented there. Nothing calls C Objective-C, and its declarations are written as in C.
 """
 
 import functools
 import json
 import pathlib
+import re
 import sys
 
 # What has a page of its own with nothing below it.
 SINGLE = {"case", "func", "init", "macro", "method", "op", "property", "subscript", "typealias", "var"}
 CHAPTERS = "/tutorials/tutorials/"  # which have no pages of their own
 UNDOCUMENTED = {"extension", "module"}
+LANGUAGE = 'name:"Objective-C",key:'  # in the renderer's script
+# What clang's symbol graphs write: the name of a pointer to a function behind its type.
+MISPLACED = re.compile(r"\(\*\)\([^()]*\) ?\w+")
 
 
 def data(folder):
@@ -40,6 +44,12 @@ def is_documented(page):
     return is_c and kind in ("case", "property")
 
 
+def declarations(page):
+    for section in page.get("primaryContentSections", []):
+        for declaration in section.get("declarations", []):
+            yield "".join(token["text"] for token in declaration["tokens"])
+
+
 def links(page):
     """The pages that a page refers to."""
     for reference in page.get("references", {}).values():
@@ -54,8 +64,14 @@ def findings(folder):
         page = read(folder, path)
         if not is_documented(page):
             yield f"{path}: {page['metadata']['title']} is not documented"
+        for declaration in declarations(page):
+            if path.startswith("/documentation/ckvoruntime") and MISPLACED.search(declaration):
+                yield f"{path}: no declaration of C: {declaration}"
         for url in set(links(page)) - there:
             yield f"{path}: a link to {url}, which is not there"
+    for script in pathlib.Path(folder, "js").glob("*.js"):
+        if LANGUAGE in script.read_text(encoding="utf-8"):
+            yield f"{script.name}: C is called Objective-C"
 
 
 def main(folder):

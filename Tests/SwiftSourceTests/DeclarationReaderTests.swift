@@ -70,6 +70,41 @@ import Testing
     #expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
   }
 
+  @Test("In a source's tokens, declarations tell the places of what they are made of")
+  func places() {
+    let source = """
+      let before = "\\(x) {"
+      @A extension B.C <T>: Lib.D, E {
+        @F weak var a = "\\(1) \\(2)", b: Int { didSet {} }
+        var c: Int { 1 }
+        func f<T>(x: Int = 1) throws { }
+        func g()
+      }
+      """
+    let tokens = LexedSource(source).tokens
+    var reader = DeclarationReader(tokens, at: 4)
+    guard let type = reader.readType(), type.members.count == 4 else {
+      Issue.record("the extension is not read")
+      return
+    }
+    func texts(_ places: Int?...) -> [String] { places.map { $0.map { tokens[$0].text } ?? "-" } }
+    #expect(type.keyword == "extension" && type.name.text == "C")
+    #expect(type.inherited == ["Lib.D", "E"])
+    #expect(type.supertypes.map { tokens[$0.place].text } == ["Lib", "E"])
+    #expect(texts(type.open, type.close) == ["{", "}"] && type.close == tokens.count - 2)
+    #expect(type.members.map { tokens[$0.start].text } == ["@", "var", "func", "func"])
+    #expect(type.members.map { tokens[$0.keyword].text } == ["var", "var", "func", "func"])
+    guard case .variable(_, let two) = type.members[0].kind,
+      case .variable(_, let one) = type.members[1].kind,
+      case .function(let f) = type.members[2].kind, case .function(let g) = type.members[3].kind
+    else { return }
+    #expect(two.map { tokens[$0.place].text } == ["a", "b"])
+    #expect(two[0].accessors == nil && two[1].accessors?.isBare == false)
+    #expect(two[1].accessors?.block("didSet").map { tokens[$0.open - 1].text } == "didSet")
+    #expect(one[0].accessors?.isBare == true && texts(one[0].accessors?.open) == ["{"])
+    #expect(texts(f.open, f.body) == ["(", "{"] && texts(g.open, g.body) == ["(", "-"])
+  }
+
   @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")
   func damaged() {
     let source =

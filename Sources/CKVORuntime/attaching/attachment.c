@@ -9,7 +9,6 @@
 #include "attaching/kvo_attachment.h"
 
 #include "base/kvo_lock.h"
-#include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "threads/kvo_thread.h"
 

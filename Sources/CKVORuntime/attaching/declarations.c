@@ -6,7 +6,6 @@
 #include "attaching/kvo_dependencies.h"
 
 #include "base/kvo_fail.h"
-#include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_graph.h"
@@ -57,10 +56,7 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
     kvo_error *error) {
   kvo_error cause = {0};
   const kvo_key_path *path = kvo_key_path_parse(key_path, cls, &cause);
-  if (!path) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+  if (!path) return kvo_fail_with(error, &cause);
   const char *interned = kvo_key_intern(key);
   bool is_new = false;
   kvo_declaration *one = interned ? declare(cls, interned, path->text, &is_new) : NULL;

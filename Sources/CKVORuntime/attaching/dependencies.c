@@ -7,12 +7,9 @@
 // then (declarations.c).
 #include "attaching/kvo_dependencies.h"
 
-#include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
-#include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
-#include "graph/kvo_graph.h"
 #include "kvo_binding.h"
 #include "kvo_observing.h"
 #include "threads/kvo_thread.h"

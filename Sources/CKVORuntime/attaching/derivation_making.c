@@ -9,7 +9,6 @@
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_graph.h"
-#include "graph/kvo_route.h"
 
 #include <string.h>
 

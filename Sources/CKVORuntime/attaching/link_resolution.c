@@ -170,15 +170,9 @@ static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ti
   }
 }
 
-// While the user's code runs, a frame holds the object: it lets go, should that throw.
 static void read_held(const kvo_link *link, kvo_object *object, targets *found) {
-  kvo_thread *thread = kvo_thread_current();
-  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
-  if (!frame) {
-    kvo_object_release(object);
-    return;
-  }
-  frame->flags |= KVO_FRAME_RETAINED;
+  kvo_frame *frame = kvo_frame_push_held(object);
+  if (!frame) return;
   read_targets(link, object, found);
   kvo_frame_pop(frame);
 }

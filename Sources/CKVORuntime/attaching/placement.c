@@ -94,10 +94,7 @@ kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placem
   if (placement->accessors)
     placement->dynamic = kvo_swizzle_class(cls, placement->accessors->key,
         kvo_accessors_automatic(placement->accessors), &cause);
-  if (!placement->dynamic) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+  if (!placement->dynamic) return kvo_fail_with(error, &cause);
   if (kvo_derivation_make(object, placement->accessors, &placement->derivation) &&
       kvo_shortages == shortages) {
     note_if_ready(placement);

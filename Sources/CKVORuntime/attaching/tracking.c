@@ -194,15 +194,9 @@ static bool is_wanted(kvo_object *object, uintptr_t id) {
   return options & KVO_NEW && !(options & KVO_DISTINCT);
 }
 
-// A frame holds the object while the user's code runs: it lets go, should that throw.
 static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads *reads) {
-  kvo_thread *thread = kvo_thread_current();
-  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
-  if (!frame) {
-    kvo_object_release(object);
-    return false;
-  }
-  frame->flags |= KVO_FRAME_RETAINED;
+  kvo_frame *frame = kvo_frame_push_held(object);
+  if (!frame) return false;
   kvo_frame_reads(frame, derivation->accessors->id);
   const kvo_property_description *property =
       kvo_accessors_property(kvo_accessors_current(derivation->accessors));

@@ -25,6 +25,11 @@ kvo_status kvo_fail(kvo_error *error, kvo_status status, const char *class_name,
   return status;
 }
 
+kvo_status kvo_fail_with(kvo_error *error, const kvo_error *cause) {
+  if (error) *error = *cause;
+  return cause->status;
+}
+
 kvo_status kvo_fail_no_memory(kvo_error *error, const char *to, const char *class_name,
     const char *key) {
   return kvo_fail(error, KVO_NO_MEMORY, class_name, key, "No memory to %s \"%s\" of %s.", to, key,

@@ -13,6 +13,9 @@ kvo_status kvo_fail(kvo_error *KVO_NULLABLE error, kvo_status status,
     const char *KVO_NULLABLE class_name, const char *KVO_NULLABLE key, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/// Hands on an error that was made apart, for callers that need its status whether or not one was asked for.
+kvo_status kvo_fail_with(kvo_error *KVO_NULLABLE error, const kvo_error *cause);
+
 /// Fails with KVO_NO_MEMORY for what was to be done with a key: `to` is a verb, as in "observe".
 kvo_status kvo_fail_no_memory(kvo_error *KVO_NULLABLE error, const char *to, const char *class_name,
     const char *key);

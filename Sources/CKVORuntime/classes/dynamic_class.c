@@ -14,7 +14,6 @@
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
-#include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_accessor_kind.h"
 #include "classes/kvo_accessors.h"

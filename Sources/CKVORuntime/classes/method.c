@@ -11,7 +11,6 @@
 #include "base/kvo_memory.h"
 #include "classes/kvo_accessor_kind.h"
 #include "classes/kvo_dynamic_class.h"
-#include "kvo_diagnostics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -164,27 +163,20 @@ static const char *intern_selector(const kvo_class *cls, const char *selector, k
 }
 
 // An error about a type, made into one about the class's member.
-static kvo_status name_member(kvo_error *error, kvo_status status, const kvo_class *cls,
+static kvo_status name_member(kvo_error *error, const kvo_error *cause, const kvo_class *cls,
     const char *name) {
-  if (!error) return status;
-  char cause[sizeof error->message];
-  memcpy(cause, error->message, sizeof cause);
-  return kvo_fail(error, status, cls->name, name, "%s of %s: %s", name, cls->name, cause);
+  return kvo_fail(error, cause->status, cls->name, name, "%s of %s: %s", name, cls->name,
+      cause->message);
 }
 
 kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method **method, kvo_error *error) {
   kvo_error cause = {0};
   const kvo_call *call = NULL;
-  if (signature.form != KVO_FORM_HOOK && !(call = kvo_call_for_signature(signature, &cause))) {
-    if (error) *error = cause;
-    return name_member(error, cause.status, cls, selector);
-  }
+  if (signature.form != KVO_FORM_HOOK && !(call = kvo_call_for_signature(signature, &cause)))
+    return name_member(error, &cause, cls, selector);
   const char *interned = intern_selector(cls, selector, &cause);
-  if (!interned) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+  if (!interned) return kvo_fail_with(error, &cause);
   const kvo_method *handle = NULL;
   KVO_LOCKED(&kvo_class_lock);
   kvo_status status = add_locked(cls, interned, imp, call, &handle, error);
@@ -224,9 +216,7 @@ kvo_status kvo_class_method_add(kvo_class *cls, const char *selector, kvo_imp im
     const char **interned, kvo_error *error) {
   kvo_error cause;
   *interned = intern_selector(cls, selector, &cause);
-  if (*interned) return add_class_method(cls, *interned, imp, error);
-  if (error) *error = cause;
-  return cause.status;
+  return *interned ? add_class_method(cls, *interned, imp, error) : kvo_fail_with(error, &cause);
 }
 
 static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar ivar,
@@ -249,10 +239,7 @@ kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, k
     kvo_error *error) {
   kvo_error cause = {0};
   const kvo_type *type = kvo_type_for_layout(layout, &cause);
-  if (!type) {
-    if (error) *error = cause;
-    return name_member(error, cause.status, cls, name);
-  }
+  if (!type) return name_member(error, &cause, cls, name);
   if (offset < sizeof(kvo_object) || offset > cls->instance_size ||
       type->size > cls->instance_size - offset || offset % type->alignment)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, name,

@@ -3,7 +3,6 @@
 // `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and in the end to these.
 #include "base/kvo_fail.h"
 #include "base/kvo_upcalls.h"
-#include "kvo_coding.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
 

@@ -12,7 +12,6 @@
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_collection_accessors.h"
-#include "kvo_coding.h"
 #include "threads/kvo_thread.h"
 #include "types/kvo_type.h"
 

@@ -69,16 +69,16 @@ static const kvo_method *find(const kvo_class *cls, const char *selector, const 
 // Where a method of a kind that changes the key belongs.
 #define PLACE(member) offsetof(kvo_collection_accessors, member)
 static const size_t places[] = {
-    [KVO_ACCESSOR_INSERT] = PLACE(ordered.insert),
-    [KVO_ACCESSOR_INSERT_MANY] = PLACE(ordered.insert_many),
-    [KVO_ACCESSOR_REMOVE] = PLACE(ordered.remove),
-    [KVO_ACCESSOR_REMOVE_MANY] = PLACE(ordered.remove_many),
-    [KVO_ACCESSOR_REPLACE] = PLACE(ordered.replace),
-    [KVO_ACCESSOR_REPLACE_MANY] = PLACE(ordered.replace_many),
-    [KVO_ACCESSOR_ADD] = PLACE(set.add),
-    [KVO_ACCESSOR_ADD_MANY] = PLACE(set.add_many),
-    [KVO_ACCESSOR_DROP] = PLACE(set.remove),
-    [KVO_ACCESSOR_DROP_MANY] = PLACE(set.remove_many),
+    [KVO_ACCESSOR_INSERT] = PLACE(ordered.insert.one),
+    [KVO_ACCESSOR_INSERT_MANY] = PLACE(ordered.insert.many),
+    [KVO_ACCESSOR_REMOVE] = PLACE(ordered.remove.one),
+    [KVO_ACCESSOR_REMOVE_MANY] = PLACE(ordered.remove.many),
+    [KVO_ACCESSOR_REPLACE] = PLACE(ordered.replace.one),
+    [KVO_ACCESSOR_REPLACE_MANY] = PLACE(ordered.replace.many),
+    [KVO_ACCESSOR_ADD] = PLACE(set.add.one),
+    [KVO_ACCESSOR_ADD_MANY] = PLACE(set.add.many),
+    [KVO_ACCESSOR_DROP] = PLACE(set.remove.one),
+    [KVO_ACCESSOR_DROP_MANY] = PLACE(set.remove.many),
     [KVO_ACCESSOR_INTERSECT] = PLACE(set.intersect),
 };
 
@@ -112,12 +112,12 @@ static kvo_collection_kind kind_of(const kvo_collection_accessors *found) {
   return found->read.enumerator && found->read.member ? KVO_SET : 0;
 }
 
+static bool has_any(kvo_method_pair pair) { return pair.one || pair.many; }
+
 static void conclude(kvo_collection_accessors *found) {
   found->kind = kind_of(found);
-  found->mutates_ordered = (found->ordered.insert || found->ordered.insert_many) &&
-                           (found->ordered.remove || found->ordered.remove_many);
-  found->mutates_set =
-      (found->set.add || found->set.add_many) && (found->set.remove || found->set.remove_many);
+  found->mutates_ordered = has_any(found->ordered.insert) && has_any(found->ordered.remove);
+  found->mutates_set = has_any(found->set.add) && has_any(found->set.remove);
   found->element_type = found->read.object ? found->read.object->call->result : NULL;
 }
 

@@ -1,7 +1,6 @@
 // Lazy collections: proxies for a key that a class offers by collection accessors. They keep the
 // owner and the key and nothing else, so an accessor that is added to the class later, or replaced,
 // serves the next read.
-#include "base/kvo_fail.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"

@@ -273,10 +273,7 @@ kvo_status kvo_along_path(const char *text, const kvo_class *cls,
   if (KVO_LIKELY(known != NULL)) return body(known, context);
   kvo_error cause; // filled in as a whole where something fails
   const kvo_key_path *path = kvo_key_path_read(text, cls, &cause);
-  if (!path) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+  if (!path) return kvo_fail_with(error, &cause);
   if (kvo_key_path_is_kept(path)) return body(path, context);
   passage passage = {path, body, context, KVO_OK};
   kvo_unwinding(pass, end_passage, &passage);

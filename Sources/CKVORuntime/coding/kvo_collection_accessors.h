@@ -9,6 +9,12 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+/// The methods that do one thing to a key, by one element and by many.
+typedef struct kvo_method_pair {
+  const kvo_method *KVO_NULLABLE one;
+  const kvo_method *KVO_NULLABLE many;
+} kvo_method_pair;
+
 /// What a class has for a key; NULL where it has no method of that selector and shape. Immutable.
 typedef struct kvo_collection_accessors {
   const char *key; ///< interned
@@ -27,18 +33,10 @@ typedef struct kvo_collection_accessors {
     const kvo_method *KVO_NULLABLE member;
   } read;
   struct {
-    const kvo_method *KVO_NULLABLE insert;
-    const kvo_method *KVO_NULLABLE insert_many;
-    const kvo_method *KVO_NULLABLE remove;
-    const kvo_method *KVO_NULLABLE remove_many;
-    const kvo_method *KVO_NULLABLE replace;
-    const kvo_method *KVO_NULLABLE replace_many;
+    kvo_method_pair insert, remove, replace;
   } ordered;
   struct {
-    const kvo_method *KVO_NULLABLE add;
-    const kvo_method *KVO_NULLABLE add_many;
-    const kvo_method *KVO_NULLABLE remove;
-    const kvo_method *KVO_NULLABLE remove_many;
+    kvo_method_pair add, remove;
     const kvo_method *KVO_NULLABLE intersect;
   } set;
 } kvo_collection_accessors;

@@ -18,8 +18,6 @@
 // under way, kvo_short.h makes them in one go.
 #include "delivery/kvo_delivery.h"
 
-#include "attaching/kvo_attachment.h"
-#include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
@@ -27,7 +25,6 @@
 #include "delivery/kvo_single_recipient.h"
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
-#include "values/kvo_collection_internal.h"
 
 // A getter may set something while its reads are recorded. What is read for that change, and what its
 // observers read, are no reads of the getter's.

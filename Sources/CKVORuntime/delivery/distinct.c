@@ -38,7 +38,6 @@
 #include "delivery/kvo_distinct.h"
 
 #include "base/kvo_upcalls.h"
-#include "tables/kvo_registration.h"
 #include "threads/kvo_thread.h"
 
 enum { OTHERS, FIRST };

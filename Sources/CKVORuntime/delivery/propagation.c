@@ -9,7 +9,6 @@
 // nobody has read old for it.
 #include "delivery/kvo_propagation.h"
 
-#include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "delivery/kvo_distinct.h"

@@ -9,7 +9,6 @@
 #include "graph/kvo_route.h"
 
 #include "base/kvo_lock.h"
-#include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 
 #include <string.h>

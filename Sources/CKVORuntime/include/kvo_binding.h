@@ -19,13 +19,16 @@ KVO_ASSUME_NONNULL_BEGIN
 /// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't
 /// call the runtime, nor wait for a lock whose holder may. The others may do both.
 typedef struct kvo_class_operations {
+  /// Takes a strong reference.
   void (*retain)(kvo_object *object);
+  /// Gives a strong reference back.
   void (*release)(kvo_object *object);
   /// Takes a strong reference unless the object is dying; the memory is readable through an
   /// unowned reference.
   bool (*try_retain)(kvo_object *object);
   /// Keeps the object's memory, not the object.
   void (*unowned_retain)(kvo_object *object);
+  /// Gives that back.
   void (*unowned_release)(kvo_object *object);
   /// As snprintf.
   size_t (*describe)(const kvo_object *object, char *buffer, size_t capacity);
@@ -85,8 +88,8 @@ kvo_value *KVO_NULLABLE kvo_reads_answer(kvo_reads *reads);
 
 /// A key of a binding's class.
 typedef struct kvo_property_description {
-  const char *key;
-  const kvo_type *type;
+  const char *key;      ///< its name
+  const kvo_type *type; ///< of its values
   /// Stored `offset` bytes after the header's address, before it if negative; 0, where the header
   /// itself is: nowhere. Keys don't share storage.
   ptrdiff_t offset;
@@ -156,11 +159,11 @@ bool kvo_binding_holds(const void *header, const void *address);
 /// What a change is made of: for bindings, which are compiled together with the runtime and read it where
 /// they need it. Everybody else asks by `kvo_change_get_kind` and its like.
 typedef struct kvo_change_parts {
-  kvo_change_kind kind;
-  bool is_prior;
-  const kvo_value *KVO_NULLABLE old_value; ///< NULL: not asked for
-  const kvo_value *KVO_NULLABLE new_value;
-  const kvo_index_set *KVO_NULLABLE indexes;
+  kvo_change_kind kind;                      ///< as `kvo_change_get_kind`
+  bool is_prior;                             ///< as `kvo_change_is_prior`
+  const kvo_value *KVO_NULLABLE old_value;   ///< NULL: not asked for
+  const kvo_value *KVO_NULLABLE new_value;   ///< NULL: not asked for
+  const kvo_index_set *KVO_NULLABLE indexes; ///< as `kvo_change_get_indexes`
 } kvo_change_parts;
 /// The parts of a change, which are valid during the call of the observer that it was handed to. O(1).
 KVO_INLINE const kvo_change_parts *kvo_binding_change_parts(const kvo_change *change) {
@@ -241,6 +244,7 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_
 /// As `kvo_coalesce` with a body between the two calls, on the same thread. NULL if there is nothing to end: this
 /// thread coalesces the object's changes already, the object is dying, or memory is out.
 kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
+/// Ends what `kvo_batch_begin` has begun, and tells what was collected.
 void kvo_batch_end(kvo_frame *frame);
 
 /// Opens a change by hand of a key around a body, after which `kvo_bracket_did` closes it, on the same
@@ -334,10 +338,10 @@ kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo
 /// runtime's own, so that no child inherits one that nobody gives back. Its members are the
 /// runtime's.
 typedef struct kvo_binding_lock {
-  pthread_mutex_t mutex;
-  bool is_outer;
-  struct kvo_binding_lock *KVO_NULLABLE next;
-  struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link;
+  pthread_mutex_t mutex;                                    ///< the runtime's own
+  bool is_outer;                                            ///< see `kvo_binding_lock_init`
+  struct kvo_binding_lock *KVO_NULLABLE next;               ///< the runtime's own
+  struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link; ///< the runtime's own
 } kvo_binding_lock;
 
 /// Makes, takes, gives back and destroys a lock, which a fork waits for.
@@ -349,8 +353,11 @@ typedef struct kvo_binding_lock {
 /// The lock must not move. An outer one is made and destroyed while no lock is held, another also
 /// under an outer one.
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
+/// Destroys a lock, which nobody holds. See `kvo_binding_lock_init`.
 void kvo_binding_lock_destroy(kvo_binding_lock *lock);
+/// Takes a lock, and waits until it is free. See `kvo_binding_lock_init`.
 void kvo_binding_lock_take(kvo_binding_lock *lock);
+/// Gives back a lock that this thread holds. See `kvo_binding_lock_init`.
 void kvo_binding_lock_give_back(kvo_binding_lock *lock);
 
 /// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room
@@ -399,6 +406,7 @@ void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_obj
 KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) {
   return kvo_recorder == &kvo_asking ? NULL : kvo_recorder;
 }
+/// Sets the binding's recorder of reads on this thread; NULL: none is recording.
 void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
 /// For the binding's recorder: whether what is read now on this thread is told to a tracked key alone, which may

@@ -49,16 +49,24 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Reads a key. On KVO_OK `*value`, which need not be initialised, is the caller's to destroy;
-/// else it is nil. KVO_UNDEFINED_KEY unless the class's hook answers, KVO_NO_MEMORY, or what a hook
+/// Reads a key.
+/// - key: a key, not a key path.
+/// - value: where the value goes. It need not be initialised. On KVO_OK it is the caller's to destroy, else it is nil.
+/// - error: filled in if it fails. May be NULL.
+///
+/// KVO_UNDEFINED_KEY unless the class's hook answers, KVO_NO_MEMORY, or what a hook
 /// says. Any thread that may call the accessor.
 kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 
-/// Sets a key; the value stays the caller's. A key without setter is written to its ivar and its
+/// Sets a key. A key without setter is written to its ivar and its
 /// observers are told. NULL or nil for a scalar or struct goes to `setNilValueForKey:`. A number is
 /// converted as `kvo_value_get_int` and its neighbours do: what does not fit wraps, a fraction is cut.
 /// That a value is an object is checked, of which class it is not.
+/// - key: a key, not a key path.
+/// - value: what it is set to. It stays the caller's. NULL stands for nil.
+/// - error: filled in if it fails. May be NULL.
+///
 /// KVO_UNDEFINED_KEY, KVO_NIL_VALUE, KVO_TYPE_MISMATCH, KVO_READ_ONLY, KVO_NO_MEMORY. A key of a
 /// collection is set in each of its elements, in their order, as far as the first error.
 kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
@@ -73,11 +81,12 @@ kvo_status kvo_set_value_for_key(kvo_object *object, const char *key,
 /// where an operator can't work on an element. Paths that are read are kept parsed, up to a number (B5).
 kvo_status kvo_value_for_key_path(kvo_object *object, const char *key_path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
-/// The same from any value on: collections answer keys and operators.
+/// The same from any value on, `start`, which stays the caller's: collections answer keys and operators.
 kvo_status kvo_value_value_for_key_path(const kvo_value *start, const char *key_path,
     kvo_value *value, kvo_error *KVO_NULLABLE error);
 
-/// A single key of any value: a collection's elements answer it.
+/// A single key of any value, `start`, which stays the caller's: a collection's elements answer it. Otherwise as
+/// `kvo_value_for_key`.
 kvo_status kvo_value_value_for_key(const kvo_value *start, const char *key, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
 
@@ -89,7 +98,7 @@ kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,
 
 // MARK: Validation
 
-/// Asks `validate<Key>:error:` of the last object on the path whether it takes the value, or the
+/// Asks whether a value would be valid, and sets nothing: calls `validate<Key>:error:` of the last object on the path whether it takes the value, or the
 /// declared validator of a language binding's object. Nothing else ever calls that. The hook may
 /// put another value in the place of `*value`, having destroyed it; where it refuses, `*value` is
 /// as it was, and its status and error are handed on as they are (KVO_VALIDATION_FAILED is for

@@ -37,8 +37,12 @@ typedef struct kvo_collection kvo_collection;
 /// instances of its own. Static; any thread.
 const kvo_class *kvo_collection_class(void);
 
-/// A stored collection of copies of the elements, with one reference owned by the caller. Elements
-/// may be nil. A set of either sort keeps the first of equal ones. NULL with KVO_NO_MEMORY.
+/// A stored collection of copies of the elements, with one reference owned by the caller, who gives it back by
+/// `kvo_object_release((kvo_object *)collection)`. A set of either kind keeps the first of equal elements.
+/// - kind: what it is to be.
+/// - elements: `count` values, which stay the caller's. They may be nil. NULL for an empty collection.
+/// - error: filled in where NULL is returned, with KVO_NO_MEMORY. May be NULL.
+///
 /// O(count); for sets of elements of which a binding has no hash, O(count²). Any thread.
 kvo_collection *KVO_NULLABLE kvo_collection_create(kvo_collection_kind kind,
     const kvo_value *KVO_NULLABLE elements, size_t count, kvo_error *KVO_NULLABLE error);
@@ -49,7 +53,7 @@ kvo_collection *KVO_NULLABLE kvo_collection_create(kvo_collection_kind kind,
 kvo_collection *KVO_NULLABLE kvo_collection_snapshot(kvo_collection *collection,
     kvo_error *KVO_NULLABLE error);
 
-/// Whether it is stored: it never changes.
+/// Whether it is stored, and so never changes, or a proxy. Any thread.
 bool kvo_collection_is_stored(const kvo_collection *collection);
 /// What the collection is. Never changes.
 kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection);
@@ -66,16 +70,18 @@ kvo_status kvo_collection_get(kvo_collection *collection, size_t index, kvo_valu
 /// none.
 kvo_status kvo_collection_last(kvo_collection *collection, kvo_value *element,
     kvo_error *KVO_NULLABLE error);
-/// The index of the first equal element, KVO_NOT_FOUND if there is none; and whether there is one.
+/// The index of the first element that is equal (`kvo_value_equal`), KVO_NOT_FOUND if there is none.
 /// O(1) in stored sets whose elements have a hash, else O(count) or the accessor of a proxy.
 size_t kvo_collection_index_of(kvo_collection *collection, const kvo_value *element);
+/// Whether there is an equal element. Costs as `kvo_collection_index_of`.
 bool kvo_collection_contains(kvo_collection *collection, const kvo_value *element);
 
 /// The collection that a value holds as an object, borrowed; NULL if it holds none. A binding's
 /// collection is not one of these: use the following, which take both. Any thread.
 kvo_collection *KVO_NULLABLE kvo_collection_of_value(const kvo_value *value);
 
-/// Whether a value is a collection, an object or of a binding's collection type, and of which kind.
+/// Whether a value is a collection, an object or of a binding's collection type.
+/// - kind: where it is put which kind of collection it is. NULL: it is not wanted.
 bool kvo_value_is_collection(const kvo_value *value, kvo_collection_kind *KVO_NULLABLE kind);
 /// How many elements it has; 0 for what is no collection.
 size_t kvo_value_count(const kvo_value *value);

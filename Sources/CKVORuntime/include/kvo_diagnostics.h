@@ -25,16 +25,18 @@ char *KVO_NULLABLE kvo_copy_debug_dump(const kvo_object *object);
 
 /// One registration as `kvo_visit_registrations` shows it; strings live during the call.
 typedef struct kvo_registration_info {
-  const char *key_path;
-  const char *observer; ///< described
-  kvo_options options;
-  const void *KVO_NULLABLE context;
-  bool is_callback; ///< made by `kvo_add_callback`, not by an observer object
-  uint64_t hits;    ///< 0 unless `KVO_COUNT_HITS` is set
+  const char *key_path;             ///< as registered
+  const char *observer;             ///< described
+  kvo_options options;              ///< as registered
+  const void *KVO_NULLABLE context; ///< as registered
+  bool is_callback;                 ///< made by `kvo_add_callback`, not by an observer object
+  uint64_t hits;                    ///< 0 unless `KVO_COUNT_HITS` is set
 } kvo_registration_info;
 
 /// Calls `visit` for each registration with the object, key paths by name and each in the order
-/// of registration, from a copy made at the start, with no lock held.
+/// of registration, from a copy made at the start, with no lock held. KVO_NO_MEMORY, with none visited. Any thread.
+/// - visit: called with `context` and one registration.
+/// - context: a pointer of the caller's, never read.
 kvo_status kvo_visit_registrations(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const kvo_registration_info *info),
     void *KVO_NULLABLE context);
@@ -71,8 +73,12 @@ bool kvo_set_long_way_forced(bool forced);
 /// stack is left that 16 more levels may not fit. 0: only then. At first `KVO_DEFAULT_DEPTH`.
 /// Changes that are open but not being told, such as suspended accesses, don't count. Any thread.
 void kvo_set_depth_limit(uint32_t limit);
+/// What `kvo_set_depth_limit` was last given. Any thread.
 uint32_t kvo_depth_limit(void);
-enum { KVO_DEFAULT_DEPTH = 10000 };
+/// What the depth limit is at first.
+enum {
+  KVO_DEFAULT_DEPTH = 10000 ///< changes told within one another
+};
 
 /// How many names the runtime may keep that are no keys of a class: key paths that were observed,
 /// and keys that only a hook answers (`valueForUndefinedKey:`) or that were changed by hand. Each
@@ -82,10 +88,14 @@ enum { KVO_DEFAULT_DEPTH = 10000 };
 /// clients send. At first `KVO_DEFAULT_NAMES`, or what `KVO_NAMES` in the environment says. Any
 /// thread.
 void kvo_set_name_limit(size_t limit);
+/// What `kvo_set_name_limit` was last given. Any thread.
 size_t kvo_name_limit(void);
 /// How many it keeps.
 size_t kvo_name_count(void);
-enum { KVO_DEFAULT_NAMES = 100000 };
+/// What the limit of names is at first.
+enum {
+  KVO_DEFAULT_NAMES = 100000 ///< names
+};
 
 /// Writes "<Class: address>", or what the class's binding says. Returns as snprintf does.
 size_t kvo_object_describe(const kvo_object *object, char *buffer, size_t capacity);

@@ -7,9 +7,10 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// What a call came to. After anything but `KVO_OK`, registrations and values are as before.
+/// What a call came to. `KVO_OK` is 0, so `if (kvo_…(…))` asks whether it failed. After anything but `KVO_OK`,
+/// registrations and values are as before.
 typedef enum KVO_CLOSED_ENUM kvo_status {
-  KVO_OK = 0,
+  KVO_OK = 0,        ///< All went well. It is 0, and the only status that is.
   KVO_UNDEFINED_KEY, ///< The class has no accessor, ivar or hook for the key.
   KVO_NIL_VALUE,     ///< Nil for a key of scalar or struct type.
   KVO_TYPE_MISMATCH, ///< The value cannot become the key's type.
@@ -25,16 +26,17 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_DUPLICATE,           ///< The class has that method, ivar or name already.
   KVO_INVALID_ARGUMENT, ///< A call against its documentation, say a method added to an unknown class.
   KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory; what needs no closure still works.
-  KVO_NO_MEMORY,
+  KVO_NO_MEMORY,            ///< The system gave no memory; all is as it was.
   KVO_REFUSED, ///< The program's own code said no, with an error of its own; the message says more.
 } kvo_status;
 
-/// Filled in when a call fails and the caller passed one. Lives wherever the caller put it;
-/// names longer than the arrays are cut, always ending in a NUL.
+/// What went wrong, in words. It lives wherever the caller puts it, mostly on the stack, and need not be
+/// initialised: a call that fails fills it in; what it has after one that succeeds means nothing. Every function takes
+/// NULL in its place, from who needs the status alone. Names longer than the arrays are cut, always ending in a NUL.
 typedef struct kvo_error {
-  kvo_status status;
-  char class_name[96];
-  char key[128];
+  kvo_status status;   ///< What the call returned.
+  char class_name[96]; ///< The class that it is about; empty where it is about none.
+  char key[128]; ///< The key, key path or selector that it is about; empty where it is about none.
   char message[416]; ///< A sentence that names class, key and cause.
   /// Of a key path or operator that makes no sense: the component that doesn't, else empty. An
   /// operator has its @.

@@ -16,21 +16,24 @@ typedef struct kvo_index_set kvo_index_set;
 
 /// Indexes from `location` on, `length` of them. Its last one is below KVO_NOT_FOUND.
 typedef struct kvo_range {
-  size_t location;
-  size_t length;
+  size_t location; ///< the first index
+  size_t length;   ///< how many indexes there are
 } kvo_range;
 
-/// New sets, which are the caller's to destroy: empty, with the indexes of a range, with those of
-/// another set. NULL if memory is out or the range reaches beyond SIZE_MAX.
+/// A new set without indexes, which is the caller's to destroy. NULL if memory is out.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create(void);
+/// A new set with `length` indexes from `location` on, which is the caller's to destroy. NULL if memory is out or the
+/// range reaches beyond SIZE_MAX.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create_range(size_t location, size_t length);
+/// A new set with the indexes of another, which is the caller's to destroy. NULL if memory is out.
 kvo_index_set *KVO_NULLABLE kvo_index_set_copy(const kvo_index_set *set);
 /// Frees the set. NULL is ignored.
 void kvo_index_set_destroy(kvo_index_set *KVO_NULLABLE set);
 
-/// Adds indexes; those that are there already are no error. False, with nothing changed, if memory
-/// is out or the range reaches beyond SIZE_MAX. O(ranges), O(1) behind the last one.
+/// Adds an index; one that is there already is no error. False, with nothing changed, if memory is out or the range
+/// reaches beyond SIZE_MAX. O(ranges), O(1) behind the last one.
 bool kvo_index_set_add(kvo_index_set *set, size_t index);
+/// Adds `length` indexes from `location` on. As `kvo_index_set_add`.
 bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length);
 
 /// How many indexes there are. O(1).
@@ -42,9 +45,9 @@ size_t kvo_index_set_index(const kvo_index_set *set, size_t n);
 /// Whether both have the same indexes. O(ranges).
 bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b);
 
-/// For going through all indexes: how many ranges there are, and the i-th, which is not empty. They
-/// ascend and don't touch. O(1).
+/// How many ranges the indexes make: for going through all of them by `kvo_index_set_range`. O(1).
 size_t kvo_index_set_range_count(const kvo_index_set *set);
+/// The i-th range, from 0, which is not empty; `i` is below the number of ranges. They ascend and don't touch. O(1).
 kvo_range kvo_index_set_range(const kvo_index_set *set, size_t i);
 
 KVO_ASSUME_NONNULL_END

@@ -8,6 +8,7 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
+/// A class, made by the macros of kvo_property.h or by `kvo_class_create`. Lives for ever.
 typedef struct kvo_class kvo_class;
 
 /// The header of every observable object: the first member of a C instance, and at one fixed
@@ -15,8 +16,9 @@ typedef struct kvo_class kvo_class;
 ///
 /// Never read the members directly: other threads change them. Use `kvo_isa` and `kvo_class_of`.
 typedef struct kvo_object {
-  const kvo_class *KVO_NULLABLE isa;
-  void *KVO_NULLABLE observations;
+  const kvo_class *KVO_NULLABLE isa; ///< see `kvo_isa`
+  void *KVO_NULLABLE
+      observations; ///< what hangs at the object: registrations and values kept with it
 } kvo_object;
 
 /// The class whose dispatch table the object uses now: the plain class, the dynamic subclass
@@ -34,8 +36,9 @@ const kvo_class *kvo_class_of(const kvo_object *object);
 const kvo_class *kvo_root_class(void);
 
 /// The one way to make an object of a C class: a struct on the stack or in an array is none. A
-/// zero-filled instance of a registered C class, with one reference owned by the caller; NULL
-/// if memory is out, or if the class is a binding's or not registered. Any thread.
+/// zero-filled instance of a registered C class, with one reference owned by the caller, who gives it back by
+/// `kvo_object_release`; NULL if memory is out, or if the class is a binding's or not registered. Any thread.
+/// - cls: what `account_class()` gives, for a class that the macros have made.
 kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 
 /// Takes a reference; returns the object. Works for objects of bindings as well. Any thread.
@@ -52,15 +55,18 @@ bool kvo_object_try_retain(kvo_object *object);
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
 
 /// Keeps a value with an object of any binding, as long as the object lives, in place of what was kept under
-/// the same key: an address, of a static variable say. NULL as value takes that away.
+/// the same key.
+/// - key: an address that tells the values apart, say of a static variable of who keeps it. It is never read.
+/// - value: a pointer of the caller's. NULL takes away what was kept.
 /// - release: gives a value back when it is no longer kept, or the object has died: all registrations with it
 ///   have ended by then, and it must not be used any more. Called without locks. NULL: nothing is to be done.
 ///
 /// KVO_NO_MEMORY, with the value the caller's and all as it was. O(*n*) in what is kept with the object. Any thread.
 kvo_status kvo_object_associate(kvo_object *object, const void *key, void *KVO_NULLABLE value,
     void (*KVO_NULLABLE release)(void *value), kvo_error *KVO_NULLABLE error);
-/// What is kept under a key, or NULL. Where another thread may take it away meanwhile, `retain` gives the caller a
-/// share of it: called with a lock held, it may not call the runtime.
+/// What is kept under a key, or NULL. Any thread.
+/// - retain: gives the caller a share of the value before it is returned, for where another thread may take it away
+///   meanwhile. Called with a lock held, so it may not call the runtime. NULL: the value is returned as it is.
 void *KVO_NULLABLE kvo_object_associated(kvo_object *object, const void *key,
     void (*KVO_NULLABLE retain)(void *value));
 

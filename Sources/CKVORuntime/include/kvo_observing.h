@@ -36,13 +36,18 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// What a registration asks for.
+/// What a registration asks for; several are joined by `|`. With none, 0, the observer is called after each change, also one
+/// that has set an equal value, and is told the key but no value.
 typedef enum KVO_FLAG_ENUM kvo_options {
-  KVO_NEW = 1,      ///< The change carries the new value.
-  KVO_OLD = 2,      ///< The change carries the old value.
-  KVO_INITIAL = 4,  ///< One call before registration returns, with the value there is.
-  KVO_PRIOR = 8,    ///< One more call before each change.
-  KVO_DISTINCT = 16 ///< No call when old and new are equal.
+  KVO_NEW = 1, ///< The change carries the new value, `kvo_change_get_new`.
+  KVO_OLD = 2, ///< The change carries the old value, `kvo_change_get_old`.
+  /// One call before registration returns, with the value there is as the new one if KVO_NEW is asked for as well.
+  KVO_INITIAL = 4,
+  /// One more call before each change, `kvo_change_is_prior`, with the old value if KVO_OLD is asked for as well.
+  KVO_PRIOR = 8,
+  /// No call after a change when old and new are equal. Values are compared by `kvo_value_equal`; those that can't be
+  /// compared are never equal. Prior calls are made, since the new value is not known yet.
+  KVO_DISTINCT = 16
 } kvo_options;
 #ifdef __cplusplus
 extern "C++" {
@@ -55,28 +60,31 @@ constexpr kvo_options operator|(kvo_options a, kvo_options b) {
 
 /// What happened to the property.
 typedef enum KVO_CLOSED_ENUM kvo_change_kind {
-  KVO_SETTING = 1,
-  KVO_INSERTION,
-  KVO_REMOVAL,
-  KVO_REPLACEMENT
+  KVO_SETTING = 1, ///< The property as a whole was set. Initial calls have this kind, too.
+  KVO_INSERTION,   ///< Elements came into a to-many property.
+  KVO_REMOVAL,     ///< Elements went out of a to-many property.
+  KVO_REPLACEMENT  ///< Elements of a to-many property gave way to others.
 } kvo_change_kind;
 
 /// One change as one observer may see it: what it asked for and nothing more. Valid during the
 /// call that it is handed to, on that thread.
 typedef struct kvo_change kvo_change;
+/// A collection: see kvo_collection.h.
 typedef struct kvo_collection kvo_collection;
+/// A set of indexes: see kvo_index_set.h.
 typedef struct kvo_index_set kvo_index_set;
 
 /// What happened.
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
-/// The value before and after. NULL, which no reader of a value takes, if this observer did not ask for it
-/// (`KVO_OLD`, `KVO_NEW`); old also in an initial call and where an insertion is told, new also in a prior
-/// call and where a removal is told: check the pointer where any of these may come. A nil property gives a
-/// nil value, not NULL. An observer registered on another thread while the change was under way finds as old
-/// what is new. Owned by the change.
+/// The value before the change. NULL, which of a value's readers `kvo_value_describe` alone takes, if this observer
+/// did not ask for it (`KVO_OLD`), in an initial call, and where an insertion is told: check the pointer where any of
+/// these may come. A nil property gives a nil value, not NULL. An observer registered on another thread while the change was under way finds as old what
+/// is new. Owned by the change: a value that is to outlive the call is copied (`kvo_value_copy`).
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
+/// The value after the change; NULL if this observer did not ask for it, in a prior call, and where a removal is told.
+/// Otherwise as `kvo_change_get_old`.
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
 /// old ones of what was removed. NULL for any other change. Owned by the change.
@@ -88,26 +96,37 @@ const kvo_index_set *KVO_NULLABLE kvo_change_get_indexes(const kvo_change *chang
 /// In a callback of `kvo_add_callback_for_keys`, which of its keys changed, from 0. Not for others.
 uint32_t kvo_change_get_key_index(const kvo_change *change);
 
-/// Called with the object that was registered with and the key path as registered. A key lives for
-/// ever, a path of several components as long as the registration; the object is borrowed. The function
-/// may be left by an exception of C++ or the end of the thread, which close the change untold, but not
-/// by longjmp.
+/// What is called at a change. The function may be left by an exception of C++ or the end of the thread, which close the
+/// change untold, but not by longjmp.
+/// - context: what was given at the registration.
+/// - object: the object that was registered with, whichever object of a key path has changed. Borrowed: who keeps it
+///   retains it.
+/// - key_path: the key or key path as registered. A key lives for ever, a path of several components as long as the
+///   registration.
+/// - change: what happened, with the values that were asked for. Valid until the function returns.
 typedef void (*kvo_callback)(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);
 
-/// A registration made by `kvo_add_callback`.
+/// A registration made by `kvo_add_callback`, owned by its caller until `kvo_handle_release`.
 typedef struct kvo_handle kvo_handle;
 
-/// Registers a callback for a key or key path.
-/// - context: handed back, never touched.
-/// - ended: called exactly once, with the context, after the last call in progress when the
-///   registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the
-///   object's death. On the thread that ended it or on the one whose call was the last; in a
-///   forked child, where the last call was another thread's, when next something ends. Not
-///   called if registration fails. It must not throw.
-/// - handle: set before the initial call. Release it with `kvo_handle_release`, which ends the
-///   registration too. An exception of C++ that the initial call throws passes through; the
-///   registration is made nevertheless, and its handle to be released.
+/// Registers a callback for a key or key path. Registering again registers a second time: the callback is called twice.
+/// - object: the object to observe. It is not kept alive: its death ends the registration.
+/// - key_path: a key, such as "balance", or a key path, "owner.name", "list.@sum.amount". It is copied.
+/// - options: what the callback wants to be told, such as `KVO_OLD | KVO_NEW`. 0: that there was a change, and no more.
+/// - callback: what is called at each change, on the thread that makes it.
+/// - context: a pointer of the caller's, handed to `callback` and `ended`, and never read. NULL if there is nothing to
+///   hand on.
+/// - ended: gives back what `context` stands for. Called exactly once, with the context, after the last call in progress when
+///   the registration has ended, by whatever way: invalidation, `kvo_remove_all_observers`, the object's death. On the
+///   thread that ended it or on the one whose call was the last; in a forked child, where the last call was another
+///   thread's, when next something ends. Not called if registration fails. It must not throw. NULL: nothing is to be done.
+/// - handle: where the registration's handle goes, which is NULL if it fails. Set before the initial call. Release it with
+///   `kvo_handle_release`, which ends the registration too. An exception of C++ that the initial call throws passes
+///   through; the registration is made nevertheless, and its handle to be released. NULL in place of an address, if no
+///   handle is wanted: the registration then lives until the object dies, or until `kvo_remove_all_observers` ends all
+///   of the object's; there is no other way to end it.
+/// - error: filled in if it fails. May be NULL.
 ///
 /// KVO_UNDEFINED_KEY (by the class that lacks it), KVO_NOT_OBSERVABLE (a collection: the message
 /// names the property to observe), KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR,
@@ -122,11 +141,13 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
 /// Registers a callback for several keys at once, all of them or none, in one piece of memory and
 /// with one handle, which ends them together.
 /// An initial call that was made before memory ran out at a later key stays made. One that throws
-/// ends all of them; the handle is to be given back all the same.
-/// - keys: keys, not key paths; one of them may stand there twice, and is told twice.
+/// ends all of them; the handle is to be given back all the same. Parameters that are not listed are as those of
+/// `kvo_add_callback`.
+/// - keys: `count` keys, not key paths; one of them may stand there twice, and is told twice.
 /// - context: of the first key; the i-th key's callback is handed `context + i * stride`. With a stride of 0
 ///   it tells the keys apart by `kvo_change_get_key_index`, or by their names.
 /// - ended: called exactly once, with `context`, when all of them have ended.
+/// - handle: where the handle of all of them goes. Not NULL.
 ///
 /// Statuses as `kvo_add_callback`, KVO_INVALID_ARGUMENT for no keys. O(count). Any thread.
 kvo_status kvo_add_callback_for_keys(kvo_object *object,
@@ -139,7 +160,7 @@ kvo_status kvo_add_callback_for_keys(kvo_object *object,
 /// may finish. Again is harmless, so is after the object's death. Any thread, also inside the
 /// callback.
 void kvo_handle_invalidate(kvo_handle *handle);
-/// Whether changes are still told.
+/// Whether changes are still told: false once the registration has ended, in whatever way. Any thread.
 bool kvo_handle_is_valid(const kvo_handle *handle);
 /// Invalidates and gives the handle back. NULL is ignored. Once; not while other threads use the
 /// handle.
@@ -147,7 +168,16 @@ void kvo_handle_release(kvo_handle *KVO_NULLABLE handle);
 
 /// Registers an object as observer of a key or key path. Neither object is kept alive: the death of
 /// one ends the registration. The same registration may be made several times and then is told
-/// several times. Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a
+/// several times.
+/// - object: the object to observe.
+/// - observer: the object whose method is called at each change.
+/// - key_path: a key or key path of `object`. It is copied.
+/// - options: as those of `kvo_add_callback`.
+/// - context: a pointer that the method is handed, by which it tells this registration from others, mostly the address of
+///   a static variable. Never read, nor given back.
+/// - error: filled in if it fails. May be NULL.
+///
+/// Statuses as `kvo_add_callback`; KVO_INVALID_ARGUMENT if the observer is of a
 /// binding's class that takes no notifications. A class of C that does not override
 /// `observeValueForKeyPath:ofObject:change:context:` inherits the root's, which reports what no
 /// class took. Any thread.
@@ -158,40 +188,52 @@ kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char
 /// KVO_NOT_REGISTERED if there is none. Any thread.
 kvo_status kvo_remove_observer(kvo_object *object, kvo_object *observer, const char *key_path,
     kvo_error *KVO_NULLABLE error);
-/// Removes the most recent one of that observer, key path and context.
+/// Removes the most recent one of that observer, key path and context. A NULL context is one like any other.
+/// KVO_NOT_REGISTERED if there is none. Any thread.
 kvo_status kvo_remove_observer_with_context(kvo_object *object, kvo_object *observer,
     const char *key_path, void *KVO_NULLABLE context, kvo_error *KVO_NULLABLE error);
-/// Ends all registrations with the object, whoever made them.
+/// Ends all registrations with the object, whoever made them, those without a handle too. Any thread.
 void kvo_remove_all_observers(kvo_object *object);
-/// Whether a change of the key would be told to anybody.
+/// Whether a change of the key would be told to anybody. Any thread.
 bool kvo_is_observed(const kvo_object *object, const char *key);
 
 /// A change by hand: what happens to the key between the two is one change, delivered by the did.
 /// Pairs match by thread, object and key, the last opened first; pairs of different keys may
 /// cross. Inside an automatic change of the same object and key on the same thread a pair joins
-/// that change. A did without will is reported as misuse and ignored.
+/// that change. A did without will is reported as misuse and ignored. Any thread.
+/// - object: the object that has the key.
+/// - key: a key, not a key path.
 void kvo_will_change(kvo_object *object, const char *key);
+/// Ends the change that `kvo_will_change` began on this thread, and calls the observers.
 void kvo_did_change(kvo_object *object, const char *key);
 
 /// The same for part of an ordered to-many key: what is inserted, removed or replaced at the
-/// indexes, which are copied. `kind` is one of these three; the did must name what the will named.
+/// indexes. The did must name what the will named. Any thread.
+/// - kind: KVO_INSERTION, KVO_REMOVAL or KVO_REPLACEMENT.
+/// - indexes: where: of what is removed or replaced its indexes before, of what is inserted those that it has
+///   afterwards. They are copied.
+/// - key: the to-many key.
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key);
+/// Ends the change that `kvo_will_change_indexes` began on this thread with the same kind and key, and calls the observers.
 void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key);
 
 /// What happens to an unordered to-many key.
 typedef enum KVO_CLOSED_ENUM kvo_set_mutation {
-  KVO_UNION = 1, ///< told as an insertion
-  KVO_MINUS,     ///< told as a removal
-  KVO_INTERSECT, ///< told as a removal
-  KVO_SET_SET    ///< told as a replacement
+  KVO_UNION = 1, ///< The objects are added: told as an insertion.
+  KVO_MINUS,     ///< The objects are taken away: told as a removal.
+  KVO_INTERSECT, ///< What is not among the objects is taken away: told as a removal.
+  KVO_SET_SET    ///< The objects take the place of all there were: told as a replacement.
 } kvo_set_mutation;
 
-/// The same for an unordered to-many key. `objects`, which is retained until the did, is what is
-/// added, taken away, kept or put in place; observers get what really came and went.
+/// The same for an unordered to-many key; observers get what really came and went. Any thread.
+/// - mutation: what is done with `objects`.
+/// - objects: what is added, taken away, kept or put in place. It is retained until the did.
+/// - key: the to-many key.
 void kvo_will_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_collection *objects,
     const char *key);
+/// Ends the change that `kvo_will_change_set` began on this thread with the same mutation and key, and calls the observers.
 void kvo_did_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_collection *objects,
     const char *key);
 
@@ -209,18 +251,32 @@ void kvo_coalesce(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
 
 /// Collects key paths while a hook is asked.
 typedef struct kvo_key_paths kvo_key_paths;
-/// Adds one; again is harmless. The text is copied.
+/// Adds one; again is harmless. The text is copied. What can't be followed, a misspelt key for instance, is reported as
+/// misuse when the key that depends on it is first observed.
 void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path);
 
 /// What the class says of the key paths that affect a key: for calling the superclass's answer from
-/// an override of the hook. Any thread.
+/// an override of the hook.
+/// - cls: the superclass, for that: `kvo_class_superclass(account_class())`.
+/// - key: the key that is affected.
+/// - paths: where they are added: what the hook was handed.
+///
+/// Any thread.
 void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_key_paths *paths);
 
 /// Declares that a key is derived from what a key path leads to: when that changes, the key's
-/// observers are told. Adds to what superclasses declare and hooks say. The path may have any depth
-/// and use operators. Also for classes that have subclasses and whose objects are observed.
+/// observers are told. Adds to what superclasses declare and hooks say. Also for classes that have subclasses and whose
+/// objects are observed.
+/// - cls: the class, which is not const: what a `setup` is called with.
+/// - key: the derived key.
+/// - key_path: what it is derived from: a key of the same object or a path from it, of any depth, also with operators. It
+///   is copied.
+/// - error: filled in if it fails. May be NULL.
+///
 /// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY: then nothing depends on it, also of
-/// the objects that are observed. Any thread.
+/// the objects that are observed. A name that the class does not have is no error, since its methods may be added
+/// later. So a misspelt one is told of later, and in another way: a misspelt `key_path` is reported as misuse when the
+/// derived key is first observed, a misspelt `key` by a hint (`KVO_LOG=hints`) when an object of the class is. Any thread.
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *KVO_NULLABLE error);
 

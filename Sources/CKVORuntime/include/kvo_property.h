@@ -14,7 +14,9 @@
 ///     account_setBalance(a, 10);            // observed if anybody observes it
 ///     double balance = account_balance(a);
 ///
-/// A property is PROPERTY(class, type, field and key, Key, policy[, encoding]); policies:
+/// A property is PROPERTY(class, type, field and key, Key, policy[, encoding]): the class's name in C, the field's type, the
+/// field's name, which is the key as well, the same with a capital letter, from which the setter's name is made, the
+/// policy, and for a struct its encoding. Policies:
 ///
 /// | policy | getter | setter |
 /// |---|---|---|
@@ -25,7 +27,8 @@
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
 /// A string that key-value coding sets is a copy that ends when the setter has returned: a string
-/// property wants COPY, not ASSIGN, whose field would then point at freed memory. Where the policy
+/// property wants COPY, not ASSIGN. That compiles for strings, too, since a string that is never freed may be
+/// assigned, but once it has been set by key the field points at freed memory. Where the policy
 /// is not RETAIN, a pointer to an object needs the encoding "@" to be one: key paths go on through
 /// it then, and with ASSIGN its author sees to it that it does not outlive what it points at. What
 /// class an object has is not checked: a property of type `account *` takes any object by key.
@@ -51,24 +54,26 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// One property of a `kvo_class_definition`.
 typedef struct kvo_property_definition {
-  const char *key;
-  const char *getter_selector;
-  const char *KVO_NULLABLE setter_selector;
-  kvo_imp getter;
-  kvo_imp KVO_NULLABLE setter;
-  kvo_layout layout;
-  ptrdiff_t ivar_offset; ///< negative: no ivar
-  const kvo_method *KVO_NULLABLE *KVO_NULLABLE getter_method;
-  const kvo_method *KVO_NULLABLE *KVO_NULLABLE setter_method;
+  const char *key;                          ///< such as "balance"
+  const char *getter_selector;              ///< such as "balance"
+  const char *KVO_NULLABLE setter_selector; ///< such as "setBalance:"; NULL: read-only
+  kvo_imp getter;                           ///< `T f(self, _cmd)`
+  kvo_imp KVO_NULLABLE setter;              ///< `void f(self, _cmd, T)`; NULL: read-only
+  kvo_layout layout;                        ///< the property's type
+  ptrdiff_t ivar_offset;                    ///< negative: no ivar
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE getter_method; ///< where the getter's handle goes
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE setter_method; ///< where the setter's handle goes
 } kvo_property_definition;
 
 /// What the macros make of a class.
 typedef struct kvo_class_definition {
-  const char *name;
+  const char *name; ///< such as "Account"
+  /// Gives the superclass, such as `kvo_root_class`.
   const kvo_class *KVO_NONNULL (*KVO_NONNULL superclass)(void);
-  size_t instance_size;
-  size_t property_count;
+  size_t instance_size;  ///< `sizeof` the instance's struct
+  size_t property_count; ///< of `properties`
   const kvo_property_definition *properties;
+  /// Gives back what the properties hold, when an object dies.
   void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);
   /// Adds what else the class has, before it is registered.
   void (*KVO_NULLABLE setup)(kvo_class *cls);
@@ -82,17 +87,29 @@ const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL onc
     const kvo_class_definition *definition);
 
 /// Makes a class that macros define, `kvo_class_prepare(account_class, &error)`, and its
-/// superclasses, where failing can be told: KVO_NO_MEMORY, or what is wrong with the definition.
+/// superclasses, where failing can be told.
+/// - class_function: the function of the class that the macros have made, such as `account_class`.
+/// - error: filled in if it fails. May be NULL.
+///
+/// KVO_NO_MEMORY, or what is wrong with the definition.
 /// After KVO_OK `account_class()` never stops the program. After an error the same call goes on
 /// with what is missing. Any thread.
 kvo_status kvo_class_prepare(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_function)(void),
     kvo_error *KVO_NULLABLE error);
 
-/// What the setters of the policies COPY and RETAIN do. Without memory for a copy the field keeps
-/// its string, and the answer is false, which the setter reports by the second.
+/// What setters of the policy COPY do, which setters of the policy CUSTOM may do as well: stores a copy of a string, and
+/// frees what the field had. Without memory for a copy the field keeps its string, and the answer is false.
+/// - field: the field's address. It holds NULL, or what this function has stored.
+/// - string: what is copied. NULL frees what the field had, and puts NULL there.
 bool kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
     const char *KVO_NULLABLE string);
+/// Reports, for a setter, that there was no memory for what it was to store.
+/// - setter: the setter's `_cmd`.
 void kvo_report_unset(const kvo_object *self, const kvo_method *setter);
+/// What setters of the policy RETAIN do, which setters of the policy CUSTOM may do as well: retains an object, stores it, and
+/// releases what the field had.
+/// - field: the address of the field, a pointer to an object or NULL.
+/// - object: a pointer to an object. NULL releases what the field had, and puts NULL there.
 void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
 
 KVO_ASSUME_NONNULL_END
@@ -160,7 +177,9 @@ KVO_END_DECLS
 /// The layout of a scalar or pointer type.
 #define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
 
-/// Literals of kvo_signature for `kvo_class_add_method`.
+/// How a method is called, for `kvo_class_add_method`: a getter or a setter of a scalar or pointer type
+/// (`KVO_SETTER(double)`), of a struct (`KVO_SETTER_OF(struct point, "{point=dd}")`), any method by its whole encoding, result
+/// first (`KVO_ENCODED("v@:dQ")`), or a hook, whose C type is documented beside its name (`KVO_HOOK`).
 #define KVO_GETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
 #define KVO_SETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
 #define KVO_GETTER_OF(type, encoding) \
@@ -172,12 +191,19 @@ KVO_END_DECLS
 
 /// Goes into a header: `<class>_class()`, and for each property `<class>_<key>()` and
 /// `<class>_set<Key>()`.
+/// - cls: the class's name in C, which is its struct's as well: `account`.
+/// - PROPERTIES: a macro with a line for each property: see the head of this file.
 #define KVO_CLASS_INTERFACE(cls, PROPERTIES) \
   const kvo_class *cls##_class(void);        \
   PROPERTIES(KVO_P_INTERFACE_)
 
-/// Goes into one source file. `superclass_function` gives the superclass; `setup`, which may be
-/// NULL, is called with the class before it is registered, to add methods and hooks.
+/// Goes into one source file: defines `<class>_class()`, and the accessors of all policies but CUSTOM.
+/// - cls: the class's name in C, which is its struct's as well: `account`.
+/// - class_name: its name for key-value coding and messages, a string: "Account".
+/// - superclass_function: gives the superclass: `kvo_root_class`, `shape_class`.
+/// - PROPERTIES: the list that KVO_CLASS_INTERFACE had.
+/// - setup_function: `void setup(kvo_class *cls)`, called with the class before it is registered, to add methods and
+///   hooks. NULL if there are none.
 #define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function) \
   PROPERTIES(KVO_P_ACCESSORS_)                                                                     \
   static void cls##_destroy_properties_(kvo_object *object, const kvo_method *_cmd) {              \

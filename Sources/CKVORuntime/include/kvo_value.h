@@ -11,25 +11,25 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// What a type is to conversions. Scalar kinds are C's, by width where C says so.
 typedef enum KVO_CLOSED_ENUM kvo_kind {
-  KVO_KIND_VOID = 0,
-  KVO_KIND_BOOL,
-  KVO_KIND_INT8,
-  KVO_KIND_UINT8,
-  KVO_KIND_INT16,
-  KVO_KIND_UINT16,
-  KVO_KIND_INT32,
-  KVO_KIND_UINT32,
-  KVO_KIND_INT64,
-  KVO_KIND_UINT64,
-  KVO_KIND_FLOAT,
-  KVO_KIND_DOUBLE,
-  KVO_KIND_LONG_DOUBLE,
-  KVO_KIND_POINTER,  ///< any pointer without ownership
-  KVO_KIND_STRING,   ///< `const char *`, copied into values; NULL is nil
-  KVO_KIND_OBJECT,   ///< `kvo_object *`, retained by values; NULL is nil
-  KVO_KIND_SELECTOR, ///< `const kvo_method *`: the second argument of a method
-  KVO_KIND_STRUCT,
-  KVO_KIND_BINDING, ///< a binding's own type: only its functions know it
+  KVO_KIND_VOID = 0,    ///< no value: the result of a setter
+  KVO_KIND_BOOL,        ///< `bool`
+  KVO_KIND_INT8,        ///< `int8_t`, `char`
+  KVO_KIND_UINT8,       ///< `uint8_t`
+  KVO_KIND_INT16,       ///< `int16_t`
+  KVO_KIND_UINT16,      ///< `uint16_t`
+  KVO_KIND_INT32,       ///< `int32_t`
+  KVO_KIND_UINT32,      ///< `uint32_t`
+  KVO_KIND_INT64,       ///< `int64_t`
+  KVO_KIND_UINT64,      ///< `uint64_t`
+  KVO_KIND_FLOAT,       ///< `float`
+  KVO_KIND_DOUBLE,      ///< `double`
+  KVO_KIND_LONG_DOUBLE, ///< `long double`
+  KVO_KIND_POINTER,     ///< any pointer without ownership
+  KVO_KIND_STRING,      ///< `const char *`, copied into values; NULL is nil
+  KVO_KIND_OBJECT,      ///< `kvo_object *`, retained by values; NULL is nil
+  KVO_KIND_SELECTOR,    ///< `const kvo_method *`: the second argument of a method
+  KVO_KIND_STRUCT,      ///< a struct, by its bytes
+  KVO_KIND_BINDING,     ///< a binding's own type: only its functions know it
 } kvo_kind;
 
 /// Describes a type. The runtime's own are found by `kvo_type_for_encoding`; a binding fills in
@@ -38,9 +38,9 @@ typedef enum KVO_CLOSED_ENUM kvo_kind {
 typedef struct kvo_type kvo_type;
 struct kvo_type {
   const char *encoding; ///< or, for a binding's type, its name
-  size_t size;
-  size_t alignment;
-  kvo_kind kind;
+  size_t size;          ///< of a value, in bytes
+  size_t alignment;     ///< of a value, in bytes
+  kvo_kind kind;        ///< what conversions take it for
   /// Makes `*target`, uninitialised before, a copy of `*source`. NULL: the bytes are the value.
   void (*KVO_NULLABLE copy)(const kvo_type *type, void *target, const void *source);
   /// Ends a value made by `copy`. NULL: nothing to do.
@@ -59,23 +59,25 @@ struct kvo_type {
 /// A value that was filled in must be destroyed, unless it is a number or nil. 32 bytes, aligned at
 /// 16.
 typedef struct kvo_value {
+  /// The runtime's own: read by `kvo_value_bytes` and the readers below.
   union {
     uint64_t words[3];
     void *KVO_NULLABLE heap;
   } payload __attribute__((aligned(16)));
-  const kvo_type *KVO_NULLABLE type;
+  const kvo_type *KVO_NULLABLE type; ///< NULL: nil
 } kvo_value;
 
-/// The sorts of collections.
+/// The kinds of collections.
 typedef enum KVO_CLOSED_ENUM kvo_collection_kind {
-  KVO_ARRAY = 1,
-  KVO_SET,
-  KVO_ORDERED_SET,
+  KVO_ARRAY = 1,   ///< Elements in an order, equal ones as often as they were put in.
+  KVO_SET,         ///< Each element once, in no order.
+  KVO_ORDERED_SET, ///< Each element once, in an order.
 } kvo_collection_kind;
 
 /// A binding's collection type.
 typedef struct kvo_collection_operations {
-  kvo_collection_kind kind;
+  kvo_collection_kind kind; ///< what the type's values are
+  /// How many elements a value has.
   size_t (*count)(const kvo_type *type, const void *value);
   /// Makes the uninitialised `*element` a copy of the element at an index below `count`; a set's
   /// elements stand in some order, the same as long as it does not change. KVO_NO_MEMORY leaves
@@ -143,41 +145,64 @@ typedef struct kvo_type_operations {
 const kvo_type *KVO_NULLABLE kvo_type_for_encoding(const char *encoding,
     kvo_error *KVO_NULLABLE error);
 
-/// A copy of `*bytes`, which is of that type. Strings are copied, objects retained; a NULL string
-/// or object makes nil. KVO_NO_MEMORY leaves `*value` nil.
+/// Makes a value of a C value of any type. Strings are copied, objects retained; a NULL string
+/// or object makes nil.
+/// - value: where the new value goes. It need not be initialised, and is the caller's to destroy.
+/// - type: what `kvo_type_for_encoding` gives.
+/// - bytes: the address of the C value: of a `double`, of a `const char *`, of a struct. It is copied from there.
+///
+/// KVO_NO_MEMORY leaves `*value` nil. Any thread.
 kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *bytes);
+/// Makes the uninitialised `*target` a copy of a value, which is the caller's to destroy: strings are copied, objects
+/// retained. KVO_NO_MEMORY leaves it nil. Any thread that may read the value.
 kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source);
-/// Ends the value, which becomes nil. Nil is allowed.
+/// Ends a value that is the caller's: frees its string, releases its object. It becomes nil. Nil is allowed.
 void kvo_value_destroy(kvo_value *value);
 
-/// Where the value lies, or NULL for nil (not for a binding's own). Valid while the value is.
+/// Where the value lies, or NULL for nil (not for a binding's own): the address of the `double`, the `const char *`, the
+/// struct. Valid while the value is.
 const void *KVO_NULLABLE kvo_value_bytes(const kvo_value *value);
-/// Also of a binding's own nil.
+/// Whether the value is nil. Also of a binding's own nil.
 bool kvo_value_is_nil(const kvo_value *value);
 /// Same type and equal, numbers of equal worth, the same object, collections of one kind with equal
 /// elements (in the same order unless they are sets), or both nil. O(1); collections O(n).
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b);
-/// Writes at most `capacity` bytes with the NUL; returns the length that all of it would have.
-size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity);
+/// Writes a value as a program shows it to its user or its log. NULL, which a change gives for what it has not, is
+/// described as nil is: "nil".
+/// - buffer: where the text goes, with a NUL behind it.
+/// - capacity: the buffer's size in bytes, which is never exceeded: what is longer is cut.
+/// - Returns: the length that all of it would have, as snprintf does.
+size_t kvo_value_describe(const kvo_value *KVO_NULLABLE value, char *buffer, size_t capacity);
 
-/// Values of the common types. `kvo_value_string` copies, `kvo_value_object` retains; NULL is nil.
+/// A truth value. Values of the common types are made by this and the following functions, on any thread. Numbers need
+/// not be destroyed.
 kvo_value kvo_value_bool(bool value);
+/// An integer of any width, as an `int64_t`. It need not be destroyed.
 kvo_value kvo_value_int(int64_t value);
+/// A floating-point number, as a `double`. It need not be destroyed.
 kvo_value kvo_value_double(double value);
+/// A copy of a string, which is the caller's to destroy; nil of NULL, and where there is no memory.
 kvo_value kvo_value_string(const char *KVO_NULLABLE string);
+/// An object, which is retained until the caller destroys the value; nil of NULL.
 kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
 
-/// Readers. A number is converted as C converts it (a fraction is cut, an integer wraps to the
-/// width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0, what is no
-/// string or object as NULL. A string or object stays the value's. The value is there: what a change may
-/// lack is checked before.
+/// Whether a number is not 0. Values are read by this and the following functions, none of which takes NULL in place of a
+/// value: what a change may lack is checked before. A number is converted as C converts it (a fraction is cut, an integer
+/// wraps to the width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0, what is no string or
+/// object as NULL.
 bool kvo_value_get_bool(const kvo_value *value);
+/// A number as an integer: a fraction is cut, one beyond 64 bits saturates, NaN is 0. What is no number is 0. Not of NULL.
 int64_t kvo_value_get_int(const kvo_value *value);
+/// A number as a `double`. What is no number is 0. Not of NULL.
 double kvo_value_get_double(const kvo_value *value);
+/// The string of a value, which stays the value's: copy it to keep it longer. NULL for nil and for what is no string. Not of
+/// NULL.
 const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *value);
+/// The object of a value, which stays the value's: retain it to keep it longer. NULL for nil and for what is no object. Not
+/// of NULL.
 kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *value);
 
-/// Makes `*target` the same value as another type: numbers as above; a binding's number, object or
+/// Makes the uninitialised `*target` the same value as another type: numbers as above; a binding's number, object or
 /// collection, to the runtime's types; anything that a binding converts, to its types; other types
 /// only to themselves. KVO_TYPE_MISMATCH, KVO_NIL_VALUE (from a binding) and KVO_NO_MEMORY leave
 /// `*target` nil.

@@ -11,8 +11,6 @@
 // which keys have been, before and after.
 #include "interposing/kvo_bare.h"
 
-#include "base/kvo_lock.h"
-#include "classes/kvo_dynamic_class.h"
 #include "delivery/kvo_delivery.h"
 #include "objects/kvo_class_internal.h"
 

@@ -9,7 +9,6 @@
 #include "objects/kvo_class_internal.h"
 #include "threads/kvo_thread.h"
 #include "values/kvo_collection_internal.h"
-#include "values/kvo_number.h"
 
 // MARK: What a mutation accessor is about to do
 

@@ -9,7 +9,6 @@
 #include "interposing/kvo_interposer_choice.h"
 
 #include "base/kvo_log.h"
-#include "types/kvo_type.h"
 
 #ifndef KVO_EXCEPTIONS
 #include "base/kvo_upcalls.h"

@@ -10,7 +10,6 @@
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
-#include "kvo_property.h"
 
 #include <stdio.h>
 #include <stdlib.h>

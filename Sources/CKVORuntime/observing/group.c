@@ -9,7 +9,6 @@
 // Where old and new are all that is asked for, most keys need no registration: the first one is the head of
 // all their seats (seats.c), and only keys that are derived, tracked or told by hand have one of their own.
 #include "base/kvo_fail.h"
-#include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "tables/kvo_group.h"

@@ -12,7 +12,6 @@
 #include "coding/kvo_accessor_search.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_propagation.h"
-#include "graph/kvo_graph.h"
 #include "observing/kvo_open_pairs.h"
 
 static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {

@@ -232,10 +232,7 @@ KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_hand
   if (!status)
     status = kvo_placement_prepare(request->object,
         request->path->components[request->path->first_key].key, &placement, &cause);
-  if (status) {
-    if (error) *error = cause;
-    return status;
-  }
+  if (status) return kvo_fail_with(error, &cause);
   kvo_registration *made = make(request, placement.accessors, handle != NULL);
   if (!made) {
     kvo_placement_discard(&placement);

@@ -120,10 +120,7 @@ static kvo_status make(kvo_object *object, const char *key, kvo_collection_kind 
   if (status) return status;
   kvo_error cause;
   const char *interned = kvo_key_keep(key, kvo_class_name(kvo_class_of(object)), &cause);
-  if (!interned) {
-    if (error) *error = cause;
-    return cause.status;
-  }
+  if (!interned) return kvo_fail_with(error, &cause);
   *proxy = kvo_proxy_create(object, interned, kind, &kvo_mutable_methods, error);
   return *proxy ? KVO_OK : KVO_NO_MEMORY;
 }

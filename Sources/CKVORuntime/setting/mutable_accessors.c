@@ -23,16 +23,16 @@ bool kvo_edit_has_methods(const kvo_edit *edit) {
 // nothing tells.
 static const kvo_type *ordered_type(const kvo_edit *edit) {
   const kvo_collection_accessors *methods = edit->collection;
-  if (edit->kind == KVO_REPLACEMENT && methods->ordered.replace)
-    return kvo_method_argument(methods->ordered.replace, 1);
-  return methods->ordered.insert ? kvo_method_argument(methods->ordered.insert, 0)
-                                 : methods->element_type;
+  if (edit->kind == KVO_REPLACEMENT && methods->ordered.replace.one)
+    return kvo_method_argument(methods->ordered.replace.one, 1);
+  return methods->ordered.insert.one ? kvo_method_argument(methods->ordered.insert.one, 0)
+                                     : methods->element_type;
 }
 
 static const kvo_type *set_type(const kvo_collection_accessors *methods) {
-  const kvo_method *tells = methods->set.add      ? methods->set.add
-                            : methods->set.remove ? methods->set.remove
-                                                  : methods->read.member;
+  const kvo_method *tells = methods->set.add.one      ? methods->set.add.one
+                            : methods->set.remove.one ? methods->set.remove.one
+                                                      : methods->read.member;
   return tells ? kvo_method_argument(tells, 0) : methods->element_type;
 }
 
@@ -99,94 +99,78 @@ static void call(const kvo_edit *edit, const kvo_method *method, const void *fir
   kvo_setter_returned(owner, method, imp, begun);
 }
 
-static void insert_one(const kvo_edit *edit, size_t n) {
-  const kvo_method *method = edit->collection->ordered.insert;
-  const kvo_index_argument index =
-      kvo_method_index(method, 1, kvo_index_set_index(edit->indexes, n));
-  call(edit, method, bytes_of(&edit->elements.values[n]), index.bytes);
-}
-
-static void remove_one(const kvo_edit *edit, size_t n) {
-  const kvo_method *method = edit->collection->ordered.remove;
-  const kvo_index_argument index =
-      kvo_method_index(method, 0, kvo_index_set_index(edit->indexes, n));
-  call(edit, method, index.bytes, NULL);
-}
-
-static void replace_one(const kvo_edit *edit, size_t n) {
-  const kvo_method *method = edit->collection->ordered.replace;
-  const kvo_index_argument index =
-      kvo_method_index(method, 0, kvo_index_set_index(edit->indexes, n));
-  call(edit, method, index.bytes, bytes_of(&edit->elements.values[n]));
+static const kvo_method_pair *ordered_methods(const kvo_edit *edit, kvo_change_kind kind) {
+  const kvo_collection_accessors *methods = edit->collection;
+  switch (kind) {
+  case KVO_INSERTION: return &methods->ordered.insert;
+  case KVO_REMOVAL: return &methods->ordered.remove;
+  default: return &methods->ordered.replace;
+  }
 }
 
 // The method for many serves more than one element, and one where there is no other.
-static bool by_many(const kvo_method *one, const kvo_method *many, size_t count) {
-  return many && (count != 1 || !one);
+static bool by_many(const kvo_method_pair *methods, size_t count) {
+  return methods->many && (count != 1 || !methods->one);
 }
 
 // Such a call tells the observers itself.
-static bool is_one_call(const kvo_method *one, const kvo_method *many, size_t count) {
-  return many || (one && count == 1);
+static bool is_one_call(const kvo_method_pair *methods, size_t count) {
+  return methods->many || (methods->one && count == 1);
 }
 
 // MARK: By index
 
+// An insertion's element stands before the index.
+static void call_one(const kvo_edit *edit, kvo_change_kind kind, size_t n) {
+  const kvo_method *method = ordered_methods(edit, kind)->one;
+  bool inserts = kind == KVO_INSERTION;
+  const kvo_index_argument index =
+      kvo_method_index(method, inserts, kvo_index_set_index(edit->indexes, n));
+  const void *element = kind == KVO_REMOVAL ? NULL : bytes_of(&edit->elements.values[n]);
+  call(edit, method, inserts ? element : index.bytes, inserts ? index.bytes : element);
+}
+
 static void insert_all(const kvo_edit *edit) {
-  const kvo_method *many = edit->collection->ordered.insert_many;
+  const kvo_method_pair *methods = &edit->collection->ordered.insert;
   size_t count = edit->elements.count;
-  if (by_many(edit->collection->ordered.insert, many, count))
-    call(edit, many, &edit->objects, &edit->indexes);
+  if (by_many(methods, count)) call(edit, methods->many, &edit->objects, &edit->indexes);
   else
-    for (size_t n = 0; n < count; n++) insert_one(edit, n);
+    for (size_t n = 0; n < count; n++) call_one(edit, KVO_INSERTION, n);
 }
 
 // From the last one on, so that the others keep their indexes.
 static void remove_all(const kvo_edit *edit) {
-  const kvo_method *many = edit->collection->ordered.remove_many;
+  const kvo_method_pair *methods = &edit->collection->ordered.remove;
   size_t count = kvo_index_set_count(edit->indexes);
-  if (by_many(edit->collection->ordered.remove, many, count))
-    call(edit, many, &edit->indexes, NULL);
+  if (by_many(methods, count)) call(edit, methods->many, &edit->indexes, NULL);
   else
-    while (count) remove_one(edit, --count);
+    while (count) call_one(edit, KVO_REMOVAL, --count);
 }
 
 static void replace_all(const kvo_edit *edit) {
-  const kvo_method *one = edit->collection->ordered.replace;
-  const kvo_method *many = edit->collection->ordered.replace_many;
-  if (by_many(one, many, edit->elements.count)) {
-    call(edit, many, &edit->indexes, &edit->objects);
-  } else if (one) {
-    for (size_t n = 0; n < edit->elements.count; n++) replace_one(edit, n);
+  const kvo_method_pair *methods = &edit->collection->ordered.replace;
+  if (by_many(methods, edit->elements.count)) {
+    call(edit, methods->many, &edit->indexes, &edit->objects);
+  } else if (methods->one) {
+    for (size_t n = 0; n < edit->elements.count; n++) call_one(edit, KVO_REPLACEMENT, n);
   } else {
     remove_all(edit);
     insert_all(edit);
   }
 }
 
-static bool is_one_ordered_call(const kvo_edit *edit) {
-  const kvo_collection_accessors *methods = edit->collection;
-  size_t count = kvo_index_set_count(edit->indexes);
-  switch (edit->kind) {
-  case KVO_INSERTION:
-    return is_one_call(methods->ordered.insert, methods->ordered.insert_many, count);
-  case KVO_REMOVAL:
-    return is_one_call(methods->ordered.remove, methods->ordered.remove_many, count);
-  default: return is_one_call(methods->ordered.replace, methods->ordered.replace_many, count);
-  }
-}
-
 // Whether some method is going to be handed the elements as a collection.
 static bool passes_objects(const kvo_edit *edit) {
-  const kvo_method *one = edit->kind == KVO_INSERTION ? edit->collection->ordered.insert
-                                                      : edit->collection->ordered.replace;
-  return edit->kind != KVO_REMOVAL && (!one || edit->elements.count != 1);
+  return edit->kind != KVO_REMOVAL &&
+         (!ordered_methods(edit, edit->kind)->one || edit->elements.count != 1);
 }
 
 kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   kvo_status status = passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
   if (status) return status;
-  kvo_frame *frame = is_one_ordered_call(edit) ? NULL : kvo_edit_open(edit);
+  const kvo_method_pair *methods = ordered_methods(edit, edit->kind);
+  bool tells = is_one_call(methods, kvo_index_set_count(edit->indexes));
+  kvo_frame *frame = tells ? NULL : kvo_edit_open(edit);
   switch (edit->kind) {
   case KVO_INSERTION: insert_all(edit); break;
   case KVO_REMOVAL: remove_all(edit); break;
@@ -219,27 +203,22 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
 // MARK: Sets
 
 // Calls the method for one with each of the elements, or that for many with all.
-static void call_with(const kvo_edit *edit, const kvo_method *one, const kvo_method *many,
+static void call_with(const kvo_edit *edit, const kvo_method_pair *methods,
     const kvo_elements *elements, kvo_collection *all) {
-  if (by_many(one, many, elements->count)) call(edit, many, &all, NULL);
+  if (by_many(methods, elements->count)) call(edit, methods->many, &all, NULL);
   else
     for (size_t i = 0; i < elements->count; i++)
-      call(edit, one, bytes_of(&elements->values[i]), NULL);
+      call(edit, methods->one, bytes_of(&elements->values[i]), NULL);
 }
 
-static void add_elements(const kvo_edit *edit, const kvo_elements *elements, kvo_collection *all) {
-  call_with(edit, edit->collection->set.add, edit->collection->set.add_many, elements, all);
+static void call_with_batch(const kvo_edit *edit, const kvo_method_pair *methods,
+    const kvo_batch *batch) {
+  if (batch->elements.count) call_with(edit, methods, &batch->elements, batch->all);
 }
 
-static void remove_elements(const kvo_edit *edit, const kvo_elements *elements,
-    kvo_collection *all) {
-  call_with(edit, edit->collection->set.remove, edit->collection->set.remove_many, elements, all);
-}
-
-static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_method *one,
-    const kvo_method *many) {
+static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_method_pair *methods) {
   const kvo_elements *elements = &batch->elements;
-  if (!by_many(one, many, elements->count)) return KVO_OK;
+  if (!by_many(methods, elements->count)) return KVO_OK;
   batch->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
   return batch->all ? KVO_OK : kvo_edit_no_memory(edit);
 }
@@ -252,8 +231,7 @@ static kvo_status find_others(kvo_edit *edit) {
     if (!kvo_collection_contains(edit->objects, &edit->current.values[i]) &&
         kvo_elements_add(&edit->goes.elements, &edit->current.values[i]))
       return kvo_edit_no_memory(edit);
-  return make_all(edit, &edit->goes, edit->collection->set.remove,
-      edit->collection->set.remove_many);
+  return make_all(edit, &edit->goes, &edit->collection->set.remove);
 }
 
 static kvo_status find_missing(kvo_edit *edit) {
@@ -263,7 +241,7 @@ static kvo_status find_missing(kvo_edit *edit) {
         kvo_elements_add(&edit->comes.elements, &edit->elements.values[i]))
       return kvo_edit_no_memory(edit);
   if (kvo_shortages != shortages) return kvo_edit_no_memory(edit);
-  return make_all(edit, &edit->comes, edit->collection->set.add, edit->collection->set.add_many);
+  return make_all(edit, &edit->comes, &edit->collection->set.add);
 }
 
 static bool has_setter(const kvo_edit *edit) {
@@ -281,40 +259,36 @@ static kvo_status prepare_set(kvo_edit *edit) {
   return status;
 }
 
-static void remove_batch(const kvo_edit *edit) {
-  if (edit->goes.elements.count) remove_elements(edit, &edit->goes.elements, edit->goes.all);
-}
-
 static kvo_status set_elements(kvo_edit *edit) {
   if (has_setter(edit)) {
     const kvo_value value = kvo_value_borrowing(&edit->objects->object);
     return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
   }
-  remove_batch(edit);
-  if (edit->comes.elements.count) add_elements(edit, &edit->comes.elements, edit->comes.all);
+  call_with_batch(edit, &edit->collection->set.remove, &edit->goes);
+  call_with_batch(edit, &edit->collection->set.add, &edit->comes);
   return KVO_OK;
 }
 
 static kvo_status call_set(kvo_edit *edit) {
-  const kvo_method *intersect = edit->collection->set.intersect;
+  const kvo_collection_accessors *methods = edit->collection;
   switch (edit->set_mutation) {
-  case KVO_UNION: add_elements(edit, &edit->elements, edit->objects); return KVO_OK;
-  case KVO_MINUS: remove_elements(edit, &edit->elements, edit->objects); return KVO_OK;
+  case KVO_UNION: call_with(edit, &methods->set.add, &edit->elements, edit->objects); break;
+  case KVO_MINUS: call_with(edit, &methods->set.remove, &edit->elements, edit->objects); break;
   case KVO_INTERSECT:
-    if (intersect) call(edit, intersect, &edit->objects, NULL);
-    else remove_batch(edit);
-    return KVO_OK;
-  case KVO_SET_SET: break;
+    if (methods->set.intersect) call(edit, methods->set.intersect, &edit->objects, NULL);
+    else call_with_batch(edit, &methods->set.remove, &edit->goes);
+    break;
+  case KVO_SET_SET: return set_elements(edit);
   }
-  return set_elements(edit);
+  return KVO_OK;
 }
 
 static bool is_one_set_call(const kvo_edit *edit) {
   const kvo_collection_accessors *methods = edit->collection;
   size_t count = edit->elements.count;
   switch (edit->set_mutation) {
-  case KVO_UNION: return is_one_call(methods->set.add, methods->set.add_many, count);
-  case KVO_MINUS: return is_one_call(methods->set.remove, methods->set.remove_many, count);
+  case KVO_UNION: return is_one_call(&methods->set.add, count);
+  case KVO_MINUS: return is_one_call(&methods->set.remove, count);
   case KVO_INTERSECT: return methods->set.intersect != NULL;
   case KVO_SET_SET: break; // a setter tells of a setting
   }

@@ -7,7 +7,6 @@
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_upcalls.h"
-#include "coding/kvo_accessor_search.h"
 #include "coding/kvo_get_key_path.h"
 #include "objects/kvo_class_internal.h"
 

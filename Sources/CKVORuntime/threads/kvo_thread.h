@@ -243,6 +243,15 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_obj
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   return kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
 }
+/// A frame of this thread's that takes over a reference to its object, which ends with it, also should the user's code
+/// throw. NULL if memory is out: then the reference has been given back.
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
+  if (frame) frame->flags |= KVO_FRAME_RETAINED;
+  else kvo_object_release(object);
+  return frame;
+}
 
 /// Ends a frame of this thread's: its values and its hazard pointer, and frees what waited for it.
 KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {

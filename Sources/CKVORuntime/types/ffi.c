@@ -13,7 +13,6 @@
 #include "types/kvo_ffi.h"
 
 #include "base/kvo_fail.h"
-#include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "types/kvo_scalars.h"
 #include "types/kvo_type.h"

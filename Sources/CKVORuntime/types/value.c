@@ -107,10 +107,10 @@ void kvo_value_unwrap(kvo_value *value) {
 }
 
 size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity) {
-  if (value->type && value->type->describe)
-    return value->type->describe(value->type, place_of(value), buffer, capacity);
-  int length = value->type ? snprintf(buffer, capacity, "<%s>", value->type->encoding)
-                           : snprintf(buffer, capacity, "nil");
+  const kvo_type *type = value ? value->type : NULL;
+  if (type && type->describe) return type->describe(type, place_of(value), buffer, capacity);
+  int length =
+      type ? snprintf(buffer, capacity, "<%s>", type->encoding) : snprintf(buffer, capacity, "nil");
   return length < 0 ? 0 : (size_t)length;
 }
 

@@ -207,22 +207,14 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   open override class func registerKeys() {
     declareKeys { keys in
       keys.computed("isReady", \.isReady, affectedBy: readiness)
-      keys.accessors("isExecuting", \.isExecuting) { $0.isExecuting }
-      keys.accessors("isFinished", \.isFinished) { $0.isFinished }
-      keys.accessors("isCancelled", \.isCancelled) { $0.isCancelled }
-      keys.accessors("isAsynchronous", \.isAsynchronous) { $0.isAsynchronous }
-      keys.accessors("dependencies", \.dependencies) { $0.dependencies }
-      keys.accessors("queuePriority", \.queuePriority) {
-        $0.queuePriority
-      } set: {
-        $0.queuePriority = $1
-      }
-      keys.accessors("name", \.name) {
-        $0.name
-      } set: {
-        $0.name = $1
-      }
-      keys.accessors("completionBlock", \.completionBlock) { $0.completionBlock }
+      keys.readOnly("isExecuting", \.isExecuting)
+      keys.readOnly("isFinished", \.isFinished)
+      keys.readOnly("isCancelled", \.isCancelled)
+      keys.readOnly("isAsynchronous", \.isAsynchronous)
+      keys.readOnly("dependencies", \.dependencies)
+      keys.stored("queuePriority", \.queuePriority)
+      keys.stored("name", \.name)
+      keys.readOnly("completionBlock", \.completionBlock)
     }
   }
 

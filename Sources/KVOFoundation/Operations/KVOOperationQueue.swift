@@ -138,29 +138,17 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   /// Declares the keys.
   public override class func registerKeys() {
     declareKeys { keys in
-      keys.accessors("operations", \.operations) { $0.operations }
+      keys.readOnly("operations", \.operations)
       keys.computed("operationCount", \.operationCount, affectedBy: ["operations"])
-      keys.accessors("maxConcurrentOperationCount", \.maxConcurrentOperationCount) {
-        $0.maxConcurrentOperationCount
-      } set: {
-        $0.maxConcurrentOperationCount = $1
-      }
-      keys.accessors("isSuspended", \.isSuspended) {
-        $0.isSuspended
-      } set: {
-        $0.isSuspended = $1
-      }
+      keys.stored("maxConcurrentOperationCount", \.maxConcurrentOperationCount)
+      keys.stored("isSuspended", \.isSuspended)
       keys.accessors("suspended") {
         $0.isSuspended
       } set: {
         $0.isSuspended = $1
       }
       keys.dependency("suspended", on: ["isSuspended"])
-      keys.accessors("name", \.name) {
-        $0.name
-      } set: {
-        $0.name = $1
-      }
+      keys.stored("name", \.name)
     }
   }
 }

@@ -230,36 +230,16 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   public override class func registerKeys() {
     declareKeys { keys in
       let units: Set = ["completedUnitCount", "totalUnitCount"]
-      keys.accessors("totalUnitCount", \.totalUnitCount) {
-        $0.totalUnitCount
-      } set: {
-        $0.totalUnitCount = $1
-      }
-      keys.accessors("completedUnitCount", \.completedUnitCount) {
-        $0.completedUnitCount
-      } set: {
-        $0.completedUnitCount = $1
-      }
+      keys.stored("totalUnitCount", \.totalUnitCount)
+      keys.stored("completedUnitCount", \.completedUnitCount)
       keys.computed("fractionCompleted", \.fractionCompleted, affectedBy: units)
       keys.computed("isIndeterminate", \.isIndeterminate, affectedBy: units)
       keys.computed("isFinished", \.isFinished, affectedBy: units)
-      keys.accessors("isCancelled", \.isCancelled) { $0.isCancelled }
-      keys.accessors("isPaused", \.isPaused) { $0.isPaused }
-      keys.accessors("isCancellable", \.isCancellable) {
-        $0.isCancellable
-      } set: {
-        $0.isCancellable = $1
-      }
-      keys.accessors("isPausable", \.isPausable) {
-        $0.isPausable
-      } set: {
-        $0.isPausable = $1
-      }
-      keys.accessors("kind", \.kind) {
-        $0.kind
-      } set: {
-        $0.kind = $1
-      }
+      keys.readOnly("isCancelled", \.isCancelled)
+      keys.readOnly("isPaused", \.isPaused)
+      keys.stored("isCancellable", \.isCancellable)
+      keys.stored("isPausable", \.isPausable)
+      keys.stored("kind", \.kind)
     }
   }
 }

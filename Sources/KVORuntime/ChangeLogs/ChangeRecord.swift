@@ -141,9 +141,11 @@ extension ChangeLog {
 }
 
 extension ChangeLog.Record: CustomStringConvertible {
-  /// `Employee.salary: setting 1000.0 -> 1200.0`
+  /// `Employee#3.salary: setting 1000.0 -> 1200.0`. The object's number is the one that it has in transcripts; an object
+  /// that was in a set when the log began has none.
   public var description: String {
-    let owner = className(of: change.place.object.recorded.type)
+    let object = change.place.object
+    let owner = className(of: object.recorded.type) + (object.number.map { "#\($0)" } ?? "")
     let places = change.ranges.map { " at " + $0.map { "\($0)" }.joined(separator: ", ") } ?? ""
     let values = [oldValue, newValue].map { $0.map { String(reflecting: $0) } ?? "nil" }
     return "\(owner).\(key): \(kind)\(places) \(values[0]) -> \(values[1])"

@@ -48,7 +48,7 @@ extension ChangeLog {
   ) throws {
     try tellOfAll {
       defer { release(history.withLock { $0.endPerformance() }) }
-      try GroupPerformance(self).run(steps) { takeBack(group) }
+      try GroupReplay(self).run(steps) { takeBack(group) }
       release(finish())
     }
   }

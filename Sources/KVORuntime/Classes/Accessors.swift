@@ -8,6 +8,9 @@ class Accessors {
   /// The key path under which typed calls name the key.
   let keyPath: AnyKeyPath?
   let use: Use
+  /// Greater than that of any accessors made before.
+  let number = Accessors.made.add(1, ordering: .relaxed).newValue
+  private static let made = Atomic<UInt>(0)
   /// `PlainLinks`, which never changes once it is known.
   private let plainLinks = Atomic(PlainLinks.unknown.rawValue)
 

@@ -5,6 +5,53 @@ internal import CKVORuntime
 extension KVOClass {
   func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
     let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
+    add(declarations, byHand: true)
+  }
+
+  /// Takes what the macro has generated of a class: `known`, which is this one, or a superclass that has the macro where this
+  /// one has not. Of that what this one has said otherwise is taken.
+  func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>, by known: KVOClass) {
+    var declarations = declared.withoutImpossibleKeys(of: name)
+    KVOClass.lock.withLock {
+      if known === self {
+        preparation.generated.merge(declarations)
+      } else {
+        let there = known.preparation.generated
+        declarations.accessors = [:]
+        declarations.toMany = [:]
+        declarations.validators = [:]
+        declarations.automatic = declarations.automatic.filter {
+          there.automatic[$0.key] != $0.value
+        }
+        declarations.dependencies = declarations.dependencies.filter {
+          there.dependencies[$0.key] != $0.value
+        }
+      }
+    }
+    add(declarations)
+  }
+
+  // A key has one declaration: another kind by hand leaves nothing of what was generated. Returns the keys whose
+  // dependencies have gone.
+  private func withdraw(generatedFor keys: Set<String>) -> Set<String> {
+    let generated = preparation.generated
+    let new = keys.subtracting(preparation.declaredByHand)
+    preparation.declaredByHand.formUnion(keys)
+    for key in new {
+      if let accessors = generated.accessors[key],
+        preparation.declared.accessors[key] === accessors
+      {
+        preparation.declared.accessors[key] = nil
+      }
+      if generated.toMany[key] != nil { preparation.declared.toMany[key] = nil }
+      if let paths = generated.dependencies[key] {
+        preparation.declared.dependencies[key]?.subtract(paths)
+      }
+    }
+    return new.intersection(generated.dependencies.keys)
+  }
+
+  private func add<Root: KVOObject>(_ declarations: KeyDeclarations<Root>, byHand: Bool = false) {
     let keyPaths = declarations.accessors.compactMap { key, accessors in
       accessors.keyPath.map { (key, $0) }
     }
@@ -13,21 +60,19 @@ extension KVOClass {
         _ = KVOClass.declaredGetters.insert(.of(key), at: getter)
       }
     }
+    let declared = Set(declarations.accessors.keys).union(declarations.toMany.keys)
+    // At once: a class in use is asked by other threads, for which a key is declared all the time.
     let isInUse = KVOClass.lock.withLock {
-      preparation.declared.accessors.merge(declarations.accessors) { $1 }
-      preparation.declared.automatic.merge(declarations.automatic) { $1 }
-      preparation.declared.toMany.merge(declarations.toMany) { $1 }
-      preparation.declared.validators.merge(declarations.validators) { $1 }
-      preparation.declared.dependencies.merge(declarations.dependencies) { $0.union($1) }
-      forget(declarations.automatic.keys, declarations.dependencies.keys)
-      let keys = Set(declarations.accessors.keys).union(declarations.automatic.keys)
-      refresh(keys.union(declarations.toMany.keys))
+      let withdrawn = byHand ? withdraw(generatedFor: declared) : []
+      preparation.declared.merge(declarations)
+      forget(declarations.automatic.keys, withdrawn.union(declarations.dependencies.keys))
+      refresh(declared.union(declarations.automatic.keys))
       if !keyPaths.isEmpty { forgetKeyPaths() }
       return preparation.isComplete
     }
     if isInUse { hintAtUnknownKeys(of: declarations) }
     // Not under the lock: properties are read. What is tracked goes by the declared keys, too.
-    guard isInUse, !declarations.dependencies.isEmpty || !keyPaths.isEmpty else { return }
+    guard isInUse, !declared.isEmpty || !declarations.dependencies.isEmpty else { return }
     kvo_class_forget_dependencies(cClass)
   }
 
@@ -69,13 +114,16 @@ extension KVOClass {
     }
   }
 
-  /// Declared accessors that go by a key path.
+  /// Declared accessors that go by a key path: of a class before those of its superclass, those by hand first, each in
+  /// the order in which they were declared.
   var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).flatMap { known in
-        known.preparation.declared.accessors.compactMap { key, accessors in
-          accessors.keyPath.map { (key, $0) }
-        }
+        let generated = known.preparation.generated.accessors
+        return known.preparation.declared.accessors.filter { $0.value.keyPath != nil }
+          .map { key, accessors in (key, accessors, generated[key] === accessors) }
+          .sorted { ($0.2 ? 1 : 0, $0.1.number) < ($1.2 ? 1 : 0, $1.1.number) }
+          .map { key, accessors, _ in (key, accessors.keyPath!) }
       }
     }
   }
@@ -92,6 +140,7 @@ extension KVOClass {
   private func forget(_ automatic: some Sequence<String>, _ derived: some Sequence<String>) {
     for key in automatic { preparation.automatic[key] = nil }
     for key in derived { preparation.affecting[key] = nil }
+    preparation.declarations += 1
     for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
   }
 
@@ -119,6 +168,15 @@ extension KVOClass {
 }
 
 extension KeyDeclarations {
+  /// Dependencies add up; of the rest, what is said later goes.
+  fileprivate mutating func merge<Other>(_ other: KeyDeclarations<Other>) {
+    accessors.merge(other.accessors) { $1 }
+    automatic.merge(other.automatic) { $1 }
+    toMany.merge(other.toMany) { $1 }
+    validators.merge(other.validators) { $1 }
+    dependencies.merge(other.dependencies) { $0.union($1) }
+  }
+
   /// What is declared without values of records that come too late: the objects that there are have no room
   /// for them. What is there already stays.
   fileprivate func withoutLateValues(of known: KVOClass) -> Self {

@@ -38,12 +38,16 @@ extension KVOClass {
   // What no class function adds to is not kept twice: with very many keys that is memory.
   private func affecting(_ key: String) -> Set<String> {
     guard MethodOverride.affects(type) else { return declaredDependencies(key) }
-    if let known = KVOClass.lock.withLock({ preparation.affecting[key] }) { return known }
+    let (known, declarations) = KVOClass.lock.withLock {
+      (preparation.affecting[key], preparation.declarations)
+    }
+    if let known { return known }
     // Not under the lock: another caller need not wait for what the class does there.
     let answer = type.keyPathsForValuesAffectingValue(forKey: key)
     return KVOClass.lock.withLock {
       if let known = preparation.affecting[key] { return known }
-      preparation.affecting[key] = answer
+      // What is declared meanwhile is not in the answer: it is good for this once.
+      if preparation.declarations == declarations { preparation.affecting[key] = answer }
       return answer
     }
   }

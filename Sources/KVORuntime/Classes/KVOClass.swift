@@ -44,6 +44,10 @@ final class KVOClass: @unchecked Sendable {
 
   struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
+    /// What of that the macro has generated, as it did: what is declared by hand takes its place.
+    var generated = KeyDeclarations<KVOObject>()
+    /// The keys that are declared by hand, and of which nothing generated is left.
+    var declaredByHand: Set<String> = []
     /// What the class has said of automatic notification: it is asked once per key.
     var automatic: [String: Bool] = [:]
     /// Storage of `@Observed` properties that no metadata tells of.
@@ -54,6 +58,8 @@ final class KVOClass: @unchecked Sendable {
     var keyPaths: [String: AnyKeyPath] = [:]
     /// What the class has answered of the key paths that affect a key, and what of that by key path.
     var affecting: [String: Set<String>] = [:]
+    /// How often something has been declared: an answer from before may be wrong.
+    var declarations = 0
     var affectingKeyPaths: [String: Set<AnyKeyPath>] = [:]
     var automaticByKeyPath: [String: Bool] = [:]
     var accessesFields = true
@@ -69,7 +75,7 @@ final class KVOClass: @unchecked Sendable {
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
     hasRoomless = fields.contains { $0.isObserved && !$0.type.hasRoom }
     lacksFields = superclass.map { $0.lacksFields || Field.areMissing(from: type) } ?? false
-    cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? Binding.root
+    cClass = superclass.map { KVOClass.derive(type, from: $0) } ?? CoreBinding.root
   }
 }
 
@@ -159,7 +165,7 @@ extension KVOClass {
       made = kvo_class_create(className(of: type), superclass.cClass, size, $0)
       return made == nil ? $0.pointee.status : .KVO_OK
     }
-    guard let made, Binding.addCodingHooks(to: made, of: type) == .KVO_OK else {
+    guard let made, CoreBinding.addCodingHooks(to: made, of: type) == .KVO_OK else {
       KVODiagnostics.stop(error?.text ?? "")
     }
     return made

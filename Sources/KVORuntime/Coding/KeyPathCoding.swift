@@ -71,7 +71,7 @@ enum KeyPathCoding {
     ) -> kvo_status
   ) throws -> Any? {
     // Elements may be the first objects of Swift's that the core sees.
-    _ = Binding.root
+    _ = CoreBinding.root
     var value = kvo_value()
     try keyPath.withKey(className) { text in
       try ThrownError.passing(keyPath, of: className) { body(text, &value, $0) }

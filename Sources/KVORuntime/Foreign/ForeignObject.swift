@@ -199,7 +199,7 @@ extension ForeignObject {
   /// What Swift sees of an object that the C runtime shows: a Swift object as itself, one of C
   /// retained.
   static func swiftValue(of header: UnsafeMutablePointer<kvo_object>) -> AnyObject {
-    kvo_class_is_subclass_of(kvo_class_of(header), Binding.root)
+    kvo_class_is_subclass_of(kvo_class_of(header), CoreBinding.root)
       ? KVOObject.at(header) : ForeignObject(OpaquePointer(header))
   }
 }

@@ -44,6 +44,7 @@ public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable
   /// The key as a string.
   public var name: String { KeyName.of(interned: interned).string }
 
+  /// Whether both name the same key.
   @inlinable
   public static func == (left: Self, right: Self) -> Bool { left.interned == right.interned }
 

@@ -21,10 +21,12 @@
 /// is no stored property (`insertObject(_:in<Key>At:)` …).
 ///
 /// ``KVOIgnored()`` leaves a property out. Constants, lazy properties, and those that have another wrapper are not observed.
-/// The properties of a class of an actor are observed, and their keys are those of a class without the macro. What can't be
-/// done is said at its line.
+/// What can't be done is said at its line.
+///
+/// In a class of an actor (`@MainActor`), by its own word, its superclass's or its module's, key-value coding calls getters and
+/// setters on the thread that asks: ask on the actor.
 @attached(memberAttribute)
-@attached(member, names: named(_registerProperties))
+@attached(member, names: named(_registerProperties), named(_declareProperties))
 public macro KVO() = #externalMacro(module: "KVOMacros", type: "KVOMacro")
 
 /// Leaves a property out of what ``KVO()`` does to its class.

@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
 // The root class: its two words for the C core (`ObjectHeader`), key-value coding with the hooks that classes
-// override, observing by string, changes by hand. `Binding` tells the core how such objects live.
+// override, observing by string, changes by hand. `CoreBinding` tells the core how such objects live.
 
 /// The root of observable classes: subclass it and mark properties `@Observed`.
 ///
@@ -31,9 +31,11 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Whether this object counts as the same as another. Identity, unless a subclass says otherwise.
   open func isEqual(_ other: KVOObject) -> Bool { self === other }
 
-  /// Must agree with `isEqual(_:)`.
+  /// Feeds a hasher with what tells the object from others. An override must agree with `isEqual(_:)`.
   open func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
+  /// Whether two objects are equal: what `a.isEqual(b)` answers, which a subclass may override. Unless one
+  /// does, an object is equal to itself alone.
   public static func == (a: KVOObject, b: KVOObject) -> Bool { a.isEqual(b) }
 
   /// The object's stored properties, those of each class in a mirror of its own, `@Observed` ones under
@@ -205,7 +207,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   open class func registerKeys() {}
 
   /// What the macro `@KVO` has generated for a class: the declarations of its properties, and of what its methods say of
-  /// keys. Called as `registerKeys` is, before that, whose declarations of the same keys win.
+  /// keys. Called as `registerKeys` is, before that, whose declarations of the same keys win. It calls
+  /// `_declareKeys`, and not super, which has been asked.
   open class func _registerProperties() {}
 
   /// Whether plain stored properties answer by key. Asked once per class.

@@ -65,7 +65,7 @@ extension KVOObject {
   /// The header, for calls of the core that may come first: it asks the binding for the class of an
   /// object that nobody observes.
   var boundHeader: UnsafeMutablePointer<kvo_object> {
-    _ = Binding.root
+    _ = CoreBinding.root
     return header
   }
 

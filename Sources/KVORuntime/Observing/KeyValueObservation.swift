@@ -72,6 +72,7 @@ class ObservationEnd {
 
 /// A token equals itself alone: tokens may be kept in a set.
 extension KeyValueObservation: Hashable {
+  /// Whether both are the same token.
   public static func == (a: KeyValueObservation, b: KeyValueObservation) -> Bool { a === b }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -88,7 +88,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
   }
 
   final func change<R>(
-    _ part: @autoclosure () -> Part<Stored>, _ body: (inout Stored) -> R
+    _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
   ) -> R {
     let isTold = isKey && kvo_binding_is_observed(object.header)
     let frame = isTold ? part().announce(object.header, name) : nil
@@ -138,7 +138,9 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
-  ) -> R { change(.members(kind, goes: goes(), comes: comes()), body) }
+  ) -> R {
+    change(.members(kind, goes: goes().map { .of($0) }, comes: comes().map { .of($0) }), body)
+  }
 
   func set(_ contents: Contents) { exchange(for: contents) }
 
@@ -164,70 +166,34 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   func change<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
-  ) -> R { change(.elements(kind, indexes())) { update(&$0, body) } }
+  ) -> R { change(.elements(kind, indexes())) { $0.update(empty, body) } }
 
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
   ) -> R {
-    change(.members(kind, goes: goes().map(Optional.some), comes: comes().map(Optional.some))) {
-      update(&$0, body)
+    func part() -> ToManyChange {
+      .members(
+        kind, goes: goes().map { .of(Optional($0)) }, comes: comes().map { .of(Optional($0)) })
     }
+    return change(part()) { $0.update(empty, body) }
   }
 
   func set(_ contents: Contents) { exchange(for: contents) }
 
-  func prepare(_ body: (inout Contents) -> Void) { access { update(&$0, body) } }
-
-  // Taken out, so that the collection has no second owner while it is changed.
-  private func update<R>(_ stored: inout Contents?, _ body: (inout Contents) -> R) -> R {
-    let wasNil = stored == nil
-    var contents = stored.take() ?? empty
-    defer { stored = wasNil && contents.isEmpty ? nil : contents }
-    return body(&contents)
-  }
+  func prepare(_ body: (inout Contents) -> Void) { access { $0.update(empty, body) } }
 }
 
-/// A change of a property, or of some elements, in terms of the property's type.
-enum Part<Stored> {
-  case elements(KeyValueChange, RangeSet<Int>)
-  case members(KeyValueChange, goes: Stored?, comes: Stored?)
-  case whole
-
-  /// Opens the change; nil if nobody observes the key.
-  func announce(_ header: UnsafeMutablePointer<kvo_object>, _ name: KeyName) -> OpaquePointer? {
-    switch self {
-    case .elements(let kind, let indexes):
-      return withIndexSet(indexes) {
-        var part = kvo_part()
-        part.kind = KVORuntime.kind(kind, at: $0)
-        part.indexes = $0
-        return kvo_uniform_will_part(header, name.interned, &part)
-      }
-    case .whole:
-      var part = kvo_part()
-      part.kind = .KVO_SETTING
-      return kvo_uniform_will_part(header, name.interned, &part)
-    case .members(let kind, let goes, let comes):
-      return withValue(of: goes) { goes in
-        withValue(of: comes) { comes in
-          var part = kvo_part()
-          part.kind = kind.cKind
-          part.goes = goes
-          part.comes = comes
-          return kvo_uniform_will_part(header, name.interned, &part)
-        }
-      }
-    }
-  }
-
-  private func withValue<R>(
-    of members: Stored?, _ body: (UnsafePointer<kvo_value>?) -> R
-  ) -> R {
-    guard let members else { return body(nil) }
-    var value = kvo_value.of(members)
-    defer { kvo_value_destroy(&value) }
-    return withUnsafePointer(to: &value) { body($0) }
+extension Optional where Wrapped: Collection {
+  /// Changes the collection, or an empty one, which stands in for nil and takes its place once something is in it.
+  // Taken out, so that the collection has no second owner while it is changed.
+  mutating func update<R>(
+    _ empty: Wrapped, _ body: (inout Wrapped) throws -> R
+  ) rethrows -> R {
+    let wasNil = self == nil
+    var contents = take() ?? empty
+    defer { self = wasNil && contents.isEmpty ? nil : contents }
+    return try body(&contents)
   }
 }
 

@@ -133,17 +133,12 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     _ = try place.key.change(kind, at: indexes) { try update(body) }
   }
 
-  // An optional's value is taken out, so that it has no second owner while it is changed.
   private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {
     try place.write { address in
       guard isOptional else {
         return try body(&address.assumingMemoryBound(to: [Element].self).pointee)
       }
-      let stored = address.assumingMemoryBound(to: [Element]?.self)
-      let wasNil = stored.pointee == nil
-      var elements = stored.pointee.take() ?? []
-      defer { stored.pointee = wasNil && elements.isEmpty ? nil : elements }
-      return try body(&elements)
+      return try address.assumingMemoryBound(to: [Element]?.self).pointee.update([], body)
     }
   }
 }

@@ -73,47 +73,20 @@ struct ToManyKey {
   /// Runs a body as one change of elements at indexes, which comes to nothing if the body throws.
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> R
-  ) rethrows -> R {
-    try tell(body) { header in
-      withIndexSet(indexes) {
-        var part = kvo_part()
-        part.kind = KVORuntime.kind(kind, at: $0)
-        part.indexes = $0
-        return kvo_uniform_will_part(header, name.interned, &part)
-      }
-    }
-  }
+  ) rethrows -> R { try tell(.elements(kind, indexes), body) }
 
   /// Runs a body as one change of the whole collection, which comes to nothing if the body throws.
-  func changeWhole<R>(_ body: () throws -> R) rethrows -> R {
-    try tell(body) {
-      var part = kvo_part()
-      part.kind = .KVO_SETTING
-      return kvo_uniform_will_part($0, name.interned, &part)
-    }
-  }
+  func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try tell(.whole, body) }
 
   /// Runs a body as one change of a set of which it is known what comes and goes.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
     _ body: () throws -> R
   ) rethrows -> R {
-    try tell(body) { header in
-      var (goes, comes) = (goes(), comes())
-      defer {
-        kvo_value_destroy(&goes)
-        kvo_value_destroy(&comes)
-      }
-      return withUnsafePointer(to: &goes) { goes in
-        withUnsafePointer(to: &comes) { comes in
-          var part = kvo_part()
-          part.kind = kind.cKind
-          part.goes = kind == .insertion ? nil : goes
-          part.comes = kind == .removal ? nil : comes
-          return kvo_uniform_will_part(header, name.interned, &part)
-        }
-      }
-    }
+    try tell(
+      .members(
+        kind, goes: kind == .insertion ? nil : goes(), comes: kind == .removal ? nil : comes()),
+      body)
   }
 
   /// Runs a body as one change of a set. What came and went is found by comparing.
@@ -121,24 +94,12 @@ struct ToManyKey {
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
     _ body: () throws -> R
-  ) rethrows -> R {
-    try tell(body) { header in
-      var members = members()
-      defer { kvo_value_destroy(&members) }
-      return withUnsafePointer(to: &members) {
-        var part = kvo_part()
-        part.kind = mutation.kind.cKind
-        part.set_mutation = mutation.cMutation
-        part.members = $0
-        return kvo_uniform_will_part(header, name.interned, &part)
-      }
-    }
-  }
+  ) rethrows -> R { try tell(.mutation(mutation, members()), body) }
 
   private func tell<R>(
-    _ body: () throws -> R, _ will: (UnsafeMutablePointer<kvo_object>) -> OpaquePointer?
+    _ part: @autoclosure () -> ToManyChange, _ body: () throws -> R
   ) rethrows -> R {
-    let frame = kvo_binding_is_observed(object.header) ? will(object.header) : nil
+    let frame = kvo_binding_is_observed(object.header) ? part().announce(object.header, name) : nil
     do {
       let result = try body()
       closeChange(frame, of: object.header, name)

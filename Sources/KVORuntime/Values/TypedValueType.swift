@@ -113,8 +113,21 @@ final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Se
   }
 }
 
+/// What another value is in: to key-value coding it is what is inside.
+class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    (any(at: address) as? any CoreObject)?.coreHeader
+  }
+
+  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
+
+  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    CoreValue.make(of: any(at: address), into: value)
+  }
+}
+
 /// `Any`, `AnyObject` or any protocol's: what it is shows when it is looked at.
-final class ExistentialValueType<T>: TypedValueType<T>, @unchecked Sendable {
+final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
   init() { super.init([.object, .wrapper]) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
@@ -127,34 +140,14 @@ final class ExistentialValueType<T>: TypedValueType<T>, @unchecked Sendable {
     func open<Content>(_ type: Content.Type) -> Any { value as! Content }
     return _openExistential(type(of: value) as Any.Type, do: open)
   }
-
-  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
-    (any(at: address) as? any CoreObject)?.coreHeader
-  }
-
-  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
-
-  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
-    CoreValue.make(of: any(at: address), into: value)
-  }
 }
 
-/// What a set of anything has: to key-value coding it is what is inside.
-private final class AnyHashableValueType: TypedValueType<AnyHashable>, @unchecked Sendable {
+/// What a set of anything has.
+private final class AnyHashableValueType: WrapperValueType<AnyHashable>, @unchecked Sendable {
   init() { super.init(Self.ownAbilities.union([.object, .wrapper])) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
     flattened(address.assumingMemoryBound(to: AnyHashable.self).pointee.base)
-  }
-
-  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
-    (any(at: address) as? any CoreObject)?.coreHeader
-  }
-
-  override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
-
-  override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
-    CoreValue.make(of: any(at: address), into: value)
   }
 }
 

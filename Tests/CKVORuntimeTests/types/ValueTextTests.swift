@@ -60,6 +60,14 @@ import Testing
     crew.end()
   }
 
+  @Test("what a change has no value for is described like nil, at any capacity")
+  func noText() {
+    for capacity in 0...5 {
+      let (text, length) = described(nil, capacity: capacity)
+      #expect(length == 3 && text == String("nil".prefix(max(capacity - 1, 0))))
+    }
+  }
+
   @Test("an object is described by its class, a type without a description by its name")
   func otherText() {
     let crew = Crew()
@@ -115,7 +123,7 @@ private func description(of key: String, in object: CObject) -> String? {
 }
 
 private func described(
-  _ value: UnsafePointer<kvo_value>, capacity: Int = 200
+  _ value: UnsafePointer<kvo_value>?, capacity: Int = 200
 ) -> (text: String, length: Int) {
   var buffer = [CChar](repeating: 0, count: capacity + 1)
   let length = kvo_value_describe(value, &buffer, capacity)

@@ -24,14 +24,14 @@ import Testing
     firm.mutableSet(\.tags).formUnion(["x"])
     #expect(
       try texts(log) == [
-        #"Firm.name: setting "" -> "A""#,
-        #"Firm.note: setting nil -> "n""#,
-        #"Firm.note: setting "n" -> nil"#,
-        "Firm.figures: insertion at 0..<3 nil -> [5, 6, 7]",
-        "Firm.figures: removal at 1..<2 [6] -> nil",
-        "Firm.figures: replacement at 0..<1 [5] -> [9]",
-        "Firm.figures: setting [9, 7] -> []",
-        #"Firm.tags: insertion nil -> Set(["x"])"#,
+        #"Firm#1.name: setting "" -> "A""#,
+        #"Firm#1.note: setting nil -> "n""#,
+        #"Firm#1.note: setting "n" -> nil"#,
+        "Firm#1.figures: insertion at 0..<3 nil -> [5, 6, 7]",
+        "Firm#1.figures: removal at 1..<2 [6] -> nil",
+        "Firm#1.figures: replacement at 0..<1 [5] -> [9]",
+        "Firm#1.figures: setting [9, 7] -> []",
+        #"Firm#1.tags: insertion nil -> Set(["x"])"#,
       ])
     #expect(log.count == 8 && log.firstPosition == 0)
     let record = log[3]
@@ -69,6 +69,21 @@ import Testing
       told == [
         "b.salary", "-.boss", "c.reports", "d.salary", "-.team", "e.salary", "-.boss", "d.salary",
         "b.boss",
+      ])
+  }
+
+  @Test("N1: a record's text names its object by class and, if it has one, number")
+  func names() throws {
+    firm.staff = [Clerk("a"), Clerk("b")]
+    firm.team = [Clerk("c")]
+    let log = try Firm.recorded(firm)
+    for clerk in firm.staff + firm.team { clerk.salary = 1 }
+    firm.boss = Clerk("d")
+    firm.boss?.salary = 2
+    let names = try log.records().map { $0.description.prefix { $0 != ":" } }
+    #expect(
+      names == [
+        "Clerk#2.salary", "Clerk#3.salary", "Clerk.salary", "Firm#1.boss", "Clerk#4.salary",
       ])
   }
 
@@ -180,10 +195,10 @@ import Testing
     }
     #expect(
       try texts(log) == [
-        "Firm.figures: insertion at 0..<1 nil -> [1]",
-        "Firm.figures: insertion at 1..<2 nil -> [2]",
-        #"Firm.name: setting "" -> "x""#, #"Firm.note: setting nil -> "first""#,
-        #"Firm.name: setting "x" -> "u""#,
+        "Firm#1.figures: insertion at 0..<1 nil -> [1]",
+        "Firm#1.figures: insertion at 1..<2 nil -> [2]",
+        #"Firm#1.name: setting "" -> "x""#, #"Firm#1.note: setting nil -> "first""#,
+        #"Firm#1.name: setting "x" -> "u""#,
       ])
     let groups = Set(try log.records().map(\.group))
     #expect(groups.count == 3)
@@ -279,15 +294,15 @@ import Testing
     let log = try Firm.recorded(firm)
     log.withGroup {
       for text in ["a", "ab", "abc"] { firm.name = text }
-      #expect((try? texts(log)) == [#"Firm.name: setting "" -> "abc""#])
+      #expect((try? texts(log)) == [#"Firm#1.name: setting "" -> "abc""#])
       firm.name = "abcd"
       firm.note = "n"
       firm.name = "e"
     }
     #expect(
       try texts(log) == [
-        #"Firm.name: setting "" -> "abc""#, #"Firm.name: setting "abc" -> "abcd""#,
-        #"Firm.note: setting nil -> "n""#, #"Firm.name: setting "abcd" -> "e""#,
+        #"Firm#1.name: setting "" -> "abc""#, #"Firm#1.name: setting "abc" -> "abcd""#,
+        #"Firm#1.note: setting nil -> "n""#, #"Firm#1.name: setting "abcd" -> "e""#,
       ])
     try log.undo()
     #expect(firm.name == "" && firm.note == nil)

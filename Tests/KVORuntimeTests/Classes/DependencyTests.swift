@@ -47,6 +47,15 @@ import Testing
     #expect(log.take() == ["full new Ada (Lady) King", "greeting new Hello Ada (Lady) King!"])
   }
 
+  @Test("F1: what is declared while the class says what affects a key is not lost")
+  func meanwhile() throws {
+    let (object, log) = (Interrupted(), Recorder())
+    try log.observe(object, "sum", .new, as: "sum")
+    object.a = 1
+    object.b = 2
+    #expect(log.take() == ["sum new 1", "sum new 3"])
+  }
+
   @Test("F1: a dependency that is declared while objects are observed")
   func late() throws {
     let (object, log) = (Late(), Recorder())
@@ -347,5 +356,24 @@ private final class Reader: Tracked {
       keys.computed("byPath", \.byPath)
       keys.computed("ofEngine", \.ofEngine)
     }
+  }
+}
+
+private final class Interrupted: Tracked {
+  @Observed var a = 0
+  @Observed var b = 0
+  var sum: Int { a + b }
+  private nonisolated(unsafe) static var isDeclared = false
+
+  override class func registerKeys() {
+    declareKeys { $0.computed("sum", \Interrupted.sum, affectedBy: ["a"]) }
+  }
+  override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    let answer = super.keyPathsForValuesAffectingValue(forKey: key)
+    if key == "sum", !isDeclared {
+      isDeclared = true
+      declareKeys { $0.dependency("sum", on: ["b"]) }
+    }
+    return answer
   }
 }

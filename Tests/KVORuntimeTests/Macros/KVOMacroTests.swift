@@ -135,6 +135,62 @@ import Testing
     #expect(keyValueError { try object.setValue(1, forKey: "renamed") } != nil)
   }
 
+  @Test("Q2: and still wins once subclasses are used, by the macro or not, that declare other keys")
+  func byHandOfSuperclass() throws {
+    let object = DeclaredHere()
+    #expect(try object.value(forKey: "count") as? Int == 10)
+    for subclass in [DeclaredByMacro(), DeclaredByHand()] {
+      #expect(try subclass.value(forKey: "count") as? Int == 10)
+      #expect(try object.value(forKey: "count") as? Int == 10)
+    }
+  }
+
+  @Test("Q2: so does one of another kind, or with other dependencies, or under another key")
+  func byHandOtherwise() throws {
+    let object = DeclaredOtherwise()
+    #expect(try object.value(forKeyPath: "items.@count") as? Int == 3)
+    #expect(try object.value(forKeyPath: "items.@sum.self") as? Int == 3)
+    try object.setValue(["x", "y"], forKey: "songs")
+    try object.mutableArrayValue(forKey: "songs").insert("z", at: 0)
+    #expect(object.songs == Array(repeating: "by hand", count: 3) && object.inserted == 0)
+    try log.observe(object, "sum", [.new], as: "sum")
+    object.a = 1
+    object.b = 2
+    #expect(log.take() == ["sum new 3"])
+    #expect(DeclaredOtherwise.key(of: \.size) == "extent")
+    log.observe(object, \.size, [.new], as: "size")
+    object.withChange(forKey: "extent") {}
+    #expect(log.take() == ["size new 1"])
+  }
+
+  @Test("Q2 B4: so does one that comes late, for objects that are observed")
+  func byHandLate() throws {
+    let object = DeclaredLate()
+    try log.observe(object, "sum", [.new], as: "sum")
+    object.a = 1
+    #expect(log.take() == ["sum new 2"])
+    DeclaredLate.declareKeys { $0.accessors("sum", get: { _ in 5 }) }
+    object.a = 2
+    #expect(try object.value(forKey: "sum") as? Int == 5)
+    #expect(log.take() == [])
+    let tracked = DeclaredLate()
+    try log.observe(tracked, "twice", [.new], as: "twice")
+    tracked.a = 1
+    #expect(log.take() == ["twice new 2"])
+    DeclaredLate.declareKeys { $0.accessors("twice", get: { _ in 5 }) }
+    tracked.a = 2
+    #expect(log.take() == [])
+  }
+
+  @Test("Q2: of what has gone a subclass without the macro gets nothing back")
+  func byHandInherited() throws {
+    let object = DeclaredBelow()
+    try log.observe(object, "sum", [.new], as: "sum")
+    object.a = 1
+    object.b = 2
+    #expect(log.take() == ["sum new 3"])
+  }
+
   @Test("Q2: of plain links of one type each is told of its own changes")
   func links() throws {
     let pair = Pair()
@@ -172,15 +228,6 @@ import Testing
     crate.content = ""
     #expect(log.take() == ["local new 3", "inner new 4", "crate new false"])
     #expect(try local.value(forKey: "hidden") as? Int == 2)
-  }
-
-  @Test("Q2: a class of the main actor has keys by what is stored, and is observed")
-  @MainActor func actors() throws {
-    let panel = Panel()
-    log.observe(panel, \.title, [.new])
-    panel.title = "u"
-    try panel.setValue("v", forKey: "title")
-    #expect(log.take() == ["a new u", "a new v"])
   }
 
   @Test("Q5: a setter that is bracketed as the warning says tells once, by assignment and by key")

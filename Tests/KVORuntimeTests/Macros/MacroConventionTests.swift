@@ -15,6 +15,30 @@ import Testing
     #expect(Album.keyPathsForValuesAffectingValue(forKey: "credits") == ["artist"])
   }
 
+  @Test("Q4: a subclass without the macro answers for itself, and its superclass as before")
+  func overridden() throws {
+    let (album, single) = (Album(), Single())
+    try log.observe(single, "label", [.new], as: "single")
+    try log.observe(album, "label", [.new], as: "album")
+    for each in [album, single] {
+      log.observe(each, \.artist, [.new], as: "artist")
+      log.observe(each, \.year, [.new], as: "year")
+      each.year = 2000
+      each.artist = "B"
+    }
+    let told = log.take().sorted()
+    #expect(
+      told
+        == [
+          "album new B 2000", "artist new B", "single new A 2000",
+          "year new 2000",
+        ].sorted())
+    #expect(!Album.automaticallyNotifiesObservers(forKey: "year"))
+    #expect(Single.automaticallyNotifiesObservers(forKey: "year"))
+    #expect(!Single.automaticallyNotifiesObservers(forKey: "artist"))
+    #expect(Album.automaticallyNotifiesObservers(forKey: "artist"))
+  }
+
   @Test("Q4: a key whose method says so does not notify by itself")
   func automatic() throws {
     let album = Album()

@@ -87,10 +87,61 @@ final class Raft: Boat {
   }
 }
 
+/// A declaration by hand, and subclasses whose `registerKeys` declare other keys.
+@KVO class DeclaredHere: KVOObject {
+  var count = 1
+  override class func registerKeys() {
+    declareKeys { $0.accessors("count", get: { $0.count * 10 }) }
+  }
+}
+@KVO final class DeclaredByMacro: DeclaredHere {
+  var more = 1
+  override class func registerKeys() { declareKeys { $0.accessors("twice", get: { $0.more * 2 }) } }
+}
+final class DeclaredByHand: DeclaredHere {
+  override class func registerKeys() { declareKeys { $0.accessors("one", get: { _ in 1 }) } }
+}
+
+/// Declarations by hand beside what the macro would say of the same keys.
+@KVO class DeclaredOtherwise: KVOObject {
+  var items: [Int] { [7] }
+  @KVOIgnored var songs: [String] = []
+  @KVOIgnored var inserted = 0
+  var a = 0
+  var b = 0
+  var sum: Int { a + b }
+  var size: Int { 1 }
+
+  class func keyPathsForValuesAffectingSum() -> Set<String> { ["a"] }
+  func insertObject(_ song: String, inSongsAt index: Int) { inserted += 1 }
+  func removeObject(fromSongsAt index: Int) {}
+
+  override class func registerKeys() {
+    declareKeys { keys in
+      keys.orderedToMany("items", count: { _ in 3 }, element: { _, index in index })
+      keys.accessors(
+        "songs", get: { $0.songs },
+        set: { object, songs in object.songs = songs.map { _ in "by hand" } })
+      keys.computed("sum", \.sum, affectedBy: ["b"])
+      keys.computed("extent", \.size)
+      keys.computed("another", \.size)
+    }
+  }
+}
+
+final class DeclaredBelow: DeclaredOtherwise {}
+
+@KVO final class DeclaredLate: KVOObject {
+  var a = 0
+  var sum: Int { a + 1 }
+  var twice: Int { a * 2 }
+  class func keyPathsForValuesAffectingSum() -> Set<String> { ["a"] }
+}
+
 struct Song: Hashable { var title: String }
 
 /// Methods by conventions.
-@KVO final class Album: KVOObject {
+@KVO class Album: KVOObject {
   var artist = "A"
   var year = 1999
   var label: String { "\(artist) \(year)" }
@@ -102,6 +153,7 @@ struct Song: Hashable { var title: String }
   class func keyPathsForValuesAffectingLabel() -> Set<String> { ["artist"] }
   static func keyPathsForValuesAffectingCredits() -> Set<String> { ["artist"] }
   class func automaticallyNotifiesObserversOfYear() -> Bool { false }
+  class func automaticallyNotifiesObserversOfArtist() -> Bool { true }
   func validateArtist(_ value: inout String?) throws {
     guard let name = value, !name.isEmpty else { throw AlbumError.noArtist }
     value = name.uppercased()
@@ -135,6 +187,13 @@ struct Song: Hashable { var title: String }
   func removeObject(fromTracksAt index: Int) { mutableArray(\.tracks).remove(at: index) }
 }
 
+/// Without the macro, with other answers.
+final class Single: Album {
+  override class func keyPathsForValuesAffectingLabel() -> Set<String> { ["artist", "year"] }
+  override class func automaticallyNotifiesObserversOfYear() -> Bool { true }
+  override class func automaticallyNotifiesObserversOfArtist() -> Bool { false }
+}
+
 enum AlbumError: Error { case noArtist }
 
 @KVO class Crate<Content: Equatable>: KVOObject {
@@ -159,10 +218,6 @@ enum Outer {
   var `class` = 1
   var get = 3
   var weak = 4
-}
-
-@MainActor @KVO final class Panel: KVOObject {
-  var title = "t"
 }
 
 /// What `@Observed` by hand makes, for comparison.

@@ -55,3 +55,9 @@ open class PairBox<First, Second>: Box<First> {
 open class ViewModel: KVOObject {
   @Observed open var title = ""
 }
+
+@MainActor @KVO
+open class Screen: KVOObject {
+  open var title = "" { didSet { if title.isEmpty { title = "untitled" } } }
+  open var heading: String { title + "!" }
+}

@@ -1,5 +1,6 @@
 import KVORuntime
 import Model
+import Panels
 
 /// Each way of changing each sort of property.
 func properties() {
@@ -143,9 +144,30 @@ func lifetimes() {
   print("valid: \(token?.isValid ?? true), observed: \(account.isObserved(forKey: "balance"))")
 }
 
-/// A class of the main actor.
+/// On the actor of its superclass, which is of another module.
+@KVO final class Display: Screen {
+  var depth = 1 { didSet { if depth < 0 { depth = 0 } } }
+  override var title: String { didSet { show(depth: depth) } }
+  private func show(depth: Int) { print("\(heading) \(depth)") }
+}
+
+/// Of which some members are on an actor, as those of its superclass.
+@KVO final class Sheet: Panel {
+  var area: Int { width * height }
+  private var height = 2
+}
+
+/// Classes of the main actor.
 @MainActor
-func isolation() {
+func isolation() throws {
+  let (display, sheet) = (Display(), Sheet())
+  try display.setValue(-1, forKey: "depth")
+  try display.setValue("", forKey: "title")
+  let area = try sheet.observe(keyPath: "area", options: [.new]) { show("area", $1) }
+  try sheet.setValue(3, forKey: "width")
+  try sheet.setValue("", forKey: "title")
+  print(try sheet.value(forKey: "heading") ?? "none", Display.key(of: \.heading))
+  area.invalidate()
   let model = ViewModel()
   let token = model.observe(\.title, options: [.old, .new]) { show("title", $1) }
   model.title = "Accounts"

@@ -17,7 +17,7 @@ func everything() throws {
   try coding()
   try contexts()
   lifetimes()
-  isolation()
+  try isolation()
 }
 
 func show<Value>(_ name: String, _ change: KeyValueObservedChange<Value>) {

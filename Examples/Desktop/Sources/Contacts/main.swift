@@ -36,7 +36,7 @@ bindings += [
 ]
 
 let window = Window(
-  "Contact", width: 420,
+  "Contact", width: 400,
   Stack(
     .column, spacing: 16, margin: 20,
     [

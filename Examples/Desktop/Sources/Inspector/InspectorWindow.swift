@@ -12,7 +12,7 @@ public final class InspectorWindow {
   private var observations: [String: KeyValueObservation] = [:]
   private let window: Window
 
-  private static let shownLines = 12
+  private static let shownLines = 15
 
   /// - Parameter object: kept until the inspector goes.
   public init(_ object: KVOObject) {
@@ -27,7 +27,7 @@ public final class InspectorWindow {
     }
     self.rows = rows
     window = Window(
-      "Inspector: \(type(of: object))", width: 480, height: 460,
+      "Inspector: \(type(of: object))", width: 400, height: 580,
       Stack(
         .column, spacing: 12, margin: 16,
         [Grid(cells), InspectorWindow.heading("changes"), Scroller(log, height: 160)]))
@@ -65,7 +65,7 @@ public final class InspectorWindow {
   private static func text(_ value: Any?) -> String {
     switch value {
     case nil: "nil"
-    case let number as Double: "\((number * 100).rounded() / 100)"
+    case let number as Double: "\((number * 1000).rounded() / 1000)"
     case let value?: "\(value)"
     }
   }

@@ -39,7 +39,7 @@ let bindings = [
 ]
 
 let window = Window(
-  "Lab colour explorer", width: 460,
+  "Lab colour explorer", width: 400, height: 580,
   Stack(
     .column, spacing: 16, margin: 20,
     [

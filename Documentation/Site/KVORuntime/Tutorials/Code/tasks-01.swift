@@ -14,7 +14,10 @@ final class List: KVOObject {
     mutableArray(\.tasks).append(task)
   }
 
-  var text: String { tasks.map { ($0.isDone ? "✓" : "·") + $0.title }.joined(separator: " ") }
+  var text: String {
+    let lines = tasks.map { ($0.isDone ? "✓" : "·") + $0.title }
+    return lines.joined(separator: " ")
+  }
 }
 
 let list = List()

@@ -14,7 +14,10 @@ final class List: KVOObject {
     mutableArray(\.tasks).append(task)
   }
 
-  var text: String { tasks.map { ($0.isDone ? "✓" : "·") + $0.title }.joined(separator: " ") }
+  var text: String {
+    let lines = tasks.map { ($0.isDone ? "✓" : "·") + $0.title }
+    return lines.joined(separator: " ")
+  }
 }
 
 let list = List()
@@ -24,7 +27,9 @@ let log = try ChangeLog(
   .keys(of: Task.self, \.title, \.isDone))
 list.add("milk")
 list.tasks[0].isDone = true
-let token = list.observe(\.tasks) { list, _ in print("now there are", list.tasks.count) }
+let token = list.observe(\.tasks) { list, _ in
+  print("now there are", list.tasks.count)
+}
 while try log.undo() { print("undone: [\(list.text)]") }
 while try log.redo() { print("redone: [\(list.text)]") }
 withExtendedLifetime(token) {}

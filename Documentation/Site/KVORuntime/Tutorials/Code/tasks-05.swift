@@ -15,7 +15,10 @@ final class List: KVOObject {
     mutableArray(\.tasks).append(task)
   }
 
-  var text: String { tasks.map { ($0.isDone ? "✓" : "·") + $0.title }.joined(separator: " ") }
+  var text: String {
+    let lines = tasks.map { ($0.isDone ? "✓" : "·") + $0.title }
+    return lines.joined(separator: " ")
+  }
 }
 
 func log(of list: List) throws -> ChangeLog {
@@ -34,6 +37,7 @@ here.tasks[0].isDone = true
 let data = try JSONEncoder().encode(changes.transcript())
 
 let decoder = JSONDecoder()
-decoder.userInfo[ChangeLog.userInfoKey] = copy  // whose classes tell of the values' types
+// The copy's classes tell of the values' types.
+decoder.userInfo[ChangeLog.userInfoKey] = copy
 try copy.apply(decoder.decode(ChangeLog.Transcript.self, from: data))
 print(there.text)

@@ -3,7 +3,7 @@ internal import CSwiftRuntime
 
 /// What the C core is told about Swift's objects, once: how they are held, described and notified,
 /// and how the class of an unobserved one is found.
-enum Binding {
+enum CoreBinding {
   /// The core's class of `KVOObject`.
   // A kvo_class is used by the core's own rules on any thread, and lives for ever.
   nonisolated(unsafe) static let root: OpaquePointer = {

@@ -3,7 +3,7 @@
 // steps alone would have led to, which the observers have seen before and let be.
 
 /// The making of some changes.
-final class GroupPerformance {
+final class GroupReplay {
   private let log: ChangeLog
   private var steps: [ChangeStep] = []
   /// What has happened to any key, in order.
@@ -34,7 +34,7 @@ final class GroupPerformance {
       for step in steps { try perform(step) }
       try settle { try setRight($0) }
     } catch {
-      let back = GroupPerformance(log)
+      let back = GroupReplay(log)
       // Of these keys what they were is what comes of all, backwards.
       back.happened = happened
       for key in disturbed.values.sorted(by: { $0.order < $1.order }) { back.disturb(key.place) }

@@ -1,0 +1,2 @@
+// GTK, for Swift.
+#include <gtk/gtk.h>

@@ -1,0 +1,154 @@
+/// The edits of `NSNull`, which stands for nil there in changes and in values by key, and here in what JSON gives only.
+/// "The edits", 7, of MovingOver.
+import SwiftSource
+
+extension Mover {
+  var usesJSON: Bool { tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" } }
+
+  mutating func moveNull(_ index: Int) {
+    // What has been moved already means that of JSON.
+    if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
+    guard index > 1, tokens[index - 1].isWord("is") else {
+      if tokens[index + 1].is("(") {
+        find(index, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
+      }
+      return
+    }
+    if tokens.contains(where: { $0.text == "JSONSerialization" }) {
+      find(
+        index, "nil is an NSNull in JSON, and nowhere else",
+        "test for nil where it is a value by key")
+    } else if tokens[index - 2].isWord("case"), let subject = subject(ofCase: index - 2),
+      let isOptional = isOptional(subject)
+    {
+      let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
+      replace(index - 1..<index + 1, by: pattern)
+    } else if isOfDictionary(index - 2) {
+      replace(index - 1..<index + 1, by: "== nil")
+    } else {
+      find(
+        index, "nil is no NSNull here, so this is never true",
+        "test for nil: if let value = …, case Optional<Any>.none = value")
+    }
+  }
+
+  /// What a pattern is compared with: of `switch value {` and of `if case … = value {`. Nil where it is a pattern of
+  /// something else, as of a loop.
+  private func subject(ofCase index: Int) -> Range<Int>? {
+    if tokens[index + 3].is("=") {
+      var end = index + 4
+      while !tokens[end].is("{"), !tokens[end].is(","), !tokens[end].isWord("else"),
+        tokens[end].kind != .endOfFile
+      {
+        end = file.partner[end].map { $0 > end ? $0 + 1 : end + 1 } ?? end + 1
+      }
+      return index + 4..<end
+    }
+    guard
+      tokens[index + 3].is(":") || tokens[index + 3].is(",") || tokens[index + 3].isWord("where"),
+      index > 0, !["for", "if", "guard", "while", ","].contains(tokens[index - 1].text),
+      let brace = file.enclosing[index], tokens[brace].is("{")
+    else { return nil }
+    let head = head(ofBlock: brace)
+    return tokens[head].isWord("switch") ? head + 1..<brace : nil
+  }
+
+  /// The first token of what opens a block: `func`, `if`, `switch`. The brace itself where nothing does.
+  private func head(ofBlock brace: Int) -> Int {
+    var first = brace
+    while first > 0 {
+      let before = tokens[first - 1]
+      if before.is("{") || before.is("}") || before.is(";") { break }
+      first -= 1
+      if let open = file.partner[first], open < first { first = open }
+      if file.isStatementStart(first) { break }
+    }
+    return first
+  }
+
+  /// Whether a value is optional, as far as the source shows it: what a change has for a key is, and then nil is in it.
+  private func isOptional(_ value: Range<Int>, before limit: Int? = nil) -> Bool? {
+    guard let last = value.last else { return nil }
+    if tokens[last].is("!") { return false }
+    if tokens[last].is("]"), let open = file.partner[last], open > 0 {
+      let isKey = tokens[open + 1].is(".") && tokens[open + 2].text.hasSuffix("Key")
+      return isKey || tokens[open - 1].is("?") ? true : nil
+    }
+    guard value.count == 1 else { return nil }
+    return isOptional(tokens[last].name, before: min(last, limit ?? last))
+  }
+
+  /// The same of a variable, as it is declared in the blocks around a place, the nearest first.
+  private func isOptional(_ name: String, before place: Int) -> Bool? {
+    var (index, block) = (place - 1, file.enclosing[place])
+    while index >= 0 {
+      if let open = file.partner[index], open < index {
+        index = open - 1
+        continue
+      }
+      if index == block {
+        // The head of the block: a function's parameters, or what an `if let` binds.
+        let first = head(ofBlock: index)
+        for place in first..<index where tokens[place].name == name {
+          if let known = declared(at: place, in: first..<index) { return known.isOptional }
+        }
+        let isFunction = tokens[first..<index].contains { $0.isWord("func") || $0.isWord("init") }
+        if isFunction { return nil }
+        block = file.enclosing[index]
+        index = first - 1
+        continue
+      }
+      if tokens[index].name == name, let known = declared(at: index, in: 0..<place) {
+        return known.isOptional
+      }
+      index -= 1
+    }
+    return nil
+  }
+
+  /// What a declaration says, if a name is one: nothing of a loop's variable, or of a closure's parameter.
+  private func declared(at index: Int, in range: Range<Int>) -> (isOptional: Bool?, Void)? {
+    let next = tokens[index + 1]
+    if next.is(":"), tokens[index + 2].isWord("Any") {
+      return (tokens[index + 3].is("?"), ())
+    }
+    guard index > range.lowerBound else { return next.isWord("in") ? (nil, ()) : nil }
+    if next.isWord("in") || tokens[index - 1].isWord("for") || tokens[index - 1].isWord("case") {
+      return (nil, ())
+    }
+    guard tokens[index - 1].isWord("let") || tokens[index - 1].isWord("var") else { return nil }
+    if isBound(index - 1) { return (false, ()) }
+    guard next.is("=") else { return (nil, ()) }
+    return (isOptional(statement(from: index + 2), before: index - 1), ())
+  }
+
+  /// Whether `if let` and the like make it not optional.
+  private func isBound(_ keyword: Int) -> Bool {
+    keyword > 0 && ["if", "guard", "while", ","].contains(tokens[keyword - 1].text)
+  }
+
+  private func statement(from start: Int) -> Range<Int> {
+    var end = start
+    while !file.isStatementStart(end) || end == start, !tokens[end].is(";"), !tokens[end].is("}"),
+      tokens[end].kind != .endOfFile
+    {
+      end = file.partner[end].map { $0 > end ? $0 + 1 : end + 1 } ?? end + 1
+    }
+    return start..<end
+  }
+
+  /// Whether a value comes of `dictionaryWithValues`, whose values are optional: `values["name"]!`.
+  private func isOfDictionary(_ last: Int) -> Bool {
+    guard last > 0, tokens[last].text == "!", tokens[last - 1].is("]"),
+      let open = file.partner[last - 1],
+      open > 0, tokens[open - 1].kind == .identifier
+    else { return false }
+    let name = tokens[open - 1].text
+    return tokens.indices.contains { index in
+      tokens[index].text == name && tokens[index + 1].is("=")
+        && (index + 2..<min(index + 8, tokens.count)).contains {
+          tokens[$0].text == "dictionaryWithValues"
+        }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+internal import CKVORuntime
+
+// How the C core is told what a change does to a to-many key, by a handle or by a proxy (H5).
+
+/// A change of a to-many key, or of some of its elements.
+enum ToManyChange {
+  case elements(KeyValueChange, RangeSet<Int>)
+  /// Which members go and come, of the key's own type; nil where none do.
+  case members(KeyValueChange, goes: kvo_value?, comes: kvo_value?)
+  /// What a set is changed with, of the key's own type. What goes and comes is found by comparing.
+  case mutation(KeyValueSetMutation, kvo_value)
+  case whole
+
+  /// Opens the change, and ends the values; nil if nobody observes the key.
+  func announce(_ header: UnsafeMutablePointer<kvo_object>, _ name: KeyName) -> OpaquePointer? {
+    var part = kvo_part()
+    switch self {
+    case .elements(let kind, let indexes):
+      return withIndexSet(indexes) {
+        part.kind = KVORuntime.kind(kind, at: $0)
+        part.indexes = $0
+        return kvo_uniform_will_part(header, name.interned, &part)
+      }
+    case .members(let kind, let goes, let comes):
+      part.kind = kind.cKind
+      return withValue(goes) { goes in
+        withValue(comes) { comes in
+          (part.goes, part.comes) = (goes, comes)
+          return kvo_uniform_will_part(header, name.interned, &part)
+        }
+      }
+    case .mutation(let mutation, let members):
+      part.kind = mutation.kind.cKind
+      part.set_mutation = mutation.cMutation
+      return withValue(members) {
+        part.members = $0
+        return kvo_uniform_will_part(header, name.interned, &part)
+      }
+    case .whole:
+      part.kind = .KVO_SETTING
+      return kvo_uniform_will_part(header, name.interned, &part)
+    }
+  }
+
+  private func withValue<R>(
+    _ value: kvo_value?, _ body: (UnsafePointer<kvo_value>?) -> R
+  ) -> R {
+    guard var value else { return body(nil) }
+    defer { kvo_value_destroy(&value) }
+    return withUnsafePointer(to: &value) { body($0) }
+  }
+}

@@ -1,0 +1,14 @@
+// warns: MacroTellsTwice.swift:6:7: warning: @KVO: setting "level" tells its observers twice: by hand, and since "_level", which it sets and reads, is observed; mark "_level" @KVOIgnored, or leave out what is told by hand.
+import KVORuntime
+
+@KVO class Tank: KVOObject {
+  private var _level = 0
+  var level: Int {
+    get { _level }
+    set {
+      willChangeValue(forKey: "level")
+      _level = newValue
+      didChangeValue(forKey: "level")
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+@testable import KVOExpansion
+
+/// What is said of computed properties' setters: that they tell nobody, or twice.
+@Suite struct SetterCheckTests {
+  @Test(
+    "Q5: a computed property whose setter tells nobody is warned of, and no other is",
+    arguments: [
+      ("let model = M()\nvar x: Int { get { model.i } set { model.i = newValue } }", true),
+      ("let model = M()\nvar x: Int { get { model.i } set(new) { self.model.i = new } }", true),
+      ("@KVOIgnored var raw = 1\nvar x: Int { get { raw } set { raw = newValue } }", true),
+      ("let m = M()\nvar x: Int { get { m[0] } set { m[0] += newValue } }", true),
+      (
+        "let model = M()\n@KVOTracked var x: Int { get { model.i } set { model.i = newValue } }",
+        false
+      ),
+      (
+        "let model = M()\n@KVOIgnored var x: Int { get { model.i } set { model.i = newValue } }",
+        false
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { withChange(of: \\.x) { model.i = newValue } } }",
+        false
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { willChangeValue(forKey: \"x\"); model.i = newValue } }",
+        false
+      ),
+      ("var model = M()\nvar x: Int { get { 1 } set { model.i = newValue } }", false),
+      (
+        "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; y = 2 } }",
+        false
+      ),
+      ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; changed() } }", false),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; inherited = 1 } }", false
+      ),
+      ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue * y } }", true),
+      (
+        "let model = M()\nvar y = [1]\nvar x: Int { get { 1 } set { model.i = newValue; y.append(2) } }",
+        false
+      ),
+      (
+        "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; swap(&y) } }",
+        false
+      ),
+      ("let store = M()\nvar x: Int { get { 1 } set { store.update(newValue) } }", false),
+      ("let lock = M()\nvar x: Int { get { 1 } set { lock.withLock { $0 = newValue } } }", false),
+      ("var x: Int { get { 1 } set { } }", false), ("var x: Int { 1 }", false),
+      (
+        "let model = M()\noverride var x: Int { get { 1 } set { super.x = newValue; model.i = 1 } }",
+        false
+      ),
+    ])
+  func setters(_ body: String, _ isWarned: Bool) {
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    #expect(
+      messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") } == isWarned
+    )
+    #expect(messages.count == (isWarned ? 1 : 0))
+  }
+
+  @Test(
+    "Q5 E3: a setter that tells by hand of what tells by itself is warned of, with a mend, and no other is",
+    arguments: [
+      ("willChangeValue(forKey: \"c\"); _c = newValue; didChangeValue(forKey: \"c\")", "_c", true),
+      ("if _c != newValue { withChange(of: \\.c) { self._c = newValue } }", "_c", true),
+      ("withChange(of: \\A.c) { _c += newValue }", "self._c + 1", true),
+      ("withChange(forKey: \"c\") { _c = newValue }", "other", false),
+      ("withChange(forKey: \"d\") { _c = newValue }", "_c", false),
+      ("withChange(forKey: \"c\") { other = newValue }", "_c", false),
+      ("withChange(forKey: \"c\") { model._c = newValue }", "_c", false),
+      ("withChange(forKey: \"c\") { _c.x = newValue }", "_c.x", false),
+      ("withChange(forKey: \"c\") { other = newValue & _c }", "_c", false),
+      ("withChange(forKey: \"c\") { let _c = newValue; other = _c }", "_c", false),
+      ("withChange(forKey: \"c\") { f(&_c) }", "_c", true),
+      ("_c = newValue", "_c", false),
+    ])
+  func toldTwice(_ setter: String, _ getter: String, _ isWarned: Bool) {
+    let other = "@KVOIgnored var other = 1"
+    let property = "var c: Int { get { \(getter) } set { \(setter) } }"
+    let source = "@KVO class A: B { private var _c = 1; \(other); let model = M(); \(property) }"
+    let diagnostics = Asking.expand("KVOMacro", "member", source).1
+    let told = diagnostics.filter {
+      $0["message"]?.string?.contains("setting \"c\" tells its observers twice") == true
+    }
+    #expect(told.count == (isWarned ? 1 : 0))
+    guard case .array(let fixes)? = told.first?["fixIts"] else { return }
+    let mended = Asking.apply(fixes[0], to: source)
+    #expect(mended.contains("{ @KVOIgnored private var _c = 1;"))
+    #expect(!Asking.messages(mended).contains { $0.contains("twice") })
+  }
+
+  @Test(
+    "Q5 E3: where the class says what affects the key, or another property would tell no more, nothing is mended",
+    arguments: [
+      ("class func keyPathsForValuesAffectingC() -> Set<String> { [] }", false),
+      ("override class func registerKeys() {}", false),
+      ("class func automaticallyNotifiesObserversOf_c() -> Bool { false }", false),
+      ("class func automaticallyNotifiesObserversOfC() -> Bool { false }", true),
+      ("var d: Int { _c }", true), ("@KVOIgnored var e: Int { 1 }", true),
+    ])
+  func toldTwiceOtherwise(_ member: String, _ isWarned: Bool) {
+    let setter = "withChange(forKey: \"c\") { _c = newValue }"
+    let source =
+      "@KVO class A: B { var _c = 1; var c: Int { get { _c } set { \(setter) } }; \(member) }"
+    let told = Asking.expand("KVOMacro", "member", source).1.filter {
+      $0["message"]?.string?.contains("tells its observers twice") == true
+    }
+    #expect(told.count == (isWarned ? 1 : 0))
+    guard isWarned, case .array(let fixes)? = told[0]["fixIts"] else { return }
+    #expect(fixes.isEmpty == member.contains("{ _c }"))
+  }
+
+  @Test("Q5: the warning has two mends: a bracket around what the setter does, and a mark")
+  func mended() {
+    let source =
+      "@KVO class A: B { let m = M(); var x: Int { get { m.i } set { m.i = newValue } } }"
+    let fix = Asking.expand("KVOMacro", "member", source).1[0]["fixIts"]
+    guard case .array(let fixes)? = fix, fixes.count == 2 else {
+      Issue.record("there is nothing to mend it by")
+      return
+    }
+    #expect(
+      Asking.apply(fixes[0], to: source).contains(
+        "set { withChange(of: \\.x) { m.i = newValue } }"))
+    #expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
+  }
+}

@@ -1,0 +1,150 @@
+"""Tells what is wrong with how a page looks: in wide and narrow windows, on light and dark ground.
+
+A page is wrong if a hero's icon is cut off or lies beneath the title; if a title in the list beside it is cut off, or lies
+over the next one; if a word in code is broken at a hyphen; if what is wider than its place, a listing or a
+table, shows no scroll bar; if the whole page can be scrolled sideways; if words are hardly told from their ground; or
+if it names another language than its own.
+"""
+
+# (width of the window, colour scheme), as many as find different things.
+VIEWS = ((1280, "light"), (400, "light"), (1280, "dark"))
+HEIGHT = 800
+# Of the luminances of words and ground. WCAG wants 3 for large letters; below that nobody reads at ease.
+CONTRAST = 3
+# Characters of a word in code that is not to be broken: as in Theme/site.js.
+LONGEST = 24
+
+LOOK = r"""([contrast, longest]) => {
+  const found = []
+  const named = element => `${element.tagName.toLowerCase()}.${[...element.classList].join('.')}`
+  const box = element => element.getBoundingClientRect()
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+  const visible = element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+  const lines = element => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return [...range.getClientRects()]
+  }
+
+  // Heroes
+  for (const hero of document.querySelectorAll('.documentation-hero')) {
+    for (const icon of hero.querySelectorAll('.background-icon')) {
+      const drawn = box(icon.querySelector('img, svg') ?? icon), around = box(hero)
+      if (!visible(icon)) continue
+      if (drawn.top < around.top || drawn.bottom > around.bottom || drawn.right > around.right) found.push('the icon is cut off')
+      const words = [...hero.querySelectorAll('.title, .abstract, .eyebrow')].flatMap(lines)
+      if (words.some(line => meet(line, drawn))) found.push('the icon lies beneath the title')
+    }
+  }
+
+  // The list beside the page
+  // Rows that the renderer keeps for later wait far above the window, all at one place.
+  const isInSight = element => visible(element) && box(element).bottom > 0 && box(element).top < innerHeight
+  const titles = [...document.querySelectorAll('.navigator-card-item .leaf-link')].filter(isInSight)
+  for (const title of titles) {
+    const place = box(title.closest('.title-container')), text = lines(title)
+    if (title.scrollWidth > title.clientWidth + 1 && title.clientWidth) found.push(`a title in the list is cut off: ${title.innerText}`)
+    if (text.some(line => line.right > place.right + 1)) found.push(`a title in the list is cut off: ${title.innerText}`)
+  }
+  const rows = titles.map(title => box(title.closest('.navigator-card-item'))).sort((a, b) => a.top - b.top)
+  if (rows.some((row, i) => i && row.top < rows[i - 1].bottom - 1)) found.push('titles in the list lie over each other')
+
+  // Code in sentences
+  for (const code of document.querySelectorAll('main p code, main li code')) {
+    for (const node of code.querySelectorAll('*').length ? code.querySelectorAll('span') : [code]) {
+      for (const word of node.innerText.matchAll(/\S*-\S*/g)) {
+        const text = node.firstChild
+        if (text?.nodeType !== Node.TEXT_NODE || word[0].length > longest || !visible(node)) continue
+        const range = document.createRange()
+        range.setStart(text, word.index)
+        range.setEnd(text, word.index + word[0].length)
+        if (new Set([...range.getClientRects()].map(line => line.top)).size > 1) found.push(`code is broken at a hyphen: ${word[0]}`)
+      }
+    }
+  }
+
+  // What is wider than its place
+  const root = document.documentElement
+  if (root.scrollWidth > root.clientWidth) {
+    const beyond = [...document.querySelectorAll('main *')].find(element => box(element).right > root.clientWidth + 1)
+    found.push(`the page can be scrolled sideways: ${beyond ? named(beyond) : 'by what is not in its article'}`)
+  }
+  for (const element of document.querySelectorAll('main pre, main pre *, .code-listing, .code-listing *, .code-preview, .table-wrapper')) {
+    const style = getComputedStyle(element)
+    if (style.display === 'inline' || style.overflowX === 'visible' || !visible(element)) continue
+    if (element.scrollWidth <= element.clientWidth + 1 || element.clientWidth < 20) continue
+    const bar = element.offsetHeight - element.clientHeight - parseFloat(style.borderTopWidth) - parseFloat(style.borderBottomWidth)
+    if (bar < 6) found.push(`what is wide is cut off, without a scroll bar: ${named(element)}`)
+  }
+
+  // Words and their ground
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const drawn = new Map()
+  const colour = text => {
+    if (!drawn.has(text)) {
+      canvas.clearRect(0, 0, 1, 1)
+      canvas.fillStyle = text
+      canvas.fillRect(0, 0, 1, 1)
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data
+      drawn.set(text, [r, g, b, a / 255])
+    }
+    return drawn.get(text)
+  }
+  const over = (above, below) => above.slice(0, 3).map((value, i) => value * above[3] + below[i] * (1 - above[3]))
+  const ground = element => {
+    const layers = []
+    for (let at = element; at; at = at.parentElement) {
+      layers.push(colour(getComputedStyle(at).backgroundColor))
+      if (layers.at(-1)[3] === 1) break
+    }
+    return layers.reduceRight((below, above) => over(above, below), [255, 255, 255])
+  }
+  const luminance = rgb => {
+    const [r, g, b] = rgb.map(value => value / 255).map(value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const looked = new Set()
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement
+    if (!texts.currentNode.data.trim() || looked.has(element)) continue
+    looked.add(element)
+    if (!visible(element) || element.closest('[disabled], [hidden], [aria-hidden=true], script, style, noscript, option')) continue
+    const behind = ground(element)
+    const [dark, light] = [luminance(over(colour(getComputedStyle(element).color), behind)), luminance(behind)].sort((a, b) => a - b)
+    const ratio = (light + 0.05) / (dark + 0.05)
+    if (ratio < contrast) found.push(`hardly to be read, ${ratio.toFixed(1)}: ${named(element)} "${texts.currentNode.data.trim().slice(0, 30)}"`)
+  }
+  return [...new Set(found)]
+}"""
+
+# The renderer sets colours by script, after the window has told it of its scheme.
+SETTLED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done), 20)))"
+# In milliseconds: until the renderer has placed the rows of its list anew, in a window of another width.
+PLACED = 1000
+STILL = "* { transition: none !important; animation: none !important; }"
+LANGUAGE = "() => document.querySelector('.current-language')?.innerText.trim() ?? null"
+
+
+def language_of(path):
+    return "C" if path.startswith("/documentation/ckvoruntime") else "Swift"
+
+
+async def findings(tab, path):
+    """What is wrong with the page that a tab shows."""
+    language = await tab.evaluate(LANGUAGE)
+    if language not in (None, language_of(path)):
+        yield f"its language is called {language}"
+    await tab.add_style_tag(content=STILL)
+    for width, scheme in VIEWS:
+        await tab.set_viewport_size({"width": width, "height": HEIGHT})
+        await tab.emulate_media(color_scheme=scheme)
+        await tab.evaluate(SETTLED)
+        found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
+        if found:
+            await tab.wait_for_timeout(PLACED)
+            found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
+        for finding in found:
+            yield f"{finding} ({width}, {scheme})"
+    await tab.set_viewport_size({"width": VIEWS[0][0], "height": HEIGHT})
+    await tab.emulate_media(color_scheme=VIEWS[0][1])
