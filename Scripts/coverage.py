@@ -62,7 +62,7 @@ def line_counts(program, scratch):
     (scratch / "list").write_text("\n".join(profiles))
     relink.run(["llvm-profdata", "merge", "-sparse", f"@{scratch}/list", "-o", str(merged)])
     files = [str(path.resolve()) for path in relink.sources()]
-    files += [str(path.resolve()) for path in sorted(relink.LIBRARY.glob("internal/*.h"))]
+    files += [str(path.resolve()) for path in sorted(relink.LIBRARY.rglob("*.h"))]
     text = relink.run(
         ["llvm-cov", "export", "-format=lcov", "-instr-profile", str(merged), str(program), *files]
     )

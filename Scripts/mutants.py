@@ -21,8 +21,8 @@ compiled with delays at its atomic operations and locks (Tests/Chaos), many of t
 keeps other tests of the rule from ever ending, a line `** by TEXT` has only those run whose name has that
 text.
 
-A mutant's sources are compiled apart from the tree and linked with what the tests are linked with
-otherwise. Of the tests of that library, those run whose name has the rule as a word. One of them must
+A mutant's sources are compiled apart from the tree, and linked with the others of its library as a shared one,
+beside which the tests need not be linked again. Of the tests of that library, those run whose name has the rule as a word. One of them must
 fail or crash; none of them may without the mutant. That they take too long is no notice: a test that only
 waits tells nobody what is broken. With `--times` they run so often, and each time one must: a notice that
 depends on how threads meet is none. What is inlined into other modules (`@_transparent`,
@@ -132,7 +132,7 @@ def mutated_objects(mutant, build, folder):
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
         return relink.compile_swift_source(place, folder, build, mutant.library, tree)
-    changed = relink.sources(tree) if place.suffix == ".h" else [place]
+    changed = relink.using(place, tree) if place.suffix == ".h" else [place]
     options = relink.DELAYED if mutant.delays else []
     return {
         path.name: relink.compile_source(path, folder, *options, library=tree) for path in changed
@@ -244,25 +244,37 @@ def pattern_of(tests):
 
 
 class Suite:
-    """The tests of one library that name rules, which of them fail without a mutant, and the objects that
-    a mutant's take the place of."""
+    """The tests of one library that name rules, linked without it, which of them fail without a mutant, and the
+    objects that a mutant's take the place of."""
 
-    def __init__(self, program, library, rules, objects):
-        self.objects = objects
+    def __init__(self, build, library, rules, folder):
+        folder.mkdir(parents=True)
+        self.build, self.library, self.rules = build, library, rules
+        is_overlay = library == relink.OVERLAY
+        self.objects = relink.compile_overlay(folder / "overlay", build) if is_overlay else {}
+        self.program = build.link_without(library, self.objects, folder)
         self.module = library.name + "Tests"
-        self.names = names_of_tests(program, self.module)
-        self.rules = rules
+        self.names = names_of_tests(self.program, self.module)
 
-    def begin(self, program, aside):
+    def begin(self, aside):
         tests = {test for rule in self.rules for test in self.tests_of(rule)}
-        self.whole = aside.submit(run_tests, program, pattern_of(tests), TIMEOUT * len(self.rules))
+        self.whole = aside.submit(
+            run_tests, self.program, pattern_of(tests), TIMEOUT * len(self.rules)
+        )
+
+    def link(self, objects, folder, *others):
+        """The tests with these objects in place of the library's."""
+        self.build.link_shared(self.library, self.objects | objects, folder, *others)
+        program = folder / self.program.name
+        os.link(self.program, program)
+        return program
 
     @functools.cached_property
     def failing(self):
         """What fails without a mutant, which is found out beside them."""
         whole = self.whole.result()
         if whole.ending and not whole.failures:
-            sys.exit(f"without a mutant, {whole.ending}")
+            sys.exit(f"{self.module}: without a mutant, {whole.ending}")
         return set(whole.failures)
 
     @functools.cache
@@ -316,7 +328,7 @@ def examine(path, build, suites, scratch, times):
         pattern = pattern_of(suite.naming(mutant.rule, mutant.by))
         objects = mutated_objects(mutant, build, folder)
         delays = [str(relink.compile_delays(folder))] if mutant.delays else []
-        program = build.link(suite.objects | objects, folder, *delays)
+        program = suite.link(objects, folder, *delays)
         noticed, verdict = notices(program, pattern, suite, times)
     except (Wrong, relink.CommandFailed) as wrong:
         noticed, verdict = False, f"WRONG: {wrong}"
@@ -345,15 +357,11 @@ def suites_of(paths, build, scratch, aside):
     rules = {}
     for path in paths:
         rules.setdefault(library_of(path), set()).add(rule_of(path))
-    whole = scratch / "whole"
-    whole.mkdir(parents=True)
-    objects = {library: {} for library in rules}
-    if relink.OVERLAY in rules:
-        objects[relink.OVERLAY] = relink.compile_overlay(scratch / "overlay", build)
-    program = build.link(objects.get(relink.OVERLAY, {}), whole)
-    suites = {library: Suite(program, library, rules[library], objects[library]) for library in rules}
+    suites = {
+        library: Suite(build, library, rules[library], scratch / "without" / library.name) for library in rules
+    }
     for suite in suites.values():
-        suite.begin(program, aside)  # when all names are known: they are told in the same file
+        suite.begin(aside)
     return suites
 
 

@@ -5,7 +5,10 @@ Swift code serves all of them, and neither that build nor the tree is touched.
 """
 
 import concurrent.futures
+import functools
+import json
 import pathlib
+import re
 import subprocess
 
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
@@ -23,6 +26,7 @@ FLAGS += ["-fPIC", "-w", "-c"]
 CHAOS = pathlib.Path("Tests/Chaos")
 # With delays at atomic operations and locks; what a delay is comes from `compile_delays`.
 DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
+INCLUDE = re.compile(r'^#include "(?:.*/)?(.+)"$', re.M)
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-Onone", "-enable-testing"]
 
 
@@ -39,6 +43,20 @@ def run(command, **options):
 
 def sources(library=LIBRARY):
     return [*sorted(library.rglob("*.c")), *sorted(library.rglob("*.cpp"))]
+
+
+def using(header, tree):
+    """The sources in a copy of a library that include a header of it, perhaps by another one: they have names of
+    their own, wherever they lie."""
+    included = {
+        path: set(INCLUDE.findall(path.read_text()))
+        for path in [*tree.rglob("*.h"), *sources(tree)]
+    }
+    reached, last = set(), {header.name}
+    while last:
+        reached |= last
+        last = {path.name for path, names in included.items() if names & reached} - reached
+    return [path for path in sources(tree) if path.name in reached]
 
 
 def find(name):
@@ -102,6 +120,14 @@ def compile_swift_sources(chosen, into, build, library, tree):
     return objects
 
 
+@functools.cache
+def swift_beginning():
+    """What tells Swift's runtime of the types in a program or library that it is the beginning of."""
+    told = json.loads(run(["swiftc", "-print-target-info"]))
+    triple = told["target"]["triple"].split("-")[0]
+    return pathlib.Path(told["paths"]["runtimeResourcePath"]) / "linux" / triple / "swiftrt.o"
+
+
 class Build:
     """The package manager's build of the tests."""
 
@@ -114,18 +140,41 @@ class Build:
     def link(self, objects, folder, *options):
         """Links the tests with these objects, by the names of their sources, in place of the
         build's."""
+        return self.link_program([self.chosen(path, objects) for path in self.objects], folder, *options)
+
+    def link_without(self, library, objects, folder):
+        """Links the tests without one of the libraries, which lies beside them as a shared one, linked of these
+        objects: a hard link to the program takes the one that lies beside it."""
+        shared = self.link_shared(library, objects, folder)
+        libraries = folder / "libraries"  # that the library's objects ask for, besides the others'
+        run(["swift-autolink-extract", *self.objects_of(library), "-o", str(libraries)])
+        options = [str(shared), f"@{libraries}", "-Xlinker", "-rpath", "-Xlinker", "$ORIGIN"]
+        own = set(self.objects_of(library))
+        return self.link_program([path for path in self.objects if path not in own], folder, *options)
+
+    def link_shared(self, library, objects, folder, *others):
+        """Links one of the libraries as a shared one, with these objects in place of the build's, and others. What it
+        uses besides, the program has that loads it."""
+        shared = folder / f"lib{library.name}.so"
+        own = [str(self.chosen(path, objects)) for path in self.objects_of(library)]
+        beginning = [] if library == LIBRARY else [str(swift_beginning())]
+        command = ["clang++", "-shared", "-fuse-ld=lld", "-Wl,--threads=1,--strip-debug", f"-Wl,-soname,{shared.name}"]
+        run([*command, *beginning, *own, *others, "-o", str(shared)])
+        return shared
+
+    def objects_of(self, library):
+        """Those of the build; and with the C runtime's those of the tests' C sources, which use what it exports to
+        nobody else."""
+        folders = {library.name + ".build"} | ({"CFixtures.build"} if library == LIBRARY else set())
+        return [path for path in self.objects if not folders.isdisjoint(pathlib.Path(path).parts)]
+
+    def link_program(self, objects, folder, *options):
         listed = folder / "objects"
-        listed.write_text("".join(f"{self.chosen(path, objects)}\n" for path in self.objects))
+        listed.write_text("".join(f"{path}\n" for path in objects))
         program = folder / self.program.name
         command = ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
         command += ["-Xlinker", "--strip-debug", "-L", str(self.folder), "-lffi", "-lstdc++", *options]
-        command += [f"@{listed}", "-o", str(program)]
-        try:
-            run(command)
-        except CommandFailed:
-            # Seen once in some hundred links, two at a time: the libraries that the objects name
-            # were lost on the way, and found again. What is really missing is so a second time.
-            run(command)
+        run([*command, f"@{listed}", "-o", str(program)])
         return program
 
     @staticmethod
