@@ -45,7 +45,7 @@ def delayed_tests(build, scratch, mutant):
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = dict(pool.map(compile_one, relink.sources(tree)))
-    return build.link(objects, scratch, str(relink.compile_delays(scratch)))
+    return build.link({relink.LIBRARY: objects}, scratch, *relink.STRIPPED, str(relink.compile_delays(scratch)))
 
 
 def run_tests(program, seconds, seed, closures):

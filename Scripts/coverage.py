@@ -40,9 +40,8 @@ def instrumented_tests(build, scratch):
         objects = dict(pool.map(compile_one, relink.sources()))
     beginning = scratch / "beginning.c"
     beginning.write_text(BEGINNING)
-    return build.link(
-        objects, scratch, "-profile-generate", str(relink.compile_source(beginning, scratch))
-    )
+    options = ["-profile-generate", *relink.STRIPPED, str(relink.compile_source(beginning, scratch))]
+    return build.link({relink.LIBRARY: objects}, scratch, *options)
 
 
 def run_tests(program, scratch):

@@ -21,12 +21,17 @@ LIBRARIES = {
     "Testing": pathlib.Path("Sources/KVOTesting"),
     "Macro": pathlib.Path("Sources/KVOExpansion"),
 }
+# What the tests' own C sources are compiled to, which use what the C runtime exports to nobody else.
+FIXTURES = pathlib.Path("Tests/Support/Fixtures")
+SIGNATURES = pathlib.Path("Tests/Support/Signatures")
+TARGETS = {FIXTURES: "CFixtures", SIGNATURES: "SignatureFixtures"}  # others are called as their folders are
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
 FLAGS += ["-fPIC", "-w", "-c"]
 CHAOS = pathlib.Path("Tests/Chaos")
 # With delays at atomic operations and locks; what a delay is comes from `compile_delays`.
 DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
 INCLUDE = re.compile(r'^#include "(?:.*/)?(.+)"$', re.M)
+STRIPPED = ["-Xlinker", "--strip-debug"]
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-Onone", "-enable-testing"]
 
 
@@ -101,11 +106,22 @@ def compile_swift_source(source, into, build, library, tree):
 
 
 def compile_swift_sources(chosen, into, build, library, tree):
-    objects = {path.name: into / (path.name + ".o") for path in chosen}
+    """Those of some source files, by the sources' names. Each is compiled by itself."""
     sources = []
     for path in sorted(tree.rglob("*.swift")):
         sources += ["-primary-file", str(path)] if path in chosen else [str(path)]
-    maps = [build.folder / "CKVORuntime.build/module.modulemap"]
+    return compile_swift(library, sources, chosen, into, build)
+
+
+def compile_module(library, into, build, *options):
+    """The objects of all source files of a module, by the sources' names, compiled as a whole."""
+    paths = sorted(library.rglob("*.swift"))
+    return compile_swift(library, map(str, paths), paths, into, build, "-num-threads", "2", *options)
+
+
+def compile_swift(library, sources, chosen, into, build, *options):
+    objects = {path.name: into / (path.name + ".o") for path in chosen}
+    maps = [build.folder / f"{name}.build/module.modulemap" for name in ("CKVORuntime", "CFixtures")]
     maps += [pathlib.Path("Sources/CFFI/module.modulemap")]
     maps += [OVERLAY / "SwiftRuntime/module.modulemap"]
     modules = [] if library == OVERLAY else ["-I", str(build.folder / "Modules")]
@@ -114,18 +130,30 @@ def compile_swift_sources(chosen, into, build, library, tree):
         + ["-module-cache-path", str(build.folder / "RelinkModuleCache")]
         + ["-package-name", pathlib.Path.cwd().name.lower(), *modules]
         + [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
-        + ["-Xcc", f"-I{LIBRARY}/include"]
+        + [word for folder in (LIBRARY, FIXTURES) for word in ("-Xcc", f"-I{folder}/include")]
+        + [*macros(build), *options]
         + [word for target in objects.values() for word in ("-o", str(target))]
     )
     return objects
 
 
 @functools.cache
+def swift_resources():
+    """The folder of Swift's runtime, and the processor that it is for here."""
+    told = json.loads(run(["swiftc", "-print-target-info"]))
+    return pathlib.Path(told["paths"]["runtimeResourcePath"]), told["target"]["triple"].split("-")[0]
+
+
 def swift_beginning():
     """What tells Swift's runtime of the types in a program or library that it is the beginning of."""
-    told = json.loads(run(["swiftc", "-print-target-info"]))
-    triple = told["target"]["triple"].split("-")[0]
-    return pathlib.Path(told["paths"]["runtimeResourcePath"]) / "linux" / triple / "swiftrt.o"
+    folder, processor = swift_resources()
+    return folder / "linux" / processor / "swiftrt.o"
+
+
+def macros(build):
+    """Where the compiler finds those of Swift, of its tests, and of the package."""
+    plugins = ["-plugin-path", str(swift_resources()[0] / "host/plugins")]
+    return [*plugins, "-load-plugin-executable", f"{build.folder}/KVOMacros-tool#KVOMacros"]
 
 
 class Build:
@@ -138,7 +166,7 @@ class Build:
         self.objects = [line.strip().strip("'") for line in links.read_text().splitlines()]
 
     def link(self, objects, folder, *options):
-        """Links the tests with these objects, by the names of their sources, in place of the
+        """Links the tests with these objects, by libraries and the names of their sources, in place of the
         build's."""
         return self.link_program([self.chosen(path, objects) for path in self.objects], folder, *options)
 
@@ -150,13 +178,13 @@ class Build:
         run(["swift-autolink-extract", *self.objects_of(library), "-o", str(libraries)])
         options = [str(shared), f"@{libraries}", "-Xlinker", "-rpath", "-Xlinker", "$ORIGIN"]
         own = set(self.objects_of(library))
-        return self.link_program([path for path in self.objects if path not in own], folder, *options)
+        return self.link_program([path for path in self.objects if path not in own], folder, *STRIPPED, *options)
 
     def link_shared(self, library, objects, folder, *others):
         """Links one of the libraries as a shared one, with these objects in place of the build's, and others. What it
         uses besides, the program has that loads it."""
         shared = folder / f"lib{library.name}.so"
-        own = [str(self.chosen(path, objects)) for path in self.objects_of(library)]
+        own = [str(self.chosen(path, {library: objects})) for path in self.objects_of(library)]
         beginning = [] if library == LIBRARY else [str(swift_beginning())]
         command = ["clang++", "-shared", "-fuse-ld=lld", "-Wl,--threads=1,--strip-debug", f"-Wl,-soname,{shared.name}"]
         run([*command, *beginning, *own, *others, "-o", str(shared)])
@@ -165,21 +193,24 @@ class Build:
     def objects_of(self, library):
         """Those of the build; and with the C runtime's those of the tests' C sources, which use what it exports to
         nobody else."""
-        folders = {library.name + ".build"} | ({"CFixtures.build"} if library == LIBRARY else set())
-        return [path for path in self.objects if not folders.isdisjoint(pathlib.Path(path).parts)]
+        libraries = {library, FIXTURES} if library == LIBRARY else {library}
+        return [path for path in self.objects if any(is_of(path, one) for one in libraries)]
 
     def link_program(self, objects, folder, *options):
         listed = folder / "objects"
         listed.write_text("".join(f"{path}\n" for path in objects))
         program = folder / self.program.name
         command = ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
-        command += ["-Xlinker", "--strip-debug", "-L", str(self.folder), "-lffi", "-lstdc++", *options]
+        command += ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
         run([*command, f"@{listed}", "-o", str(program)])
         return program
 
     @staticmethod
     def chosen(path, objects):
-        path = pathlib.Path(path)
-        folders = {library.name + ".build" for library in LIBRARIES.values()}
-        is_library = not folders.isdisjoint(path.parts)
-        return objects.get(path.name.removesuffix(".o"), path) if is_library else path
+        name = pathlib.Path(path).name.removesuffix(".o")
+        return next((own[name] for library, own in objects.items() if is_of(path, library) and name in own), path)
+
+
+def is_of(path, library):
+    """Whether an object of the build is one of the library."""
+    return f"{TARGETS.get(library, library.name)}.build" in pathlib.Path(path).parts
