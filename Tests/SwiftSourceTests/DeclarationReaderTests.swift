@@ -70,6 +70,27 @@ import Testing
     #expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
   }
 
+  @Test(
+    "A member ends with its line, unless what the line ends with is unfinished",
+    arguments: [
+      ("var a: Set<Int>", 2), ("var a: Set<Int>?", 2), ("var a: Array<Int>!", 2),
+      ("let a: Dictionary<String, Array<Int>>", 2), ("var a: Optional<Int>?", 2),
+      ("var a: Optional<Array<Int>?>", 2), ("typealias A = Array<Array<Int>>", 2),
+      ("typealias A = Set<Set<Int>?>?", 2), ("let a = 0...", 2), ("let a = b!", 2),
+      ("let a = b++ // c", 2), ("func a() -> Array<Array<Int>>", 2), ("init(a: Int)", 2),
+      ("let a = b as? C<D>?", 2), ("let a = 1 + // b\n 2", 2),
+      ("var a: Int =", 1), ("let a = b +", 1), ("let a = b ??", 1), ("typealias A = B &", 1),
+      ("typealias A = B&", 1), ("func a() ->", 1), ("func a()->", 1), ("let a = b.", 1),
+      ("let a = b ?", 1),
+    ])
+  func lastOfLine(_ member: String, _ count: Int) {
+    for next in ["var next = 1", "class func next() {}", "private(set) weak var next: A?", "#next"]
+    {
+      var reader = DeclarationReader("class A {\n  \(member)\n  \(next)\n}")
+      #expect(reader.readType()?.members.count == count, "\(next)")
+    }
+  }
+
   @Test("In a source's tokens, declarations tell the places of what they are made of")
   func places() {
     let source = """

@@ -1,0 +1,113 @@
+/// Attributes and modifiers, and what else tells where a declaration begins.
+
+extension DeclarationReader {
+  mutating func readPrefix() -> ([Attribute], [String]) {
+    var attributes: [Attribute] = []
+    var modifiers: [String] = []
+    while !isAtEnd {
+      if self[index].is("@") {
+        attributes.append(readAttribute())
+      } else if isModifier(at: index) {
+        var text = self[index].text
+        index += 1
+        if self[index].is("("), Self.modifiersWithArgument.contains(text) {
+          let end = endOfGroup(from: index)
+          text += self.text(index..<end)
+          index = end
+        }
+        modifiers.append(text)
+      } else {
+        break
+      }
+    }
+    return (attributes, modifiers)
+  }
+
+  mutating func readAttribute() -> Attribute {
+    let offset = self[index].offset
+    index += 1
+    var name = self[index].name
+    index += 1
+    while let separator = separatorOfModule(at: index) {
+      name += "." + self[index + separator].name
+      index += separator + 1
+    }
+    if let end = endOfGenericArguments(from: index) { index = end }
+    if self[index].is("("), self[index].leadingTrivia.isEmpty {
+      index = endOfGroup(from: index)
+    }
+    return Attribute(name: name, offset: offset)
+  }
+
+  /// Of how many tokens what separates a module's name from a name in it is: a point, or two colons.
+  private func separatorOfModule(at index: Int) -> Int? {
+    guard self[index].leadingTrivia.isEmpty else { return nil }
+    if self[index].is(".") { return 1 }
+    return self[index].is(":") && self[index + 1].is(":") ? 2 : nil
+  }
+
+  private static let modifiersWithArgument: Set<String> = [
+    "public", "private", "fileprivate", "internal", "package", "open", "unowned", "nonisolated",
+  ]
+  private static let modifierKeywords: Set<String> = [
+    "public", "private", "fileprivate", "internal", "static",
+  ]
+  private static let modifierNames: Set<String> = [
+    "package", "open", "final", "override", "lazy", "weak", "unowned", "dynamic", "required",
+    "convenience", "optional", "indirect", "mutating", "nonmutating", "nonisolated", "isolated",
+    "distributed", "prefix", "postfix", "infix", "sending", "borrowing", "consuming",
+  ]
+  private static let declarationKeywords: Set<String> = [
+    "var", "let", "func", "init", "deinit", "subscript", "class", "struct", "enum", "extension",
+    "protocol", "typealias", "import", "case", "associatedtype", "operator", "precedencegroup",
+  ]
+
+  /// Whether a word is a modifier of a declaration.
+  // `class` before another word of a declaration is one; a name is one only before such a word.
+  public func isModifier(at index: Int) -> Bool {
+    let token = self[index]
+    if token.kind == .keyword {
+      if Self.modifierKeywords.contains(token.text) { return true }
+      return token.text == "class" && isWordOfDeclaration(at: index + 1)
+    }
+    guard token.kind == .identifier, Self.modifierNames.contains(token.text) else { return false }
+    let next = index + 1
+    return isWordOfDeclaration(at: next)
+      || self[next].is("(") && Self.modifiersWithArgument.contains(token.text)
+        && isWordOfDeclaration(at: endOfGroup(from: next))
+  }
+
+  private func isWordOfDeclaration(at index: Int) -> Bool {
+    guard index < tokens.count else { return false }
+    let token = self[index]
+    if token.is("@") { return true }
+    if token.kind == .keyword {
+      return Self.declarationKeywords.contains(token.text)
+        || Self.modifierKeywords.contains(token.text)
+    }
+    guard token.kind == .identifier else { return false }
+    return token.text == "actor" || isModifier(at: index)
+  }
+
+  /// Whether the token begins a line and can't go on with what stood before.
+  func beginsMember() -> Bool {
+    let token = self[index]
+    guard token.isFirstOnLine else { return false }
+    if token.kind == .directive || token.is("@") || token.is("}") { return true }
+    if goesOn(behind: index - 1) { return false }
+    if token.kind == .pound { return true }
+    if token.kind == .keyword, Self.declarationKeywords.contains(token.text) { return true }
+    return isModifier(at: index)
+      || token.kind == .identifier && token.text == "actor"
+        && self[index + 1].kind == .identifier
+  }
+
+  /// Whether what a line ends with is unfinished. An operator that touches what is before it is a postfix one there, as
+  /// Swift has it, and so are the marks and angles that a type ends in; but not those that only stand between two.
+  private func goesOn(behind index: Int) -> Bool {
+    let last = self[index]
+    if last.is(".") || last.is(",") || last.is(":") { return true }
+    guard last.kind == .operator else { return false }
+    return !last.leadingTrivia.isEmpty || ["=", "->", "&"].contains(last.text)
+  }
+}
