@@ -25,8 +25,9 @@ struct ObservableMember {
     var reader = DeclarationReader(request.source)
     guard let member = reader.readMember() else { return Expansion() }
     switch form(of: member) {
-    case .observed: return Expansion(source: "@Observed")
-    case .reference: return Expansion(source: "@KVOReference")
+    // By the module's name: the class, or its module, may have a type of the name itself.
+    case .observed: return Expansion(source: "@KVORuntime.Observed")
+    case .reference: return Expansion(source: "@KVORuntime.KVOReference")
     case .known, .none: return Expansion()
     }
   }

@@ -35,7 +35,7 @@ import Testing
       ("init() {}", ""), ("subscript(i: Int) -> Int { 1 }", ""), ("", ""), ("#if X", ""),
     ])
   func attributes(_ source: String, _ attribute: String) {
-    #expect(Asking.attribute(source) == attribute)
+    #expect(Asking.attribute(source) == attribute.replacing("@", with: "@KVORuntime."))
   }
 
   @Test(
@@ -75,6 +75,13 @@ import Testing
       (
         "var f: (Int, Int) -> Void = { _, _ in }\nvar g = f",
         ["keys.stored(\"f\", \\.f)", "keys.stored(\"g\", \\.g)"]
+      ),
+      (
+        "var x: Set<String>?\nvar y = 0.5 { didSet {} }\nvar z: Optional<Int>?\nvar w: Int { 1 }",
+        [
+          "keys.stored(\"x\", \\.x)", "keys.stored(\"y\", \\.y)", "keys.stored(\"z\", \\.z)",
+          "keys.computed(\"w\", \\.w)",
+        ]
       ),
       (
         "var x =\n  1 +\n  2\nvar y\n  : Int = 1",

@@ -230,6 +230,25 @@ import Testing
     #expect(try local.value(forKey: "hidden") as? Int == 2)
   }
 
+  @Test("Q2: members behind one that ends in an angle bracket or a mark are members like others")
+  func endings() throws {
+    let tune = Tune()
+    for key in ["volume", "percent", "loudness"] { try log.observe(tune, key, [.new], as: key) }
+    try tune.setValue(7.0, forKey: "volume")
+    #expect(tune.volume == 1)
+    #expect(Set(log.take()) == ["volume new 1.0", "percent new 100", "loudness new 11"])
+  }
+
+  @Test("Q1 Q3: a class that has a type of the wrapper's name is observed like others")
+  func shadowing() throws {
+    let object = Shadowing()
+    try log.observe(object, "value", [.new], as: "value")
+    try log.observe(object, "owner.name", [.new], as: "owner")
+    object.value = 2
+    object.owner = log.keep(Sailor("Ada"))
+    #expect(log.take() == ["value new 2", "owner new Ada"])
+  }
+
   @Test("Q5: a setter that is bracketed as the warning says tells once, by assignment and by key")
   func bracketed() throws {
     let facade = Facade()

@@ -220,6 +220,26 @@ enum Outer {
   var weak = 4
 }
 
+/// Members that end in what could go on.
+@KVO final class Tune: KVOObject {
+  var tags: Set<String>?
+  var volume = 0.5 { didSet { if volume > 1 { volume = 1 } } }
+  var rating: Range<Int>?
+  var percent: Int { Int(volume * 100) }
+  @KVOIgnored private var raw: Set<Range<Int>> = []
+  typealias Ranges = Set<Range<Int>>
+  class func keyPathsForValuesAffectingLoudness() -> Set<String> { ["volume"] }
+  var loudness: Int { 11 }
+}
+
+/// A class with a type of the wrapper's name.
+@KVO final class Shadowing: KVOObject {
+  struct Observed {}
+  struct KVOReference {}
+  var value = 1
+  weak var owner: Sailor?
+}
+
 /// What `@Observed` by hand makes, for comparison.
 final class Handmade: KVOObject {
   @Observed var a = 1
