@@ -102,6 +102,21 @@ import Testing
       ])
   }
 
+  @Test("Q3 J2: weak and unowned properties of a class by the macro are no hint, since they tell")
+  func references() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      let harbour = Sailor("Port")
+      let boat = Boat(harbour)
+      for key in ["captain", "harbour", "captain.name", "captainName"] {
+        try boat.observe(keyPath: key) { _, _ in }.invalidate()
+      }
+      boat.observe(\.captain) { _, _ in }.invalidate()
+      withExtendedLifetime(harbour) { KVODiagnostics.hint = nil }
+    }
+    #expect(try hints(in: result) == [])
+  }
+
   @Test("F6 J2: an object without keys on a key path that is observed is a hint")
   func keyless() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
