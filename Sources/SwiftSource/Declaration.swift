@@ -50,12 +50,13 @@ public struct Member {
   public var attributes: [Attribute]
   /// As they are written: `private(set)`, `weak`.
   public var modifiers: [String]
-  /// Where it begins, in bytes.
+  /// Where it begins, in bytes; behind the conditions that stand between its attributes.
   public var offset: Int
   /// The places of what it begins with, and of its keyword.
   public var start: Int
   public var keyword: Int
 
+  public var isDirective: Bool { if case .directive = kind { true } else { false } }
   public var isOfType: Bool { modifiers.contains { $0 == "static" || $0 == "class" } }
 }
 

@@ -1,26 +1,38 @@
 /// Attributes and modifiers, and what else tells where a declaration begins.
 
 extension DeclarationReader {
-  mutating func readPrefix() -> ([Attribute], [String]) {
+  /// What stands before a declaration's word.
+  struct Prefix {
     var attributes: [Attribute] = []
     var modifiers: [String] = []
+
+    static func += (prefix: inout Prefix, more: Prefix) {
+      prefix.attributes += more.attributes
+      prefix.modifiers += more.modifiers
+    }
+  }
+
+  mutating func readPrefix() -> Prefix {
+    var prefix = Prefix()
     while !isAtEnd {
       if self[index].is("@") {
-        attributes.append(readAttribute())
+        prefix.attributes.append(readAttribute())
       } else if isModifier(at: index) {
-        var text = self[index].text
-        index += 1
-        if self[index].is("("), Self.modifiersWithArgument.contains(text) {
-          let end = endOfGroup(from: index)
-          text += self.text(index..<end)
-          index = end
-        }
-        modifiers.append(text)
+        prefix.modifiers.append(readModifier())
       } else {
         break
       }
     }
-    return (attributes, modifiers)
+    return prefix
+  }
+
+  private mutating func readModifier() -> String {
+    let start = index
+    index += 1
+    if self[index].is("("), Self.modifiersWithArgument.contains(self[start].text) {
+      index = endOfGroup(from: index)
+    }
+    return text(start..<index)
   }
 
   mutating func readAttribute() -> Attribute {

@@ -17,7 +17,11 @@ public struct DeclarationReader {
   /// The declaration, if it is of a type.
   public mutating func readType() -> TypeDeclaration? {
     index = start
-    let (attributes, modifiers) = readPrefix()
+    var prefix = readPrefix()
+    while self[index].kind == .directive {
+      skipDirective(until: tokens.count - 1)
+      prefix += readPrefix()
+    }
     let keyword = self[index].text
     let isType = ["class", "struct", "enum", "actor", "extension", "protocol"].contains(keyword)
     guard isType, index + 1 < tokens.count else { return nil }
@@ -39,7 +43,7 @@ public struct DeclarationReader {
     let (open, close) = (index, endOfGroup(from: index) - 1)
     index += 1
     return TypeDeclaration(
-      keyword: keyword, attributes: attributes, modifiers: modifiers, name: name,
+      keyword: keyword, attributes: prefix.attributes, modifiers: prefix.modifiers, name: name,
       supertypes: supertypes, endOfName: endOfName, open: open, close: close,
       members: readMembers(until: close))
   }
@@ -69,7 +73,7 @@ public struct DeclarationReader {
   /// The declaration as a type's member.
   public mutating func readMember() -> Member? {
     index = start
-    return isAtEnd ? nil : readMembers(until: tokens.count - 1).first
+    return readMembers(until: tokens.count - 1).first { !$0.isDirective }
   }
 
   /// The token at an index; beyond the end the last one, which is the end.
@@ -81,32 +85,38 @@ public struct DeclarationReader {
 
   private mutating func readMembers(until end: Int) -> [Member] {
     var members: [Member] = []
+    var prefix = Prefix()
     while index < end {
-      let before = index
+      let start = index
       if self[index].is(";") {
         index += 1
       } else if self[index].kind == .directive {
         members.append(readDirective(until: end))
       } else {
-        members.append(readOne(until: end))
+        prefix += readPrefix()
+        // A condition may stand around attributes: they belong to the member behind it.
+        if self[index].kind == .directive { continue }
+        members.append(readOne(from: start, prefix, until: end))
+        prefix = Prefix()
       }
-      if index == before { index += 1 }
+      if index == start { index += 1 }
     }
     return members
   }
 
   private mutating func readDirective(until end: Int) -> Member {
     let start = index
-    index += 1
-    while index < end, !self[index].isFirstOnLine { index += 1 }
+    skipDirective(until: end)
     return Member(
       kind: .directive(text(start..<index)), attributes: [], modifiers: [],
       offset: self[start].offset, start: start, keyword: start)
   }
 
-  private mutating func readOne(until end: Int) -> Member {
-    let start = index
-    let (attributes, modifiers) = readPrefix()
+  private mutating func skipDirective(until end: Int) {
+    repeat { index += 1 } while index < end && !self[index].isFirstOnLine
+  }
+
+  private mutating func readOne(from start: Int, _ prefix: Prefix, until end: Int) -> Member {
     let keyword = index
     let kind: Member.Kind
     switch self[index].text {
@@ -122,8 +132,8 @@ public struct DeclarationReader {
       skipOther(until: end)
     }
     return Member(
-      kind: kind, attributes: attributes, modifiers: modifiers, offset: self[start].offset,
-      start: start, keyword: keyword)
+      kind: kind, attributes: prefix.attributes, modifiers: prefix.modifiers,
+      offset: self[start].offset, start: start, keyword: keyword)
   }
 
   /// Up to the end of its braces, or to what begins another member.

@@ -32,6 +32,8 @@ import Testing
       ("@KVORuntime::KVOIgnored var x = 1", ""),
       ("var a = 1, b = 2", ""), ("var (a, b) = (1, 2)", ""), ("func x() { var y = 1 }", ""),
       ("class Inner {}", ""),
+      ("#if X\n@objc\n#endif\nvar x = 1", "@Observed"),
+      ("#if X\n@KVOIgnored\n#endif\nvar x = 1", ""),
       ("init() {}", ""), ("subscript(i: Int) -> Int { 1 }", ""), ("", ""), ("#if X", ""),
     ])
   func attributes(_ source: String, _ attribute: String) {
@@ -117,6 +119,16 @@ import Testing
         "#elseif X",
         "keys.stored(\"c\", \\.c)", "#else", "#endif",
       ])
+  }
+
+  @Test("Q2: a condition around a member's attributes, or the class's, stands around nothing else")
+  func conditionalAttributes() {
+    let condition = "#if X\n@objc\n#endif\n"
+    let lines = ["#if X", "#endif", "keys.stored(\"x\", \\.x)"]
+    #expect(Asking.declarations(condition + "var x = 1") == lines)
+    let (source, diagnostics) = Asking.expand(
+      "KVOMacro", "member", condition + "@KVO class A: B { var x = 1 }")
+    #expect(source.contains(lines[2]) && diagnostics.isEmpty)
   }
 
   @Test(

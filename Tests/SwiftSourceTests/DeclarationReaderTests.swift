@@ -91,6 +91,21 @@ import Testing
     }
   }
 
+  @Test("A condition around attributes is a directive, and they are the member's behind it")
+  func conditionalAttributes() {
+    let condition = "\n@A\n#if X\n@B(1)\n#else\n@C\n#endif\n@D "
+    var reader = DeclarationReader(condition + "class E: F {\(condition)var a = 1\nvar b = 2\n}")
+    let type = reader.readType()
+    #expect(type?.name.text == "E" && type?.attributes.map(\.name) == ["A", "B", "C", "D"])
+    let members = type?.members ?? []
+    #expect(members.map(\.isDirective) == [true, true, true, false, false])
+    #expect(members.map { $0.attributes.map(\.name) }.suffix(2) == [["A", "B", "C", "D"], []])
+    var member = DeclarationReader(condition + "weak var a: A?")
+    #expect(member.readMember()?.attributes.map(\.name) == ["A", "B", "C", "D"])
+    var none = DeclarationReader("#if X")
+    #expect(none.readMember() == nil)
+  }
+
   @Test("In a source's tokens, declarations tell the places of what they are made of")
   func places() {
     let source = """

@@ -239,6 +239,14 @@ import Testing
     #expect(Set(log.take()) == ["volume new 1.0", "percent new 100", "loudness new 11"])
   }
 
+  @Test("Q2: a member with a condition around its attributes is one like others")
+  func conditionalAttributes() throws {
+    let tune = Tune()
+    try log.observe(tune, "speed", [.new], as: "speed")
+    tune.speed = 2
+    #expect(log.take() == ["speed new 2"])
+  }
+
   @Test("Q1 Q3: a class that has a type of the wrapper's name is observed like others")
   func shadowing() throws {
     let object = Shadowing()

@@ -230,6 +230,10 @@ enum Outer {
   typealias Ranges = Set<Range<Int>>
   class func keyPathsForValuesAffectingLoudness() -> Set<String> { ["volume"] }
   var loudness: Int { 11 }
+  #if compiler(>=5)
+    @usableFromInline
+  #endif
+  var speed = 1
 }
 
 /// A class with a type of the wrapper's name.
