@@ -1,8 +1,9 @@
 internal import SwiftSource
 
 /// Whether a computed property's setter changes nothing that could tell of it (Q5), or tells by hand of what tells by itself
-/// (E3), as far as the class alone shows that. In doubt it tells, and once: a method of the class is called, a variable is set that the class does not declare, or one that is
-/// observed is set, or part of it, which is a change of it where it is a structure.
+/// (E3), as far as the class alone shows that. In doubt it tells, and once: a method, a closure or a subscript of the class
+/// is called, the object itself is handed on, a variable is set that the class does not declare, or one that is observed
+/// is set, or part of it, which is a change of it where it is a structure.
 
 struct SetterCheck {
   /// What tells of its changes, and constants, which have none.
@@ -48,13 +49,23 @@ struct SetterCheck {
   private func tellsByHand(_ setter: Accessors.Block, of key: String) -> Bool {
     let body = Array(setter.body)
     return body.indices.contains { index in
-      guard ["withChange", "willChangeValue", "willChange"].contains(body[index].name) else {
-        return false
-      }
-      let arguments = body[index...].dropFirst(2).prefix { !$0.is(")") }
-      return body.indices.contains(index + 1) && body[index + 1].is("(")
-        && arguments.contains { $0.text == "\"\(key)\"" || $0.name == key }
+      guard ["withChange", "willChangeValue", "willChange"].contains(body[index].name),
+        isRoot(index, in: body), index + 1 < body.count, body[index + 1].is("(")
+      else { return false }
+      let arguments = Array(body[(index + 2)...].prefix { !$0.is(")") })
+      return arguments.contains { $0.text == "\"\(key)\"" }
+        || arguments.firstIndex { $0.is("\\") }.map { names(key, at: $0, in: arguments) } ?? false
     }
+  }
+
+  /// Whether a key path is of one property alone: `\.x` and `\Person.x` of `x`, and not `\.x.y`.
+  private func names(_ key: String, at backslash: Int, in arguments: [Token]) -> Bool {
+    var path = arguments[(backslash + 1)...].prefix { !$0.is(",") }
+    while let first = path.first, !first.is(".") { path = path.dropFirst() }
+    while path.count > 2, path.dropFirst().first?.name.first?.isUppercase == true {
+      path = path.dropFirst(2)  // a type in a type
+    }
+    return path.count == 2 && path.last?.name == key
   }
 
   private static let telling: Set<String> = [
@@ -67,22 +78,49 @@ struct SetterCheck {
     let body = Array(setter.body)
     var setsSilent = false
     for (index, token) in body.enumerated() {
-      guard token.kind == .identifier || token.isWord("super") else { continue }
-      if Self.telling.contains(token.name) || token.isWord("super") { return false }
+      if token.isWord("super") || isHandedOn(index, in: body) { return false }
+      guard token.kind == .identifier else { continue }
+      if Self.telling.contains(token.name) { return false }
       guard isRoot(index, in: body), !isLabel(index, in: body) else { continue }
+      if isCalled(index, in: body) { return false }
       if observed.contains(token.name) {
         if mayChange(index, in: body) { return false }
-        continue
-      }
-      if silent.contains(token.name) {
-        if isSet(index, in: body) { setsSilent = true }
-      } else if index + 1 < body.count, body[index + 1].is("(") {
-        return false  // a method, or a function
       } else if isSet(index, in: body) {
-        return false  // what a superclass or an extension has
+        // What the class does not declare a superclass or an extension has.
+        guard silent.contains(token.name) else { return false }
+        setsSilent = true
       }
     }
     return setsSilent
+  }
+
+  /// Whether it is `self`, and no mere beginning of `self.model`: an argument, or asked for a subscript.
+  private func isHandedOn(_ index: Int, in body: [Token]) -> Bool {
+    guard body[index].isWord("self") else { return false }
+    let before = index > 0 ? body[index - 1] : nil
+    // `Int.self`, `if let self`, and `[weak self]` are none.
+    if let before, [".", "let", "weak", "unowned"].contains(before.text) { return false }
+    let isCaptured = before?.is("[") == true && index > 1 && body[index - 2].is("{")
+    return !isCaptured && behindMarks(index, in: body)?.is(".") != true
+  }
+
+  /// Whether it is a method, a function or a closure that is called, with parentheses or with a closure behind it.
+  private func isCalled(_ index: Int, in body: [Token]) -> Bool {
+    guard let next = behindMarks(index, in: body) else { return false }
+    return next.is("(") || next.is("{") && !isOfStatement(index, in: body)
+  }
+
+  /// Whether the brace behind it is that of an `if` or a loop: those of closures don't stand there.
+  private func isOfStatement(_ index: Int, in body: [Token]) -> Bool {
+    let statements = ["if", "guard", "while", "for", "switch", "catch"]
+    let first = body[..<index].last { token in
+      token.is("{") || token.is("}") || token.is(";") || statements.contains { token.is($0) }
+    }
+    return first?.kind == .keyword
+  }
+
+  private func behindMarks(_ index: Int, in body: [Token]) -> Token? {
+    body[(index + 1)...].first { !$0.is("?") && !$0.is("!") }
   }
 
   /// `model` of `model.index` and of `self.model.index`.

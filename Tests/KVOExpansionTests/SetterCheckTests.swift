@@ -36,6 +36,44 @@ import Testing
       (
         "let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; inherited = 1 } }", false
       ),
+      ("let model = M()\nvar x: Int { get { 1 } set { change { model.i = newValue } } }", false),
+      ("let model = M()\nvar x: Int { get { 1 } set { change? { model.i = newValue } } }", false),
+      ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; changed?(1) } }", false),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; hub.changed(self) } }",
+        false
+      ),
+      ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; self[0] = 1 } }", false),
+      ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; model = self } }", false),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { f { [weak self] in self?.model.i = newValue } } }",
+        false
+      ),
+      ("let model = M()\nvar x: Int { get { 1 } set { if flag { model.i = newValue } } }", true),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { if a == 1, newValue != b { self.model.i = newValue } } }",
+        true
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { for i in all { model.i = newValue } } }",
+        true
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { lock.withLock { [self] in model.i = newValue } } }",
+        true
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { lock.withLock { [weak self] in model.i = Int.self.max } } }",
+        true
+      ),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { guard let self else { return }; model.i = newValue } }",
+        true
+      ),
+      (
+        "let told = { 1 }\nlet m = M()\nvar x: Int { get { 1 } set { m.i = newValue; told() } }",
+        false
+      ),
       ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue * y } }", true),
       (
         "let model = M()\nvar y = [1]\nvar x: Int { get { 1 } set { model.i = newValue; y.append(2) } }",
@@ -76,6 +114,13 @@ import Testing
       ("withChange(forKey: \"c\") { let _c = newValue; other = _c }", "_c", false),
       ("withChange(forKey: \"c\") { f(&_c) }", "_c", true),
       ("_c = newValue", "_c", false),
+      ("withChange(of: \\.rect.c) { _c = newValue }", "_c", false),
+      ("withChange(of: \\.c.size) { _c = newValue }", "_c", false),
+      ("withChange(of: \\.c?.size) { _c = newValue }", "_c", false),
+      ("withChange(of: \\Lib.A.c) { _c = newValue }", "_c", true),
+      ("withChange(of: \\.d, with: c) { _c = newValue }", "_c", false),
+      ("other.willChangeValue(forKey: \"c\"); _c = newValue", "_c", false),
+      ("self.willChangeValue(for: \\.c); _c = newValue", "_c", true),
     ])
   func toldTwice(_ setter: String, _ getter: String, _ isWarned: Bool) {
     let other = "@KVOIgnored var other = 1"
