@@ -76,6 +76,7 @@ struct DeclaredKeys {
         continue
       }
       look(at: member)
+      tell(methods.misfits(of: member))
       if methods.isValidatorWithResult(member) {
         tell(
           .warning, member,
@@ -87,7 +88,10 @@ struct DeclaredKeys {
         lines.add(line, on: member.actor ?? methods.actorOfAffecting(member))
       }
     }
-    for (line, actor) in methods.collections { lines.add(line, on: actor) }
+    for (declaration, actor) in methods.collections {
+      if let line = declaration.line { lines.add(line, on: actor) }
+      tell(declaration.misfits)
+    }
     let own = Lines.text(lines.own, "    ").map { "  _declareKeys { keys in\n\($0)\n  }" }
     let others = Lines.text(lines.others, "  ")
     guard own != nil || others != nil else { return "" }
@@ -261,6 +265,13 @@ struct DeclaredKeys {
           change it inside withChange(of: \\.\(name.text)), or mark the property @KVOTracked if it is.
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
+  }
+
+  private mutating func tell(_ misfits: [Misfit]) {
+    diagnostics += misfits.map { misfit in
+      Diagnostic(
+        severity: .warning, message: misfit.message, offset: request.offset + misfit.name.offset)
+    }
   }
 
   private mutating func tell(_ severity: Diagnostic.Severity, _ member: Member, _ message: String) {

@@ -81,7 +81,7 @@ struct ObservableMember {
   }
 
   // A key path reads what waits or throws in no way.
-  private static func isPlainGetter(_ binding: Binding) -> Bool {
+  static func isPlainGetter(_ binding: Binding) -> Bool {
     binding.accessors?.block("get", "_read", "read", "unsafeAddress")?.effects.isEmpty ?? false
   }
 }

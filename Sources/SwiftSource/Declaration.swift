@@ -112,8 +112,8 @@ public struct Function {
   public var isGeneric = false
   public var parameters: [Parameter]
   public var effects: [String]
-  /// Whether it returns something.
-  public var isReturning = false
+  /// The type of what it returns as it is written; nil if it returns nothing.
+  public var result: String?
   /// The places of its parenthesis and its brace.
   public var open: Int?
   public var body: Int?
@@ -125,6 +125,7 @@ public struct Function {
     public var type: String
   }
 
+  public var isReturning: Bool { result != nil }
   public var isThrowing: Bool { effects.contains("throws") || effects.contains("rethrows") }
 
   /// As source text calls it: `insertObject(_:inItemsAt:)`.

@@ -15,13 +15,14 @@ extension DeclarationReader {
       index = close
     }
     while index < end, !self[index].is("{"), !beginsMember(), !self[index].is(";") {
-      if self[index].isWord("throws") || self[index].isWord("rethrows")
-        || self[index].isWord("async")
-      {
+      if self[index].is("->") {
+        index += 1
+        let type = readType(until: end)
+        if !["Void", "()", "Swift.Void"].contains(type) { function.result = type }
+        continue
+      }
+      if ["throws", "rethrows", "async"].contains(where: { self[index].isWord($0) }) {
         function.effects.append(self[index].text)
-      } else if self[index].text == "->" {
-        function.isReturning =
-          !self[index + 1].isWord("Void") && !(self[index + 1].is("(") && self[index + 2].is(")"))
       }
       index = min(isOpening(self[index]) ? endOfGroup(from: index) : index + 1, end)
     }

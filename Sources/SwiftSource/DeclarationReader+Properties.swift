@@ -40,7 +40,7 @@ extension DeclarationReader {
     while index < end {
       let token = self[index]
       if index > start, beginsMember() { break }
-      if token.is("{") || token.is(";") || token.is("=") { break }
+      if token.is("{") || token.is(";") || token.is("=") || token.is("where") { break }
       if token.is(","), angles == 0 { break }
       angles += token.angles
       index = min(isOpening(token) ? endOfGroup(from: index) : index + 1, end)

@@ -1,0 +1,225 @@
+internal import SwiftSource
+
+/// The declaration of a key by the methods for its elements (Q4), and by its property for what they don't say. A method that
+/// does not fit is left out: the compiler would refuse a call of it, in a source that nobody wrote.
+
+struct ElementDeclaration {
+  private let key: String
+  private let type: ConventionMethods
+  /// The words of what is left out.
+  private var excluded: Set<String> = []
+
+  /// What would be called, and does not fit.
+  private(set) var misfits: [Misfit] = []
+  /// The call that declares the key; nil if there is too little for it.
+  var line: String? { ordered() ?? unordered() }
+
+  init(of key: String, in type: ConventionMethods) {
+    (self.key, self.type) = (key, type)
+    for (accessor, misfit) in unfitting where line != without(accessor).line {
+      misfits.append(misfit)
+    }
+    excluded = Set(unfitting.map(\.0.word))
+  }
+
+  private func without(_ accessor: ElementAccessor) -> Self {
+    var other = self
+    other.excluded.insert(accessor.word)
+    return other
+  }
+
+  // MARK: - What fits
+
+  private var unfitting: [(ElementAccessor, Misfit)] {
+    let lists = ElementAccessor.ofLists.map { ($0, elementOfList) }
+    let sets = ElementAccessor.ofSets.map { ($0, elementOfSet) }
+    let methods = (lists + sets + [(.count, nil)]).compactMap { accessor, element in
+      shaped(accessor).flatMap { function in
+        accessor.misfit(function, element).map { reason in
+          (accessor, Misfit(name: function.name, of: key, isMethod: true, reason))
+        }
+      }
+    }
+    return methods + unfittingCount
+  }
+
+  private var unfittingCount: [(ElementAccessor, Misfit)] {
+    guard let counter, let name = counter.name, let type = counter.type.map({ WrittenType($0) }),
+      !type.mayBe("Int")
+    else { return [] }
+    let reason = "it is of \(type.text), and not of Int"
+    return [(.count, Misfit(name: name, of: key, isMethod: false, reason))]
+  }
+
+  private var elementOfList: WrittenType? {
+    shaped(.object).flatMap { $0.result.map { WrittenType($0) } } ?? property?.elementOfArray
+  }
+  private var elementOfSet: WrittenType? {
+    property?.elementOfSet
+      ?? shaped(.member).flatMap { $0.parameters.first }.map { WrittenType($0.type) }
+  }
+
+  private var property: WrittenType? { type.readable[key]?.collection }
+  private var counter: Binding? { type.readable["countOf" + key.capitalizedFirst] }
+
+  private func shaped(_ accessor: ElementAccessor) -> Function? {
+    type.methods[accessor.word(for: key)].flatMap { accessor.hasShape(of: $0) ? $0 : nil }
+  }
+
+  private func method(_ accessor: ElementAccessor) -> Function? {
+    excluded.contains(accessor.word) ? nil : shaped(accessor)
+  }
+
+  // MARK: - The calls
+
+  private func ordered() -> String? {
+    guard let count = size, let element = elementAt else { return nil }
+    var arguments = ["count: \(count)", "element: \(element)"]
+    let insert =
+      method(.insert).map { batch($0, "$0", ["$1", indexes($0, 1, "$2")]) }
+      ?? method(.insertObject).map {
+        each(
+          $0, "zip(elements, indexes.ranges.joined())", "(element, index)", ["element", "index"],
+          "object, elements, indexes")
+      }
+    let remove =
+      method(.removeAt).map { batch($0, "$0", [indexes($0, 0, "$1")]) }
+      ?? method(.removeObject).map {
+        each($0, "Array(indexes.ranges.joined()).reversed()", "index", ["index"], "object, indexes")
+      }
+    guard isRead || insert != nil && remove != nil else { return nil }
+    if let insert, let remove { arguments += ["insert: \(insert)", "remove: \(remove)"] }
+    let replace =
+      (method(.replace) ?? method(.replaceWith)).map {
+        batch($0, "$0", [indexes($0, 0, "$1"), "$2"])
+      }
+      ?? method(.replaceObject).map {
+        each(
+          $0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"],
+          "object, indexes, elements")
+      }
+    if let replace, insert != nil, remove != nil { arguments.append("replace: \(replace)") }
+    return "keys.orderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
+  }
+
+  private func unordered() -> String? {
+    let isProperty = property?.elementOfSet != nil
+    let contains =
+      method(.member).map { "{ $0.\($0.name.text)($1) != nil }" }
+      ?? (isProperty ? "{ $0.\(key.inSource).contains($1) }" : nil)
+    let elements =
+      method(.enumerator).map { "{ AnySequence($0.\($0.name.text)()) }" }
+      ?? (isProperty ? "{ AnySequence($0.\(key.inSource)) }" : nil)
+    guard let count = size, let contains, let elements else { return nil }
+    let add =
+      method(.add).map { batch($0, "$0", ["$1"]) }
+      ?? method(.addObject).map {
+        each($0, "elements", "element", ["element"], "object, elements")
+      }
+    let remove =
+      method(.remove).map { batch($0, "$0", ["$1"]) }
+      ?? method(.removeObjectOfSet).map {
+        each($0, "elements", "element", ["element"], "object, elements")
+      }
+    guard let add, let remove else { return nil }
+    var arguments = ["count: \(count)", "contains: \(contains)", "elements: \(elements)"]
+    arguments += ["add: \(add)", "remove: \(remove)"]
+    if let intersect = method(.intersect) {
+      arguments.append("intersect: \(batch(intersect, "$0", ["$1"]))")
+    }
+    return "keys.unorderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
+  }
+
+  private var isRead: Bool { countOfElements != nil && method(.object) != nil }
+
+  private var size: String? {
+    countOfElements ?? (property == nil ? nil : "{ $0.\(key.inSource).count }")
+  }
+
+  private var countOfElements: String? {
+    if let count = method(.count) { return "{ $0.\(count.name.text)() }" }
+    guard let name = counter?.name, !excluded.contains(ElementAccessor.count.word) else {
+      return nil
+    }
+    return "{ $0.\(name.text) }"
+  }
+
+  private var elementAt: String? {
+    method(.object).map { "{ \(call($0, "$0", ["$1"])) }" }
+      ?? (property?.elementOfArray == nil ? nil : "{ $0.\(key.inSource)[$1] }")
+  }
+
+  /// `object.insertSongs($1, at: $2)`.
+  private func call(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    let labelled = zip(function.parameters, arguments).map { parameter, argument in
+      parameter.label.map { "\($0): \(argument)" } ?? argument
+    }
+    let effect = function.isThrowing ? "try " : ""
+    return "\(effect)\(object).\(function.name.text)(\(labelled.joined(separator: ", ")))"
+  }
+
+  /// The same, of which no result is used.
+  private func change(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    (function.isReturning ? "_ = " : "") + call(function, object, arguments)
+  }
+
+  private func batch(_ function: Function, _ object: String, _ arguments: [String]) -> String {
+    "{ \(change(function, object, arguments)) }"
+  }
+
+  private func each(
+    _ function: Function, _ sequence: String, _ element: String, _ arguments: [String],
+    _ parameters: String
+  ) -> String {
+    """
+    { \(parameters) in
+            for \(element) in \(sequence) { \(change(function, "object", arguments)) }
+          }
+    """
+  }
+
+  /// Foundation's sets of indexes are made of Swift's by `KVOFoundation`.
+  private func indexes(_ function: Function, _ place: Int, _ argument: String) -> String {
+    WrittenType(function.parameters[place].type) == "IndexSet" ? "IndexSet(\(argument))" : argument
+  }
+}
+
+/// A method, or a property, that is named for a key and can't be called for it.
+struct Misfit {
+  let name: Token
+  let message: String
+
+  init(name: Token, of key: String, isMethod: Bool, _ reason: String) {
+    self.name = name
+    message = """
+      @KVO: this \(isMethod ? "method" : "property") is not used for "\(key)", since \(reason).
+      """
+  }
+}
+
+extension Binding {
+  /// The type, if that is an array or a set, as it is written or as the first value says.
+  fileprivate var collection: WrittenType? {
+    let type = WrittenType(type ?? initialValue.flatMap(\.typeOfCall) ?? "")
+    return type.elementOfArray ?? type.elementOfSet == nil ? nil : type
+  }
+}
+
+extension String {
+  /// `Set<Int>` of `Set<Int>([1])`.
+  fileprivate var typeOfCall: String? {
+    let tokens = LexedSource(self).tokens.dropLast()  // the end
+    guard tokens.last?.is(")") == true else { return nil }
+    var depth = 0
+    let open = tokens.last { token in
+      depth += token.is(")") ? 1 : token.is("(") ? -1 : 0
+      return depth == 0
+    }
+    return open.flatMap { String(utf8.prefix($0.offset)) }
+  }
+
+  /// In backticks where it is no name without them.
+  fileprivate var inSource: String {
+    LexedSource(self).tokens.first?.kind == .identifier ? self : "`\(self)`"
+  }
+}

@@ -1,0 +1,99 @@
+internal import SwiftSource
+
+/// A type as a source writes it. Which type that is, is known only where Swift's own names say so: any other name may be
+/// that of a type alias.
+
+struct WrittenType: Hashable {
+  /// Without white space, but for what parts words, and without the name of Swift's module.
+  let text: String
+
+  init(_ source: String) {
+    let conventions = ["borrowing", "consuming", "sending", "__owned", "__shared"]
+    var words = LexedSource(source).tokens.map(\.text)[...]
+    while let first = words.first, conventions.contains(first) { words.removeFirst() }
+    var text = ""
+    while let word = words.popFirst() {
+      if word == "Swift", words.first == "." {
+        words.removeFirst()
+      } else {
+        text += text.endsInWord && word.beginsWithWord ? " " + word : word
+      }
+    }
+    self.text = text
+  }
+
+  // MARK: - Parts
+
+  /// `Song` of `[Song]` and `Array<Song>`, but not of `[Int: Song]`.
+  var elementOfArray: WrittenType? {
+    inside("[", "]") ?? inside("Array<", ">") ?? inside("ContiguousArray<", ">")
+  }
+  var elementOfSet: WrittenType? { inside("Set<", ">") }
+  var wrapped: WrittenType? {
+    text.hasSuffix("?") || text.hasSuffix("!")
+      ? WrittenType(String(text.dropLast())) : inside("Optional<", ">")
+  }
+  private var bound: WrittenType? { inside("RangeSet<", ">") }
+
+  private static let parts = [\Self.elementOfArray, \.elementOfSet, \.wrapped, \.bound]
+
+  /// The only thing between a bracket that it begins with and that which closes it, at its end.
+  private func inside(_ open: String, _ close: Character) -> WrittenType? {
+    guard text.hasPrefix(open), text.last == close else { return nil }
+    let inner = String(text.dropFirst(open.count).dropLast())
+    var depth = 0
+    for character in inner.replacing("->", with: "") {
+      if "<([".contains(character) { depth += 1 }
+      if ">)]".contains(character) { depth -= 1 }
+      if depth < 0 || depth == 0 && ":,".contains(character) { return nil }
+    }
+    return WrittenType(inner)
+  }
+
+  // MARK: - Comparing
+
+  private static let names: Set<String> = [
+    "Any", "AnyObject", "Array", "Bool", "Character", "ClosedRange", "ContiguousArray",
+    "Dictionary", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "Int128", "Never",
+    "Optional", "Range", "RangeSet", "Set", "String", "Substring", "UInt", "UInt8", "UInt16",
+    "UInt32", "UInt64", "UInt128", "Void",
+  ]
+
+  var isKnown: Bool {
+    guard let last = text.last, text.beginsWithWord else { return true }  // in brackets
+    return "?!".contains(last) || text.contains("->") || text.hasPrefix("any ")
+      || Self.names.contains(String(text.prefix { $0 != "<" }))
+  }
+
+  /// Whether it is that type, as far as is known.
+  func mayBe(_ type: WrittenType) -> Bool {
+    if self == type || !isKnown { return true }
+    return parts(with: type).contains { own, other in own.mayBe(other) }
+  }
+
+  /// Whether a parameter of this type takes values of another: of the same name, or of one that it may be a superclass or
+  /// a protocol of.
+  func mayTake(_ value: WrittenType) -> Bool {
+    if self == value || !isKnown && !value.isKnown { return true }
+    if ["Any", "AnyObject", "AnyHashable"].contains(text) || text.hasPrefix("any ") { return true }
+    return wrapped?.mayTake(value) == true
+      || parts(with: value).contains { own, other in own.mayTake(other) }
+  }
+
+  /// What both are made of in the same way.
+  private func parts(with other: WrittenType) -> [(WrittenType, WrittenType)] {
+    Self.parts.compactMap { part in
+      guard let own = self[keyPath: part], let its = other[keyPath: part] else { return nil }
+      return (own, its)
+    }
+  }
+}
+
+extension String {
+  fileprivate var beginsWithWord: Bool { first?.isPartOfWord == true }
+  fileprivate var endsInWord: Bool { last?.isPartOfWord == true }
+}
+
+extension Character {
+  fileprivate var isPartOfWord: Bool { isLetter || isNumber || self == "_" || self == "`" }
+}

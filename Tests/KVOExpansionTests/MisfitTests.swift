@@ -1,0 +1,150 @@
+import Testing
+
+@testable import KVOExpansion
+
+/// Methods that are named by a convention, and whose types or effects are not what it asks for.
+@Suite struct MisfitTests {
+  private static let read =
+    "func objectInSongs(at i: Int) -> Song { s }\nfunc countOfSongs() -> Int { 1 }"
+  private static let list = "var songs: [Song] { s }\nfunc removeObject(fromSongsAt i: Int) {}"
+  private static let set = "var tags: Set<Int> { s }\nfunc removeTags(_ s: Set<Int>) {}"
+
+  @Test(
+    "Q4 Q5: a method whose types or effects don't fit is left out, and told of at its line",
+    arguments: [
+      (read, "func countOfSongs() -> UInt { 1 }", "it returns UInt, and not Int"),
+      (read, "func countOfSongs() -> Int? { 1 }", "it returns Int?, and not Int"),
+      (read, "func countOfSongs() throws -> Int { 1 }", "it throws"),
+      (read, "func countOfSongs() {}", "it returns nothing"),
+      (read, "var countOfSongs: UInt { 1 }", "it is of UInt, and not of Int"),
+      (read, "func objectInSongs(at i: Int32) -> Song { s }", "it takes Int32, and not Int"),
+      (read, "func objectInSongs(at i: Int) throws -> Song { s }", "it throws"),
+      (read, "func objectInSongs(at i: Int) {}", "it returns nothing"),
+      (list, "func insertObject(_ s: inout Song, inSongsAt i: Int) {}", "its parameter is inout"),
+      (list, "func insertObject(_ s: Int, inSongsAt i: Int) {}", "it takes Int, and not Song"),
+      (list, "func insertSongs(_ s: [Int], at i: IndexSet) {}", "it takes [Int], and not [Song]"),
+      (
+        list, "func insertSongs(_ s: [Song], at i: RangeSet<UInt>) {}",
+        "it takes RangeSet<UInt>, and not RangeSet<Int> or IndexSet"
+      ),
+      (
+        list, "func insertSongs(_ s: [Int: Song], at i: IndexSet) {}",
+        "it takes [Int:Song], and not [Song]"
+      ),
+      (set, "func addTags(_ s: Set<String>) {}", "it takes Set<String>, and not Set<Int>"),
+      (set, "func addTagsObject(_ s: String) {}", "it takes String, and not Int"),
+    ])
+  func left(_ others: String, _ misfit: String, _ reason: String) {
+    // What fits stands where the misfit does otherwise.
+    let word = misfit.contains("countOf") ? "countOfSongs" : "objectInSongs"
+    let rest = others.split(separator: "\n").filter { others != Self.read || !$0.contains(word) }
+    let body = (rest + [misfit[...]]).joined(separator: "\n")
+    let line = Asking.declarations(body).first { $0.contains("ToMany") }
+    #expect(line == nil)
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    let place = 18 + body.utf8.count - misfit.utf8.count + (misfit.hasPrefix("var ") ? 4 : 5)
+    #expect(messages.first?.hasPrefix("warning at \(place): @KVO: this ") == true, "\(messages)")
+  }
+
+  @Test(
+    "Q4 Q5: a set whose members are asked by a method that does not fit has them by its property",
+    arguments: [
+      ("func memberOfTags(_ t: Int) throws -> Int? { t }", "it throws"),
+      ("func memberOfTags(_ t: Int) -> Bool { true }", "it returns Bool, and not an optional"),
+      ("func enumeratorOfTags() throws -> [Int] { [] }", "it throws"),
+      ("func enumeratorOfTags() -> Int { 1 }", "it returns Int, and not a sequence of Int"),
+      (
+        "func enumeratorOfTags() -> [String] { [] }",
+        "it returns [String], and not a sequence of Int"
+      ),
+      ("func intersectTags(_ s: Set<String>) {}", "it takes Set<String>, and not Set<Int>"),
+    ])
+  func members(_ misfit: String, _ reason: String) {
+    let body = Self.set + "\nfunc addTags(_ s: Set<Int>) {}\n" + misfit
+    #expect(
+      Asking.declarations(body).last
+        == "keys.unorderedToMany(\"tags\", count: { $0.tags.count }, contains: { $0.tags.contains($1) }, elements: { AnySequence($0.tags) }, add: { $0.addTags($1) }, remove: { $0.removeTags($1) })"
+    )
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    #expect(messages.first?.contains("this method is not used for \"tags\"") == true)
+  }
+
+  @Test(
+    "Q4 Q5: what can't be known, and what fits in other words, is used",
+    arguments: [
+      "func insertObject(_ s: Base, inSongsAt i: Swift.Int) throws -> Bool {}",
+      "func insertObject(_ s: Any, inSongsAt i: Int) {}",
+      "func insertObject(_ s: Song?, inSongsAt i: Int) {}",
+      "func insertObject(_ s: consuming Song, inSongsAt i: Int) {}",
+      "func insertSongs(_ s: [ Song ], at i: RangeSet< Int >) {}",
+      "func insertSongs(_ s: [any P], at i: IndexSet) {}",
+    ])
+  func fitting(_ insert: String) {
+    let body = Self.list + "\n" + insert
+    #expect(Asking.declarations(body).last?.contains("insert: {") == true)
+    #expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
+    let counts = "func countOfSongs() -> Count { 1 }\nfunc objectInSongs(at i: Int) -> Song { s }"
+    #expect(Asking.declarations(counts).count == 1)
+    let tags = "var tags: Set<Tag> { s }\nfunc memberOfTags(_ t: Tag) -> Found { t }\n"
+    let changes = "func addTags(_ t: Set<Key>) {}\nfunc removeTagsObject(_ t: Tag) {}"
+    #expect(Asking.declarations(tags + changes).last?.contains("memberOfTags($1) != nil") == true)
+    #expect(Asking.messages("@KVO class A: B {\n\(tags)\(changes)\n}").isEmpty)
+  }
+
+  @Test(
+    "Q4 Q5: of what no accessor is called there is no word",
+    arguments: [
+      "func countOfSongs() -> UInt { 1 }", "func insertObject(_ s: inout Int, inSongsAt i: Int) {}",
+      "func objectInSongs(at i: Int32) -> Int { 1 }",
+      "func memberOfTags(_ t: Int) -> Bool { true }",
+      "@KVOIgnored var songs: [S] = []\nfunc insertObject(_ s: Int, inSongsAt i: Int) {}",
+      "class func keyPathsForValuesAffectingValue(forKey k: String) -> [String] { [] }",
+      // Properties that are not always there, or can't be read at once.
+      "#if X\nvar songs: [S] { s }\n#endif\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
+      "var tags: Set<S> { get async { s } }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
+      "var tags: Set<S>? { s }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
+    ])
+  func untold(_ body: String) {
+    #expect(!Asking.declarations(body).contains { $0.contains("ToMany") })
+    #expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
+  }
+
+  @Test(
+    "Q4 Q5: what says something of a key in another type, or waits or throws, is left out and told of",
+    arguments: [
+      (
+        "class func keyPathsForValuesAffectingX() -> [String] { [] }",
+        "it returns [String], and not Set<String>"
+      ),
+      (
+        "static func automaticallyNotifiesObserversOfX() -> Int { 1 }",
+        "it returns Int, and not Bool"
+      ),
+      ("class func keyPathsForValuesAffectingX() {}", "it returns Void, and not Set<String>"),
+      (
+        "static var keyPathsForValuesAffectingX: [String] { [] }",
+        "it is of [String], and not of Set<String>"
+      ),
+      (
+        "static var keyPathsForValuesAffectingX: Set<String> { get throws { [] } }",
+        "its getter waits or throws"
+      ),
+      (
+        "static func automaticallyNotifiesObserversOfX() async -> Bool { true }",
+        "it waits or throws"
+      ),
+    ])
+  func statements(_ member: String, _ reason: String) {
+    let body = "var x: Int { 1 }\n" + member
+    #expect(Asking.declarations(body) == ["keys.computed(\"x\", \\.x)"])
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    #expect(messages.first?.contains(" is not used for \"x\"") == true)
+    for type in ["Set<Key>", "Keys", "Swift.Set<String>"] {
+      let other = "var x: Int { 1 }\nstatic var keyPathsForValuesAffectingX: \(type) { [] }"
+      #expect(Asking.declarations(other)[0].contains("affectedBy: keyPathsForValuesAffectingX"))
+    }
+  }
+}
