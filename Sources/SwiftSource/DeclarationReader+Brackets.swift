@@ -22,15 +22,32 @@ extension DeclarationReader {
   func endOfGenericArguments(from start: Int) -> Int? {
     guard self[start].is("<"), start > 0 else { return nil }
     var (index, depth) = (start, 0)
-    while self[index].kind != .endOfFile {
-      let token = self[index]
-      if token.is("{") || token.is("}") || token.is(";") || token.is("=") { return nil }
-      depth += token.angles
-      if token.kind == .operator, token.text != "->", depth == 0 { return index + 1 }
-      if token.kind == .number || token.kind == .string || token.kind == .regex { return nil }
-      index = token.is("(") || token.is("[") ? endOfGroup(from: index) : index + 1
+    while mayBeOfGenericArguments(index) {
+      depth += self[index].angles
+      // So deep are no types, but many comparisons may follow each other, each of which is asked about.
+      guard depth <= 64 else { return nil }
+      if self[index].kind == .operator, !self[index].is("->"), depth <= 0 {
+        return depth == 0 ? index + 1 : nil
+      }
+      index = isOpening(self[index]) ? endOfGroup(from: index) : index + 1
     }
     return nil
+  }
+
+  private func mayBeOfGenericArguments(_ index: Int) -> Bool {
+    let token = self[index]
+    switch token.kind {
+    case .identifier, .keyword, .placeholder: return true
+    case .punctuation: return [".", ",", ":", "@", "(", "["].contains(token.text)
+    case .operator:
+      return ["->", "&", "...", "~"].contains(token.text)
+        || token.text.allSatisfy { "<>?!".contains($0) }
+    // A value is one only by itself: `Matrix<3, 4>`.
+    case .number:
+      let (before, behind) = (self[index - 1], self[index + 1])
+      return (before.is("<") || before.is(",")) && (behind.is(",") || behind.angles < 0)
+    case .string, .regex, .directive, .pound, .endOfFile: return false
+    }
   }
 
   /// As it stands in the source, without what is before it.

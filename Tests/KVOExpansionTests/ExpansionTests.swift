@@ -74,6 +74,9 @@ import Testing
         "var x: Dictionary<String, [Int]> = Dictionary<String, [Int]>()\nvar y = a < b, z = c > d",
         ["keys.stored(\"x\", \\.x)"]
       ),
+      ("var x = Matrix<3, 4>()", ["keys.stored(\"x\", \\.x)"]),
+      ("var x: Matrix<3, 4> = Rows<Int, 4>(a, b)", ["keys.stored(\"x\", \\.x)"]),
+      ("var x = a<3, y: B<4>", []), ("var x = a<3+b, y = c>4", []),
       (
         "var f: (Int, Int) -> Void = { _, _ in }\nvar g = f",
         ["keys.stored(\"f\", \\.f)", "keys.stored(\"g\", \\.g)"]
