@@ -11,11 +11,11 @@ struct DeclaredKeys {
 
   static func members(of request: AttachedMacro) -> Expansion {
     var reader = DeclarationReader(request.source)
-    guard let type = reader.readType(), type.keyword == "class" else {
+    let read = reader.readType()
+    guard let type = read, type.keyword == "class" else {
       let message = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
-      return Expansion(diagnostics: [
-        Diagnostic(severity: .error, message: message, offset: request.attributeOffset)
-      ])
+      let place = read.map { request.offset + $0.name.offset } ?? request.start
+      return Expansion(diagnostics: [Diagnostic(severity: .error, message: message, offset: place)])
     }
     guard !type.inherited.isEmpty else { return withoutSuperclass(type, request) }
     var keys = DeclaredKeys(request: request, type: type)

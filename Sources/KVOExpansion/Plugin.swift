@@ -1,3 +1,5 @@
+internal import SwiftSource
+
 /// Answers the compiler's messages. Each is JSON: an object with one member, whose name says what is asked. The compiler
 /// of Swift 6.2 and 6.3 calls this protocol version 7; what it sends is told by libSwiftCompilerPluginMessageHandling's
 /// public headers and was seen on the line.
@@ -57,10 +59,9 @@ struct AttachedMacro {
   var type: String
   var role: String
   var source: String
-  /// Where the source begins in its file, in bytes.
+  /// Where the source begins in its file, in bytes, with the comments and empty lines before the declaration.
   var offset: Int
   var file: String
-  var attributeOffset: Int
   /// What the declaration stands in, each without what is in its braces.
   var context: [String] = []
 
@@ -75,11 +76,13 @@ struct AttachedMacro {
     self.source = source
     self.offset = offset
     self.file = file
-    attributeOffset = json["attributeSyntax"]?["location"]?["offset"]?.int ?? offset
     if case .array(let heads)? = json["lexicalContext"] {
       context = heads.compactMap { $0["source"]?.string }
     }
   }
+
+  /// Where the declaration itself begins in the file.
+  var start: Int { offset + LexedSource(source).tokens[0].offset }
 
   var expansion: Expansion {
     switch (type, role) {

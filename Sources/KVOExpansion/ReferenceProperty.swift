@@ -63,7 +63,7 @@ enum ReferenceProperty {
       @KVOIgnored, and change it inside withChange(forKey:), if it can't be.
       """
     return Expansion(diagnostics: [
-      Diagnostic(severity: .error, message: message, offset: request.offset)
+      Diagnostic(severity: .error, message: message, offset: request.start)
     ])
   }
 

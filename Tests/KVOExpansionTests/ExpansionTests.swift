@@ -240,6 +240,8 @@ import Testing
     #expect(unsafe.0 == "private unowned(unsafe) var _kvo_in: any P")
     let untyped = Asking.expand("ReferenceMacro", "accessor", "weak var x = y")
     #expect(untyped.0.isEmpty && untyped.1.count == 1)
+    let below = Asking.expand("ReferenceMacro", "accessor", "\n// x\nweak var x = y")
+    #expect(below.1.first?["position"]?["offset"]?.int == Asking.offset + 6)
     let quoted = Asking.expand("ReferenceMacro", "accessor", "weak var `a \"b\"`: A?")
     #expect(quoted.0.isEmpty && quoted.1.count == 1)
   }
@@ -370,11 +372,12 @@ import Testing
 
   @Test("Q5: what is no class, or has no superclass, is an error at its name")
   func wrongTypes() {
+    let noClass = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
+    let trivia = "\n\n// what\n/* is */\n"
+    #expect(Asking.messages("@KVO struct A { var x = 1 }") == ["error at 12: \(noClass)"])
     #expect(
-      Asking.messages("@KVO struct A { var x = 1 }") == [
-        "error at 0: @KVO is for classes, which inherit from KVOObject: only they can be observed."
-      ])
-    #expect(Asking.messages("@KVO var x = 1").count == 1)
+      Asking.messages(trivia + "@KVO\nenum A {}") == ["error at \(trivia.count + 10): \(noClass)"])
+    #expect(Asking.messages(trivia + "@KVO var x = 1") == ["error at \(trivia.count): \(noClass)"])
     #expect(
       Asking.messages("@KVO class A { var x = 1 }") == [
         "error at 11: @KVO: A has to inherit from KVOObject, or from a class that does."
