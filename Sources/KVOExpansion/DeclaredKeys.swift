@@ -7,10 +7,12 @@ internal import SwiftSource
 struct DeclaredKeys {
   private let request: AttachedMacro
   private let type: TypeDeclaration
+  private let setters: SetterCheck
   private var diagnostics: [Diagnostic] = []
 
   static func members(of request: AttachedMacro) -> Expansion {
-    var reader = DeclarationReader(request.source)
+    let lexed = LexedSource(request.source)
+    var reader = DeclarationReader(lexed.tokens, at: 0)
     let read = reader.readType()
     guard let type = read, type.keyword == "class" else {
       let message = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
@@ -19,13 +21,14 @@ struct DeclaredKeys {
     }
     guard !type.inherited.isEmpty else { return withoutSuperclass(type, request) }
     var keys = DeclaredKeys(request: request, type: type)
+    if let problem = lexed.problems.first { keys.tell(problem) }
     let source = keys.source()
     return Expansion(source: source, diagnostics: keys.diagnostics)
   }
 
   private init(request: AttachedMacro, type: TypeDeclaration) {
-    self.request = request
-    self.type = type
+    (self.request, self.type) = (request, type)
+    setters = SetterCheck(type)
   }
 
   private static func withoutSuperclass(
@@ -178,56 +181,19 @@ struct DeclaredKeys {
         """)
     } else if let name = bindings[0].name, !member.has("KVOTracked"),
       let setter = bindings[0].accessors?.block("set"),
-      SetterCheck(type).tellsNobody(setter)
+      setters.tellsNobody(setter)
     {
       warn(ofSetter: setter, of: name, member)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
-      !saysOtherwise(name.name),
-      let other = SetterCheck(type).toldBeside(accessors, of: name.name)
+      !setters.saysOtherwise(name.name),
+      let other = setters.toldBeside(accessors, of: name.name)
     {
       warn(ofTelling: name, beside: other)
     }
   }
 
-  /// Whether the class says by itself what affects a key, or which keys are automatic: then telling by hand may be all
-  /// that there is.
-  private func saysOtherwise(_ key: String) -> Bool {
-    type.members.contains { member in
-      guard member.isOfType else { return false }
-      let names =
-        switch member.kind {
-        case .function(let function): [function.name.name]
-        case .variable(_, let bindings): bindings.compactMap { $0.name?.name }
-        default: [String]()
-        }
-      return names.contains {
-        $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
-          || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
-          || $0.hasPrefix("automaticallyNotifiesObservers")
-            && $0 != "automaticallyNotifiesObserversOf" + key.capitalizedFirst
-      }
-    }
-  }
-
-  /// Whether a computed property but one reads a variable: marked, that would tell its observers no more.
-  private func isRead(_ variable: String, beside key: String) -> Bool {
-    type.members.contains { member in
-      guard case .variable(_, let bindings) = member.kind else { return false }
-      return bindings.contains { binding in
-        binding.name?.name != key && binding.isComputed
-          && binding.accessors?.blocks.contains { $0.body.contains { $0.name == variable } } == true
-      }
-    }
-  }
-
   private mutating func warn(ofTelling name: Token, beside other: String) {
-    let variable = type.members.first { member in
-      guard case .variable(_, let bindings) = member.kind, ObservableMember.isMarked(member) else {
-        return false
-      }
-      return bindings.contains { $0.name?.name == other }
-    }
-    let place = isRead(other, beside: name.name) ? nil : variable.map { request.offset + $0.offset }
+    let place = setters.place(of: other, markedFor: name.name).map { request.offset + $0 }
     let fixIts = place.map { place in
       Diagnostic.FixIt(
         message: "leave \(other) to what is told by hand",
@@ -265,6 +231,12 @@ struct DeclaredKeys {
           change it inside withChange(of: \\.\(name.text)), or mark the property @KVOTracked if it is.
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
+  }
+
+  private mutating func tell(_ problem: LexicalProblem) {
+    let message = "@KVO: this class may be read wrongly, because of \(problem.message)."
+    diagnostics.append(
+      Diagnostic(severity: .warning, message: message, offset: request.offset + problem.offset))
   }
 
   private mutating func tell(_ misfits: [Misfit]) {

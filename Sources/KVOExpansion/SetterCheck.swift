@@ -9,19 +9,55 @@ struct SetterCheck {
   /// What tells of its changes, and constants, which have none.
   private var observed: Set<String> = []
   private var silent: Set<String> = []
-  /// Those that the macro makes observable.
-  private var stored: Set<String> = []
+  /// Those that the macro makes observable, and where they are declared.
+  private var stored: [String: Int] = [:]
+  /// The computed properties in whose accessors a name stands.
+  private var users: [String: Set<String>] = [:]
+  /// What the type itself has.
+  private var namesOfType: [String] = []
 
   init(_ type: TypeDeclaration) {
-    for member in type.members {
-      guard case .variable(let isVariable, let bindings) = member.kind, !member.isOfType else {
-        continue
-      }
-      let isSilent = !isVariable || member.has("KVOIgnored")
-      let names = bindings.compactMap { $0.name?.name }
-      if isSilent { silent.formUnion(names) } else { observed.formUnion(names) }
-      if ObservableMember.isMarked(member) { stored.formUnion(names) }
+    for member in type.members { add(member) }
+  }
+
+  private mutating func add(_ member: Member) {
+    if member.isOfType {
+      namesOfType += member.names
+      return
     }
+    guard case .variable(let isVariable, let bindings) = member.kind else { return }
+    for binding in bindings {
+      guard let name = binding.name?.name else { continue }
+      if !isVariable || member.has("KVOIgnored") {
+        silent.insert(name)
+      } else {
+        observed.insert(name)
+      }
+      if ObservableMember.isMarked(member) { stored[name] = member.offset }
+      guard binding.isComputed else { continue }
+      for block in binding.accessors?.blocks ?? [] {
+        for token in block.body where token.kind == .identifier {
+          users[token.name, default: []].insert(name)
+        }
+      }
+    }
+  }
+
+  /// Whether the class says by itself what affects a key, or which keys are automatic: then telling by hand may be all
+  /// that there is.
+  func saysOtherwise(_ key: String) -> Bool {
+    namesOfType.contains {
+      $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
+        || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
+        || $0.hasPrefix("automaticallyNotifiesObservers")
+          && $0 != "automaticallyNotifiesObserversOf" + key.capitalizedFirst
+    }
+  }
+
+  /// Where a variable would be marked that a key's setter tells of by hand. Nowhere if another computed property uses it:
+  /// that would tell its observers no more.
+  func place(of variable: String, markedFor key: String) -> Int? {
+    users[variable]?.subtracting([key]).isEmpty == false ? nil : stored[variable]
   }
 
   /// The stored property that a setter assigns to and its getter reads, and which so tells of a change that the setter
@@ -32,7 +68,7 @@ struct SetterCheck {
     else { return nil }
     let (set, read) = (Array(setter.body), Array(getter.body))
     return set.indices.first { index in
-      stored.contains(set[index].name) && isRoot(index, in: set) && isAssigned(index, in: set)
+      stored[set[index].name] != nil && isRoot(index, in: set) && isAssigned(index, in: set)
         && read.indices.contains { read[$0].name == set[index].name && isRoot($0, in: read) }
     }.map { set[$0].name }
   }
@@ -168,5 +204,15 @@ struct SetterCheck {
   private func isAssignment(_ token: Token) -> Bool {
     token.kind == .operator && token.text.hasSuffix("=")
       && !["==", "!=", "<=", ">=", "===", "!==", "~="].contains(token.text)
+  }
+}
+
+extension Member {
+  fileprivate var names: [String] {
+    switch kind {
+    case .function(let function): [function.name.name]
+    case .variable(_, let bindings): bindings.compactMap { $0.name?.name }
+    case .directive, .other: []
+    }
   }
 }

@@ -74,31 +74,40 @@ extension DeclarationReader {
     "protocol", "typealias", "import", "case", "associatedtype", "operator", "precedencegroup",
   ]
 
+  /// More modifiers than a declaration has, or lines of them would be looked at again for each.
+  private static let mostModifiers = 32
+
   /// Whether a word is a modifier of a declaration.
   // `class` before another word of a declaration is one; a name is one only before such a word.
   public func isModifier(at index: Int) -> Bool {
     let token = self[index]
-    if token.kind == .keyword {
-      if Self.modifierKeywords.contains(token.text) { return true }
-      return token.text == "class" && isWordOfDeclaration(at: index + 1)
-    }
-    guard token.kind == .identifier, Self.modifierNames.contains(token.text) else { return false }
-    let next = index + 1
-    return isWordOfDeclaration(at: next)
-      || self[next].is("(") && Self.modifiersWithArgument.contains(token.text)
-        && isWordOfDeclaration(at: endOfGroup(from: next))
+    if token.kind == .keyword, Self.modifierKeywords.contains(token.text) { return true }
+    return endOfModifier(at: index).map { isWordOfDeclaration(at: $0) } ?? false
   }
 
-  private func isWordOfDeclaration(at index: Int) -> Bool {
-    guard index < tokens.count else { return false }
+  /// Where what follows a word begins, if that may be a modifier.
+  private func endOfModifier(at index: Int) -> Int? {
     let token = self[index]
-    if token.is("@") { return true }
-    if token.kind == .keyword {
-      return Self.declarationKeywords.contains(token.text)
-        || Self.modifierKeywords.contains(token.text)
+    if token.is("class") { return index + 1 }
+    guard token.kind == .identifier, Self.modifierNames.contains(token.text) else { return nil }
+    let hasArgument =
+      self[index + 1].is("(") && Self.modifiersWithArgument.contains(token.text)
+    return hasArgument ? endOfGroup(from: index + 1) : index + 1
+  }
+
+  private func isWordOfDeclaration(at start: Int) -> Bool {
+    var index = start
+    for _ in 0..<Self.mostModifiers where index < tokens.count {
+      let token = self[index]
+      if token.is("@") || token.isWord("actor") { return true }
+      if token.kind == .keyword {
+        return Self.declarationKeywords.contains(token.text)
+          || Self.modifierKeywords.contains(token.text)
+      }
+      guard let end = endOfModifier(at: index) else { return false }
+      index = end
     }
-    guard token.kind == .identifier else { return false }
-    return token.text == "actor" || isModifier(at: index)
+    return false
   }
 
   /// Whether the token begins a line and can't go on with what stood before.

@@ -28,14 +28,27 @@ extension Lexer {
       position += 1 + hashes
       if byte() == Character.openingParenthesis {
         position += 1
-        interpolations.append(tokens(untilParenthesis: true))
-        if !isAtEnd { position += 1 }
+        if let tokens = interpolation(ofStringAt: start) { interpolations.append(tokens) }
       } else if !isAtEnd, isMultiline || !Character.isLineEnd(byte()) {
         position += 1
       }
     }
     report("a string that does not end", at: start)
     return interpolations
+  }
+
+  /// Its tokens. What nests as deep as no compiler reads it ends the source.
+  private mutating func interpolation(ofStringAt start: Int) -> [Token]? {
+    guard depth < Self.mostDepth else {
+      report("a string that nests too deep", at: start)
+      position = bytes.count
+      return nil
+    }
+    depth += 1
+    defer { depth -= 1 }
+    let tokens = tokens(untilParenthesis: true)
+    if !isAtEnd { position += 1 }
+    return tokens
   }
 
   /// Three quotes, unless a string of one line with hashes has them inside: #"""#.

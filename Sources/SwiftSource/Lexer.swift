@@ -13,6 +13,9 @@ struct Lexer {
   private var (line, lineStart) = (1, 0)
   /// How far lines have been counted.
   private var counted = 0
+  /// How many interpolations the position is in. The compiler reads 256 levels of all that nests.
+  var depth = 0
+  static let mostDepth = 256
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -65,37 +68,39 @@ struct Lexer {
 
   /// All tokens until the end or, in an interpolation, until the parenthesis that closes it.
   mutating func tokens(untilParenthesis: Bool) -> [Token] {
-    var (tokens, depth) = ([Token](), 0)
+    var (tokens, parentheses) = ([Token](), 0)
     (isAfterOperand, isAfterDot) = (false, false)
     while true {
       let triviaStart = position
       skipTrivia()
       let start = position
+      // Before those of interpolations, so that lines are counted once.
+      let place = place(of: start)
       let isOver =
-        isAtEnd || untilParenthesis && depth == 0 && byte() == Character.closingParenthesis
+        isAtEnd || untilParenthesis && parentheses == 0 && byte() == Character.closingParenthesis
       if isOver {
-        tokens.append(token(.endOfFile, triviaFrom: triviaStart, from: start, []))
+        tokens.append(token(.endOfFile, triviaFrom: triviaStart, from: start, at: place, []))
         return tokens
       }
-      if byte() == Character.openingParenthesis { depth += 1 }
-      if byte() == Character.closingParenthesis { depth -= 1 }
+      if byte() == Character.openingParenthesis { parentheses += 1 }
+      if byte() == Character.closingParenthesis { parentheses -= 1 }
       // A string's interpolations have the lexer begin anew.
       var interpolations: [[Token]] = []
       let kind = next(isSpaced: triviaStart < start || start == 0, &interpolations)
-      let token = token(kind, triviaFrom: triviaStart, from: start, interpolations)
+      let token = token(kind, triviaFrom: triviaStart, from: start, at: place, interpolations)
       (isAfterOperand, isAfterDot) = (endsOperand(token), token.is("."))
       tokens.append(token)
     }
   }
 
-  private mutating func token(
-    _ kind: Token.Kind, triviaFrom triviaStart: Int, from start: Int, _ interpolations: [[Token]]
+  private func token(
+    _ kind: Token.Kind, triviaFrom triviaStart: Int, from start: Int,
+    at place: (line: Int, column: Int), _ interpolations: [[Token]]
   ) -> Token {
-    let (line, column) = place(of: start)
-    return Token(
+    Token(
       kind: kind, leadingTrivia: text(from: triviaStart, to: start),
       text: text(from: start, to: position),
-      offset: start, line: line, column: column, interpolations: interpolations)
+      offset: start, line: place.line, column: place.column, interpolations: interpolations)
   }
 
   private func endsOperand(_ token: Token) -> Bool {

@@ -391,6 +391,14 @@ import Testing
     #expect(changes[0]["range"]?["startOffset"]?.int == Asking.offset + 15)
   }
 
+  @Test("Q5: what of a class can't be read is told at its line")
+  func unreadable() {
+    let nested = String(repeating: "\"\\(", count: 300) + String(repeating: ")\"", count: 300)
+    #expect(
+      Asking.messages("@KVO class A: B {\nlet x = \(nested)\n}").first?.hasSuffix(
+        "@KVO: this class may be read wrongly, because of a string that nests too deep.") == true)
+  }
+
   @Test("Q5: a validator that returns a result is told at its line to throw")
   func validatorWithResult() {
     let messages = Asking.messages(

@@ -141,6 +141,19 @@ import Testing
     #expect(texts(f.open, f.body) == ["(", "{"] && texts(g.open, g.body) == ["(", "-"])
   }
 
+  @Test(
+    "Whatever is said again and again is read without a deeper stack, in a time that grows with it alone",
+    arguments: [
+      ("final ", ""), ("unowned(safe) ", ""), ("let x = ", "a<b+"), ("let x = ", "a<b&"),
+      ("let x = ", "a<"), ("let x = ", "\"\\(a)\" + "), ("@A(", "("),
+    ])
+  func repeated(_ beginning: String, _ piece: String) {
+    let member = piece.isEmpty ? String(repeating: beginning, count: 20_000) : beginning
+    let source = "class A {\n" + member + String(repeating: piece, count: 20_000) + "\n}"
+    var reader = DeclarationReader(source)
+    #expect(reader.readType()?.name.text == "A")
+  }
+
   @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")
   func damaged() {
     let source =

@@ -169,6 +169,19 @@ import Testing
     #expect(lexed.text == source)
   }
 
+  @Test("A string that nests deeper than the compiler reads is told, and ends what is read")
+  func nesting() {
+    func nested(_ depth: Int) -> LexedSource {
+      LexedSource(
+        "a " + String(repeating: "\"\\(", count: depth) + "b"
+          + String(repeating: ")\"", count: depth) + " c")
+    }
+    #expect(nested(200).problems.isEmpty && nested(200).tokens.map(\.text).last == "")
+    let deep = nested(5_000)
+    #expect(deep.problems.first?.message == "a string that nests too deep")
+    #expect(deep.tokens.count == 3 && deep.text == nested(5_000).text)
+  }
+
   private static let sources: [URL] = {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
