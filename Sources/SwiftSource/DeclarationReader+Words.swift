@@ -129,6 +129,7 @@ extension DeclarationReader {
     let last = self[index]
     if last.is(".") || last.is(",") || last.is(":") { return true }
     guard last.kind == .operator else { return false }
-    return !last.leadingTrivia.isEmpty || ["=", "->", "&"].contains(last.text)
+    let closesType = last.text.first == ">" && last.text.allSatisfy { ">?!".contains($0) }
+    return !last.leadingTrivia.isEmpty && !closesType || ["=", "->", "&"].contains(last.text)
   }
 }

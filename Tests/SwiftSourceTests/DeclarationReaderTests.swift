@@ -78,6 +78,7 @@ import Testing
       ("var a: Optional<Array<Int>?>", 2), ("typealias A = Array<Array<Int>>", 2),
       ("typealias A = Set<Set<Int>?>?", 2), ("let a = 0...", 2), ("let a = b!", 2),
       ("let a = b++ // c", 2), ("func a() -> Array<Array<Int>>", 2), ("init(a: Int)", 2),
+      ("var a: Set< Int >", 2), ("var a: Set< Set<Int> >?", 2), ("let a = b >=", 1),
       ("let a = b as? C<D>?", 2), ("let a = 1 + // b\n 2", 2),
       ("var a: Int =", 1), ("let a = b +", 1), ("let a = b ??", 1), ("typealias A = B &", 1),
       ("typealias A = B&", 1), ("func a() ->", 1), ("func a()->", 1), ("let a = b.", 1),
