@@ -52,15 +52,14 @@ struct ConventionMethods {
     guard let name = binding.name?.name else { return }
     properties.insert(name)
     if name.hasPrefix("countOf") { actors[name] = member.actor }
-    let isRead = !binding.isComputed || ObservableMember.isPlainGetter(binding)
-    if isThere, isRead { readable[name] = binding }
+    if isThere, ObservableMember.isReadAtOnce(binding) { readable[name] = binding }
     if !binding.isComputed, !member.has("KVOIgnored") { stored.insert(name) }
   }
 
   private mutating func add(_ statements: [Statement], of member: Member) {
-    for statement in statements {
+    for statement in statements where statement.misfit == nil {
       actors[statement.name.name] = member.actor
-      if statement.misfit == nil { typeMembers[statement.name.name] = statement.expression }
+      typeMembers[statement.name.name] = statement.expression
     }
   }
 
@@ -199,8 +198,7 @@ private struct Statement {
         .compactMap { $0 }
     case .variable(_, let bindings):
       return bindings.compactMap { binding in
-        let isRead = !binding.isComputed || ObservableMember.isPlainGetter(binding)
-        let effect = isRead ? nil : "its getter waits or throws"
+        let effect = ObservableMember.isReadAtOnce(binding) ? nil : "its getter waits or throws"
         return binding.name.flatMap { Statement($0, isMethod: false, binding.type, effect) }
       }
     default: return []

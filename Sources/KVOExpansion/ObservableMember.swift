@@ -37,7 +37,7 @@ struct ObservableMember {
       bindings.count == 1, let binding = bindings.first, binding.name != nil
     else { return .none }
     if member.has("KVOIgnored") { return .none }
-    if binding.isComputed { return isPlainGetter(binding) ? .known : .none }
+    if binding.isComputed { return isReadAtOnce(binding) ? .known : .none }
     if member.has("Observed") || member.has("KVOReference") { return .known }
     if wrapper(of: member) != nil { return .none }
     if member.modifiers.contains("override") { return .known }
@@ -80,9 +80,11 @@ struct ObservableMember {
     }
   }
 
-  // A key path reads what waits or throws in no way.
-  static func isPlainGetter(_ binding: Binding) -> Bool {
-    binding.accessors?.block("get", "_read", "read", "unsafeAddress")?.effects.isEmpty ?? false
+  /// Whether its getter neither waits nor throws: a key path reads no other.
+  static func isReadAtOnce(_ binding: Binding) -> Bool {
+    guard binding.isComputed else { return true }
+    let getter = binding.accessors?.block("get", "_read", "read", "unsafeAddress")
+    return getter?.effects.isEmpty ?? false
   }
 }
 
