@@ -26,13 +26,22 @@ public struct Finding: Hashable, Sendable {
   }
 }
 
+extension Edit {
+  /// Whether it puts in whole lines, if it stands where a line begins.
+  var endsLine: Bool {
+    range.isEmpty && (text.utf8.last == UInt8(ascii: "\n") || text.utf8.last == UInt8(ascii: "\r"))
+  }
+}
+
 extension [Edit] {
-  /// In their order, without those that overlap one before.
+  /// In their order, without those that overlap one before. Of those at one place, whole lines come first.
   func ordered() -> [Edit] {
     var (ordered, end) = ([Edit](), -1)
+    func rank(_ edit: Edit, _ offset: Int) -> (Int, Int, Int, Int) {
+      (edit.range.lowerBound, edit.range.upperBound, edit.endsLine ? 0 : 1, offset)
+    }
     let sorted = enumerated().sorted {
-      ($0.element.range.lowerBound, $0.element.range.upperBound, $0.offset)
-        < ($1.element.range.lowerBound, $1.element.range.upperBound, $1.offset)
+      rank($0.element, $0.offset) < rank($1.element, $1.offset)
     }
     for (_, edit) in sorted where edit.range.lowerBound >= end {
       ordered.append(edit)
@@ -43,13 +52,12 @@ extension [Edit] {
 
   /// The line after the edits, which are in order, of a byte in a line of before them.
   func line(_ line: Int, ofByte offset: Int, in bytes: [UInt8]) -> Int {
-    let newline = UInt8(ascii: "\n")
     let before = prefix {
       $0.range.lowerBound < offset || $0.range.lowerBound == offset && $0.range.isEmpty
     }
     return before.reduce(line) { line, edit in
       let removed = edit.range.clamped(to: 0..<offset)
-      return line + edit.text.utf8.count { $0 == newline } - bytes[removed].count { $0 == newline }
+      return line + lineEnds(in: edit.text.utf8) - lineEnds(in: bytes[removed])
     }
   }
 
@@ -63,4 +71,15 @@ extension [Edit] {
     }
     return result + bytes[position..<part.upperBound]
   }
+}
+
+/// How many lines end in some bytes: by a line feed, a carriage return, or both.
+private func lineEnds(in bytes: some Collection<UInt8>) -> Int {
+  var (count, last) = (0, UInt8(0))
+  for byte in bytes {
+    let isRest = byte == UInt8(ascii: "\n") && last == UInt8(ascii: "\r")
+    if Trivia.isLineEnd(byte), !isRest { count += 1 }
+    last = byte
+  }
+  return count
 }

@@ -48,7 +48,9 @@ extension Mover {
   ]
 
   mutating func findLeftovers() {
-    for index in tokens.indices where tokens[index].kind != .string { look(at: index) }
+    for index in tokens.indices where tokens[index].kind != .string && !file.isImported(index) {
+      look(at: index)
+    }
     for type in types where project.root(of: type.name) != .other {
       for method in type.methods where method.modifiers.contains("@objc") {
         lookAtAccessor(method, in: type)

@@ -34,7 +34,7 @@ extension Mover {
   }
 
   mutating func moveNames() {
-    for index in tokens.indices {
+    for index in tokens.indices where !file.isImported(index) {
       switch tokens[index].text {
       case "IndexSet" where tokens[index].kind == .identifier && !isCast(to: index):
         needsFoundation = true

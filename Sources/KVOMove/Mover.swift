@@ -61,7 +61,7 @@ struct Mover {
   var attempted: Set<Int> = []
   var needsRuntime = false
   var needsFoundation = false
-  private var addedModules: [String] = []
+  var addedModules: [String] = []
 
   init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
     (self.project, self.style) = (project, style)
@@ -121,42 +121,15 @@ struct Mover {
   mutating func find(_ token: Int, _ reason: String, _ advice: String) {
     findings.append((token, reason, advice))
   }
-
-  // MARK: - Imports
-
-  /// Foundation stays, since only its author knows what else of it a source uses; the runtime's come beside it.
-  private mutating func moveImports() {
-    var (imported, last) = (Set<String>(), Int?.none)
-    for index in tokens.indices where file.isDeclaration(index, of: ["import"]) {
-      imported.insert(tokens[index + 1].text)
-      if ["Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData"].contains(
-        tokens[index + 1].text)
-      {
-        last = index + 1
-      }
-    }
-    guard needsRuntime, let last else { return }
-    let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
-    let missing = modules.filter { !imported.contains($0) }
-    guard !missing.isEmpty else { return }
-    addedModules = missing
-    let next = tokens[last + 1]
-    guard let end = next.leadingTrivia.unicodeScalars.firstIndex(of: "\n") else {
-      insert(missing.map { "\(file.lineEnd)import \($0)" }.joined(), after: last)
-      return
-    }
-    let line =
-      next.triviaOffset
-      + next.leadingTrivia.utf8.distance(from: next.leadingTrivia.startIndex, to: end) + 1
-    edits.append(Edit(line..<line, missing.map { "import \($0)\(file.lineEnd)" }.joined()))
-  }
 }
 
 extension SourceFile {
   /// What ends the source's lines.
   var lineEnd: String {
-    let first = bytes.firstIndex(of: UInt8(ascii: "\n"))
-    return first.map { $0 > 0 && bytes[$0 - 1] == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
+    let (feed, carriage) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+    guard let first = bytes.firstIndex(where: { $0 == feed || $0 == carriage }) else { return "\n" }
+    if bytes[first] == feed { return "\n" }
+    return first + 1 < bytes.count && bytes[first + 1] == feed ? "\r\n" : "\r"
   }
 
   /// The white space before the first token of a token's line.

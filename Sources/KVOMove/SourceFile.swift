@@ -25,6 +25,7 @@ struct SourceFile {
   private(set) var blocks: [Int: Block] = [:]
   /// The bracket that is open at each token.
   private(set) var enclosing: [Int?] = []
+  private(set) var imports: [Import] = []
 
   /// Throws the first thing that can't be read.
   init(path: String, text: String) throws(SourceProblem) {
@@ -37,6 +38,7 @@ struct SourceFile {
     tokens = Self.flattened(lexed.tokens) + [lexed.tokens.last!]
     try pair()
     findBlocks()
+    imports = findImports()
   }
 
   /// The tokens with what is interpolated after each string, in parentheses, but for the end.

@@ -35,18 +35,17 @@ struct UnifiedDiff {
     var changes: [Change] = []
     for edit in edits {
       let first = line(at: edit.range.lowerBound)
-      if edit.range.isEmpty, edit.text.hasSuffix("\n"), starts[first] == edit.range.lowerBound {
-        changes.append(Change(lines: first..<first, edits: [edit]))
-        continue
-      }
-      // What takes whole lines concerns the line behind it, too.
-      let last = line(at: edit.range.upperBound)
+      // What puts in whole lines concerns none; what takes whole lines concerns the line behind it, too.
+      let isWhole =
+        edit.range.isEmpty && edit.text.utf8.last == UInt8(ascii: "\n")
+        && starts[first] == edit.range.lowerBound
+      let end = isWhole ? first : line(at: edit.range.upperBound) + 1
       if let before = changes.last, first < before.lines.upperBound {
         changes[changes.count - 1].lines =
-          before.lines.lowerBound..<max(before.lines.upperBound, last + 1)
+          before.lines.lowerBound..<max(before.lines.upperBound, end)
         changes[changes.count - 1].edits.append(edit)
       } else {
-        changes.append(Change(lines: first..<last + 1, edits: [edit]))
+        changes.append(Change(lines: first..<end, edits: [edit]))
       }
     }
     return changes

@@ -1,0 +1,67 @@
+/// The imports of the runtime's modules. "The edits", 1, of MovingOver.
+import SwiftSource
+
+/// A declaration `import Foundation` or `import class Foundation.NSObject`.
+struct Import {
+  var module: String
+  /// From the word `import` to the last name.
+  var range: Range<Int>
+  /// The outermost `#if` that it stands in.
+  var condition: Int?
+}
+
+extension SourceFile {
+  func isImported(_ index: Int) -> Bool { imports.contains { $0.range.contains(index) } }
+
+  func findImports() -> [Import] {
+    var (imports, conditions) = ([Import](), [Int]())
+    for index in tokens.indices {
+      if tokens[index].is("#if") {
+        conditions.append(index)
+      } else if tokens[index].is("#endif") {
+        _ = conditions.popLast()
+      } else if isDeclaration(index, of: ["import"]), enclosing[index] == nil {
+        imports.append(readImport(at: index, in: conditions.first))
+      }
+    }
+    return imports
+  }
+
+  private func readImport(at keyword: Int, in condition: Int?) -> Import {
+    var last = keyword + 1
+    if tokens[last + 1].kind == .identifier, !tokens[last + 1].isFirstOnLine { last += 1 }
+    let module = tokens[last].name
+    while tokens[last + 1].is("."), tokens[last + 2].kind == .identifier { last += 2 }
+    return Import(module: module, range: keyword..<last + 1, condition: condition)
+  }
+}
+
+extension Mover {
+  private static let foundations: Set = [
+    "Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData",
+  ]
+
+  /// Foundation stays, since only its author knows what else of it a source uses; the runtime's come beside it, or
+  /// beside what else is imported in any case.
+  mutating func moveImports() {
+    let imported = Set(file.imports.map(\.module))
+    let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
+    let missing = modules.filter { !imported.contains($0) }
+    guard needsRuntime, !missing.isEmpty, let first = file.imports.first else { return }
+    addedModules = missing
+    let always = file.imports.filter { $0.condition == nil }
+    let lines = missing.map { "import \($0)" }
+    if let beside = always.last(where: { Self.foundations.contains($0.module) }) ?? always.first {
+      insert(lines, after: beside.range.upperBound - 1)
+    } else if let condition = first.condition {
+      insert(lines.map { $0 + file.lineEnd }.joined(), before: condition)
+    }
+  }
+
+  private mutating func insert(_ lines: [String], after index: Int) {
+    guard let end = file.endOfLine(after: index) else {
+      return insert(lines.map { file.lineEnd + $0 }.joined(), after: index)
+    }
+    edits.append(Edit(end..<end, lines.map { $0 + file.lineEnd }.joined()))
+  }
+}

@@ -1,0 +1,43 @@
+/// Where the runtime's imports are put.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  static let importEdits = [
+    Case(
+      "import SwiftUI\n@_exported import Dispatch\n",
+      "import SwiftUI\nimport KVORuntime\n@_exported import Dispatch\n"),
+    Case(
+      "import Dispatch\nimport Foundation  // all\n",
+      "import Dispatch\nimport Foundation  // all\nimport KVORuntime\n"),
+    Case("import Foundation /* a\n b */\n", "import Foundation /* a\n b */\nimport KVORuntime\n"),
+    Case(
+      "import Foundation /* a\n b */; import Dispatch\n",
+      "import Foundation\nimport KVORuntime /* a\n b */; import Dispatch\n"),
+    Case(
+      "import class Foundation.NSObject\n", "import class Foundation.NSObject\nimport KVORuntime\n"),
+    Case("import Foundation.NSObject\n", "import Foundation.NSObject\nimport KVORuntime\n"),
+    Case(
+      "import struct Foundation.IndexSet\n",
+      "import struct Foundation.IndexSet\nimport KVORuntime\n"),
+    Case(
+      "import Foundation\n#if canImport(UIKit)\nimport UIKit\n#elseif canImport(AppKit)\nimport AppKit\n#endif\n",
+      "import Foundation\nimport KVORuntime\n#if canImport(UIKit)\nimport UIKit\n#elseif canImport(AppKit)\nimport AppKit\n#endif\n"
+    ),
+    Case(
+      "// Head\n\n#if A\n#if B\nimport UIKit\n#endif\n#else\nimport AppKit\n#endif\n",
+      "// Head\n\nimport KVORuntime\n#if A\n#if B\nimport UIKit\n#endif\n#else\nimport AppKit\n#endif\n"
+    ),
+    Case("let s = 1\n", "let s = 1\n"),
+  ].map { Case($0.there + "class A: NSObject {}\n", $0.here + "class A: KVOObject {}\n") }
+
+  @Test(
+    "imports stand where all conditions have them, and name what they named", arguments: importEdits
+  )
+  func imports(_ edit: Case) {
+    let moved = Self.moved(edit.there)
+    #expect(moved.text == edit.here)
+    #expect(moved.modules == (edit.here.contains("import KVO") ? ["KVORuntime"] : []))
+    #expect(Self.moved(edit.here).edits.isEmpty)
+  }
+}

@@ -1,0 +1,84 @@
+/// That edits meet at one place, and lines end in any way, without harm to the text or to the diff.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  static let lines = [
+    Case(
+      "import Foundation\nclass A: NSObject { @objc dynamic var x = 1 }",
+      "import Foundation\nimport KVORuntime\n@KVO class A: KVOObject { var x = 1 }"),
+    Case(
+      "import Foundation\r\nclass A: NSObject { @objc dynamic var x = 1 }\r\n",
+      "import Foundation\r\nimport KVORuntime\r\n@KVO class A: KVOObject { var x = 1 }\r\n"),
+    Case(
+      "import Foundation\r@objcMembers\rclass A: NSObject { dynamic var x = 1 }\r",
+      "import Foundation\rimport KVORuntime\r@KVO class A: KVOObject { var x = 1 }\r"),
+    Case(
+      "import Foundation\n@objc\nclass A: NSObject {\n  @objc dynamic var x = 1\n}\n",
+      "import Foundation\nimport KVORuntime\n@KVO class A: KVOObject {\n  var x = 1\n}\n"),
+    Case(
+      "import Foundation; class A: NSObject {}",
+      "import Foundation\nimport KVORuntime; class A: KVOObject {}"),
+  ]
+
+  @Test("edits at one place keep their lines", arguments: lines)
+  func line(_ lines: Case) {
+    let moved = Self.moved(lines.there, .macro)
+    #expect(moved.text == lines.here)
+    #expect(Self.patched(lines.there, by: moved.diff) == lines.here)
+  }
+
+  @Test("the diff of each source says what is written")
+  func diffs() {
+    for source in Self.allSources {
+      for style in [ObservableStyle.macro, .wrapper] {
+        let moved = Self.moved(source, style)
+        let patched = moved.diff.isEmpty ? source : Self.patched(source, by: moved.diff)
+        #expect(patched == moved.text, "\(source)")
+      }
+    }
+  }
+
+  @Test("each source that has been moved stays as it is")
+  func again() {
+    for source in Self.allSources {
+      for style in [ObservableStyle.macro, .wrapper] {
+        let once = Self.moved(source, style)
+        #expect(Self.moved(once.text, style).diff == "", "\(source)")
+      }
+    }
+  }
+
+  /// What the tables and the corpus have.
+  static var allSources: [String] {
+    let tables = edits + macroEdits + findings + lines + importEdits
+    let files = ["Originals", "Corpus"].flatMap { sources(in: "Tests/Migration/\($0)") }
+    return tables.map(\.there) + files.map(\.text)
+  }
+
+  /// A source with a unified diff applied to it, by other means than the tool's.
+  static func patched(_ source: String, by diff: String) -> String {
+    let newline = UInt8(ascii: "\n")
+    let ended = { (text: String) in
+      text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { String($0)! }
+    }
+    var (old, result, next) = (ended(source), [String](), 0)
+    for line in ended(diff).dropFirst(2) {
+      let text = String(line.dropFirst())
+      switch line.first {
+      case "@":
+        let start = Int(line.split { !$0.isNumber }[0])! - 1
+        result += old[next..<start]
+        next = start
+      case " ", "-":
+        #expect(old[next] == text)
+        next += 1
+        if line.first == " " { result.append(text) }
+      case "+": result.append(text)
+      default: break
+      }
+    }
+    old.removeFirst(min(next, old.count))
+    return (result + old).joined(separator: "\n")
+  }
+}
