@@ -6,6 +6,8 @@ import SwiftSource
 struct TypeDeclaration {
   var name: String
   var keyword: Int
+  /// Their names, without those of modules.
+  var attributes: Set<String>
   var isExtension: Bool
   var isClass: Bool
   /// The first token of each that it inherits from, by the last component's name.
@@ -14,6 +16,13 @@ struct TypeDeclaration {
   var close: Int
   var properties: [PropertyDeclaration] = []
   var methods: [MethodDeclaration] = []
+
+  /// Whether a property is observable, here or there.
+  func observes(_ property: PropertyDeclaration) -> Bool {
+    if property.isDynamic || property.modifiers.contains("@Observed") { return true }
+    return attributes.contains("KVO") && !property.isConstant && !property.isStatic
+      && !property.modifiers.contains("@KVOIgnored")
+  }
 }
 
 struct PropertyDeclaration {
@@ -67,6 +76,7 @@ extension SourceFile {
     while start > 0 {
       var index = start - 1
       if tokens[index].is(")"), let open = partner[index], open > 0 { index = open - 1 }
+      while index > 1, tokens[index - 1].is(".") { index -= 2 }
       if index > 0, tokens[index - 1].is("@") {
         start = index - 1
       } else if reader.isModifier(at: index) {
@@ -80,8 +90,8 @@ extension SourceFile {
 
   private func type(_ read: SwiftSource.TypeDeclaration, at keyword: Int) -> TypeDeclaration {
     var type = TypeDeclaration(
-      name: read.name.name, keyword: keyword, isExtension: read.keyword == "extension",
-      isClass: read.keyword == "class",
+      name: read.name.name, keyword: keyword, attributes: attributes(before: keyword),
+      isExtension: read.keyword == "extension", isClass: read.keyword == "class",
       inherited: read.supertypes.map { (lastName(from: $0.place), $0.place) },
       open: read.open, close: read.close)
     for member in read.members {
@@ -103,6 +113,11 @@ extension SourceFile {
       }
     }
     return type
+  }
+
+  private func attributes(before keyword: Int) -> Set<String> {
+    let prefix = start(ofDeclarationAt: keyword)..<keyword
+    return Set(prefix.filter { tokens[$0].is("@") }.map { lastName(from: $0 + 1) })
   }
 
   private func lastName(from start: Int) -> String {

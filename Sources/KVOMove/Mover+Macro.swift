@@ -33,6 +33,8 @@ extension Mover {
     }
   }
 
+  static let callsThatTell: Set = ["willChangeValue", "withChange"]
+
   /// Marks what the macro would warn of, or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
     for property in type.properties
@@ -91,18 +93,20 @@ extension Mover {
 
   /// Whether `willChangeValue(forKey: "size")` begins there, or with another spelling of the key.
   private func tellsByHand(_ index: Int, of key: String) -> Bool {
-    guard ["willChangeValue", "withChange"].contains(tokens[index].text), tokens[index + 1].is("("),
+    guard Self.callsThatTell.contains(tokens[index].text), tokens[index + 1].is("("),
       let end = file.partner[index + 1]
     else { return false }
     return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }
   }
 
-  /// Whether a setter sets part of what a constant leads to, and nothing that is observable: it told nobody there either.
+  /// Whether a setter sets part of what a constant leads to, and nothing that is observable: it told nobody there either,
+  /// unless it does so by hand.
   private func setsConstant(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
     guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
     let names = Set(tokens[brace + 1..<end].map(\.text))
     let constants = type.properties.filter { $0.isConstant && !$0.isStatic }.map(\.name)
     return !names.isDisjoint(with: constants) && names.isDisjoint(with: observableNames(in: type))
+      && names.isDisjoint(with: Self.callsThatTell)
   }
 
   /// `var (width, height) = size`.

@@ -16,11 +16,16 @@ extension Mover {
     }
   }
 
+  /// `dynamic` is a name, too. One that ends a line stands behind something of its statement: `let old = dynamic`.
   private func isModifier(_ index: Int) -> Bool {
-    let next = tokens[index + 1]
-    return (next.kind == .keyword || next.kind == .identifier || next.is("@"))
-      && !next.isFirstOnLine
-      && !(index > 0 && tokens[index - 1].is("."))
+    guard DeclarationReader(tokens, at: index).isModifier(at: index) else { return false }
+    return !tokens[index + 1].isFirstOnLine || beginsStatement(file.start(ofDeclarationAt: index))
+  }
+
+  private func beginsStatement(_ index: Int) -> Bool {
+    guard index > 0 else { return true }
+    let before = tokens[index - 1]
+    return file.isStatementStart(index) || before.is("{") || before.is("}") || before.is(";")
   }
 
   /// Whether the class around a token, or behind it, is moved. Protocols and enumerations have nothing to lose.

@@ -64,7 +64,7 @@ extension Mover {
   }
 
   private mutating func addMacro(_ type: TypeDeclaration) {
-    guard usesMacro(type) else { return }
+    guard usesMacro(type), !type.attributes.contains("KVO") else { return }
     insert("@KVO ", before: file.start(ofDeclarationAt: type.keyword))
   }
 
@@ -106,6 +106,7 @@ extension Mover {
 
   /// `@Observed` where the first of `@objc` and `dynamic` stood.
   private mutating func mark(_ property: PropertyDeclaration) {
+    guard !property.modifiers.contains("@Observed") else { return }
     let first = (property.start..<property.keyword).first { index in
       tokens[index].isWord("dynamic") || tokens[index].is("@") && tokens[index + 1].text == "objc"
     }
@@ -133,7 +134,7 @@ extension Mover {
     }
     let body = brace + 1..<end
     let names = Set(body.map { tokens[$0].text })
-    if names.contains("withChange") || names.contains("willChangeValue") { return }
+    guard names.isDisjoint(with: Self.callsThatTell) else { return }
     let observable = Set(observableNames(in: type)).subtracting([property.name])
     let assigned = assigned(in: body)
     if let assigned, !assigned.isPath, isStored(assigned.first, in: type) { return }

@@ -29,8 +29,7 @@ struct Project {
       if type.isClass {
         if classes.updateValue(type, forKey: type.name) != nil { ambiguous.insert(type.name) }
       }
-      for property in type.properties
-      where property.isDynamic || property.modifiers.contains("@Observed") {
+      for property in type.properties where type.observes(property) {
         dynamicProperties[type.name, default: [:]][property.name] = property
       }
     }

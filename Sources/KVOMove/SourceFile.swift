@@ -204,10 +204,9 @@ struct SourceFile {
 
   private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
 
+  /// Of an operator that ends its line: it goes on with nothing if it touches what is before it.
   private func isPostfix(_ index: Int) -> Bool {
-    index > 0 && tokens[index].leadingTrivia.isEmpty
-      && (tokens[index].text == "?" || tokens[index].text == "!" || tokens[index].text == ">"
-        || tokens[index].text.allSatisfy { "?!>".contains($0) })
+    index > 0 && tokens[index].leadingTrivia.isEmpty && !["=", "->"].contains(tokens[index].text)
   }
 
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

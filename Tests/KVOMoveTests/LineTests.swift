@@ -14,7 +14,7 @@ extension MoveTests {
       "import Foundation\r@objcMembers\rclass A: NSObject { dynamic var x = 1 }\r",
       "import Foundation\rimport KVORuntime\r@KVO class A: KVOObject { var x = 1 }\r"),
     Case(
-      "import Foundation\n@objc\nclass A: NSObject {\n  @objc dynamic var x = 1\n}\n",
+      "import Foundation\n@objc\nclass A: NSObject {\n  @objc dynamic\n  var x = 1\n}\n",
       "import Foundation\nimport KVORuntime\n@KVO class A: KVOObject {\n  var x = 1\n}\n"),
     Case(
       "import Foundation; class A: NSObject {}",
@@ -51,9 +51,9 @@ extension MoveTests {
 
   /// What the tables and the corpus have.
   static var allSources: [String] {
-    let tables = edits + macroEdits + findings + lines + importEdits
+    let tables = edits + macroEdits + findings + lines + importEdits + modifierEdits
     let files = ["Originals", "Corpus"].flatMap { sources(in: "Tests/Migration/\($0)") }
-    return tables.map(\.there) + files.map(\.text)
+    return tables.map(\.there) + names + files.map(\.text)
   }
 
   /// A source with a unified diff applied to it, by other means than the tool's.

@@ -1,0 +1,65 @@
+/// The word `dynamic`, which is a name as well, and attributes that stand there already.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  static let names = [
+    "struct Style { init(dynamic provider: Int) {} }",
+    "func resize(dynamic: Bool) -> Int { guard dynamic else { return 0 }; return 1 }",
+    "let i = dynamic is Int",
+    "switch v { case let dynamic as Int: f(dynamic)\ndefault: break }",
+    "enum E { case dynamic\n  case other }",
+    "func f() {\n  let old = dynamic\n  let new = a.dynamic\n  var x = 1\n}",
+    "func f() -> Bool { return dynamic\n}; class B {}",
+  ]
+
+  @Test("a name that is also a modifier stays", arguments: names)
+  func name(_ source: String) { #expect(Self.moved(source).text == source) }
+
+  static let modifierEdits = [
+    Case("{\n  @objc dynamic\n  var x = 1\n}", "{\n  @Observed var x = 1\n}"),
+    Case(
+      "{\n  @objc dynamic  // c\n  var x = 1\n}", "{\n  @Observed   // c\n  var x = 1\n}"),
+    Case("{\n  dynamic\n  @objc var x = 1\n}", "{\n  @Observed var x = 1\n}"),
+    Case("{ let r = 0...\n  dynamic\n  func f() {} }", "{ let r = 0...\n  func f() {} }"),
+    Case("{ dynamic init() {}; dynamic func g() {} }", "{ init() {}; func g() {} }"),
+    Case("{ @Observed @objc dynamic var x = 1 }", "{ @Observed var x = 1 }"),
+  ].map { Case("class A: NSObject " + $0.there, "class A: KVOObject " + $0.here) }
+
+  @Test("modifiers are left out on any line", arguments: modifierEdits)
+  func modifier(_ edit: Case) {
+    #expect(Self.moved(edit.there).text == edit.here)
+  }
+
+  @Test(
+    "what is marked already is not marked again",
+    arguments: ["@KVO", "@KVORuntime.KVO", "@KVO @MainActor"])
+  func marked(_ attribute: String) {
+    let moved = Self.moved("\(attribute) class A: KVOObject { @objc dynamic var x = 1 }", .macro)
+    #expect(moved.text == "\(attribute) class A: KVOObject { var x = 1 }")
+  }
+
+  @Test("what the macro observes is known for what it is when the source is moved again")
+  func integers() {
+    let source =
+      "class A: NSObject { @objc dynamic var n = 3 }; let s = a.value(forKeyPath: \"b.@sum.n\") as! Double"
+    for style in [ObservableStyle.macro, .wrapper] {
+      let once = Self.moved(source, style)
+      #expect(Self.moved(once.text, style).findings == once.findings)
+    }
+  }
+
+  @Test("a computed property that tells by hand stays one that the macro knows")
+  func byHand() {
+    let setters = [
+      "willChangeValue(forKey: \"i\"); m.i = newValue; didChangeValue(forKey: \"i\")",
+      "withChange(of: \\.i) { m.i = newValue }",
+    ]
+    for setter in setters {
+      let property = "var i: Int { get { m.i } set { \(setter) } }"
+      let moved = Self.moved(
+        "class A: NSObject { let m = M(); @objc dynamic var t = \"\"; @objc \(property) }", .macro)
+      #expect(moved.text == "@KVO class A: KVOObject { let m = M(); var t = \"\"; \(property) }")
+    }
+  }
+}
