@@ -4,18 +4,38 @@ import SwiftSource
 
 /// A type or an extension of one.
 struct TypeDeclaration {
-  var name: String
-  var keyword: Int
+  /// Which of the sources it is in, and its keyword's place there: there is one of each.
+  struct ID: Hashable {
+    var file: Int
+    var keyword: Int
+  }
+
+  /// What it inherits from, without generic arguments: `Foundation.NSObject`.
+  struct Inherited {
+    var path: [String]
+    var tokens: Range<Int>
+    var name: String { path.last! }
+  }
+
+  var id: ID
+  /// Its name behind those of what it stands in, outermost first.
+  var path: [String]
+  /// Whether other files can't name it.
+  var isPrivate: Bool
   /// Their names, without those of modules.
   var attributes: Set<String>
   var isExtension: Bool
   var isClass: Bool
-  /// The first token of each that it inherits from, by the last component's name.
-  var inherited: [(name: String, at: Int)]
+  var inherited: [Inherited]
   var open: Int
   var close: Int
   var properties: [PropertyDeclaration] = []
   var methods: [MethodDeclaration] = []
+
+  var name: String { path.last! }
+  var keyword: Int { id.keyword }
+  /// The names of what it stands in.
+  var scope: [String] { path.dropLast() }
 
   /// Whether a property is observable, here or there.
   func observes(_ property: PropertyDeclaration) -> Bool {
@@ -62,11 +82,26 @@ struct MethodDeclaration {
 
 extension SourceFile {
   /// All types, an outer one before those in it.
-  func types() -> [TypeDeclaration] {
-    tokens.indices.filter { beginsType($0) }.compactMap { keyword in
+  /// - Parameter file: Which of the sources this is.
+  func types(of file: Int) -> [TypeDeclaration] {
+    var (types, paths) = ([TypeDeclaration](), [Int: [String]]())
+    for keyword in tokens.indices where beginsType(keyword) {
       var reader = DeclarationReader(tokens, at: keyword)
-      return reader.readType().map { type($0, at: keyword) }
+      guard let read = reader.readType() else { continue }
+      let id = TypeDeclaration.ID(file: file, keyword: keyword)
+      let type = type(read, id, in: scope(around: keyword, paths))
+      types.append(type)
+      paths[type.open] = type.path
     }
+    return types
+  }
+
+  /// The names of the types around a place. Another block, as a function's, has a name that is nobody else's.
+  private func scope(around index: Int, _ paths: [Int: [String]]) -> [String] {
+    guard let outer = enclosing[index] else { return [] }
+    if let path = paths[outer] { return path }
+    let names = scope(around: outer, paths)
+    return tokens[outer].is("{") ? names + ["\(path):\(outer)"] : names
   }
 
   /// Where a declaration begins: its first attribute or modifier, or the keyword.
@@ -88,11 +123,21 @@ extension SourceFile {
     return start
   }
 
-  private func type(_ read: SwiftSource.TypeDeclaration, at keyword: Int) -> TypeDeclaration {
+  private func type(
+    _ read: SwiftSource.TypeDeclaration, _ id: TypeDeclaration.ID, in scope: [String]
+  ) -> TypeDeclaration {
+    let prefix = start(ofDeclarationAt: id.keyword)..<id.keyword
     var type = TypeDeclaration(
-      name: read.name.name, keyword: keyword, attributes: attributes(before: keyword),
-      isExtension: read.keyword == "extension", isClass: read.keyword == "class",
-      inherited: read.supertypes.map { (lastName(from: $0.place), $0.place) },
+      id: id, path: scope + names(path(from: id.keyword + 1)),
+      isPrivate: prefix.contains {
+        tokens[$0].isWord("private") || tokens[$0].isWord("fileprivate")
+      },
+      attributes: attributes(in: prefix), isExtension: read.keyword == "extension",
+      isClass: read.keyword == "class",
+      inherited: read.supertypes.map {
+        let path = path(from: $0.place)
+        return .init(path: names(path), tokens: path)
+      },
       open: read.open, close: read.close)
     for member in read.members {
       let modifiers = Set(member.modifiers + member.attributes.map { "@" + $0.name })
@@ -115,15 +160,19 @@ extension SourceFile {
     return type
   }
 
-  private func attributes(before keyword: Int) -> Set<String> {
-    let prefix = start(ofDeclarationAt: keyword)..<keyword
-    return Set(prefix.filter { tokens[$0].is("@") }.map { lastName(from: $0 + 1) })
+  private func attributes(in prefix: Range<Int>) -> Set<String> {
+    Set(prefix.filter { tokens[$0].is("@") }.map { names(path(from: $0 + 1)).last! })
   }
 
-  private func lastName(from start: Int) -> String {
-    var index = start
-    while tokens[index + 1].is(".") { index += 2 }
-    return tokens[index].name
+  /// The tokens of a name with what it is in: `Menu.Item`.
+  private func path(from start: Int) -> Range<Int> {
+    var last = start
+    while tokens[last + 1].is("."), tokens[last + 2].kind == .identifier { last += 2 }
+    return start..<last + 1
+  }
+
+  private func names(_ path: Range<Int>) -> [String] {
+    stride(from: path.lowerBound, to: path.upperBound, by: 2).map { tokens[$0].name }
   }
 
   private func type(of binding: Binding) -> String {

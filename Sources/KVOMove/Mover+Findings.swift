@@ -51,7 +51,7 @@ extension Mover {
     for index in tokens.indices where tokens[index].kind != .string && !file.isImported(index) {
       look(at: index)
     }
-    for type in types where project.root(of: type.name) != .other {
+    for type in types where project.root(of: type) != .other {
       for method in type.methods where method.modifiers.contains("@objc") {
         lookAtAccessor(method, in: type)
       }
@@ -82,9 +82,7 @@ extension Mover {
       isObserved(index)
     {
       find(index, "\(token.text) of Foundation tells nobody", "\(other), of KVOFoundation")
-    } else if token.text == "Operation", token.kind == .identifier, before == ":",
-      isSuperclass(index)
-    {
+    } else if token.text == "Operation", token.kind == .identifier, isSuperclass(index) {
       find(
         index, "an Operation tells nobody of its states",
         "KVOOperation, of KVOFoundation, if they are observed")
@@ -98,7 +96,7 @@ extension Mover {
   }
 
   private func isSuperclass(_ index: Int) -> Bool {
-    types.contains { $0.inherited.first?.at == index && project.root(of: $0.name) == .other }
+    types.contains { $0.inherited.first?.tokens.last == index && project.root(of: $0) == .other }
   }
 
   /// Whether the statement observes.

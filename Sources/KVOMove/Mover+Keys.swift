@@ -65,7 +65,7 @@ extension Mover {
   }
 
   private mutating func moveDescription(_ property: PropertyDeclaration, in type: TypeDeclaration) {
-    let above = project.ancestors(of: type.name).classes
+    let above = project.ancestors(of: type).classes
     if above.contains(where: { $0.properties.contains { $0.name == property.name } }) { return }
     for index in property.start..<property.keyword where tokens[index].isWord("override") {
       remove(index..<index + 1)
@@ -82,9 +82,7 @@ extension Mover {
   mutating func registerKeys(_ type: TypeDeclaration, _ root: Project.Root) {
     guard !type.methods.contains(where: { $0.name == "registerKeys" }) else { return }
     // The macro sees the class alone.
-    let all = project.types.joined().filter {
-      $0.name == type.name && ($0.isExtension || !usesMacro(type))
-    }
+    let all = (usesMacro(type) ? [] : [type]) + project.extensions(of: type)
     let methods = all.flatMap(\.methods).filter { $0.modifiers.contains("@objc") }
     let entries = entries(for: all.flatMap(\.properties), methods, type)
     guard !entries.isEmpty else { return }
@@ -117,9 +115,8 @@ extension Mover {
       let (name, path) = (property.name, "\\.\(property.name)")
       let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(name) }
       let isOverridden = project.types.joined().contains { other in
-        other.name != type.name
-          && other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
-          && project.ancestors(of: other.name).classes.contains { $0.name == type.name }
+        other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
+          && project.ancestors(of: other).classes.contains { $0.id == type.id }
       }
       if property.isComputed, !property.modifiers.contains("override") {
         let by = affecting.map { ", affectedBy: self.\($0.name)()" } ?? ""

@@ -5,8 +5,8 @@ import SwiftSource
 extension Mover {
   /// Whether a class, or the class of an extension, is marked `@KVO`.
   func usesMacro(_ type: TypeDeclaration) -> Bool {
-    guard style == .macro, project.root(of: type.name) != .other else { return false }
-    return project.declaration(of: type.name)?.properties.contains(where: \.isDynamic) ?? false
+    guard style == .macro, project.root(of: type) != .other else { return false }
+    return project.declaration(of: type)?.properties.contains(where: \.isDynamic) ?? false
   }
 
   /// Whether a stored property takes neither `@Observed` nor another of the macro's attributes.

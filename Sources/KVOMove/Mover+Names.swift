@@ -32,10 +32,10 @@ extension Mover {
   private func isInMoved(_ index: Int) -> Bool {
     let around = types.last { $0.open < index && index < $0.close }
     if let around {
-      return !around.isClass && !around.isExtension || project.root(of: around.name) != .other
+      return !around.isClass && !around.isExtension || project.root(of: around) != .other
     }
     guard let next = types.first(where: { $0.keyword > index }) else { return true }
-    return !next.isClass && !next.isExtension || project.root(of: next.name) != .other
+    return !next.isClass && !next.isExtension || project.root(of: next) != .other
   }
 
   mutating func moveNames() {
@@ -64,10 +64,14 @@ extension Mover {
   /// The root's name, but for that of an object that is a mere token, and of a class's head, which has been seen to.
   private mutating func moveRoot(_ index: Int) {
     guard !tokens[index + 1].is("("),
-      !types.contains(where: { $0.isClass && $0.inherited.first?.at == index })
+      !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
     else { return }
+    let isQualified = index > 1 && tokens[index - 1].is(".")
+    guard !isQualified || ["Foundation", "ObjectiveC"].contains(tokens[index - 2].text) else {
+      return
+    }
     needsRuntime = true
-    replace(index, by: "KVOObject")
+    replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: "KVOObject")
   }
 
   /// What is returned as `[String: Any]` says that the values may be nil.

@@ -4,9 +4,10 @@ import SwiftSource
 
 extension Mover {
   mutating func moveType(_ type: TypeDeclaration) {
-    let root = project.root(of: type.name)
+    let root = project.root(of: type)
     let isMoved = root != .other && (type.isClass || type.isExtension)
     if type.isClass { moveHead(type, root) }
+    if tellsOfSeveral(type) { return }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return }
     for property in type.properties { split(property, in: type) }
@@ -22,6 +23,19 @@ extension Mover {
       || type.properties.contains { $0.isDynamic }
   }
 
+  /// Where several classes have the name of a superclass, or of an extension's class, and differ in what they are.
+  private mutating func tellsOfSeveral(_ type: TypeDeclaration) -> Bool {
+    let several = project.several(above: type)
+    guard let one = several.first, several.contains(where: { project.root(of: $0) != .other })
+    else {
+      return false
+    }
+    find(
+      type.keyword, "there are several classes \(one.name), and which is meant can't be seen",
+      "move the sources of each target by themselves")
+    return true
+  }
+
   // MARK: - The class's head
 
   private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
@@ -30,7 +44,7 @@ extension Mover {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
         find(
-          superclass.at, "\(type.name) is archived or copied by Foundation",
+          superclass.tokens.lowerBound, "\(type.name) is archived or copied by Foundation",
           "see that Foundation's protocol is met without NSObject")
       }
       // Protocols of Foundation's delegates inherit from NSObjectProtocol, which KVOFoundation has KVOObject meet.
@@ -40,14 +54,14 @@ extension Mover {
       }) {
         needsFoundation = true
       }
-      replace(superclass.at, by: "KVOObject")
+      replace(superclass.tokens, by: "KVOObject")
       addMacro(type)
     } else if superclass.name == "Operation", root == .operation {
-      replace(superclass.at, by: "KVOOperation")
+      replace(superclass.tokens, by: "KVOOperation")
       needsFoundation = true
       shareAmongThreads(type)
       addMacro(type)
-    } else if project.ancestors(of: type.name).root == "Operation", root == .operation {
+    } else if project.ancestors(of: type).root == "Operation", root == .operation {
       shareAmongThreads(type)
       addMacro(type)
     } else if root != .other, type.properties.contains(where: \.isDynamic) {
@@ -57,7 +71,11 @@ extension Mover {
 
   /// Operations say of themselves that queues may have them, class by class.
   private mutating func shareAmongThreads(_ type: TypeDeclaration) {
-    guard !type.inherited.contains(where: { $0.name == "Sendable" || tokens[$0.at].is("@") }) else {
+    guard
+      !type.inherited.contains(where: {
+        $0.name == "Sendable" || tokens[$0.tokens.lowerBound].is("@")
+      })
+    else {
       return
     }
     insert(", @unchecked Sendable", after: type.open - 1)
@@ -75,8 +93,8 @@ extension Mover {
   ) {
     guard property.isDynamic else { return }
     guard isMoved else {
-      if project.declaration(of: type.name) != nil || type.isExtension {
-        let superclass = project.ancestors(of: type.name).root ?? type.name
+      if project.declaration(of: type) != nil || type.isExtension {
+        let superclass = project.ancestors(of: type).root ?? type.name
         find(
           property.keyword,
           "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
@@ -154,27 +172,26 @@ extension Mover {
 
   /// Whether another class has an observable property of that name, which might be what is assigned to.
   private func isObservable(_ name: String, beside type: TypeDeclaration) -> Bool {
-    project.dynamicProperties.contains { $0.key != type.name && $0.value[name] != nil }
+    project.dynamicProperties.contains { $0.key != type.id && $0.value[name] != nil }
   }
 
   func observableNames(in type: TypeDeclaration) -> [String] {
-    let above = project.ancestors(of: type.name).classes.map(\.name)
-    return ([type.name] + above).flatMap { name in
-      let dynamic = project.dynamicProperties[name].map { Array($0.keys) } ?? []
-      let stored = madeObservable(in: name).filter {
+    let own = project.declaration(of: type) ?? type
+    return ([own] + project.ancestors(of: type).classes).flatMap { type in
+      let dynamic = project.dynamicProperties[type.id].map { Array($0.keys) } ?? []
+      let stored = madeObservable(in: type).filter {
         // What is set of an object changes nothing of the property that leads to it.
-        project.declaration(of: $0.type.filter { $0 != "?" && $0 != "!" }) == nil
+        project.classes(named: $0.type.filter { $0 != "?" && $0 != "!" }, in: type).isEmpty
       }
       return dynamic + stored.map(\.name)
     }
   }
 
   /// What `@KVO` makes observable that was not, where the class gets it.
-  private func madeObservable(in name: String) -> [PropertyDeclaration] {
-    guard let type = project.declaration(of: name), usesMacro(type) else { return [] }
+  private func madeObservable(in type: TypeDeclaration) -> [PropertyDeclaration] {
+    guard let type = project.declaration(of: type), usesMacro(type) else { return [] }
     // Those are private, so that nothing in another source is about them.
-    let here = types.first { $0.isClass && $0.name == name && $0.keyword == type.keyword }
-    let ignored = here.map { Set(backing($0)) } ?? []
+    let ignored = types.contains { $0.id == type.id } ? Set(backing(type)) : []
     return type.properties.filter {
       !$0.isComputed && !$0.isConstant && !$0.isStatic && !takesNone($0)
         && !ignored.contains($0.name)
@@ -182,7 +199,7 @@ extension Mover {
   }
 
   private func isStored(_ name: String, in type: TypeDeclaration) -> Bool {
-    madeObservable(in: type.name).contains { $0.name == name }
+    madeObservable(in: type).contains { $0.name == name }
   }
 
   private struct Assigned {

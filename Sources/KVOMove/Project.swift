@@ -15,61 +15,100 @@ struct Project {
 
   let files: [SourceFile]
   let types: [[TypeDeclaration]]
-  private var classes: [String: TypeDeclaration] = [:]
-  private var ambiguous: Set<String> = []
+  /// By their paths; several have the same where they are in two modules, or in branches of an `#if`.
+  private var classes: [[String]: [TypeDeclaration]] = [:]
+  private var extensions: [TypeDeclaration.ID: [TypeDeclaration]] = [:]
   /// Observable properties by class and name.
-  private(set) var dynamicProperties: [String: [String: PropertyDeclaration]] = [:]
+  private(set) var dynamicProperties: [TypeDeclaration.ID: [String: PropertyDeclaration]] = [:]
   /// The names of variables whose address is a context, and that nothing else uses.
   private(set) var contexts: Set<String> = []
 
   init(_ files: [SourceFile]) {
     self.files = files
-    types = files.map { $0.types() }
+    types = files.enumerated().map { $1.types(of: $0) }
+    for type in types.joined() where type.isClass { classes[type.path, default: []].append(type) }
     for type in types.joined() {
-      if type.isClass {
-        if classes.updateValue(type, forKey: type.name) != nil { ambiguous.insert(type.name) }
-      }
+      let id = declaration(of: type)?.id ?? type.id
+      if type.isExtension { extensions[id, default: []].append(type) }
       for property in type.properties where type.observes(property) {
-        dynamicProperties[type.name, default: [:]][property.name] = property
+        dynamicProperties[id, default: [:]][property.name] = property
       }
     }
     contexts = findContexts()
   }
 
-  func declaration(of name: String) -> TypeDeclaration? { classes[name] }
+  // MARK: - Classes
 
-  /// The classes above one, nearest first, as far as they are in the sources, and what the last inherits from.
-  func ancestors(of name: String) -> (classes: [TypeDeclaration], root: String?) {
-    var (found, next) = ([TypeDeclaration](), Optional(name))
-    while let name = next, let type = classes[name], found.count < 100 {
-      found.append(type)
-      next = type.inherited.first?.name
-    }
-    return (Array(found.dropFirst()), next)
+  /// A class itself; that of an extension.
+  func declaration(of type: TypeDeclaration) -> TypeDeclaration? {
+    if type.isClass { return type }
+    return type.isExtension ? alike(classes(type.path, in: type.scope, of: type.id.file)) : nil
   }
 
-  func root(of name: String) -> Root {
-    guard classes[name] != nil else { return .other }
-    switch ancestors(of: name).root {
-    case "NSObject", "KVOObject": return .object
-    case "KVOOperation", "KVOBlockOperation": return .operation
-    case "Operation": return notifies(name) ? .operation : .other
-    default: return .other
+  func extensions(of type: TypeDeclaration) -> [TypeDeclaration] { extensions[type.id] ?? [] }
+
+  /// The classes that a type as it is written in a class's body can mean.
+  func classes(named type: String, in around: TypeDeclaration) -> [TypeDeclaration] {
+    classes(type.split(separator: ".").map(String.init), in: around.path, of: around.id.file)
+  }
+
+  /// As the compiler looks for a name: from where it is written outwards, in its own file first.
+  private func classes(_ name: [String], in scope: [String], of file: Int) -> [TypeDeclaration] {
+    for count in (0...scope.count).reversed() {
+      let all = classes[scope.prefix(count) + name] ?? []
+      let here = all.filter { $0.id.file == file }
+      let found = here.isEmpty ? all.filter { !$0.isPrivate } : here
+      if !found.isEmpty { return found }
+    }
+    // The first name may be a module's.
+    return name.count > 1 ? classes(Array(name.dropFirst()), in: [], of: file) : []
+  }
+
+  /// One of the classes, if all inherit from the same.
+  private func alike(_ classes: [TypeDeclaration]) -> TypeDeclaration? {
+    Set(classes.map { $0.inherited.first?.path ?? [] }).count == 1 ? classes[0] : nil
+  }
+
+  /// The classes that a superclass's name can mean, or that of an extension, if they differ.
+  func several(above type: TypeDeclaration) -> [TypeDeclaration] {
+    guard let name = type.isExtension ? type.path : type.inherited.first?.path else { return [] }
+    let found = classes(name, in: type.scope, of: type.id.file)
+    return alike(found) == nil ? found : []
+  }
+
+  /// The classes above one, nearest first, as far as they are in the sources, and what the last inherits from.
+  func ancestors(of type: TypeDeclaration) -> (classes: [TypeDeclaration], root: String?) {
+    var (found, next) = ([TypeDeclaration](), declaration(of: type))
+    while let type = next, found.count < 100 {
+      found.append(type)
+      next = type.inherited.first.flatMap {
+        alike(classes($0.path, in: type.scope, of: type.id.file))
+      }
+    }
+    return (Array(found.dropFirst()), found.last?.inherited.first?.name)
+  }
+
+  func root(of type: TypeDeclaration) -> Root {
+    switch ancestors(of: type).root {
+    case "NSObject", "KVOObject": .object
+    case "KVOOperation", "KVOBlockOperation": .operation
+    case "Operation": notifies(type) ? .operation : .other
+    default: .other
     }
   }
 
   /// Whether an operation says anything of its keys, or one above it does.
-  private func notifies(_ name: String) -> Bool {
-    for (file, types) in zip(files, types) {
-      for type in types where type.name == name {
-        let says = (type.open..<type.close).contains { index in
-          ["willChangeValue", "withChange", "dynamic"].contains(file.tokens[index].text)
-            || file.tokens[index].text.hasPrefix("keyPathsForValuesAffecting")
+  private func notifies(_ type: TypeDeclaration) -> Bool {
+    guard let own = declaration(of: type) else { return false }
+    let all = ([own] + ancestors(of: own).classes).flatMap { [$0] + extensions(of: $0) }
+    return all.contains { type in
+      type.properties.contains(where: \.isDynamic)
+        || (type.open..<type.close).contains { index in
+          let text = files[type.id.file].tokens[index].text
+          return ["willChangeValue", "withChange"].contains(text)
+            || text.hasPrefix("keyPathsForValuesAffecting")
         }
-        if says { return true }
-      }
     }
-    return ancestors(of: name).classes.first.map { notifies($0.name) } ?? false
   }
 
   // MARK: - Contexts
