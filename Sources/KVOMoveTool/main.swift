@@ -22,20 +22,6 @@ func fail(_ message: String) -> Never {
 
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-/// The Swift files of a folder, without what is hidden: a build's own are among that.
-func sources(at path: String) -> [String] {
-  var isFolder: ObjCBool = false
-  guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-    fail("there is no \(path)")
-  }
-  guard isFolder.boolValue else { return [path] }
-  guard let walk = FileManager.default.enumerator(atPath: path) else { fail("can't read \(path)") }
-  let names = walk.compactMap { $0 as? String }.filter { name in
-    name.hasSuffix(".swift") && !name.split(separator: "/").contains { $0.hasPrefix(".") }
-  }
-  return names.sorted().map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
-}
-
 var (writes, style, paths) = (false, ObservableStyle.macro, [String]())
 for argument in CommandLine.arguments.dropFirst() {
   switch argument {
@@ -50,16 +36,7 @@ for argument in CommandLine.arguments.dropFirst() {
 }
 if paths.isEmpty { fail("no folder\n\(usage)") }
 
-var read: [(path: String, text: String)] = []
-for path in paths.flatMap(sources(at:)) where !read.contains(where: { $0.path == path }) {
-  guard let data = FileManager.default.contents(atPath: path) else { fail("can't read \(path)") }
-  guard let text = String(validating: data, as: UTF8.self) else {
-    print("\(path):1: is not UTF-8: it is left as it is")
-    continue
-  }
-  read.append((path, text))
-}
-
+let read = sources(at: paths).compactMap { path in text(at: path).map { (path: path, text: $0) } }
 let moved = move(read, style: style)
 let changed = moved.filter { !$0.edits.isEmpty }
 for source in changed { print(source.diff, terminator: "") }
@@ -95,7 +72,7 @@ if !changed.isEmpty, !writes, isatty(STDIN_FILENO) == 1 {
 if writes {
   for source in changed {
     do {
-      try Data(source.text.utf8).write(to: URL(fileURLWithPath: source.path), options: .atomic)
+      try write(source.text, to: source.path)
     } catch {
       fail("can't write \(source.path): \(error.localizedDescription)")
     }

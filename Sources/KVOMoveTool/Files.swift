@@ -1,0 +1,51 @@
+/// The files that the program reads, and how it writes them. No rule of Behaviour is kept here.
+import Foundation
+
+/// The Swift files of a folder, without what is hidden: a build's own are among that. A file of several names, as by
+/// links, comes once.
+func sources(at paths: [String]) -> [String] {
+  var known: Set<String> = []
+  return paths.flatMap(sources(at:)).filter { path in
+    known.insert(URL(fileURLWithPath: path).resolvingSymlinksInPath().path).inserted
+  }
+}
+
+private func sources(at path: String) -> [String] {
+  guard let isWalked = isFolder(path) else { fail("there is no \(path)") }
+  guard isWalked else { return [path] }
+  guard let walk = FileManager.default.enumerator(atPath: path) else { fail("can't read \(path)") }
+  let names = walk.compactMap { $0 as? String }.filter { name in
+    name.hasSuffix(".swift") && !name.split(separator: "/").contains { $0.hasPrefix(".") }
+  }
+  let files = names.sorted().map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+  return files.filter { !(isFolder($0) ?? false) }
+}
+
+/// Nil where nothing is.
+private func isFolder(_ path: String) -> Bool? {
+  var isFolder: ObjCBool = false
+  return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    ? isFolder.boolValue : nil
+}
+
+/// A file's text; nil, with a word of why, where there is none.
+func text(at path: String) -> String? {
+  guard let data = FileManager.default.contents(atPath: path) else {
+    print("\(path):1: can't be read: it is left as it is")
+    return nil
+  }
+  guard let text = String(validating: data, as: UTF8.self) else {
+    print("\(path):1: is not UTF-8: it is left as it is")
+    return nil
+  }
+  return text
+}
+
+/// Writes all of it or nothing, to where links lead, and leaves the file's mode as it is.
+func write(_ text: String, to path: String) throws {
+  let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+  let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+  try Data(text.utf8).write(to: file, options: .atomic)
+  try FileManager.default.setAttributes(
+    [.posixPermissions: mode as Any], ofItemAtPath: file.path)
+}
