@@ -178,15 +178,28 @@ extension Mover {
     text == "=" || ["+=", "-=", "*=", "/=", "|=", "&="].contains(text)
   }
 
+  /// Functions whose arguments are autoclosures that don't throw.
+  private static let assertions: Set = [
+    "assert", "assertionFailure", "precondition", "preconditionFailure", "fatalError",
+  ]
+
+  private func isAssertion(_ open: Int) -> Bool {
+    guard open > 0, tokens[open].is("("), Self.assertions.contains(tokens[open - 1].text) else {
+      return false
+    }
+    return open < 3 || !tokens[open - 2].is(".") || tokens[open - 3].text == "Swift"
+  }
+
   /// Whether what throws at a token is dealt with: by the function, or a `catch`.
   private func isThrowing(at index: Int) -> Bool {
     var open = file.enclosing[index]
-    while let brace = open {
-      switch file.blocks[brace] {
+    while let bracket = open {
+      if isAssertion(bracket) { return false }
+      switch file.blocks[bracket] {
       case .function(let throwing): return throwing
       case .doCatch: return true
-      case .closure, .accessors, .accessor, .type: return false
-      case .control, nil: open = file.enclosing[brace]
+      case .closure, .accessors, .accessor, .type, .deferred: return false
+      case .control, nil: open = file.enclosing[bracket]
       }
     }
     return false

@@ -11,6 +11,8 @@ enum Block: Hashable {
   case accessor
   case control
   case doCatch
+  /// Throws nothing, wherever it stands.
+  case deferred
   case closure
 }
 
@@ -87,7 +89,7 @@ struct SourceFile {
 
   private static let typeWords: Set = ["class", "struct", "enum", "extension", "protocol", "actor"]
   private static let controlWords: Set = [
-    "if", "guard", "for", "while", "switch", "else", "repeat", "defer",
+    "if", "guard", "for", "while", "switch", "else", "repeat",
   ]
 
   private mutating func findBlocks() {
@@ -109,6 +111,8 @@ struct SourceFile {
         pending[level] = (.control, index)
       } else if isDeclaration(index, of: ["catch"]) {
         pending[level] = (.control, index)
+      } else if isDeclaration(index, of: ["defer"]) {
+        pending[level] = (.deferred, index)
       }
     }
   }
