@@ -2,14 +2,14 @@
 /// reads them. No rule of Behaviour is kept here.
 import SwiftSource
 
+/// A token of one of the sources.
+struct Place: Hashable {
+  var file: Int
+  var token: Int
+}
+
 /// A type or an extension of one.
 struct TypeDeclaration {
-  /// Which of the sources it is in, and its keyword's place there: there is one of each.
-  struct ID: Hashable {
-    var file: Int
-    var keyword: Int
-  }
-
   /// What it inherits from, without generic arguments: `Foundation.NSObject`.
   struct Inherited {
     var path: [String]
@@ -17,7 +17,8 @@ struct TypeDeclaration {
     var name: String { path.last! }
   }
 
-  var id: ID
+  /// Its keyword's place, of which there is one.
+  var id: Place
   /// Its name behind those of what it stands in, outermost first.
   var path: [String]
   /// Whether other files can't name it.
@@ -33,7 +34,7 @@ struct TypeDeclaration {
   var methods: [MethodDeclaration] = []
 
   var name: String { path.last! }
-  var keyword: Int { id.keyword }
+  var keyword: Int { id.token }
   /// The names of what it stands in.
   var scope: [String] { path.dropLast() }
 
@@ -88,7 +89,7 @@ extension SourceFile {
     for keyword in tokens.indices where beginsType(keyword) {
       var reader = DeclarationReader(tokens, at: keyword)
       guard let read = reader.readType() else { continue }
-      let id = TypeDeclaration.ID(file: file, keyword: keyword)
+      let id = Place(file: file, token: keyword)
       let type = type(read, id, in: scope(around: keyword, paths))
       types.append(type)
       paths[type.open] = type.path
@@ -124,11 +125,11 @@ extension SourceFile {
   }
 
   private func type(
-    _ read: SwiftSource.TypeDeclaration, _ id: TypeDeclaration.ID, in scope: [String]
+    _ read: SwiftSource.TypeDeclaration, _ id: Place, in scope: [String]
   ) -> TypeDeclaration {
-    let prefix = start(ofDeclarationAt: id.keyword)..<id.keyword
+    let prefix = start(ofDeclarationAt: id.token)..<id.token
     var type = TypeDeclaration(
-      id: id, path: scope + names(path(from: id.keyword + 1)),
+      id: id, path: scope + names(path(from: id.token + 1)),
       isPrivate: prefix.contains {
         tokens[$0].isWord("private") || tokens[$0].isWord("fileprivate")
       },

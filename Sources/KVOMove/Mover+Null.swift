@@ -49,21 +49,8 @@ extension Mover {
       index > 0, !["for", "if", "guard", "while", ","].contains(tokens[index - 1].text),
       let brace = file.enclosing[index], tokens[brace].is("{")
     else { return nil }
-    let head = head(ofBlock: brace)
+    let head = file.head(ofBlock: brace)
     return tokens[head].isWord("switch") ? head + 1..<brace : nil
-  }
-
-  /// The first token of what opens a block: `func`, `if`, `switch`. The brace itself where nothing does.
-  private func head(ofBlock brace: Int) -> Int {
-    var first = brace
-    while first > 0 {
-      let before = tokens[first - 1]
-      if before.is("{") || before.is("}") || before.is(";") { break }
-      first -= 1
-      if let open = file.partner[first], open < first { first = open }
-      if file.isStatementStart(first) { break }
-    }
-    return first
   }
 
   /// Whether a value is optional, as far as the source shows it: what a change has for a key is, and then nil is in it.
@@ -88,7 +75,7 @@ extension Mover {
       }
       if index == block {
         // The head of the block: a function's parameters, or what an `if let` binds.
-        let first = head(ofBlock: index)
+        let first = file.head(ofBlock: index)
         for place in first..<index where tokens[place].name == name {
           if let known = declared(at: place, in: first..<index) { return known.isOptional }
         }

@@ -22,10 +22,10 @@ extension Mover {
     for index in tokens.indices {
       if tokens[index].is("#keyPath") {
         moveKeyPath(index)
-      } else if tokens[index].is("&") {
-        moveContext(index)
-      } else if let value = file.contextVariable(at: index),
-        project.contexts.contains(tokens[index + 1].name)
+      } else if project.contexts.uses.contains(place(index)) {
+        replace(index, by: "")
+      } else if project.contexts.variables.contains(place(index)),
+        let value = file.contextVariable(at: index)
       {
         moveContextVariable(index, value)
       } else if isStringCall(index) || isProxyCall(index, proxies) {
@@ -42,13 +42,6 @@ extension Mover {
   }
 
   // MARK: - Contexts
-
-  private mutating func moveContext(_ index: Int) {
-    guard file.isContextUse(ofAmpersand: index), let name = file.contextName(afterAmpersand: index),
-      project.contexts.contains(name)
-    else { return }
-    replace(index, by: "")
-  }
 
   private mutating func moveContextVariable(_ index: Int, _ value: Range<Int>) {
     needsRuntime = true

@@ -52,6 +52,8 @@ public func move(
 struct Mover {
   let project: Project
   let file: SourceFile
+  /// Which of the project's it is.
+  private let index: Int
   let types: [TypeDeclaration]
   let style: ObservableStyle
   var edits: [Edit] = []
@@ -64,7 +66,7 @@ struct Mover {
   var addedModules: [String] = []
 
   init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
-    (self.project, self.style) = (project, style)
+    (self.project, self.index, self.style) = (project, index, style)
     (file, types) = (project.files[index], project.types[index])
   }
 
@@ -92,6 +94,8 @@ struct Mover {
   // MARK: - What edits are made of
 
   var tokens: [Token] { file.tokens }
+
+  func place(_ token: Int) -> Place { Place(file: index, token: token) }
 
   mutating func replace(_ token: Int, by text: String) {
     edits.append(Edit(tokens[token].offset..<tokens[token].endOffset, text))

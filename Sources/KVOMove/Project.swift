@@ -17,11 +17,10 @@ struct Project {
   let types: [[TypeDeclaration]]
   /// By their paths; several have the same where they are in two modules, or in branches of an `#if`.
   private var classes: [[String]: [TypeDeclaration]] = [:]
-  private var extensions: [TypeDeclaration.ID: [TypeDeclaration]] = [:]
+  private var extensions: [Place: [TypeDeclaration]] = [:]
   /// Observable properties by class and name.
-  private(set) var dynamicProperties: [TypeDeclaration.ID: [String: PropertyDeclaration]] = [:]
-  /// The names of variables whose address is a context, and that nothing else uses.
-  private(set) var contexts: Set<String> = []
+  private(set) var dynamicProperties: [Place: [String: PropertyDeclaration]] = [:]
+  private(set) var contexts = Contexts()
 
   init(_ files: [SourceFile]) {
     self.files = files
@@ -34,7 +33,7 @@ struct Project {
         dynamicProperties[id, default: [:]][property.name] = property
       }
     }
-    contexts = findContexts()
+    contexts = Contexts(self)
   }
 
   // MARK: - Classes
@@ -109,64 +108,5 @@ struct Project {
             || text.hasPrefix("keyPathsForValuesAffecting")
         }
     }
-  }
-
-  // MARK: - Contexts
-
-  private func findContexts() -> Set<String> {
-    var (used, declared, spoilt) = (Set<String>(), Set<String>(), Set<String>())
-    for file in files {
-      for index in file.tokens.indices where file.tokens[index].is("&") {
-        guard let name = file.contextName(afterAmpersand: index) else { continue }
-        if file.isContextUse(ofAmpersand: index) {
-          used.insert(name)
-        } else if file.tokens[index].leadingTrivia.isEmpty || file.isArgument(index) {
-          spoilt.insert(name)
-        }
-      }
-      for index in file.tokens.indices where file.contextVariable(at: index) != nil {
-        declared.insert(file.tokens[index + 1].name)
-      }
-    }
-    return used.intersection(declared).subtracting(spoilt)
-  }
-}
-
-extension SourceFile {
-  /// The variable whose address is taken: the last name of `&Self.context`.
-  func contextName(afterAmpersand index: Int) -> String? {
-    var last = index + 1
-    guard last < tokens.count else { return nil }
-    if tokens[last].text == "type", tokens[last + 1].is("("), let end = partner[last + 1] {
-      last = end
-    }
-    while last + 2 < tokens.count, tokens[last + 1].is("."), tokens[last + 2].kind == .identifier {
-      last += 2
-    }
-    return tokens[last].kind == .identifier ? tokens[last].name : nil
-  }
-
-  /// After `context:`, or compared.
-  func isContextUse(ofAmpersand index: Int) -> Bool {
-    guard index > 1 else { return false }
-    let before = tokens[index - 1]
-    return before.is(":") && tokens[index - 2].text == "context" || before.is("==")
-      || before.is("!=")
-  }
-
-  func isArgument(_ index: Int) -> Bool {
-    index > 0
-      && (tokens[index - 1].is("(") || tokens[index - 1].is(",") || tokens[index - 1].is(":"))
-  }
-
-  /// A variable that holds nothing but a number that nobody needs: its value's tokens, with the type's.
-  func contextVariable(at keyword: Int) -> Range<Int>? {
-    guard isDeclaration(keyword, of: ["var"]), keyword + 3 < tokens.count,
-      tokens[keyword + 1].kind == .identifier
-    else { return nil }
-    var index = keyword + 2
-    if tokens[index].is(":"), tokens[index + 1].kind == .identifier { index += 2 }
-    guard tokens[index].is("="), tokens[index + 1].text == "0" else { return nil }
-    return keyword + 2..<index + 2
   }
 }

@@ -206,6 +206,25 @@ struct SourceFile {
       && !token.isWord("as") && !token.isWord("is")
   }
 
+  /// The first token of what opens a block: `func`, `if`, `switch`. The brace itself where nothing does.
+  func head(ofBlock brace: Int) -> Int {
+    var first = brace
+    while first > 0 {
+      let before = tokens[first - 1]
+      if before.is("{") || before.is("}") || before.is(";") { break }
+      first -= 1
+      if let open = partner[first], open < first { first = open }
+      if isStatementStart(first) { break }
+    }
+    return first
+  }
+
+  /// Whether a statement is over with a token.
+  func endsStatement(_ index: Int) -> Bool {
+    let next = tokens[index + 1]
+    return next.is("}") || next.is(";") || next.kind == .endOfFile || isStatementStart(index + 1)
+  }
+
   private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
 
   /// Of an operator that ends its line: it goes on with nothing if it touches what is before it.

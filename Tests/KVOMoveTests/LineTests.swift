@@ -53,6 +53,7 @@ extension MoveTests {
   static var allSources: [String] {
     let tables =
       edits + macroEdits + findings + lines + importEdits + modifierEdits + nested + tries
+      + contexts
     let files = ["Originals", "Corpus"].flatMap { sources(in: "Tests/Migration/\($0)") }
     return tables.map(\.there) + names + files.map(\.text)
   }

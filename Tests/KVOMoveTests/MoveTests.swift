@@ -10,7 +10,8 @@ import Testing
     var here: String
     var testDescription: String { there }
 
-    init(_ there: String, _ here: String) { (self.there, self.here) = (there, here) }
+    /// - Parameter here: Nil if nothing is changed.
+    init(_ there: String, _ here: String?) { (self.there, self.here) = (there, here ?? there) }
   }
 
   static func moved(_ source: String, _ style: ObservableStyle = .wrapper) -> MovedSource {

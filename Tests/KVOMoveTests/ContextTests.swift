@@ -1,0 +1,76 @@
+/// Which variables are contexts: those whose address is all that the sources use of them.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  private static func use(_ name: String) -> String {
+    "func g() throws { try o.addObserver(s, forKeyPath: k, options: [], context: \(name)) }"
+  }
+
+  static let contexts = [
+    // Another one of that name is used otherwise.
+    Case(
+      "private var c = 0\n\(use("&c"))\nfunc f() { var c = 0; c += 1 }",
+      "private let c = KVOContext()\n\(use("c"))\nfunc f() { var c = 0; c += 1 }"),
+    Case(
+      "private var c = 0\n\(use("&c"))\nclass P { var c = 0; func f() { c += 1 } }",
+      "private let c = KVOContext()\n\(use("c"))\nclass P { var c = 0; func f() { c += 1 } }"),
+    Case(
+      "class A { static var c = 0; \(use("&Self.c")) }\nclass B { static var c = 0; func f() { Self.c += 1 } }",
+      "class A { static let c = KVOContext(); \(use("Self.c")) }\nclass B { static var c = 0; func f() { Self.c += 1 } }"
+    ),
+    Case(
+      "class A { private var c = 0; \(use("&self.c")) }\nextension A { func h() { f(context == &c) } }",
+      "class A { private let c = KVOContext(); \(use("self.c")) }\nextension A { func h() { f(context == c) } }"
+    ),
+    Case(
+      "class A { static var c = 0 }\nclass B { \(use("&A.c")); func f(c: Int) { print(c) } }",
+      "class A { static let c = KVOContext() }\nclass B { \(use("A.c")); func f(c: Int) { print(c) } }"
+    ),
+    // A parameter, and a closure's, hide it.
+    Case(
+      "private var context = 0\n\(use("&context"))\n"
+        + "func h(context: P?) { if context == nil { f(context: context) } }; let d = { context in f(context) }",
+      "private let context = KVOContext()\n\(use("context"))\n"
+        + "func h(context: P?) { if context == nil { f(context: context) } }; let d = { context in f(context) }"
+    ),
+    // What is read or written is none.
+    Case("private var c = 0\n\(use("&c")); func f() { c += 1 }", nil),
+    Case("private var c = 0\n\(use("&c")); let d = { print(c) }", nil),
+    Case("class A { var c = 0; \(use("&c")) }\nfunc f(a: A) { a.c = 1 }", nil),
+    Case("class A { static var c = 0; \(use("&c")) }\nlet n = A.c", nil),
+    // And what no address is taken of.
+    Case("var c = 0", nil),
+  ]
+
+  @Test("a context is what nothing else uses", arguments: contexts)
+  func context(_ edit: Case) {
+    #expect(Self.moved(edit.there).text == edit.here)
+    #expect(Self.moved(edit.here).edits.isEmpty)
+  }
+
+  @Test("other files have variables of their own") func contextsOfFiles() {
+    let uses = "private var context = 0\n\(Self.use("&context"))"
+    let others = [
+      "func f() { var context = 0; for i in 0..<3 { context += i } }",
+      "final class Parser { var context = 0; func f() { context += 1 } }",
+      "fileprivate var context = 0; func f() { context += 1 }",
+    ]
+    let moved = move([("A.swift", uses)] + others.enumerated().map { ("\($0).swift", $1) })
+    #expect(moved[0].text.hasPrefix("private let context = KVOContext()"))
+    #expect(moved.dropFirst().map(\.text) == others)
+  }
+
+  @Test("a context of another file is one, unless it is used otherwise there") func shared() {
+    let uses = Self.use("&shared") + "; " + Self.use("&A.own")
+    let declares = "var shared = 0\nclass A { static var own = 0 }"
+    let moved = move([("A.swift", declares), ("B.swift", uses)])
+    #expect(
+      moved[0].text == "let shared = KVOContext()\nclass A { static let own = KVOContext() }")
+    #expect(moved[1].text == Self.use("shared") + "; " + Self.use("A.own"))
+    let other = move([
+      ("A.swift", declares), ("B.swift", uses), ("C.swift", "let n = shared + A.own"),
+    ])
+    #expect(other.allSatisfy { $0.edits.isEmpty })
+  }
+}
