@@ -60,7 +60,11 @@ extension Mover {
 
   private mutating func look(at index: Int) {
     let (token, before) = (tokens[index], index > 0 ? tokens[index - 1].text : "")
-    if token.is("#selector") {
+    if token.isWord("optional"), DeclarationReader(tokens, at: index).isModifier(at: index) {
+      find(
+        index, "what a protocol has optionally is there with Objective-C only",
+        "require it, with a default in an extension of the protocol")
+    } else if token.is("#selector") {
       find(index, "there are no selectors", "a closure, or observe(\\.key, target:action:)")
     } else if token.text == "observationInfo" {
       lookAtObservationInfo(index)
@@ -177,10 +181,8 @@ extension Mover {
       let property = type.properties.first(where: { $0.name == tokens[brace + 1].name }),
       property.isDynamic, !property.isComputed
     else { return false }
-    let isOne = (brace + 2..<file.partner[brace]!).allSatisfy {
-      !(file.isStatementStart($0) && file.enclosing[$0] == brace)
-    }
-    guard isOne, isOf(property, labels) else { return false }
+    let body = brace + 1..<file.partner[brace]!
+    guard file.isOneStatement(body), isOf(property, labels) else { return false }
     replace(brace + 1, by: "mutableArray(\\.\(property.name))")
     return true
   }

@@ -15,7 +15,7 @@ extension Mover {
     let value = tokens[colon - 1].text
     for index in brace..<file.partner[brace]! where tokens[index].text == value {
       guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { continue }
-      edits.append(Edit(tokens[index].endOffset..<tokens[index + 2].endOffset, ""))
+      replaceWithSpace(index + 1..<index + 3, by: "")
       guard tokens[index + 3].is("=") else { continue }
       // What is assigned is an object there, and any value here.
       var end = index + 4
@@ -23,8 +23,7 @@ extension Mover {
         let isCast = tokens[end].isWord("as") && tokens[end + 1].text == "AnyObject"
         if isCast || tokens[end].isWord("as") && tokens[end + 1].text == "NSString" {
           let isOptional = tokens[end + 2].text == "?" && tokens[end + 2].leadingTrivia.isEmpty
-          let last = tokens[isOptional ? end + 2 : end + 1]
-          edits.append(Edit(tokens[end].triviaOffset..<last.endOffset, ""))
+          replaceWithSpace(end..<(isOptional ? end + 3 : end + 2), by: "")
         }
         end = (file.partner[end].map { $0 > end ? $0 : end } ?? end) + 1
       }
@@ -51,17 +50,16 @@ extension Mover {
     guard let brace = property.brace, let end = file.partner[brace], brace + 1 < end else { return }
     let isReturned = tokens[brace + 1].isWord("return")
     let first = isReturned ? brace + 2 : brace + 1
-    let isOne =
-      (first + 1..<end).allSatisfy { !file.isStatementStart($0) } && property.accessors.isEmpty
-    guard isOne else {
+    guard property.accessors.isEmpty, file.isOneStatement(first..<end) else {
       find(
         property.keyword, "hash is a function here", "override func hash(into hasher: inout Hasher)"
       )
       return
     }
     replace(property.keyword..<brace, by: "func hash(into hasher: inout Hasher)")
-    let range = tokens[brace + 1].offset..<tokens[end - 1].endOffset
-    edits.append(Edit(range, "hasher.combine(\(file.text(ofTokens: first..<end)))"))
+    if isReturned { remove(brace + 1..<first) }
+    insert("hasher.combine(", before: first)
+    insert(")", after: end - 1)
   }
 
   private mutating func moveDescription(_ property: PropertyDeclaration, in type: TypeDeclaration) {

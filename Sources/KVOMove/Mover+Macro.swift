@@ -134,12 +134,14 @@ extension Mover {
   mutating func split(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     let bindings = property.bindings
     guard bindings.count > 1, !property.isConstant, !property.isStatic,
-      usesMacro(type) || property.isDynamic,
-      bindings.allSatisfy({ $0.name != nil && $0.accessors == nil }),
-      bindings.dropFirst().allSatisfy({
-        tokens[$0.place].leadingTrivia.allSatisfy(\.isWhitespace)
-      })
+      usesMacro(type) || property.isDynamic
     else { return }
+    guard bindings.allSatisfy({ $0.name != nil }) else {
+      find(
+        property.keyword, "\(property.name) is declared with a pattern of several variables",
+        "declare each by itself")
+      return
+    }
     let words = style == .wrapper && property.isDynamic ? ["@Observed"] : []
     let prefix = (words + keptModifiers(of: property) + ["var "]).joined(separator: " ")
     for (index, next) in bindings.indices.dropFirst().map({ ($0 - 1, bindings[$0].place) }) {
@@ -150,8 +152,8 @@ extension Mover {
       {
         insert(": " + type, after: comma - 1)
       }
-      let separator = file.lineEnd + file.indentation(of: property.start)
-      edits.append(Edit(tokens[comma].offset..<tokens[next].offset, separator + prefix))
+      replace(comma, by: "")
+      replaceSpace(before: next, by: file.lineEnd + file.indentation(of: property.start) + prefix)
     }
   }
 

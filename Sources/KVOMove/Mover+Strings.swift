@@ -37,8 +37,12 @@ extension Mover {
   private mutating func moveKeyPath(_ index: Int) {
     guard tokens[index + 1].is("("), let end = file.partner[index + 1] else { return }
     var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
-    while names.count > 1, names[0].first!.isUppercase { names.removeFirst() }
+    while names.count > 1, isType(names[0]) { names.removeFirst() }
     replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
+  }
+
+  private func isType(_ name: String) -> Bool {
+    name.first { $0 != "_" }?.isUppercase == true || project.hasType(named: name)
   }
 
   // MARK: - Contexts
@@ -52,8 +56,7 @@ extension Mover {
       remove(unsafe..<end + 1)
     }
     replace(index, by: "let")
-    let range = tokens[index + 1].endOffset..<tokens[value.upperBound - 1].endOffset
-    edits.append(Edit(range, " = KVOContext()"))
+    replaceWithSpace(value, by: " = KVOContext()")
   }
 
   // MARK: - try

@@ -222,13 +222,7 @@ extension Mover {
     let (first, start) = (tokens[index].name, index)
     while tokens[index + 1].is("."), tokens[index + 2].kind == .identifier { index += 2 }
     guard tokens[index + 1].is("="), index + 2 < body.upperBound else { return nil }
-    let value = index + 2..<body.upperBound
-    let isOne = value.dropFirst().allSatisfy {
-      !(file.isStatementStart($0) && file.enclosing[$0] == body.lowerBound - 1)
-    }
-    return isOne
-      ? Assigned(
-        first: first, last: tokens[index].name, isPath: index > start)
-      : nil
+    guard file.isOneStatement(body) else { return nil }
+    return Assigned(first: first, last: tokens[index].name, isPath: index > start)
   }
 }

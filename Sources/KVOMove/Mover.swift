@@ -101,9 +101,16 @@ struct Mover {
     edits.append(Edit(tokens[token].offset..<tokens[token].endOffset, text))
   }
 
+  /// Replaces tokens. Comments among them stand behind the text.
   mutating func replace(_ range: Range<Int>, by text: String) {
     let bytes = tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset
-    edits.append(Edit(bytes, text))
+    edits.append(Edit(bytes, text + file.comments(before: range.dropFirst())))
+  }
+
+  /// Replaces tokens with the space before them.
+  mutating func replaceWithSpace(_ range: Range<Int>, by text: String) {
+    let bytes = tokens[range.lowerBound].triviaOffset..<tokens[range.upperBound - 1].endOffset
+    edits.append(Edit(bytes, text + file.comments(before: range)))
   }
 
   mutating func insert(_ text: String, before token: Int) {
@@ -114,12 +121,21 @@ struct Mover {
     edits.append(Edit(tokens[token].endOffset..<tokens[token].endOffset, text))
   }
 
-  /// Removes tokens with the space behind them, in favour of a text. Comments stay.
-  mutating func remove(_ range: Range<Int>, for text: String = "") {
+  /// Removes tokens with the space behind them. Comments stay.
+  mutating func remove(_ range: Range<Int>) {
     let next = tokens[range.upperBound]
-    let isBlank = next.leadingTrivia.allSatisfy(\.isWhitespace)
+    let comments = file.comments(before: range.dropFirst()).dropFirst()
+    let isBlank = next.leadingTrivia.allSatisfy(\.isWhitespace) && comments.isEmpty
     let end = isBlank ? next.offset : tokens[range.upperBound - 1].endOffset
-    edits.append(Edit(tokens[range.lowerBound].offset..<end, text))
+    edits.append(Edit(tokens[range.lowerBound].offset..<end, String(comments)))
+  }
+
+  /// Replaces the white space behind the last comment that stands before a token.
+  mutating func replaceSpace(before token: Int, by text: String) {
+    let trivia = Array(tokens[token].leadingTrivia.utf8)
+    let last = Trivia.parts(of: trivia).last
+    let length = last.map { $0.kind == .space ? $0.range.count : 0 } ?? 0
+    edits.append(Edit(tokens[token].offset - length..<tokens[token].offset, text))
   }
 
   mutating func find(_ token: Int, _ reason: String, _ advice: String) {

@@ -36,6 +36,8 @@ struct Project {
     contexts = Contexts(self)
   }
 
+  func hasType(named name: String) -> Bool { types.joined().contains { $0.name == name } }
+
   // MARK: - Classes
 
   /// A class itself; that of an extension.

@@ -225,6 +225,14 @@ struct SourceFile {
     return next.is("}") || next.is(";") || next.kind == .endOfFile || isStatementStart(index + 1)
   }
 
+  /// Whether no other statement stands beside the first.
+  func isOneStatement(_ body: Range<Int>) -> Bool {
+    guard let first = body.first else { return false }
+    return body.dropFirst().allSatisfy { index in
+      enclosing[index] != enclosing[first] || !tokens[index].is(";") && !isStatementStart(index)
+    }
+  }
+
   private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
 
   /// Of an operator that ends its line: it goes on with nothing if it touches what is before it.

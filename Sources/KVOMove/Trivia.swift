@@ -51,6 +51,17 @@ struct Trivia {
 }
 
 extension SourceFile {
+  /// The comments before tokens, each behind a space.
+  func comments(before tokens: Range<Int>) -> String {
+    tokens.reduce(into: "") { text, index in
+      let trivia = Array(self.tokens[index].leadingTrivia.utf8)
+      for part in Trivia.parts(of: trivia) where part.kind != .space {
+        text += " " + String(decoding: trivia[part.range], as: UTF8.self)
+        if part.kind == .lineComment { text += lineEnd }
+      }
+    }
+  }
+
   /// The byte behind the end of a token's line, if nothing but comments stands there.
   func endOfLine(after index: Int) -> Int? {
     let next = tokens[index + 1]

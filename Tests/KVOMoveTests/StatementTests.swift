@@ -1,0 +1,94 @@
+/// Declarations of several variables, bodies of several statements, and comments in what is replaced.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  static let splits = [
+    Case("var d = 1, // one\n    e = 2", "var d = 1 // one\n  var e = 2"),
+    Case("var d = 1, /* one */ e = 2", "var d = 1 /* one */\n  var e = 2"),
+    Case(
+      "var d = 1,\n    /// Of e.\n    e = 2", "var d = 1\n    /// Of e.\n  var e = 2"),
+    Case("var d = 1 /* a */, e = 2", "var d = 1 /* a */\n  var e = 2"),
+    Case("var n = 1, o = 2 { didSet {} }", "var n = 1\n  var o = 2 { didSet {} }"),
+    Case(
+      "var n = 1 { didSet {} }, o: Int { 2 }, p = 3",
+      "var n = 1 { didSet {} }\n  var o: Int { 2 }\n  var p = 3"),
+  ].map {
+    Case(
+      "class A: NSObject {\n  @objc dynamic var x = 0\n  \($0.there)\n}",
+      "@KVO class A: KVOObject {\n  var x = 0\n  \($0.here)\n}")
+  }
+
+  @Test("each variable is declared by itself", arguments: splits)
+  func split(_ edit: Case) {
+    #expect(Self.moved(edit.there, .macro).text == edit.here)
+    #expect(Self.moved(edit.here, .macro).edits.isEmpty)
+  }
+
+  static let several = [
+    "list.insert(o, at: i); print(1)", "list.insert(o, at: i)\nprint(1)",
+  ]
+
+  @Test("an accessor that does more than one change is left and listed", arguments: several)
+  func several(_ body: String) {
+    let moved = Self.moved(
+      "class A: NSObject { @objc dynamic var list = [1]\n"
+        + "@objc func insertObject(_ o: Int, inListAt i: Int) { \(body) } }", .macro)
+    #expect(moved.text.contains("{ \(body) }"))
+    #expect(moved.findings.contains { $0.reason.contains("found by its name") })
+  }
+
+  @Test("a setter or a hash of two statements is no single one") func statements() {
+    let setter = "{ get { m.i } set { m.i = newValue; f() } }"
+    let moved = Self.moved(
+      "class A: NSObject { let m = M()\n@objc dynamic var x: Int \(setter)\n"
+        + "override var hash: Int { f(); return 1 } }", .macro)
+    #expect(moved.text.contains(setter) && moved.text.contains("hash: Int { f(); return 1 }"))
+    #expect(moved.findings.contains { $0.reason.contains("may tell nobody") })
+    #expect(moved.findings.contains { $0.reason.contains("hash is a function") })
+  }
+
+  static let comments = [
+    Case("let k = #keyPath(A.x /* c */)", "let k = \"x\" /* c */"),
+    Case("let k = f(#keyPath(x // c\n))", "let k = f(\"x\" // c\n)"),
+    Case(
+      "class A: NSObject { override var /* c */ hash: Int { /* d */ return /* e */ x } }",
+      "class A: KVOObject { override func hash(into hasher: inout Hasher) /* c */ { /* d */  /* e */ hasher.combine(x) } }"
+    ),
+    Case(
+      "private var c /* a */: Int = /* b */ 0\nfunc f() { if context == &c {} }",
+      "private let c = KVOContext() /* a */ /* b */\nfunc f() { if context == c {} }"),
+    Case(
+      "if case is /* q */ NSNull = c[k]!, b {}", "if case Optional<Any>.none /* q */ = c[k]!, b {}"),
+    Case(
+      "class A: NSObject { @objc func validateX(_ p: AutoreleasingUnsafeMutablePointer</* c */ AnyObject?>) throws { p /* d */ .pointee = 1 } }",
+      "class A: KVOObject { func validateX(_ p: inout Any? /* c */) throws { p /* d */ = 1 } }"),
+    Case(
+      "class A: NSObject { @objc /* c */ dynamic /* d */ func f() {} }",
+      "class A: KVOObject {  /* c */  /* d */ func f() {} }"),
+    Case(
+      "nonisolated /* n */ (unsafe) private var c = 0\nfunc f() { if context == &c {} }",
+      "/* n */ private let c = KVOContext()\nfunc f() { if context == c {} }"),
+    Case("class A: Foundation /* c */ .NSObject {}", "class A: KVOObject /* c */ {}"),
+  ]
+
+  @Test("no comment is lost", arguments: comments)
+  func comment(_ edit: Case) {
+    #expect(Self.moved(edit.there).text == edit.here)
+  }
+
+  @Test("a key path's types are left out", arguments: ["_Foo.x", "A._B.x", "foo.x", "x"])
+  func keyPathTypes(_ path: String) {
+    #expect(Self.moved("struct foo {}; let k = #keyPath(\(path))").text.hasSuffix("= \"x\""))
+    #expect(Self.moved("let k = #keyPath(_x.y)").text == "let k = \"_x.y\"")
+  }
+
+  @Test("what a protocol has optionally is listed") func optional() {
+    let moved = Self.moved("@objc protocol P { @objc optional var x: Int { get } }")
+    #expect(moved.text == "protocol P { optional var x: Int { get } }")
+    #expect(
+      moved.findings.map(\.reason) == [
+        "what a protocol has optionally is there with Objective-C only"
+      ])
+  }
+}
