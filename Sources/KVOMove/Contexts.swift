@@ -31,8 +31,9 @@ private struct ContextFinder {
   struct Candidate {
     /// Of its keyword.
     var place: Place
-    /// The type whose member it is.
+    /// The type whose member it is, and its name.
     var owner: Place?
+    var ownerName: String?
     /// The block of a function that it is local to.
     var block: Int?
     var isPrivate: Bool
@@ -65,7 +66,7 @@ private struct ContextFinder {
     let owner = project.types[place.file].first { $0.open == brace }
     let prefix = file.tokens[file.start(ofDeclarationAt: place.token)..<place.token]
     return Candidate(
-      place: place, owner: owner.map(identity), block: owner == nil ? brace : nil,
+      place: place, owner: owner.map(identity), ownerName: owner?.name, block: owner == nil ? brace : nil,
       isPrivate: prefix.contains { $0.isWord("private") || $0.isWord("fileprivate") },
       isStatic: prefix.contains { $0.isWord("static") || $0.isWord("class") })
   }
@@ -106,7 +107,7 @@ private struct ContextFinder {
     guard file.tokens[before].kind == .identifier else { return [] }
     let type = file.tokens[before].name
     if type.first?.isUppercase == true {
-      return nearest(seen.filter { candidate in owner(candidate)?.name == type }, to: place)
+      return nearest(seen.filter { $0.ownerName == type }, to: place)
     }
     // Of some object: it may be any.
     return seen.filter { !$0.isStatic }
@@ -144,10 +145,6 @@ private struct ContextFinder {
 
   private func types(around place: Place) -> [TypeDeclaration] {
     project.types[place.file].filter { $0.open < place.token && place.token < $0.close }
-  }
-
-  private func owner(_ candidate: Candidate) -> TypeDeclaration? {
-    project.types.joined().first { $0.id == candidate.owner }
   }
 
   /// A type and the classes above it.
