@@ -66,7 +66,8 @@ private struct ContextFinder {
     let owner = project.types[place.file].first { $0.open == brace }
     let prefix = file.tokens[file.start(ofDeclarationAt: place.token)..<place.token]
     return Candidate(
-      place: place, owner: owner.map(identity), ownerName: owner?.name, block: owner == nil ? brace : nil,
+      place: place, owner: owner.map(identity), ownerName: owner?.name,
+      block: owner == nil ? brace : nil,
       isPrivate: prefix.contains { $0.isWord("private") || $0.isWord("fileprivate") },
       isStatic: prefix.contains { $0.isWord("static") || $0.isWord("class") })
   }
@@ -109,8 +110,8 @@ private struct ContextFinder {
     if type.first?.isUppercase == true {
       return nearest(seen.filter { $0.ownerName == type }, to: place)
     }
-    // Of some object: it may be any.
-    return seen.filter { !$0.isStatic }
+    // Of some object: it may be any of the same file. Elsewhere the name is mostly that of something else.
+    return seen.filter { !$0.isStatic && $0.place.file == place.file }
   }
 
   /// What is meant by the name alone: the first that is declared so, from there outwards.

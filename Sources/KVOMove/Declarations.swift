@@ -14,7 +14,13 @@ struct TypeDeclaration {
   struct Inherited {
     var path: [String]
     var tokens: Range<Int>
-    var name: String { path.last! }
+    /// With what it is in, unless that is a module of Apple's.
+    var name: String {
+      Self.modules.contains(path[0]) ? path.last! : path.joined(separator: ".")
+    }
+
+    /// The modules that have NSObject, Operation and what is inherited beside them.
+    static let modules: Set = ["Foundation", "ObjectiveC", "Swift"]
   }
 
   /// Its keyword's place, of which there is one.

@@ -67,7 +67,7 @@ extension Mover {
       !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
     else { return }
     let isQualified = index > 1 && tokens[index - 1].is(".")
-    guard !isQualified || ["Foundation", "ObjectiveC"].contains(tokens[index - 2].text) else {
+    guard !isQualified || TypeDeclaration.Inherited.modules.contains(tokens[index - 2].text) else {
       return
     }
     needsRuntime = true

@@ -51,6 +51,13 @@ extension MoveTests {
     #expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
+  @Test("another module's class of the root's name is another class") func otherRoot() {
+    let source = "class A: My.NSObject { @objc dynamic var x = 0 }"
+    let moved = Self.moved(source)
+    #expect(moved.text == source)
+    #expect(moved.findings.contains { $0.reason.hasSuffix("no KVOObject (My.NSObject)") })
+  }
+
   @Test("classes of one name in two files are each what they are") func sameName() {
     let sources = [
       ("A.swift", "class T: UIView {}"),

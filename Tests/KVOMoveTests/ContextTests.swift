@@ -50,14 +50,17 @@ extension MoveTests {
   }
 
   @Test("other files have variables of their own") func contextsOfFiles() {
-    let uses = "private var context = 0\n\(Self.use("&context"))"
+    let uses =
+      "private var context = 0\n\(Self.use("&context")); class A { var context = 0; \(Self.use("&context")) }"
     let others = [
       "func f() { var context = 0; for i in 0..<3 { context += i } }",
       "final class Parser { var context = 0; func f() { context += 1 } }",
       "fileprivate var context = 0; func f() { context += 1 }",
+      "func f(drawing: Drawing) { drawing.context.fill() }",
     ]
     let moved = move([("A.swift", uses)] + others.enumerated().map { ("\($0).swift", $1) })
     #expect(moved[0].text.hasPrefix("private let context = KVOContext()"))
+    #expect(moved[0].text.contains("class A { let context = KVOContext()"))
     #expect(moved.dropFirst().map(\.text) == others)
   }
 
