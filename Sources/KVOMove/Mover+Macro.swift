@@ -41,7 +41,12 @@ extension Mover {
     where !property.isStatic && !property.isConstant && !property.modifiers.contains("@KVOIgnored")
     {
       if property.isComputed {
-        if !property.isDynamic, setsConstant(property, in: type) { ignore(property) }
+        if !property.isDynamic, setsConstant(property, in: type) {
+          // What Objective-C could see has a key, which may be read.
+          let hasKey =
+            property.modifiers.contains("@objc") || type.attributes.contains("objcMembers")
+          hasKey ? lookAtSetter(property, in: type) : ignore(property)
+        }
         continue
       }
       guard let why = obstacle(to: property) else { continue }

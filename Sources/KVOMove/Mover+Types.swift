@@ -145,7 +145,7 @@ extension Mover {
   }
 
   /// A setter tells by what it sets that is observable; else it needs a bracket.
-  private mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+  mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace]
     else {
       return

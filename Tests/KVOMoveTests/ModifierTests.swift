@@ -49,6 +49,20 @@ extension MoveTests {
     }
   }
 
+  @Test(
+    "a computed property that Objective-C could see keeps its key",
+    arguments: [
+      ("", "@objc "), ("@objcMembers ", ""),
+    ])
+  func key(_ attributes: (String, String)) {
+    let moved = Self.moved(
+      "\(attributes.0)class A: NSObject { let m = M(); @objc dynamic var t = 0; "
+        + "\(attributes.1)var i: Int { get { m.i } set { m.i = newValue } } }", .macro)
+    #expect(
+      moved.text == "@KVO class A: KVOObject { let m = M(); var t = 0; "
+        + "var i: Int { get { m.i } set { withChange(of: \\.i) { m.i = newValue } } } }")
+  }
+
   @Test("a computed property that tells by hand stays one that the macro knows")
   func byHand() {
     let setters = [
