@@ -28,7 +28,7 @@ extension Mover {
     } else {
       find(
         index, "nil is no NSNull here, so this is never true",
-        "test for nil: if let value = …, case Optional<Any>.none = value")
+        "write `if let value = …, case Optional<Any>.none = value`")
     }
   }
 

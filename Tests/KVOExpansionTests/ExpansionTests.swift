@@ -421,7 +421,7 @@ import Testing
       ("lazy var a = 1", "warning at 18: @KVO: setting \"a\" tells nobody, since it is lazy"),
       (
         "weak var a: A? { didSet {} }",
-        "warning at 18: @KVO: setting \"a\" tells nobody, since it is a reference with observers"
+        "warning at 18: @KVO: setting \"a\" tells nobody, since it is weak or unowned with a didSet or willSet"
       ),
       (
         "nonisolated(unsafe) var a = 1",
