@@ -160,7 +160,7 @@ class Build:
     """The package manager's build of the tests."""
 
     def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).resolve()  # the compiler takes a cache by one name alone
         (self.program,) = self.folder.glob("*PackageTests.xctest")
         links = self.folder / (self.program.stem + ".product") / "Objects.LinkFileList"
         self.objects = [line.strip().strip("'") for line in links.read_text().splitlines()]

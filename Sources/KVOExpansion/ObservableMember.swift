@@ -64,7 +64,7 @@ struct ObservableMember {
     }
     if member.isReference {
       return binding.accessors == nil
-        ? nil : "it is weak or unowned with a didSet or willSet, beside which Swift takes no accessors"
+        ? nil : "it is weak or unowned with a didSet or willSet, where Swift takes no accessors"
     }
     let isOpaque =
       binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
