@@ -51,7 +51,7 @@ import Testing
     subscript(boxed: Boxed) -> Int { number }
   }
 
-  @Test("F6 D7: an argument's own code may observe and use key paths", .timeLimit(.minutes(1)))
+  @Test("F6 D7: an argument's own code may observe and use key paths", .timeLimit(.minutes(5)))
   func reentrantArgument() {
     let (shelf, probe) = (Shelf(), Shelf())
     let log = Recorder()
