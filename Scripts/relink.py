@@ -106,7 +106,7 @@ def compile_swift_source(source, into, build, library, tree):
 
 
 def compile_swift_sources(chosen, into, build, library, tree):
-    """Those of some source files, by the sources' names. Each is compiled by itself."""
+    """The objects of some source files, by the sources' names, each compiled by itself."""
     sources = []
     for path in sorted(tree.rglob("*.swift")):
         sources += ["-primary-file", str(path)] if path in chosen else [str(path)]
@@ -202,7 +202,13 @@ class Build:
         program = folder / self.program.name
         command = ["swiftc", "-emit-executable", "-module-name", self.program.stem, "-use-ld=lld"]
         command += ["-L", str(self.folder), "-lffi", "-lstdc++", *options]
-        run([*command, f"@{listed}", "-o", str(program)])
+        command += [f"@{listed}", "-o", str(program)]
+        try:
+            run(command)
+        except CommandFailed:
+            # Seen once in some hundred links, two at a time: the libraries that the objects name
+            # were lost on the way, and found again. What is really missing is so a second time.
+            run(command)
         return program
 
     @staticmethod
