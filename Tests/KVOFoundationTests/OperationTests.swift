@@ -136,7 +136,7 @@ import Testing
     work.waitUntilFinished()
     next.waitUntilFinished()
     #expect(work.completionBlock == nil)
-    for _ in 0..<1000 where completions.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<20_000 where completions.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(completions.value == 1)
   }
 

@@ -151,7 +151,7 @@ import Testing
     let changes = item.recordChanges(of: \.count)
     // Runs when this one waits, and not before.
     Task { @MainActor in item.count = 1 }
-    try await changes.waitForChanges(1, timeout: .seconds(3))
+    try await changes.waitForChanges(1, timeout: .seconds(30))
     #expect(changes.newValues == [1])
   }
 

@@ -189,7 +189,7 @@ import Testing
     @Observed var list = Array(0..<8)
   }
 
-  @Test("F6 I1: threads that observe by equal and by different arguments", .timeLimit(.minutes(1)))
+  @Test("F6 I1: threads that observe by equal and by different arguments", .timeLimit(.minutes(5)))
   func threads() {
     let safe = Safe()
     let calls = Count()

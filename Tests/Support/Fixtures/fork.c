@@ -5,16 +5,9 @@
 
 #include "fixture_stress.h"
 
-// In seconds. With the address sanitizer fifty forks have once taken more than ten of them, beside other
-// work: its tables are copied each time.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PATIENCE 100
-#endif
-#endif
-#ifndef PATIENCE
-#define PATIENCE 10
-#endif
+// In seconds. Fifty forks have taken more than ten of them, beside other work: each copies the tables of
+// all memory.
+enum { PATIENCE = 100 };
 
 bool fixture_can_fork(void) {
 #if defined(__has_feature)

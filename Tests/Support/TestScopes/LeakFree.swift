@@ -23,7 +23,7 @@ package struct LeakFree: SuiteTrait, TestTrait, TestScoping {
 
   // The thread of another test holds, as long as it looks at them, the observed objects of a class that gets a key.
   private static func wait(for lifetimes: Lifetimes) async {
-    for _ in 0..<3000 where lifetimes.count > 0 {
+    for _ in 0..<30_000 where lifetimes.count > 0 {
       try? await Task.sleep(for: .milliseconds(1))
     }
   }
