@@ -12,7 +12,7 @@ import Testing
     arguments: Array(0..<12))
   func nothingLeft(_ way: Int) async {
     await #expect(processExitsWith: .success) { [way] in
-      let names = Environment.number("KVO_OUTSIDE_NAMES", default: 20_000)
+      let names = Environment.times(20_000)
       let left = names_left_by(names_way(rawValue: UInt32(way)), Int32(names))
       precondition(left < Self.megabyte, "\(left) bytes are left")
       precondition(kvo_name_count() == 0)

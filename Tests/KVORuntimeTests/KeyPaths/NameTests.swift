@@ -15,7 +15,7 @@ import Testing
   }
 
   private static let megabyte = 1 << 20
-  private static let many = 20_000
+  private static let many = Int(Environment.times(20_000))
 
   private static func board() -> Board {
     let board = Board()

@@ -4,6 +4,7 @@ import Glibc
 /// environment says from which seed and for how many operations:
 ///
 /// * `KVO_STEPS`: how many operations, reactions of observers included.
+/// * `KVO_SLOWNESS`: by what the usual number of operations is divided.
 /// * `KVO_SEED`: the first program's seed. What differs is printed with its program's seed, and
 ///   shortened: run that alone with `KVO_SEED=… KVO_STEPS=1`.
 /// * `KVO_TRACE=1`: writes each program's seed to stderr before it runs, for what crashes.
@@ -24,10 +25,10 @@ package enum GraphProof {
 
   /// Runs the programs of one share, until they have had their part of the operations or one differs.
   package static func run(
-    share: Int, steps otherwise: UInt64, length: (_ seed: UInt64) -> Int,
+    share: Int, steps usual: UInt64, length: (_ seed: UInt64) -> Int,
     _ dialect: GraphDialect = .c, _ make: @escaping () -> GraphSystem
   ) -> Result {
-    let goal = Environment.number("KVO_STEPS", default: otherwise) / UInt64(shares)
+    let goal = Environment.steps(usual) / UInt64(shares)
     var seed = Environment.number("KVO_SEED", default: 1) + UInt64(share)
     var total = Result(steps: 0, calls: 0)
     repeat {
