@@ -87,7 +87,7 @@ import Testing
   func cancelled() async throws {
     let download = download
     let task = Task {
-      try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(40))
+      try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(20))
     }
     while !download.isObserved(forKey: "state") { await Task.yield() }
     task.cancel()
@@ -95,7 +95,7 @@ import Testing
     #expect(!download.isObserved(forKey: "state"))
     let early = Task {
       while !Task.isCancelled { await Task.yield() }
-      return try await download.next(\.state, timeout: .seconds(40))
+      return try await download.next(\.state, timeout: .seconds(20))
     }
     early.cancel()
     await #expect(throws: CancellationError.self) { try await early.value }

@@ -17,7 +17,7 @@ import XCTest
 
   private let task = Task()
 
-  private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = 50)
+  private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = 20)
     -> XCTWaiter.Result
   {
     XCTWaiter.wait(for: [expectation], timeout: timeout)
@@ -86,7 +86,7 @@ import XCTest
     let already = try test.keyValueObservingExpectation(
       for: task, keyPath: "state", expectedValue: "new")
     later { task in for count in 1...3 { task.count = count } }
-    #expect(XCTWaiter.wait(for: [value, handled, already], timeout: 50) == .completed)
+    #expect(XCTWaiter.wait(for: [value, handled, already], timeout: 20) == .completed)
     #expect(throws: KeyValueError.self) {
       try test.keyValueObservingExpectation(for: task, keyPath: "cuont", expectedValue: 2)
     }

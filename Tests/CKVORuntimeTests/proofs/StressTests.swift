@@ -120,7 +120,7 @@ import Testing
     "C4: a binding may make a lock under an outer one while another thread forks",
     .enabled(if: fixture_can_fork()))
   func locksMadeWhileForking() {
-    #expect(fixture_fork({ _ in fixture_make_locks_while_forking(50) }, nil) == 0)
+    #expect(fixture_fork({ _ in fixture_make_locks_while_forking(20) }, nil) == 0)
   }
 
   @Test(

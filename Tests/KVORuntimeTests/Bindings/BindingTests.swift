@@ -499,9 +499,9 @@ import Testing
   }
 }
 
-/// Until another thread has counted, or for fifty seconds.
+/// Until another thread has counted, or for twenty seconds.
 private func waitFor(_ count: Count) {
-  let end = ContinuousClock.now + .seconds(50)
+  let end = ContinuousClock.now + .seconds(20)
   while count.value == 0, ContinuousClock.now < end { sched_yield() }
 }
 

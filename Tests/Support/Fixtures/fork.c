@@ -7,7 +7,7 @@
 
 // In seconds. Fifty forks have taken more than ten of them, beside other work: each copies the tables of
 // all memory.
-enum { PATIENCE = 100 };
+enum { PATIENCE = 30 };
 
 bool fixture_can_fork(void) {
 #if defined(__has_feature)

@@ -5,7 +5,7 @@
 
 #include "fixture_threads.h"
 
-enum { PATIENCE = 20 }; // seconds
+enum { PATIENCE = 6 }; // seconds
 
 // Whether both threads were there at once.
 static void meet(int *there, bool *met) {

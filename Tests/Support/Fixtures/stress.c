@@ -26,7 +26,7 @@ unsigned worker_random(worker_state *worker, unsigned bound) {
   return (unsigned)(worker->random >> 32) % bound;
 }
 
-enum { PATIENCE = 50000 }; // milliseconds
+enum { PATIENCE = 15000 }; // milliseconds
 
 static uint64_t milliseconds_now(void) {
   struct timespec now;

@@ -27,7 +27,7 @@ stress_result stress_run(int number, unsigned milliseconds, uint64_t seed);
 bool fixture_can_fork(void);
 /// Forks, and runs `body(context)` in the child, which then ends without running anything that the
 /// parent has planned for its exit. Returns the child's status as `waitpid` tells it, or -1 if it
-/// has not ended within a hundred seconds.
+/// has not ended within half a minute.
 int fixture_fork(bool (*body)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
 
 KVO_ASSUME_NONNULL_END
