@@ -1,10 +1,11 @@
 """Which lines of the C runtime no test runs.
 
-Usage: coverage.py BUILD_FOLDER SCRATCH_FOLDER ALLOWED
+Usage: coverage.py BUILD_FOLDER SCRATCH_FOLDER ALLOWED [OPTION...]
 
-BUILD_FOLDER has the tests, built. ALLOWED lists what need not be run, below `#` and the reason: in
-each line a source file, or `*`, and a regular expression. It speaks of gaps: lines that follow each
-other and are not run, with the line before them, on which it mostly depends whether they are.
+BUILD_FOLDER has the tests, built; the options are for running them. ALLOWED lists what need not be
+run, below `#` and the reason: in each line a source file, or `*`, and a regular expression. It speaks
+of gaps: lines that follow each other and are not run, with the line before them, on which it mostly
+depends whether they are.
 """
 
 import concurrent.futures
@@ -44,9 +45,9 @@ def instrumented_tests(build, scratch):
     return build.link({relink.LIBRARY: objects}, scratch, *options)
 
 
-def run_tests(program, scratch):
+def run_tests(program, scratch, options):
     environment = os.environ | {"LLVM_PROFILE_FILE": str(scratch / "profiles/%p%c.profraw")}
-    command = [str(program), "--testing-library", "swift-testing"]
+    command = [str(program), "--testing-library", "swift-testing", *options]
     result = subprocess.run(command, env=environment, text=True, capture_output=True)
     if result.returncode:
         said = (result.stdout + result.stderr).splitlines()
@@ -125,12 +126,12 @@ def judge(counts, allowed):
 
 
 def main():
-    build, scratch, allowed_file = sys.argv[1:]
+    build, scratch, allowed_file, *options = sys.argv[1:]
     scratch = pathlib.Path(scratch).resolve()
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "profiles").mkdir(parents=True)
     program = instrumented_tests(relink.Build(build), scratch)
-    run_tests(program, scratch)
+    run_tests(program, scratch, options)
     allowed = Allowed(allowed_file)
     total, missing, excused = judge(line_counts(program, scratch), allowed)
     for entry in allowed.idle():

@@ -130,8 +130,8 @@ def draw_bars(look, title, words, bars):
     rows = range(len(bars))
     multiplies = values[0] / values[-1] > 50
     start = 10 ** math.floor(math.log10(values[-1]))
-    figure, axes = plt.subplots(figsize=(WIDTH, (90 + 29 * len(bars) + 34 * multiplies) / 72))
-    place(figure, left=256, right=70, top=72, bottom=14 + 34 * multiplies)
+    figure, axes = plt.subplots(figsize=(WIDTH, (90 + 29 * len(bars) + 20 * multiplies) / 72))
+    place(figure, left=256, right=70, top=72, bottom=14 + 20 * multiplies)
     heading(figure, look, title, words + (f" The axis is logarithmic, from {number(start)}." if multiplies else ""))
     colors = [look.ours if own else look.others for own in ours]
     if multiplies:

@@ -196,7 +196,7 @@ struct DeclaredKeys {
     let place = setters.place(of: other, markedFor: name.name).map { request.offset + $0 }
     let fixIts = place.map { place in
       Diagnostic.FixIt(
-        message: "leave \(other) to what is told by hand",
+        message: "mark \(other) @KVOIgnored",
         edits: [.init(start: place, end: place, text: "@KVOIgnored ")])
     }
     diagnostics.append(
@@ -214,21 +214,21 @@ struct DeclaredKeys {
     let start = request.offset + first.offset
     let end = request.offset + last.endOffset
     let bracket = Diagnostic.FixIt(
-      message: "tell of it by withChange(of:)",
+      message: "put the setter's body inside withChange(of:)",
       edits: [
         .init(start: start, end: start, text: "withChange(of: \\.\(name.text)) { "),
         .init(start: end, end: end, text: " }"),
       ])
     let place = request.offset + member.offset
     let mark = Diagnostic.FixIt(
-      message: "say by @KVOTracked that what it changes is observed",
+      message: "mark the property @KVOTracked, if what its setter changes is observed",
       edits: [.init(start: place, end: place, text: "@KVOTracked ")])
     diagnostics.append(
       Diagnostic(
         severity: .warning,
         message: """
-          @KVO: assigning to "\(name.name)" tells its observers of nothing, unless what its setter changes is observed; \
-          change it inside withChange(of: \\.\(name.text)), or mark the property @KVOTracked if it is.
+          @KVO: assigning to "\(name.name)" tells its observers of nothing, unless what its setter changes is observed: \
+          if so, mark the property @KVOTracked; if not, make the change inside withChange(of: \\.\(name.text)).
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
   }

@@ -133,14 +133,20 @@ extension Mover {
 
   private mutating func lookAtObservers(_ property: PropertyDeclaration) {
     guard let brace = property.accessors["didSet"], let end = file.partner[brace] else { return }
-    for index in brace + 1..<end where file.enclosing[index] == brace {
-      let isOwn = tokens[index].text == property.name && !tokens[index - 1].is(".")
-      if isOwn, tokens[index + 1].is("=") {
-        find(
-          index, "the didSet of \(property.name) sets it without a test, and would never end",
-          "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }"
-        )
-      }
+    let endless = (brace + 1..<end).first { index in
+      file.enclosing[index] == brace && tokens[index].text == property.name
+        && !tokens[index - 1].is(".") && tokens[index + 1].is("=")
+    }
+    if let endless {
+      find(
+        endless, "the didSet of \(property.name) sets it without a test, and would never end",
+        "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }"
+      )
+    } else if brace + 1 < end {
+      find(
+        property.keyword,
+        "observers of \(property.name) are called before its didSet, not after it",
+        "if they rely on what it does, do that in the setter of a computed property")
     }
   }
 

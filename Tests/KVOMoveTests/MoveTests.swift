@@ -235,6 +235,19 @@ import Testing
     #expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
+  @Test(
+    "a didSet is listed once, and not at all where it does nothing or nobody could observe",
+    arguments: [
+      ("@objc dynamic var x = 0 { didSet { x = 1 } }", 1),
+      ("@objc dynamic var x = 0 { didSet { n += 1 } }", 1),
+      ("@objc dynamic var x = 0 { didSet {} }", 0),
+      ("@objc dynamic var x = 0 { willSet { n += 1 } }", 0),
+      ("var x = 0 { didSet { n += 1 } }", 0),
+    ])
+  func didSets(_ property: String, _ count: Int) {
+    #expect(Self.moved("class A: NSObject { \(property) }", .macro).findings.count == count)
+  }
+
   @Test("a lazy property that was observable is told of by the macro's style too") func lazy() {
     let moved = Self.moved("class A: NSObject { @objc dynamic lazy var x = 0 }", .macro)
     #expect(moved.text == "@KVO class A: KVOObject { @KVOIgnored lazy var x = 0 }")
@@ -245,6 +258,11 @@ import Testing
     Case("class A: NSView { @objc dynamic var x = 0 }", "no KVOObject"),
     Case("class A: NSObject { @objc dynamic weak var x: A? }", "weak or lazy"),
     Case("class A: NSObject { @objc dynamic var x = 0 { didSet { x = 1 } } }", "without a test"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 { didSet { n += 1 } } }", "before its didSet"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 { didSet { if x < 0 { x = 0 } } } }",
+      "before its didSet"),
     Case(
       "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
       "may tell nobody"),

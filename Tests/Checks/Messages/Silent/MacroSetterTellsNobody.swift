@@ -1,4 +1,4 @@
-// warns: MacroSetterTellsNobody.swift:8:7: warning: @KVO: assigning to "index" tells its observers of nothing, unless what its setter changes is observed; change it inside withChange(of: \.index), or mark the property @KVOTracked if it is.
+// warns: MacroSetterTellsNobody.swift:8:7: warning: @KVO: assigning to "index" tells its observers of nothing, unless what its setter changes is observed: if so, mark the property @KVOTracked; if not, make the change inside withChange(of: \.index).
 import KVORuntime
 
 final class Model { var index = 0 }
