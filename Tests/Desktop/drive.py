@@ -22,7 +22,7 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib
 
-PATIENCE = 10  # seconds
+PATIENCE = float(os.environ.get("KVO_DESKTOP_PATIENCE", 30))  # seconds
 
 
 class Wrong(Exception):

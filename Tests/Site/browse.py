@@ -19,6 +19,7 @@ import threading
 import zlib
 from urllib.parse import unquote, urldefrag, urlparse
 
+from playwright.async_api import TimeoutError as Stalled
 from playwright.async_api import async_playwright
 
 import looks
@@ -26,7 +27,7 @@ import pages as site_pages
 
 TABS = 4
 ONE_IN = 25  # pages of single declarations
-WAIT = 10_000  # milliseconds
+WAIT = 30_000  # milliseconds
 # Images that wait for somebody to scroll there do not, then.
 DRAWN = """() => {
   for (const image of document.images) image.loading = 'eager'
@@ -107,8 +108,15 @@ class Browsing:
             self.complain(page, f"a link that leads nowhere: {link}")
 
     async def open(self, tab, page):
-        await tab.goto(page + "/")
-        await tab.wait_for_function(DRAWN, timeout=WAIT)
+        await tab.goto(page + "/", timeout=WAIT)
+        try:
+            await tab.wait_for_function(DRAWN, timeout=WAIT)
+        except Stalled:
+            # On a loaded machine one of very many pages may stall: it has another chance, where nobody has spoilt it.
+            if not self.follows:
+                raise
+            await tab.reload(timeout=WAIT)
+            await tab.wait_for_function(DRAWN, timeout=WAIT)
         seen = await tab.evaluate(READ)
         self.names[page] = set(seen["names"])
         if not seen["title"]:

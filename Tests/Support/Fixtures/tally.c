@@ -2,8 +2,6 @@
 
 #include "require.h"
 
-#include <stddef.h>
-
 // A key that is interned is a token of itself.
 static void tell(kvo_reads *reads, tally *self, const char *key) {
   const char *token = kvo_key_intern(key);
@@ -42,26 +40,13 @@ static long both(tally *self, kvo_reads *reads) {
   return 100 * read_x(self, reads) + read_y(self, reads);
 }
 
-static void tell_step(kvo_reads *reads, tally *self, const char *key, const void *place) {
-  const char *token = kvo_key_intern(key);
-  if (reads && !kvo_reads_follow(reads, &self->object, token))
-    kvo_reads_add_step(reads, &self->object, token, token, place);
-}
-
-static long behind(tally *self, kvo_reads *reads) {
-  tell_step(reads, self, "next", &self->next);
-  if (self->next) tell_step(reads, self->next, "x", &self->next->x);
-  if (reads) kvo_reads_are_path(reads, 2, offsetof(tally, object));
-  return self->next ? self->next->x : -1;
-}
-
 typedef struct {
   const char *key;
   long (*getter)(tally *self, kvo_reads *reads);
 } computed;
 
 static const computed all[] = {
-    {"chosen", chosen}, {"total", total}, {"echo", echo}, {"both", both}, {"behind", behind}};
+    {"chosen", chosen}, {"total", total}, {"echo", echo}, {"both", both}};
 
 static void track(kvo_object *object, const void *binding, kvo_reads *reads) {
   ((tally *)object)->tracked++;

@@ -35,6 +35,7 @@
 #include "fixture_stress.h"
 #include "fixture_surroundings.h"
 #include "fixture_tally.h"
+#include "fixture_trail.h"
 #include "fixture_tangle.h"
 #include "fixture_threads.h"
 #include "fixture_thrower.h"

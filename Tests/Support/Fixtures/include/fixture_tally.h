@@ -6,8 +6,7 @@
 #include <CKVORuntime.h>
 
 /// Computed, each a `long`: `chosen` is y if `which` is not 0, else x; `total` is x and the next one's total;
-/// `echo` is x, and with `echoes` its getter sets y to it; `both` is x and y;
-/// `behind` is the next one's x, or -1, and says that it is a path.
+/// `echo` is x, and with `echoes` its getter sets y to it; `both` is x and y.
 typedef struct tally {
   kvo_object object;
   long x, y, which;

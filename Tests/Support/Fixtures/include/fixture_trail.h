@@ -1,0 +1,24 @@
+/// A computed key that a binding tracks, and says to be a path of stored properties.
+#ifndef FIXTURE_TRAIL_H
+#define FIXTURE_TRAIL_H
+
+#include <CKVORuntime.h>
+
+/// `behind`, a `long`, is the next one's x, or -1. How often it is tracked depends on what becomes of the class meanwhile,
+/// so one test alone uses it.
+typedef struct trail {
+  kvo_object object;
+  long x;
+  struct trail *next;
+  int tracked; ///< how often `behind` was tracked
+} trail;
+
+#define TRAIL_PROPERTIES(PROPERTY)    \
+  PROPERTY(trail, long, x, X, ASSIGN) \
+  PROPERTY(trail, struct trail *, next, Next, RETAIN)
+
+KVO_BEGIN_DECLS
+KVO_CLASS_INTERFACE(trail, TRAIL_PROPERTIES)
+KVO_END_DECLS
+
+#endif

@@ -1,0 +1,47 @@
+#include "fixture_trail.h"
+
+#include "require.h"
+
+#include <stddef.h>
+
+static const char binding[] = "behind";
+
+// A key that is interned is a token of itself.
+static void tell_step(kvo_reads *reads, trail *self, const char *key, const void *place) {
+  const char *token = kvo_key_intern(key);
+  if (!kvo_reads_follow(reads, &self->object, token))
+    kvo_reads_add_step(reads, &self->object, token, token, place);
+}
+
+static long behind(const trail *self) { return self->next ? self->next->x : -1; }
+
+static void track(kvo_object *object, const void *unused, kvo_reads *reads) {
+  (void)unused;
+  trail *self = (trail *)object;
+  self->tracked++;
+  tell_step(reads, self, "next", &self->next);
+  if (self->next) tell_step(reads, self->next, "x", &self->next->x);
+  kvo_reads_are_path(reads, 2, offsetof(trail, object));
+  kvo_value *answer = kvo_reads_answer(reads);
+  if (answer) *answer = kvo_value_int(behind(self));
+}
+
+static kvo_status get(kvo_object *object, const void *unused, kvo_value *value, kvo_error *error) {
+  (void)unused;
+  (void)error;
+  *value = kvo_value_int(behind((trail *)object));
+  return KVO_OK;
+}
+
+static void set_up(kvo_class *cls) {
+  kvo_error error = {0};
+  const kvo_property_description property = {.key = "behind",
+      .type = kvo_type_for_encoding("q", &error),
+      .get = get,
+      .binding = binding,
+      .track = track};
+  require_ok(error.status, &error);
+  require_ok(kvo_class_add_property(cls, &property, &error), &error);
+}
+
+KVO_CLASS_IMPLEMENTATION(trail, "CTrail", kvo_root_class, TRAIL_PROPERTIES, set_up)
