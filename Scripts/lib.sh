@@ -16,7 +16,8 @@ build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 
 # Where nobody works on the debug build, those that share it make it as fast as can be: each module compiled as a whole
-# takes two thirds of the time that it takes file by file, and still less without what debuggers read.
+# takes two thirds of the time that it takes file by file, and still less without what debuggers read (and reports of a
+# crash in a test, which have no lines then).
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
 debug=(--scratch-path "$build")
 [ -z "${CI-}" ] || debug+=("${whole[@]}" -debug-info-format none)

@@ -209,6 +209,9 @@ struct DeclaredKeys {
         offset: request.offset + name.offset, fixIts: fixIts.map { [$0] } ?? []))
   }
 
+  /// A directive has its line for itself.
+  private func space(beside token: Token) -> String { token.kind == .directive ? "\n" : " " }
+
   private mutating func warn(ofSetter setter: Accessors.Block, of name: Token, _ member: Member) {
     guard let first = setter.body.first, let last = setter.body.last else { return }
     let start = request.offset + first.offset
@@ -216,8 +219,10 @@ struct DeclaredKeys {
     let bracket = Diagnostic.FixIt(
       message: "put the setter's body inside withChange(of:)",
       edits: [
-        .init(start: start, end: start, text: "withChange(of: \\.\(name.text)) { "),
-        .init(start: end, end: end, text: " }"),
+        .init(
+          start: start, end: start, text: "withChange(of: \\.\(name.text)) {" + space(beside: first)
+        ),
+        .init(start: end, end: end, text: space(beside: last) + "}"),
       ])
     let place = request.offset + member.offset
     let mark = Diagnostic.FixIt(

@@ -84,11 +84,11 @@ extension Mover {
   }
 
   /// Whether a name is that of no other object's property.
-  private func isRoot(_ index: Int) -> Bool {
+  func isRoot(_ index: Int) -> Bool {
     !tokens[index - 1].is(".") || tokens[index - 2].isWord("self")
   }
 
-  private func isAssigned(_ index: Int) -> Bool {
+  func isAssigned(_ index: Int) -> Bool {
     if tokens[index - 1].is("&") { return tokens[index].leadingTrivia.isEmpty }
     let (before, next) = (tokens[index - 1], tokens[index + 1])
     return next.kind == .operator && next.text.hasSuffix("=")

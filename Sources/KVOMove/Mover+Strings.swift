@@ -49,11 +49,22 @@ extension Mover {
 
   private mutating func moveContextVariable(_ index: Int, _ value: Range<Int>) {
     needsRuntime = true
-    let start = file.start(ofDeclarationAt: index)
-    if let unsafe = (start..<index).first(where: { tokens[$0].isWord("nonisolated") }),
-      let end = file.partner[unsafe + 1]
-    {
-      remove(unsafe..<end + 1)
+    let prefix = file.start(ofDeclarationAt: index)..<index
+    let owner = types.first { $0.open == file.enclosing[index] }
+    // A handler is not isolated, and one that is a member of the object, whose type can be shared, needs no word for that.
+    let isShared = prefix.contains { tokens[$0].isWord("static") || tokens[$0].isWord("class") }
+    let isIsolated = isShared && owner.map(project.isOnMainActor) ?? false
+    if let word = prefix.first(where: { tokens[$0].isWord("nonisolated") }) {
+      if let end = file.partner[word + 1], tokens[word + 1].is("(") {
+        if isIsolated {
+          replace(word..<end + 1, by: "nonisolated")
+        } else {
+          remove(word..<end + 1)
+        }
+      }
+    } else if isIsolated {
+      let word = prefix.first { tokens[$0].isWord("static") || tokens[$0].isWord("class") }
+      insert("nonisolated ", before: word ?? index)
     }
     replace(index, by: "let")
     replaceWithSpace(value, by: " = KVOContext()")

@@ -14,6 +14,7 @@ extension Mover {
     if type.isClass, root != .other, startsHere(type) { needsRuntime = true }
     for method in type.methods { moveValidator(method) }
     moveIdentity(type)
+    lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
     if type.isClass { registerKeys(type, root) }
   }
@@ -91,7 +92,14 @@ extension Mover {
   private mutating func moveProperty(
     _ property: PropertyDeclaration, in type: TypeDeclaration, _ isMoved: Bool
   ) {
-    guard property.isDynamic else { return }
+    guard property.isDynamic else {
+      // As the one that it overrides.
+      if isMoved, property.modifiers.contains("override"), isObservable(property.name, above: type)
+      {
+        lookAtObservers(property)
+      }
+      return
+    }
     guard isMoved else {
       if project.declaration(of: type) != nil || type.isExtension {
         let superclass = project.ancestors(of: type).root ?? type.name
@@ -132,21 +140,77 @@ extension Mover {
   }
 
   private mutating func lookAtObservers(_ property: PropertyDeclaration) {
-    guard let brace = property.accessors["didSet"], let end = file.partner[brace] else { return }
-    let endless = (brace + 1..<end).first { index in
-      file.enclosing[index] == brace && tokens[index].text == property.name
-        && !tokens[index - 1].is(".") && tokens[index + 1].is("=")
+    let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
+    let isLeftOut =
+      style == .macro
+      ? takesNone(property) : isReference || property.modifiers.contains("lazy")
+    guard !isLeftOut, !property.isStatic, !property.modifiers.contains("@KVOIgnored") else {
+      return
     }
-    if let endless {
+    for binding in property.bindings {
+      guard let name = binding.name, let accessors = binding.accessors, !accessors.isBare,
+        let block = accessors.blocks.first(where: { $0.name == "didSet" }),
+        let end = file.partner[block.open]
+      else { continue }
+      lookAtObserver(of: name.name, at: binding.place, block.open..<end)
+    }
+  }
+
+  private mutating func lookAtObserver(of name: String, at place: Int, _ body: Range<Int>) {
+    let own = body.dropFirst()
+    let corrections = own.filter {
+      tokens[$0].name == name && tokens[$0].kind == .identifier && isRoot($0) && isAssigned($0)
+    }
+    guard let correction = corrections.first else {
+      guard !own.isEmpty else { return }
       find(
-        endless, "the didSet of \(property.name) sets it without a test, and would never end",
-        "set it only where it has to be corrected: if \(property.name) > limit { \(property.name) = limit }"
+        place, "observers of \(name) are called before its didSet, not after it",
+        "if they rely on what it does, do that in the observer, "
+          + "or in the setter of a computed property before it sets the stored one")
+      return
+    }
+    let endless = corrections.first { file.enclosing[$0] == body.lowerBound }
+    let isTested = body.prefix(while: { $0 < endless ?? 0 }).contains {
+      tokens[$0].isWord("guard") || tokens[$0].isWord("return")
+    }
+    if let endless, !isTested {
+      find(
+        endless, "the didSet of \(name) sets it without a test, and would never end",
+        "set it only where it has to be corrected: if \(name) > limit { \(name) = limit }")
+    } else {
+      find(
+        correction,
+        "observers of \(name) are told of what its didSet corrects, and then of the corrected value",
+        "correct it in the setter of a computed property: \"What behaves differently\" of MovingOver.md has one"
       )
-    } else if brace + 1 < end {
+    }
+  }
+
+  // MARK: - The main actor
+
+  /// Methods that override the root's are not isolated, and neither is `deinit`. Where Swift 6 is not asked for there,
+  /// nothing says so.
+  private mutating func lookAtIsolation(_ type: TypeDeclaration) {
+    guard project.isOnMainActor(type) else { return }
+    for method in type.methods where method.name == "observeValue" {
+      guard let brace = method.brace, let end = file.partner[brace],
+        !tokens[brace..<end].contains(where: { $0.text == "assumeIsolated" })
+      else { continue }
       find(
-        property.keyword,
-        "observers of \(property.name) are called before its didSet, not after it",
-        "if they rely on what it does, do that in the setter of a computed property")
+        method.keyword, "observeValue is not isolated to the main actor",
+        "MainActor.assumeIsolated { … }: \"On the main actor\" of MovingOver.md has an example")
+    }
+    for index in type.open..<type.close
+    where file.enclosing[index] == type.open && file.isDeclaration(index, of: ["deinit"])
+      && tokens[index + 1].is("{") && !tokens[index - 1].isWord("isolated")
+    {
+      guard let end = file.partner[index + 1],
+        tokens[index..<end].contains(where: { ["removeObserver", "invalidate"].contains($0.text) })
+      else { continue }
+      find(
+        index, "deinit is not isolated to the main actor",
+        "leave out what ends observations, since they end with the object; or isolated deinit { … }"
+      )
     }
   }
 
@@ -174,6 +238,10 @@ extension Mover {
         "if it sets nothing that is observable and that the getter reads, "
           + "set { withChange(of: \\.\(property.name)) { … } }")
     }
+  }
+
+  private func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
+    project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
   }
 
   /// Whether another class has an observable property of that name, which might be what is assigned to.

@@ -89,6 +89,14 @@ struct Project {
     return (Array(found.dropFirst()), found.last?.inherited.first?.name)
   }
 
+  /// Whether a type says that it is isolated to the main actor, or a class above it does.
+  func isOnMainActor(_ type: TypeDeclaration) -> Bool {
+    let own = declaration(of: type).map { [$0] } ?? []
+    return ([type] + own + ancestors(of: type).classes).contains {
+      $0.attributes.contains("MainActor")
+    }
+  }
+
   func root(of type: TypeDeclaration) -> Root {
     switch ancestors(of: type).root {
     case "NSObject", "KVOObject": .object

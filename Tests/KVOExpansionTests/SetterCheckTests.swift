@@ -172,4 +172,19 @@ import Testing
         "set { withChange(of: \\.x) { m.i = newValue } }"))
     #expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
   }
+
+  @Test("Q5: the bracket leaves the lines of directives to them")
+  func mendedAroundDirectives() {
+    let body = "#if DEBUG\nm.j = 1\n#endif"
+    let source =
+      "@KVO class A: B { let m = M(); var x: Int { get { m.i } set {\n\(body) // debug\n} } }"
+    let fix = Asking.expand("KVOMacro", "member", source).1[0]["fixIts"]
+    guard case .array(let fixes)? = fix else {
+      Issue.record("there is nothing to mend it by")
+      return
+    }
+    #expect(
+      Asking.apply(fixes[0], to: source).contains(
+        "set {\nwithChange(of: \\.x) {\n\(body)\n} // debug\n} }"))
+  }
 }

@@ -27,6 +27,19 @@ extension MoveTests {
       "class A { static var c = 0 }\nclass B { \(use("&A.c")); func f(c: Int) { print(c) } }",
       "class A { static let c = KVOContext() }\nclass B { \(use("A.c")); func f(c: Int) { print(c) } }"
     ),
+    // One that all objects share is isolated as they are.
+    Case(
+      "@MainActor class A { private static var c = 0; \(use("&Self.c")) }",
+      "@MainActor class A { private nonisolated static let c = KVOContext(); \(use("Self.c")) }"),
+    Case(
+      "@MainActor class A { nonisolated(unsafe) static var c = 0; \(use("&A.c")) }",
+      "@MainActor class A { nonisolated static let c = KVOContext(); \(use("A.c")) }"),
+    Case(
+      "@MainActor class A { private var c = 0; \(use("&c")) }",
+      "@MainActor class A { private let c = KVOContext(); \(use("c")) }"),
+    Case(
+      "@MainActor class A { class N { static var c = 0; \(use("&N.c")) } }",
+      "@MainActor class A { class N { static let c = KVOContext(); \(use("N.c")) } }"),
     // A parameter, and a closure's, hide it.
     Case(
       "private var context = 0\n\(use("&context"))\n"

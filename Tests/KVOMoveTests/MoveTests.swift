@@ -238,14 +238,123 @@ import Testing
   @Test(
     "a didSet is listed once, and not at all where it does nothing or nobody could observe",
     arguments: [
-      ("@objc dynamic var x = 0 { didSet { x = 1 } }", 1),
-      ("@objc dynamic var x = 0 { didSet { n += 1 } }", 1),
-      ("@objc dynamic var x = 0 { didSet {} }", 0),
-      ("@objc dynamic var x = 0 { willSet { n += 1 } }", 0),
-      ("var x = 0 { didSet { n += 1 } }", 0),
+      ("@objc dynamic var x = 0 { didSet { x = 1 } }", ["without a test"]),
+      ("@objc dynamic var x = 0 { didSet { self.x = min(x, 4) } }", ["without a test"]),
+      ("@objc dynamic var x = 0 { didSet { x += 1 } }", ["without a test"]),
+      ("@objc dynamic var x = 0 { didSet { if x > 4 { self.x = 4 } } }", ["corrects"]),
+      ("@objc dynamic var x = 0 { didSet { guard x > 4 else { return }; x = 4 } }", ["corrects"]),
+      ("@objc dynamic var x = 0 { didSet { let x = 3; print(x) } }", ["before its didSet"]),
+      ("@objc dynamic var x = 0 { didSet { if x == 1 { other.x = 2 } } }", ["before its didSet"]),
+      ("@objc dynamic var x = 0 { didSet(old) { n += 1 } }", ["before its didSet"]),
+      ("@objc dynamic var w = 0, x = 0 { didSet { n += 1 } }", ["observers of x"]),
+      (
+        "@objc dynamic var w = 0 { didSet { w = 1 } }, x = 0 { didSet { n += 1 } }",
+        ["of w", "of x"]
+      ),
+      ("@objc dynamic var x = 0 { didSet {} }", []),
+      ("@objc dynamic var x = 0 { willSet { n += 1 } }", []),
+      ("@objc dynamic static var x = 0 { didSet { n += 1 } }", []),
+      ("@KVOIgnored @objc dynamic var x = 0 { didSet { n += 1 } }", []),
+      ("@objc dynamic weak var x: A? { didSet { n += 1 } }", ["not observed"]),
+      ("@objc dynamic lazy var x = 0 { didSet { n += 1 } }", ["not observed"]),
+      ("var x = 0 { didSet { n += 1 } }", []),
     ])
-  func didSets(_ property: String, _ count: Int) {
-    #expect(Self.moved("class A: NSObject { \(property) }", .macro).findings.count == count)
+  func didSets(_ property: String, _ reasons: [String]) {
+    let found = Self.moved("class A: NSObject { \(property) }", .macro).findings
+    #expect(found.map(\.reason).count == reasons.count, "\(found)")
+    for (finding, reason) in zip(found, reasons) { #expect(finding.reason.contains(reason)) }
+  }
+
+  @Test("a weak property's didSet is not told of beside what says that nobody observes it")
+  func didSetsOfWeak() {
+    let source = "class A: NSObject { @objc dynamic weak var x: A? { didSet { n += 1 } } }"
+    #expect(
+      Self.moved(source, .wrapper).findings.map(\.reason) == [
+        "x is weak or lazy, and takes no @Observed"
+      ])
+  }
+
+  @Test("an override has the didSet of an observable property, if it overrides one")
+  func didSetsOfOverrides() {
+    func findings(_ base: String) -> [String] {
+      Self.moved(
+        "class A: NSObject { \(base) }\nclass B: A { override var x: Int { didSet { n += 1 } } }",
+        .macro
+      ).findings.map(\.reason)
+    }
+    #expect(
+      findings("@objc dynamic var x = 0") == [
+        "observers of x are called before its didSet, not after it"
+      ])
+    #expect(findings("var x = 0") == [])
+  }
+
+  @Test(
+    "the kind of a change is what it was made to",
+    arguments: [
+      ("NSKeyValueChange(rawValue: c![.kindKey] as! UInt)!", "(c![.kindKey] as! NSKeyValueChange)"),
+      ("NSKeyValueChange(rawValue: c?[.kindKey] as! UInt)", "(c?[.kindKey] as? NSKeyValueChange)"),
+      (
+        "NSKeyValueChange(rawValue: (c![.kindKey] as! NSNumber).uintValue)!",
+        "(c![.kindKey] as! NSKeyValueChange)"
+      ),
+      (
+        "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!",
+        "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!"
+      ),
+      ("f(rawValue: c![.kindKey] as! UInt)", "f(rawValue: c![.kindKey] as! UInt)"),
+      (
+        "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!",
+        "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!"
+      ),
+    ])
+  func kinds(_ there: String, _ here: String) {
+    let moved = Self.moved("let k = \(there)")
+    #expect(moved.text.hasSuffix("let k = \(here)"))
+    #expect(moved.findings.count == (there == here ? 1 : 0))
+    #expect(Self.moved(moved.text).edits.isEmpty)
+  }
+
+  @Test(
+    "what a change has of an optional property is listed where nil is taken for its absence",
+    arguments: [
+      ("\\.name", "if c.newValue == nil {}", true),
+      ("\\.name", "if let n = c.oldValue { print(n) }", true),
+      ("\\A.name", "guard let n = c.newValue else { return }", true),
+      ("\\.next?.size", "if c.newValue != nil {}", true),
+      ("\\.size", "if c.newValue == nil {}", false),
+      ("\\.name", "if let n = c.newValue, let n { print(n) }", false),
+      ("\\.name", "if let n = c.newValue ?? nil { print(n) }", false),
+      ("\\.name", "print(c.newValue!)", false),
+    ])
+  func optionals(_ path: String, _ body: String, _ isListed: Bool) {
+    let a = "class A: NSObject { @objc dynamic var name: String?; @objc dynamic var size = 0 }"
+    for call in [
+      "a.observe(\(path), options: .new) { _, c in \(body) }",
+      "a.observe(\(path), changeHandler: { _, c in \(body) })",
+    ] {
+      #expect(Self.moved("\(a)\nlet t = \(call)").findings.count == (isListed ? 1 : 0))
+    }
+    #expect(Self.moved("\(a)\nfunc f(c: C) { \(body) }").findings.isEmpty)
+  }
+
+  @Test("a class of the main actor has what is not isolated listed")
+  func isolation() {
+    let body =
+      "override func observeValue(forKeyPath k: String?) { t = 1 }; deinit { a.removeObserver(self, forKeyPath: k) }"
+    func reasons(_ head: String, _ body: String) -> [String] {
+      Self.moved("\(head) { \(body) }").findings.map(\.reason)
+    }
+    let both = [
+      "deinit is not isolated to the main actor", "observeValue is not isolated to the main actor",
+    ]
+    #expect(reasons("@MainActor class A: NSObject", body) == both)
+    #expect(reasons("@MainActor class A: NSObject {}\nclass B: A", body) == both)
+    #expect(reasons("class A: NSObject", body) == [])
+    let moved =
+      "override func observeValue(forKeyPath k: String?) { MainActor.assumeIsolated { t = 1 } }; isolated deinit { a.removeObserver(self, forKeyPath: k) }"
+    #expect(reasons("@MainActor class A: NSObject", moved) == [])
+    #expect(reasons("@MainActor class A: NSObject", "deinit { print(1) }") == [])
   }
 
   @Test("a lazy property that was observable is told of by the macro's style too") func lazy() {
@@ -262,7 +371,7 @@ import Testing
       "class A: NSObject { @objc dynamic var x = 0 { didSet { n += 1 } } }", "before its didSet"),
     Case(
       "class A: NSObject { @objc dynamic var x = 0 { didSet { if x < 0 { x = 0 } } } }",
-      "before its didSet"),
+      "corrects"),
     Case(
       "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
       "may tell nobody"),

@@ -28,6 +28,7 @@ import pages as site_pages
 TABS = 4
 ONE_IN = 25  # pages of single declarations
 WAIT = 30_000  # milliseconds
+MOST_STALLED = 2  # pages that are tried again
 # Images that wait for somebody to scroll there do not, then.
 DRAWN = """() => {
   for (const image of document.images) image.loading = 'eager'
@@ -71,6 +72,7 @@ class Browsing:
         self.names = {}  # of each page that was opened, or is waiting
         self.links = []  # (page, the page that is linked to, the name behind `#`)
         self.findings = set()
+        self.stalled = 0
 
     def complain(self, page, text):
         self.findings.add(f"{self.path(page) or '/'}: {text}")
@@ -107,16 +109,19 @@ class Browsing:
         elif urlparse(link).scheme not in ("http", "https") or urlparse(link).hostname.endswith(".invalid"):
             self.complain(page, f"a link that leads nowhere: {link}")
 
-    async def open(self, tab, page):
+    async def draw(self, tab, page):
         await tab.goto(page + "/", timeout=WAIT)
+        await tab.wait_for_function(DRAWN, timeout=WAIT)
+
+    async def open(self, tab, page):
         try:
-            await tab.wait_for_function(DRAWN, timeout=WAIT)
+            await self.draw(tab, page)
         except Stalled:
             # On a loaded machine one of very many pages may stall: it has another chance, where nobody has spoilt it.
-            if not self.follows:
+            if not self.follows or self.stalled == MOST_STALLED:
                 raise
-            await tab.reload(timeout=WAIT)
-            await tab.wait_for_function(DRAWN, timeout=WAIT)
+            self.stalled += 1
+            await self.draw(tab, page)
         seen = await tab.evaluate(READ)
         self.names[page] = set(seen["names"])
         if not seen["title"]:
@@ -175,7 +180,8 @@ def main(chromium, folder, *pages):
     for finding in findings:
         print(f"wrong: {finding}")
     opened = sum(names is not None for names in browsing.names.values())
-    print(f"{len(browsing.names)} pages, {opened} of them opened, {len(browsing.links)} links")
+    again = f" ({browsing.stalled} at the second attempt)" if browsing.stalled else ""
+    print(f"{len(browsing.names)} pages, {opened} of them opened{again}, {len(browsing.links)} links")
     return bool(findings)
 
 

@@ -5,8 +5,8 @@
 
 #include "fixture_stress.h"
 
-// In seconds. Fifty forks have taken more than ten of them, beside other work: each copies the tables of
-// all memory.
+// In seconds. Fifty forks, more than any test makes, have taken more than ten of them beside other work: each copies
+// the tables of all memory.
 enum { PATIENCE = 30 };
 
 bool fixture_can_fork(void) {

@@ -20,7 +20,7 @@ package enum GraphProof {
     package var difference: String?
 
     /// Whether observers were called often enough for the comparison to tell anything.
-    package var tellsMuch: Bool { steps < 10_000 || calls > steps / 4 }
+    package var tellsMuch: Bool { steps < 400 || calls > steps / 4 }
   }
 
   /// Runs the programs of one share, until they have had their part of the operations or one differs.
