@@ -131,7 +131,7 @@ def mutated_objects(mutant, build, folder):
     place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
-        return relink.compile_swift_source(place, folder, build, mutant.library, tree)
+        return relink.compile_swift_sources([place], folder, build, mutant.library, tree)
     changed = relink.using(place, tree) if place.suffix == ".h" else [place]
     options = relink.DELAYED if mutant.delays else []
     return {
@@ -250,8 +250,8 @@ class Suite:
     def __init__(self, build, library, rules, folder):
         folder.mkdir(parents=True)
         self.build, self.library, self.rules = build, library, rules
-        is_overlay = library == relink.OVERLAY
-        self.objects = relink.compile_overlay(folder / "overlay", build) if is_overlay else {}
+        is_swift = library != relink.LIBRARY
+        self.objects = relink.compile_apart(library, folder / "library", build) if is_swift else {}
         self.program = build.link_without(library, self.objects, folder)
         self.module = library.name + "Tests"
         self.names = names_of_tests(self.program, self.module)

@@ -83,30 +83,23 @@ def compile_delays(into):
     return compile_source(CHAOS / "chaos.c", into, "-O1")
 
 
-def compile_overlay(into, build):
-    """The objects of all source files of the overlay, by their names. Each has all that is its own: where the
+def compile_apart(library, into, build):
+    """The objects of all source files of a library in Swift, by their names. Each has all that is its own: where the
     package manager compiles the module as a whole, its objects share that out among them, and none of
     them can be changed for another."""
     into.mkdir(parents=True, exist_ok=True)
-    paths = sorted(OVERLAY.rglob("*.swift"))
+    paths = sorted(library.rglob("*.swift"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         halves = [paths[::2], paths[1::2]]
         made = list(
-            pool.map(lambda half: compile_swift_sources(half, into, build, OVERLAY, OVERLAY), halves)
+            pool.map(lambda half: compile_swift_sources(half, into, build, library, library), halves)
         )
     return made[0] | made[1]
 
 
-def compile_swift_source(source, into, build, library, tree):
-    """The object of one source file of the overlay, or those of all files of a smaller library, by the
-    sources' names. The others lie beside it in a tree of their own: they may rely on no more than what they
-    relied on when the package manager compiled them."""
-    chosen = [source] if library == OVERLAY else sorted(tree.rglob("*.swift"))
-    return compile_swift_sources(chosen, into, build, library, tree)
-
-
 def compile_swift_sources(chosen, into, build, library, tree):
-    """The objects of some source files, by the sources' names, each compiled by itself."""
+    """The objects of some source files, by the sources' names, each compiled by itself. The others lie beside them in a
+    tree of their own: they may rely on no more than what they relied on when the package manager compiled them."""
     sources = []
     for path in sorted(tree.rglob("*.swift")):
         sources += ["-primary-file", str(path)] if path in chosen else [str(path)]

@@ -27,7 +27,7 @@ C_FLAGS = {
 
 
 def compile_c(library, into, sanitizer):
-    flags = [*C_FLAGS[sanitizer], "-g", "-fno-omit-frame-pointer", f"-I{relink.LIBRARY}/include", f"-I{relink.LIBRARY}"]
+    flags = ["-O1", *C_FLAGS[sanitizer], "-g", "-fno-omit-frame-pointer", f"-I{relink.LIBRARY}/include", f"-I{relink.LIBRARY}"]
 
     def compile_one(path):
         return path.name, relink.compile_source(path, into, *flags, library=library)
@@ -47,7 +47,9 @@ def main():
         if library in C_LIBRARIES:
             objects[library] = compile_c(library, into, sanitizer)
         else:
-            objects[library] = relink.compile_module(library, into, build, f"-sanitize={sanitizer}", "-g")
+            # The models that random programs are compared with, as fast as can be: what is tested keeps its checks.
+            options = ["-O"] if library.name == "TestSupport" else []
+            objects[library] = relink.compile_module(library, into, build, f"-sanitize={sanitizer}", "-g", *options)
     print(build.link(objects, scratch, f"-sanitize={sanitizer}"))
 
 
