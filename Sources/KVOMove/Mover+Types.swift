@@ -139,81 +139,6 @@ extension Mover {
     if let first { insert("@Observed ", before: first) }
   }
 
-  private mutating func lookAtObservers(_ property: PropertyDeclaration) {
-    let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
-    let isLeftOut =
-      style == .macro
-      ? takesNone(property) : isReference || property.modifiers.contains("lazy")
-    guard !isLeftOut, !property.isStatic, !property.modifiers.contains("@KVOIgnored") else {
-      return
-    }
-    for binding in property.bindings {
-      guard let name = binding.name, let accessors = binding.accessors, !accessors.isBare,
-        let block = accessors.blocks.first(where: { $0.name == "didSet" }),
-        let end = file.partner[block.open]
-      else { continue }
-      lookAtObserver(of: name.name, at: binding.place, block.open..<end)
-    }
-  }
-
-  private mutating func lookAtObserver(of name: String, at place: Int, _ body: Range<Int>) {
-    let own = body.dropFirst()
-    let corrections = own.filter {
-      tokens[$0].name == name && tokens[$0].kind == .identifier && isRoot($0) && isAssigned($0)
-    }
-    guard let correction = corrections.first else {
-      guard !own.isEmpty else { return }
-      find(
-        place, "observers of \(name) are called before its didSet, not after it",
-        "if they rely on what it does, do that in the observer, "
-          + "or in the setter of a computed property before it sets the stored one")
-      return
-    }
-    let endless = corrections.first { file.enclosing[$0] == body.lowerBound }
-    let isTested = body.prefix(while: { $0 < endless ?? 0 }).contains {
-      tokens[$0].isWord("guard") || tokens[$0].isWord("return")
-    }
-    if let endless, !isTested {
-      find(
-        endless, "the didSet of \(name) sets it without a test, and would never end",
-        "set it only where it has to be corrected: if \(name) > limit { \(name) = limit }")
-    } else {
-      find(
-        correction,
-        "observers of \(name) are told of what its didSet corrects, and then of the corrected value",
-        "correct it in the setter of a computed property: \"What behaves differently\" of MovingOver.md has one"
-      )
-    }
-  }
-
-  // MARK: - The main actor
-
-  /// Methods that override the root's are not isolated, and neither is `deinit`. Where Swift 6 is not asked for there,
-  /// nothing says so.
-  private mutating func lookAtIsolation(_ type: TypeDeclaration) {
-    guard project.isOnMainActor(type) else { return }
-    for method in type.methods where method.name == "observeValue" {
-      guard let brace = method.brace, let end = file.partner[brace],
-        !tokens[brace..<end].contains(where: { $0.text == "assumeIsolated" })
-      else { continue }
-      find(
-        method.keyword, "observeValue is not isolated to the main actor",
-        "MainActor.assumeIsolated { … }: \"On the main actor\" of MovingOver.md has an example")
-    }
-    for index in type.open..<type.close
-    where file.enclosing[index] == type.open && file.isDeclaration(index, of: ["deinit"])
-      && tokens[index + 1].is("{") && !tokens[index - 1].isWord("isolated")
-    {
-      guard let end = file.partner[index + 1],
-        tokens[index..<end].contains(where: { ["removeObserver", "invalidate"].contains($0.text) })
-      else { continue }
-      find(
-        index, "deinit is not isolated to the main actor",
-        "leave out what ends observations, since they end with the object; or isolated deinit { … }"
-      )
-    }
-  }
-
   /// A setter tells by what it sets that is observable; else it needs a bracket.
   mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace]
@@ -240,6 +165,7 @@ extension Mover {
     }
   }
 
+  /// Whether a class above has an observable property of that name, which another one of that name overrides.
   private func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
     project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
   }

@@ -1,0 +1,104 @@
+/// What a change has: kinds that were numbers, index sets, and nil. "What behaves differently" and "The edits", 6 and 7, of
+/// MovingOver. No rule of Behaviour is kept here.
+import SwiftSource
+
+extension Mover {
+  /// Whether a member's name is that of something that a change has.
+  mutating func lookAtChange(_ index: Int) -> Bool {
+    switch tokens[index].text {
+    case "kindKey": if !moveKind(index) { lookAtKind(index) }
+    case "indexesKey": lookAtIndexes(index)
+    case "newValue", "oldValue": lookAtChangedValue(index)
+    default: return false
+    }
+    return true
+  }
+
+  /// `NSKeyValueChange(rawValue: change![.kindKey] as! UInt)!`, also by way of an `NSNumber`: what is made of the
+  /// number is what is there.
+  private mutating func moveKind(_ key: Int) -> Bool {
+    guard let bracket = file.enclosing[key], tokens[key + 1].is("]"), tokens[key + 2].isWord("as"),
+      tokens[key + 3].text == "!", let inner = file.enclosing[bracket]
+    else { return false }
+    let isInner = inner > 0 && tokens[inner - 1].is(":")
+    guard let call = isInner ? file.enclosing[inner] : inner, call > 0,
+      tokens[call - 1].text == "NSKeyValueChange", tokens[call + 1].text == "rawValue",
+      let close = file.partner[call]
+    else { return false }
+    let last = isInner ? close - 4 : close - 1
+    let isNumber = isInner && tokens[key + 4].text == "NSNumber"
+    guard last == key + 4, isNumber || !isInner && ["UInt", "Int"].contains(tokens[last].text)
+    else {
+      return false
+    }
+    let isForced = tokens[close + 1].text == "!" && tokens[close + 1].leadingTrivia.isEmpty
+    let first = isInner ? inner + 1 : call + 3
+    edits.append(Edit(tokens[call - 1].offset..<tokens[first].offset, "("))
+    replace(
+      key + 3..<(isForced ? close + 2 : close + 1),
+      by: (isForced ? "!" : "?") + " NSKeyValueChange)")
+    needsRuntime = true
+    return true
+  }
+
+  /// In a change of an optional property that is nil, the new value is there.
+  private mutating func lookAtChangedValue(_ index: Int) {
+    let next = tokens[index + 1]
+    let isCompared = (next.is("==") || next.is("!=")) && tokens[index + 2].isWord("nil")
+    guard isCompared || isBoundOnce(index), isOfOptional(index) else { return }
+    find(
+      index, "\(tokens[index].text) of an optional property is there if it is nil: .some(nil)",
+      "change.\(tokens[index].text) ?? nil")
+  }
+
+  /// `if let new = change.newValue`, without a second test of what that is.
+  private func isBoundOnce(_ index: Int) -> Bool {
+    guard index > 5, tokens[index - 3].is("="),
+      tokens[index - 5].isWord("let") || tokens[index - 5].isWord("var"),
+      ["if", "guard", "while", ","].contains(tokens[index - 6].text)
+    else { return false }
+    let (next, name) = (tokens[index + 1], tokens[index - 4].text)
+    guard next.is(",") || next.is("{") || next.isWord("else") else { return false }
+    return
+      !(next.is(",") && tokens[index + 2].isWord("let")
+      && tokens[index + 3..<min(index + 6, tokens.count)].contains { $0.text == name })
+  }
+
+  /// Whether a place is in the handler of a typed observer whose value is optional, as far as the sources show it.
+  private func isOfOptional(_ index: Int) -> Bool {
+    var block = file.enclosing[index]
+    while let brace = block, file.blocks[brace] != .closure { block = file.enclosing[brace] }
+    guard let brace = block else { return false }
+    let call = tokens[brace - 1].is(")") ? file.partner[brace - 1] : file.enclosing[brace]
+    guard let call, call > 0, tokens[call].is("("), tokens[call - 1].text == "observe",
+      tokens[call + 1].is("\\"), let close = file.partner[call]
+    else { return false }
+    let path = tokens[call + 2..<close].prefix { !$0.is(",") }
+    if path.contains(where: { $0.text == "?" }) { return true }
+    guard let name = path.last(where: { $0.kind == .identifier })?.name else { return false }
+    return project.dynamicProperties.values.contains {
+      let type = $0[name]?.type ?? ""
+      return type.hasSuffix("?") || type.hasSuffix("!")
+    }
+  }
+
+  private mutating func lookAtKind(_ index: Int) {
+    let line = index..<min(index + 8, tokens.count)
+    guard
+      !line.contains(where: { tokens[$0].text == "NSKeyValueChange" && !tokens[$0 + 1].is("(") })
+    else { return }
+    find(
+      index, "the kind is an NSKeyValueChange, no number", "change[.kindKey] as? NSKeyValueChange")
+  }
+
+  /// A cast of them to Foundation's set compiles, and is never so.
+  private mutating func lookAtIndexes(_ index: Int) {
+    let line = index..<min(index + 8, tokens.count)
+    guard line.contains(where: { ["IndexSet", "NSIndexSet"].contains(tokens[$0].text) }) else {
+      return
+    }
+    find(
+      index, "the indexes are a RangeSet<Int>, no IndexSet",
+      "change?.indexSet, with KVOFoundation, or change?[.indexesKey] as? RangeSet<Int>")
+  }
+}

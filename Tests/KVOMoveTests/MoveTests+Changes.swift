@@ -1,0 +1,54 @@
+/// What a change has: kinds, and nil.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  @Test(
+    "the kind of a change is what it was made to",
+    arguments: [
+      ("NSKeyValueChange(rawValue: c![.kindKey] as! UInt)!", "(c![.kindKey] as! NSKeyValueChange)"),
+      ("NSKeyValueChange(rawValue: c?[.kindKey] as! UInt)", "(c?[.kindKey] as? NSKeyValueChange)"),
+      (
+        "NSKeyValueChange(rawValue: (c![.kindKey] as! NSNumber).uintValue)!",
+        "(c![.kindKey] as! NSKeyValueChange)"
+      ),
+      (
+        "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!",
+        "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!"
+      ),
+      ("f(rawValue: c![.kindKey] as! UInt)", "f(rawValue: c![.kindKey] as! UInt)"),
+      (
+        "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!",
+        "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!"
+      ),
+    ])
+  func kinds(_ there: String, _ here: String) {
+    let moved = Self.moved("let k = \(there)")
+    #expect(moved.text.hasSuffix("let k = \(here)"))
+    #expect(moved.findings.count == (there == here ? 1 : 0))
+    #expect(Self.moved(moved.text).edits.isEmpty)
+  }
+
+  @Test(
+    "what a change has of an optional property is listed where nil is taken for its absence",
+    arguments: [
+      ("\\.name", "if c.newValue == nil {}", true),
+      ("\\.name", "if let n = c.oldValue { print(n) }", true),
+      ("\\A.name", "guard let n = c.newValue else { return }", true),
+      ("\\.next?.size", "if c.newValue != nil {}", true),
+      ("\\.size", "if c.newValue == nil {}", false),
+      ("\\.name", "if let n = c.newValue, let n { print(n) }", false),
+      ("\\.name", "if let n = c.newValue ?? nil { print(n) }", false),
+      ("\\.name", "print(c.newValue!)", false),
+    ])
+  func optionals(_ path: String, _ body: String, _ isListed: Bool) {
+    let a = "class A: NSObject { @objc dynamic var name: String?; @objc dynamic var size = 0 }"
+    for call in [
+      "a.observe(\(path), options: .new) { _, c in \(body) }",
+      "a.observe(\(path), changeHandler: { _, c in \(body) })",
+    ] {
+      #expect(Self.moved("\(a)\nlet t = \(call)").findings.count == (isListed ? 1 : 0))
+    }
+    #expect(Self.moved("\(a)\nfunc f(c: C) { \(body) }").findings.isEmpty)
+  }
+}

@@ -1,0 +1,24 @@
+/// What is told of classes of the main actor.
+import KVOMove
+import Testing
+
+extension MoveTests {
+  @Test("a class of the main actor has what is not isolated listed")
+  func isolation() {
+    let body =
+      "override func observeValue(forKeyPath k: String?) { t = 1 }; deinit { a.removeObserver(self, forKeyPath: k) }"
+    func reasons(_ head: String, _ body: String) -> [String] {
+      Self.moved("\(head) { \(body) }").findings.map(\.reason)
+    }
+    let both = [
+      "deinit is not isolated to the main actor", "observeValue is not isolated to the main actor",
+    ]
+    #expect(reasons("@MainActor class A: NSObject", body) == both)
+    #expect(reasons("@MainActor class A: NSObject {}\nclass B: A", body) == both)
+    #expect(reasons("class A: NSObject", body) == [])
+    let moved =
+      "override func observeValue(forKeyPath k: String?) { MainActor.assumeIsolated { t = 1 } }; isolated deinit { a.removeObserver(self, forKeyPath: k) }"
+    #expect(reasons("@MainActor class A: NSObject", moved) == [])
+    #expect(reasons("@MainActor class A: NSObject", "deinit { print(1) }") == [])
+  }
+}
