@@ -144,10 +144,15 @@ require_tmux() {
   have tmux || install_packages "tmux (for the checks alone)" tmux
 }
 
-# files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree:
-# tracked, or new and not ignored.
+# Where a file that git does not track yet can be the package's. What else is at the top level, such as a build folder by
+# another name, is not looked into.
+own=(-x '/*')
+for folder in Sources Tests Benchmarks Snippets Examples Documentation Scripts Package.swift; do own+=(-x "!/$folder"); done
+
+# files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree: tracked, or new in one of
+# the package's own folders and not ignored.
 files() {
-  git ls-files -z --cached --others --exclude-standard -- "$@" |
+  git ls-files -z --cached --others --exclude-standard "${own[@]}" -- "$@" |
     while IFS= read -r -d '' file; do
       if [ -e "$file" ]; then printf '%s\0' "$file"; fi
     done
