@@ -158,40 +158,54 @@ files() {
     done
 }
 
+# Programs and libraries that are fetched are kept apart from builds, so that a new clone does not fetch them again.
+cache=${KVO_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvoruntime}
+
+# cached NAME COMMAND...: makes $cache/NAME by a command, which gets a folder's path, unless an earlier call has made it.
+# It may be called twice at once. Sets place.
+cached() {
+  place=$cache/$1
+  mkdir -p "$cache"
+  (
+    flock 9
+    [ ! -e "$place/whole" ] || exit 0
+    echo "$1 is missing: fetching it into $cache" >&2
+    rm -rf "$place"
+    "${@:2}" "$place" >&2 && touch "$place/whole"
+  ) 9>"$cache/$1.lock" || fail "could not fetch $1"
+}
+
+# fetch_python PACKAGE VERSION FOLDER: makes a folder with a Python that has a package of the Python package index.
+fetch_python() {
+  python3 -m venv "$3" && "$3/bin/pip" install --quiet --disable-pip-version-check "$1==$2"
+}
+
+# require_from_index PACKAGE VERSION: has such a Python in `place`, for the version of Python that is there.
+require_from_index() {
+  require_python
+  cached "$1-$2-python$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" fetch_python "$1" "$2"
+}
+
 # clang-format makes different layouts in different versions, hence the pin.
 clang_format_version=21.1.8
 
-# Sets clang_format to a clang-format of the pinned version: the one in PATH, or one fetched from
-# the Python package index into the build folder.
+# Sets clang_format to a clang-format of the pinned version: the one in PATH, or one of the Python package index.
 require_clang_format() {
   clang_format=$(command -v clang-format || true)
   if [ -n "$clang_format" ] && "$clang_format" --version | grep -qwF "$clang_format_version"; then
     return
   fi
-  local environment=$build/tools/clang-format-$clang_format_version
-  clang_format=$environment/bin/clang-format
-  [ ! -x "$clang_format" ] || return 0
-  require_python
-  echo "clang-format $clang_format_version is missing: fetching it into $environment" >&2
-  python3 -m venv --clear "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check \
-    "clang-format==$clang_format_version" >&2 ||
-    fail "could not fetch clang-format $clang_format_version: put one into PATH"
+  require_from_index clang-format "$clang_format_version"
+  clang_format=$place/bin/clang-format
 }
 
 # What draws pictures. Another version may draw the same figures otherwise, hence the pin.
 matplotlib_version=3.10.8
 
-# Sets matplotlib_python to a Python that has it, fetched from the Python package index into the build folder.
+# Sets matplotlib_python to a Python that has it.
 require_matplotlib() {
-  local environment=$build/tools/matplotlib-$matplotlib_version
-  matplotlib_python=$environment/bin/python3
-  "$matplotlib_python" -c 'import matplotlib' 2>/dev/null && return
-  require_python
-  echo "matplotlib $matplotlib_version is missing: fetching it into $environment" >&2
-  python3 -m venv --clear "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check "matplotlib==$matplotlib_version" >&2 ||
-    fail "could not fetch matplotlib $matplotlib_version"
+  require_from_index matplotlib "$matplotlib_version"
+  matplotlib_python=$place/bin/python3
 }
 
 require_gtk() {
@@ -216,16 +230,10 @@ require_chromium() {
 # What drives the browser.
 playwright_version=1.65.2
 
-# Sets playwright_python to a Python that has it, fetched from the Python package index into the build folder.
+# Sets playwright_python to a Python that has it.
 require_playwright() {
-  local environment=$build/tools/playwright-$playwright_version
-  playwright_python=$environment/bin/python3
-  "$playwright_python" -c 'import playwright' 2>/dev/null && return
-  require_python
-  echo "playwright $playwright_version is missing: fetching it into $environment" >&2
-  python3 -m venv --clear "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check "playwright==$playwright_version" >&2 ||
-    fail "could not fetch playwright $playwright_version"
+  require_from_index playwright "$playwright_version"
+  playwright_python=$place/bin/python3
 }
 
 # require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and what runs its programs here.
@@ -237,15 +245,21 @@ require_cross() {
 
 # fetch_libffi ARCHITECTURE FOLDER: libffi of another processor's Debian, into a folder, past the system's own packages.
 fetch_libffi() {
-  local lists=$build/tools/debian-$1
-  mkdir -p "$2" "$lists"/{lists/partial,cache/archives/partial}
+  local lists=$2/lists
+  mkdir -p "$lists"/{lists/partial,cache/archives/partial}
   touch "$lists/status"
   local options=(-o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State=$lists"
     -o "Dir::State::status=$lists/status" -o "Dir::Cache=$lists/cache"
     -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update -qq
-  (cd "$lists" && rm -f ./*.deb && apt-get "${options[@]}" download -qq libffi8 libffi-dev)
-  for package in "$lists"/*.deb; do dpkg -x "$package" "$2"; done
+  apt-get "${options[@]}" update -qq &&
+    (cd "$lists" && apt-get "${options[@]}" download -qq libffi8 libffi-dev) || return
+  for package in "$lists"/*.deb; do dpkg -x "$package" "$2" || return; done
+  rm -r "$lists"
+}
+
+# require_libffi_of ARCHITECTURE: has it in `place`.
+require_libffi_of() {
+  cached "libffi-$1-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" fetch_libffi "$1"
 }
 
 require_debhelper() {
