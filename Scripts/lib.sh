@@ -22,6 +22,10 @@ whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-w
 debug=(--scratch-path "$build")
 [ -z "${CI-}" ] || debug+=("${whole[@]}" -debug-info-format none)
 
+# Warnings are errors where the package checks itself. Package.swift does not say so: a user may have another compiler.
+strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
+[ -z "${CI-}${KVO_STRICT-}" ] || debug+=("${strict[@]}")
+
 # build_tests: builds the tests, and what else is to be run of the package's own debug build; sets bin.
 build_tests() {
   swift build --build-tests "${debug[@]}"
