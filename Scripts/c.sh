@@ -5,6 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 c_sources=(Sources/CKVORuntime/*/*.c)
+cplusplus_sources=(Sources/CKVORuntime/*/*.cpp)
 c_headers=(Sources/CKVORuntime/include/*.h)
 # As in Package.swift.
 c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime)
@@ -15,15 +16,33 @@ read_link_flags() {
   link_flags+=(-fuse-ld=lld)
 }
 
-# compile_cplusplus FOLDER FLAG...: what is C++ of the runtime, beside which C is compiled with -DKVO_EXCEPTIONS and linked
-# with libstdc++, as in Package.swift. Sets `cplusplus_objects`.
-compile_cplusplus() {
-  cplusplus_objects=()
-  local source
-  for source in Sources/CKVORuntime/*/*.cpp; do
-    cplusplus_objects+=("$1/$(basename "$source").o")
-    clang++ -c -O2 -std=c++17 "${@:2}" "${c_flags[@]:1}" "$source" -o "${cplusplus_objects[-1]}"
-  done
+# compile NAME FLAG...: compiles the runtime, C and C++, with these flags, two sources at a time. Objects are kept in
+# $build/c/NAME as <source>.o, and a source whose content has not changed since is not compiled again. Sets objects.
+compile() {
+  local folder=$build/c/$1 sources=("${c_sources[@]}" "${cplusplus_sources[@]}") ffi_flags
+  read -ra ffi_flags < <(pkg-config --cflags libffi && echo)
+  set -- "${@:2}" -DKVO_EXCEPTIONS "${c_flags[@]:1}" "${ffi_flags[@]}"
+  mkdir -p "$folder"
+  exec 9>"$folder.lock"
+  flock 9
+  # Each source has this sum beside its own: a change of a header or a flag is one of all sources.
+  local shared
+  shared=$({ clang --version && echo "$*" && cat "${c_headers[@]}" Sources/CKVORuntime/*/*.h; } | sha1sum | cut -c -40)
+  sha1sum "${sources[@]}" | sed "s/^/$shared /" >"$folder/wanted"
+  # Written before anything is compiled, so that an interrupted run leaves no wrong sum.
+  touch "$folder/compiled"
+  grep -xFf "$folder/wanted" "$folder/compiled" >"$folder/still" || true
+  mv "$folder/still" "$folder/compiled"
+  # shellcheck disable=SC2016 # for the inner shell
+  { grep -vxFf "$folder/compiled" "$folder/wanted" || true; } | sed 's/.* //' | xargs -r -P 2 -I '{}' bash -c '
+    language=(clang -std=c11)
+    [[ $1 != *.cpp ]] || language=(clang++ -std=c++17)
+    exec "${language[@]}" "${@:3}" -c "$1" -o "$2/${1##*/}.o"' bash '{}' "$folder" "$@"
+  mv "$folder/wanted" "$folder/compiled"
+  exec 9>&-
+  objects=("${sources[@]##*/}")
+  objects=("${objects[@]/#/$folder/}")
+  objects=("${objects[@]/%/.o}")
 }
 
 # c_symbol_graph FILE HEADER...: writes what headers declare, with the documentation comments.

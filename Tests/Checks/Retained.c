@@ -1,5 +1,5 @@
 // A class whose property of the type TYPE is retained: it compiles where that may be an object. See
-// Scripts/checks/headers.
+// Scripts/checks/runtime.
 #include <CKVORuntime.h>
 
 struct other;

@@ -2,7 +2,7 @@
 /// sets properties and its parent looks at each instruction that it executes. There must be no
 /// atomic read-modify-write, no fence, no call of the allocator and no system call among them.
 ///
-/// Run by Scripts/checks/path. For x86-64.
+/// Run by Scripts/checks/counts. For x86-64.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/// The calls that lead from a room to a higher one. `Scripts/check layers` knows of them by this list: any
+/// The calls that lead from a room to a higher one. `Scripts/check runtime` knows of them by this list: any
 /// other reference upward is refused.
 #ifndef KVO_UPCALLS_H
 #define KVO_UPCALLS_H

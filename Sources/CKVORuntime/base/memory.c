@@ -1,4 +1,4 @@
-// The allocation seam. Nothing else in the runtime calls malloc (`Scripts/check memory` looks), but
+// The allocation seam. Nothing else in the runtime calls malloc (`Scripts/check runtime` looks), but
 // libffi for its closures, which ask here first.
 //
 // With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
