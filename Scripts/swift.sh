@@ -4,14 +4,14 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# What users import besides KVORuntime, with a module that each may show in its interface.
-further_modules=(KVOFoundation KVOTesting)
+# What users import.
+modules=(KVORuntime KVOFoundation KVOTesting)
 
-# Builds the Swift modules and sets module_flags, by which they and those of C are found, and plugin_flags, by which
+# Builds the Swift modules and sets bin, module_flags, by which they and those of C are found, and plugin_flags, by which
 # swiftc finds the macros.
 build_module() {
-  local bin map module
-  for module in KVORuntime "${further_modules[@]}"; do
+  local map module
+  for module in "${modules[@]:1}"; do # which are built with KVORuntime
     swift build "${debug[@]}" --target "$module"
   done
   bin=$(swift build "${debug[@]}" --show-bin-path)

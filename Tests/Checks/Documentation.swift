@@ -1,4 +1,4 @@
-// What the check `documentation` must find, and no more: a line's last comment names it. Only compiled
+// What the check `modules` must find, and no more: a line's last comment names it. Only compiled
 // by the check, as a module of its own.
 
 /// Documented.
