@@ -3,7 +3,7 @@ import KVORuntime
 import Testing
 
 /// Code as it stands in projects on Apple's platforms (Originals), moved here by the edits that
-/// Documentation/MovingOver.md lists and no other (Moved; `Scripts/check migration` compares the
+/// Documentation/MovingOver.md lists and no other (Moved; `Scripts/check pages` compares the
 /// two), writes what it writes there (Expected).
 struct MigrationTests {
   struct Program: Sendable, CustomTestStringConvertible {
