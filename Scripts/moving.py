@@ -1,12 +1,12 @@
 """Moves Tests/Migration's originals and corpus by kvo-move, mends them by hand, builds and runs them.
 
-Usage: moving.py KVO_MOVE PACKAGE FOLDER
+Usage: moving.py KVO_MOVE PACKAGE FOLDER OPTION...
 
 Each file is a program of its own: `func name(_ journal: Journal)`, which writes down what is told. It is moved by itself.
 What a human would edit afterwards stands in Tests/Migration/Patches, a patch for each file that needs one, each hunk of
 which counts as an edit for each line that it adds, or removes where it adds none. Patches for what `--without-macro`
 makes stand in Patches/WithoutMacro. What is shown as a diff must be what is written, and a file that is moved again must
-stay as it is. All are built in FOLDER without a warning, against the package, in both styles, and must write what
+stay as it is. All are built in FOLDER, with these options of `swift build`, without a warning, against the package, in both styles, and must write what
 Tests/Migration/Expected has, which is what Apple's documentation says. Refused is more than an edit in 100 lines, of all
 files of a style together.
 """
@@ -77,7 +77,7 @@ def mode(original):
     return f', swiftSettings: [.swiftLanguageMode(.{version}), .treatAllWarnings(as: .error)]'
 
 
-def main(tool, package, folder):
+def main(tool, package, folder, options_of_build):
     tests = package / "Tests/Migration"
     originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
     lines = sum(len(original.read_text().splitlines()) for original in originals)
@@ -96,8 +96,9 @@ def main(tool, package, folder):
             (sources / "main.swift").write_text(program)
             targets.append(TARGET % (style + name, mode(original)))
     (folder / "Package.swift").write_text(MANIFEST % (package, "\n".join(targets)))
-    subprocess.run(["swift", "build", "--package-path", folder], check=True)
-    bin_path = pathlib.Path(run("swift", "build", "--package-path", folder, "--show-bin-path").strip())
+    build = ["swift", "build", "--package-path", str(folder), *options_of_build]
+    subprocess.run(build, check=True)
+    bin_path = pathlib.Path(run(*build, "--show-bin-path").strip())
     for _, style, _ in STYLES:
         for original in originals:
             program = bin_path / (style + original.stem)
@@ -112,4 +113,4 @@ def main(tool, package, folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:]))
+    main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:4]), sys.argv[4:])
