@@ -2,12 +2,13 @@
 
 Usage: rules.py [--write]
        rules.py --tests-for FILE...
+       rules.py --tests-of RULE...
 
 Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has no source, a mutant does not fit its
 source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
 `--tests-for` prints a pattern for `--filter` of the tests that a change of these files can break: those that name a rule
 of a source; for a source without rules those of the overlay's folder that it is in, or of its library; and those of a file
-of tests.
+of tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails if there is none.
 
 A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
 (`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
@@ -187,10 +188,16 @@ def tests_for(files):
     return {test for test in of_files if test[0] not in modules} | {(module, None, None) for module in modules}
 
 
-def pattern_for(files):
+def tests_of(rules):
+    """Those whose names have one of the rules, as `tests_for` gives them."""
+    paths = [path for folder in pathlib.Path("Tests").glob("*Tests") for path in sorted(folder.rglob("*.swift"))]
+    return {test[:3] for path in paths for test in functions_of(path) if set(rules).intersection(test[3])}
+
+
+def pattern_for(tests):
     """A pattern of the tests' identifiers; empty if there are none."""
     suites = collections.defaultdict(set)
-    for module, suite, function in tests_for(files):
+    for module, suite, function in tests:
         suites[module, suite].add(function)
     parts = [
         rf"{module}\.{suite}/({'|'.join(sorted(functions))})\(" if suite else rf"{module}\."
@@ -221,8 +228,11 @@ def misfits():
 
 def main(arguments):
     if arguments[:1] == ["--tests-for"]:
-        print(pattern_for(arguments[1:]))
+        print(pattern_for(tests_for(arguments[1:])))
         return 0
+    if arguments[:1] == ["--tests-of"]:
+        print(pattern_for(tests_of(arguments[1:])))
+        return not tests_of(arguments[1:])
     text, keepers, known = index()
     if arguments == ["--write"]:
         INDEX.write_text(text)
