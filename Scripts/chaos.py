@@ -9,7 +9,6 @@ to closures and the long way. With the name of a
 mutant of Tests/Mutants, of the C runtime, that must be noticed.
 """
 
-import concurrent.futures
 import os
 import pathlib
 import re
@@ -17,8 +16,8 @@ import shutil
 import subprocess
 import sys
 
-import mutants
 import relink
+from mutant import MUTANTS, Mutant
 
 SUITES = r"\.StressTests/"
 PATIENCE = 300  # seconds that the run may take in addition
@@ -30,7 +29,7 @@ def library(scratch, mutant):
     if not mutant:
         return relink.LIBRARY
     copy = scratch / relink.LIBRARY.name
-    sabotage = mutants.Mutant.read(mutants.MUTANTS / f"{mutant}.mutant")
+    sabotage = Mutant.read(MUTANTS / f"{mutant}.mutant")
     shutil.copytree(relink.LIBRARY, copy)
     place = copy / sabotage.file.relative_to(relink.LIBRARY)
     place.write_text(sabotage.apply(place.read_text()))
@@ -38,14 +37,8 @@ def library(scratch, mutant):
 
 
 def delayed_tests(build, scratch, mutant):
-    tree = library(scratch, mutant)
-
-    def compile_one(path):
-        return path.name, relink.compile_source(path, scratch, *relink.DELAYED, library=tree)
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = dict(pool.map(compile_one, relink.sources(tree)))
-    return build.link({relink.LIBRARY: objects}, scratch, *relink.STRIPPED, str(relink.compile_delays(scratch)))
+    objects = {relink.LIBRARY: relink.compile_c(library(scratch, mutant), scratch, *relink.DELAYED)}
+    return build.link(objects, scratch, relink.STRIPPED, str(relink.compile_delays(scratch)))
 
 
 def run_tests(program, seconds, seed, closures):

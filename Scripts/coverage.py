@@ -8,7 +8,6 @@ of gaps: lines that follow each other and are not run, with the line before them
 depends whether they are.
 """
 
-import concurrent.futures
 import os
 import pathlib
 import re
@@ -34,15 +33,13 @@ __attribute__((constructor(102))) static void begin(void) { __llvm_profile_initi
 
 
 def instrumented_tests(build, scratch):
-    def compile_one(path):
-        return path.name, relink.compile_source(path, scratch, *INSTRUMENTED)
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = dict(pool.map(compile_one, relink.sources()))
+    objects = {relink.LIBRARY: relink.compile_c(relink.LIBRARY, scratch / "objects", *INSTRUMENTED)}
+    relink.require_in(objects, b"__llvm_covmap")
     beginning = scratch / "beginning.c"
     beginning.write_text(BEGINNING)
-    options = ["-profile-generate", *relink.STRIPPED, str(relink.compile_source(beginning, scratch))]
-    return build.link({relink.LIBRARY: objects}, scratch, *options)
+    options = ["-fprofile-instr-generate", relink.STRIPPED, str(relink.compile_source(beginning, scratch))]
+    relink.Build(build, "ObservationBridge").link(objects, scratch, *options)  # which tests start
+    return relink.Build(build).link(objects, scratch, *options)
 
 
 def run_tests(program, scratch, options):
@@ -130,7 +127,7 @@ def main():
     scratch = pathlib.Path(scratch).resolve()
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "profiles").mkdir(parents=True)
-    program = instrumented_tests(relink.Build(build), scratch)
+    program = instrumented_tests(build, scratch)
     run_tests(program, scratch, options)
     allowed = Allowed(allowed_file)
     total, missing, excused = judge(line_counts(program, scratch), allowed)

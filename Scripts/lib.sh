@@ -26,11 +26,17 @@ debug=(--scratch-path "$build")
 strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
 [ -z "${CI-}${KVO_STRICT-}" ] || debug+=("${strict[@]}")
 
-# build_tests: builds the tests, and what else is to be run of the package's own debug build; sets bin.
+# build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not built.
 build_tests() {
-  swift build --build-tests "${debug[@]}"
-  bin=$(swift build --build-tests "${debug[@]}" --show-bin-path)
+  local product
+  for product in KVORuntimePackageTests kvo-move ObservationBridge; do
+    swift build --product $product "${debug[@]}"
+  done
+  read_bin
 }
+
+# Sets bin: where the debug build has its programs.
+read_bin() { bin=$build/debug; }
 
 # help_if_asked ARGUMENT...: prints what is said at the head of the script.
 help_if_asked() {

@@ -1,376 +1,255 @@
-"""Sabotages the runtime, a line at a time, and sees whether a test of the broken rule notices.
+"""Breaks the libraries, a line at a time, and sees whether a test of the broken rule notices.
 
-Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [RULE | MUTANT]...
+Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTANT]...
+       mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth HASH] [--list]
 
-BUILD_FOLDER has the tests, built. A mutant is a file Tests/Mutants/<rule>-<what>.mutant, or for one
-of a Swift library in a folder there, Swift for the overlay, Foundation and Testing for KVOFoundation and
-KVOTesting:
+BUILD_FOLDER has the tests, built. `mutant.py` says what a mutant is, `selection.py` which of them `--changed-since` runs.
 
-    What is broken, in a line or more.
-    --- change.c
-    @@ static void deliver_to_list(
-    - for (uint32_t i = 0; i < count; i++) {
-    + for (uint32_t i = count; i-- > 0;) {
+A mutant's source is compiled apart from the tree and linked with its library as a shared one, beside which the tests need
+no new link. One of the library's tests that name the rule must fail or crash; none of these may without the mutant. First
+runs the test that is recorded in Tests/Mutants/noticed.txt, and the rule's others only if that one passes: the mutant is
+noticed then, too, but the record is out of date. `--write` records what notices now.
 
-A source or header of the library has its name alone, wherever it lies. The lines after `-`, which follow
-each other in the file, give way to those after `+`. Indentation does not matter. They must be there exactly
-once: in the file, or if there is a line `@@`, between the one line that begins with its text and the next that
-begins with a closing brace. Where what is
-broken shows only if another thread comes between two instructions, a line `** delays` has the file
-compiled with delays at its atomic operations and locks (Tests/Chaos), many of them. Where what is broken
-keeps other tests of the rule from ever ending, a line `** by TEXT` has only those run whose name has that
-text.
-
-A mutant's sources are compiled apart from the tree, and linked with the others of its library as a shared one,
-beside which the tests need not be linked again. Of the tests of that library, those run whose name has the rule as a word. One of them must
-fail or crash; none of them may without the mutant. That they take too long is no notice: a test that only
-waits tells nobody what is broken. With `--times` they run so often, and each time one must: a notice that
-depends on how threads meet is none. What is inlined into other modules (`@_transparent`,
-`@inline(__always)`) can't be sabotaged so.
+These are no notice: a test that hangs, which does not say what is broken; a crash while no test of the rule was
+running; a mutant that the loader refuses, which is wrong by itself. With `--times` the test that notices must do so in
+each of so many runs: a notice that depends on how threads meet is none. Code that other modules inline
+(`@_transparent`, `@inline(__always)`) can't be broken so.
 """
 
 import argparse
 import concurrent.futures
 import contextlib
-import dataclasses
 import functools
-import json
 import os
 import pathlib
-import re
 import shutil
-import signal
-import subprocess
 import sys
 import time
 
+import events
+import mutant as mutant_module
 import relink
+import selection
+from mutant import FOLDERS, MUTANTS, RULE, Mutant, Wrong, label, rule_of
 
-MUTANTS = pathlib.Path("Tests/Mutants")
-# Seconds that a mutant's tests may take: many times the longest ones, which other checks run beside.
-TIMEOUT = 150
-ENVIRONMENT = {
-    # The backtrace of a crash takes seconds, sometimes more than a mutant has, and nobody reads it.
-    "SWIFT_BACKTRACE": "enable=no",
-    "KVO_CHAOS": "8",  # of so many points in a mutant with delays one is, as an average
-}
+NOTICED = MUTANTS / "noticed.txt"
 MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
-RULE = re.compile(r"\b[A-S][0-9]{1,2}\b")
+MANY_HANG = 3  # after so many tests that hang the others are not tried
 
 
-class Wrong(Exception):
-    """A mutant that is no mutant: it does not apply, or no test names its rule."""
-
-
-@dataclasses.dataclass
-class Mutant:
-    name: str
-    rule: str
-    file: pathlib.Path
-    anchor: str | None
-    old: list[str]
-    new: list[str]
-    delays: bool
-    by: str # part of a test's name
-
-    @property
-    def library(self):
-        return next(path for path in relink.LIBRARIES.values() if path in self.file.parents)
-
-    @staticmethod
-    def read(path):
-        file, anchor, old, new, delays, by = None, None, [], [], False, ""
-        for line in path.read_text().splitlines():
-            mark, _, text = line.partition(" ")
-            if mark == "---":
-                file = relink.find(text.strip())
-                if not file:
-                    raise Wrong(f"there is no source {text.strip()!r}, or several")
-            elif file and line.strip() == "** delays":
-                delays = True
-            elif file and line.startswith("** by "):
-                by = text.removeprefix("by ").strip()
-            elif file and mark == "@@":
-                anchor = text.strip()
-            elif file and mark in ("-", "+"):
-                (old if mark == "-" else new).append(text.strip())
-            elif file and line.strip():
-                raise Wrong(f"can't read {line!r}")
-        if not file or not old:
-            raise Wrong("names no file, or no line that goes")
-        rule = path.stem.partition("-")[0]
-        return Mutant(path.stem, rule, file, anchor, old, new, delays, by)
-
-    def apply(self, text):
-        lines = text.splitlines()
-        first, end = self.range(lines)
-        stripped = [line.strip() for line in lines]
-        size = len(self.old)
-        places = [i for i in range(first, end) if stripped[i : i + size] == self.old]
-        if len(places) != 1:
-            raise Wrong(f"{self.file} has {self.old[0]!r} {len(places)} times there, not once")
-        first = lines[places[0]]
-        indentation = first[: len(first) - len(first.lstrip())]
-        new = [indentation + line for line in self.new]
-        return "\n".join(lines[: places[0]] + new + lines[places[0] + size :]) + "\n"
-
-    def range(self, lines):
-        if not self.anchor:
-            return 0, len(lines)
-        places = [i for i, line in enumerate(lines) if line.startswith(self.anchor)]
-        if len(places) != 1:
-            raise Wrong(f"{self.file} has {len(places)} lines that begin {self.anchor!r}")
-        end = next((i for i in range(places[0], len(lines)) if lines[i].startswith("}")), None)
-        return places[0], len(lines) if end is None else end
-
-
-def mutated_objects(mutant, build, folder):
+def objects_of(mutant, build, folder):
     """The objects that differ from the build's, by the names of their sources."""
     tree = folder / mutant.library.name
     shutil.copytree(mutant.library, tree)
     place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
-        return relink.compile_swift_sources([place], folder, build, mutant.library, tree)
+        return relink.compile_primary([place], folder, build, mutant.library, tree)
     changed = relink.using(place, tree) if place.suffix == ".h" else [place]
     options = relink.DELAYED if mutant.delays else []
-    return {
-        path.name: relink.compile_source(path, folder, *options, library=tree) for path in changed
-    }
+    return {path.name: relink.compile_source(path, folder, *options, library=tree) for path in changed}
 
 
-# MARK: Testing
-
-
-@dataclasses.dataclass
-class Outcome:
-    ending: str  # how the program ended, if not well
-    failures: list[str]  # the identifiers of the tests that failed, in that order
-    is_over: bool = True  # or it was ended, having taken too long
-
-    def told(self, names):
-        if not self.failures:
-            return self.ending
-        return names.get(self.failures[0], "a test fails, on a thread of its own")
-
-    def is_notice(self):
-        return bool(self.failures) or (bool(self.ending) and self.is_over)
-
-
-def command(program, events, pattern):
-    events.unlink(missing_ok=True)
-    arguments = [str(program), "--testing-library", "swift-testing", "--filter", pattern]
-    return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
-
-
-def run_tests(program, pattern, timeout, until_failure=False):
-    """How the tests end; or, where one failure is enough, the first one that there is."""
-    events = program.parent / "events"
-    process = subprocess.Popen(
-        command(program, events, pattern),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | ENVIRONMENT,
-        start_new_session=True,
-    )
-    last = time.monotonic() + timeout
-    while process.poll() is None and time.monotonic() < last:
-        if until_failure and failures_in(events):
-            break
-        wait_a_moment(process)
-    is_over = process.poll() is not None
-    end_with_children(process)
-    failures = failures_in(events)
-    if is_over:
-        ending = f"the program ends with {process.returncode}" if process.returncode else ""
-    else:
-        ending = "a test fails" if failures else f"it takes more than {timeout} seconds"
-    return Outcome(ending, failures, is_over)
-
-
-def end_with_children(process):
-    """Tests start processes themselves, and a mutant may have them wait for ever."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def wait_a_moment(process):
-    try:
-        process.wait(timeout=0.1)
-    except subprocess.TimeoutExpired:
-        pass
-
-
-def failures_in(events):
-    """The identifiers of the tests that have failed, one for each failure, in that order."""
-    if not events.exists() or b'"issueRecorded"' not in events.read_bytes():
-        return []
-    recorded = (event for kind, event in read_events(events) if kind == "event")
-    return [
-        e.get("testID", "")
-        for e in recorded
-        if e["kind"] == "issueRecorded" and not e.get("issue", {}).get("isKnown")
-    ]
-
-
-def read_events(path):
-    """Whole lines: the program may have ended within the last one. Only a newline ends one: what else Unicode
-    calls a line's end stands as it is in the names of tests and in what they are called with."""
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    for line in lines:
-        event = json.loads(line)
-        yield event["kind"], event["payload"]
-
-
-def names_of_tests(program, module):
-    """The names of a module's tests by identifier. They are told before the first one runs."""
-    events = program.parent / "events"
-    process = subprocess.Popen(
-        command(program, events, f"^{module}\\."),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    while process.poll() is None and not (events.exists() and b'"runStarted"' in events.read_bytes()):
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
-    tests = [test for kind, test in read_events(events) if kind == "test"]
-    return {t["id"]: t.get("displayName", t["name"]) for t in tests if t["kind"] == "function"}
-
-
-def pattern_of(tests):
-    return "^(" + "|".join(re.escape(test) for test in sorted(tests)) + ")$"
+# MARK: Suites
 
 
 class Suite:
-    """The tests of one library that name rules, linked without it, which of them fail without a mutant, and the
-    objects that a mutant's take the place of."""
+    """The tests that notice the mutants of a folder, linked without the folder's library."""
 
-    def __init__(self, build, library, rules, folder):
-        folder.mkdir(parents=True)
-        self.build, self.library, self.rules = build, library, rules
-        is_swift = library != relink.LIBRARY
-        self.objects = relink.compile_apart(library, folder / "library", build) if is_swift else {}
-        self.program = build.link_without(library, self.objects, folder)
-        self.module = library.name + "Tests"
-        self.names = names_of_tests(self.program, self.module)
+    def __init__(self, name, build, names, scratch):
+        self.build, self.library, self.module = build, FOLDERS[name].library, FOLDERS[name].module
+        self.names = {test: said for test, said in names.items() if test.startswith(self.module + ".")}
+        self.scratch = scratch / "without" / self.library.name
+        self.scratch.mkdir(parents=True)
+        self.prepare()
 
-    def begin(self, aside):
-        tests = {test for rule in self.rules for test in self.tests_of(rule)}
-        self.whole = aside.submit(
-            run_tests, self.program, pattern_of(tests), TIMEOUT * len(self.rules)
-        )
+    def prepare(self):
+        is_swift = self.library != relink.LIBRARY
+        apart = self.scratch / "library"
+        self.objects = relink.compile_apart(self.library, apart, self.build) if is_swift else {}
+        self.program = self.build.link_without(self.library, self.objects, self.scratch)
 
-    def link(self, objects, folder, *others):
+    def link(self, mutant, objects, folder):
         """The tests with these objects in place of the library's."""
-        self.build.link_shared(self.library, self.objects | objects, folder, *others)
+        delays = [str(relink.compile_delays(folder))] if mutant.delays else []
+        self.build.link_shared(self.library, self.objects | objects, folder, *delays)
+        return self.with_program(folder)
+
+    def with_program(self, folder):
         program = folder / self.program.name
+        program.unlink(missing_ok=True)
         os.link(self.program, program)
         return program
 
-    @functools.cached_property
-    def failing(self):
-        """What fails without a mutant, which is found out beside them."""
-        whole = self.whole.result()
-        if whole.ending and not whole.failures:
-            sys.exit(f"{self.module}: without a mutant, {whole.ending}")
-        return set(whole.failures)
-
     @functools.cache
-    def tests_of(self, rule):
+    def of_rule(self, rule):
         rules = {test: RULE.findall(name) for test, name in self.names.items()}
         naming = [test for test in rules if rule in rules[test]]
         return [test for test in naming if len(rules[test]) <= MANY_RULES] or naming
 
-    def naming(self, rule, part):
-        tests = [test for test in self.tests_of(rule) if part in self.names[test]]
+    def tests_for(self, mutant):
+        tests = self.of_rule(mutant.rule) if mutant.rule else self.names
+        tests = [test for test in tests if mutant.by in self.names[test]]
         if not tests:
-            raise Wrong(f"no test of {self.module} names {rule}{part and ' and has '}{part!r}")
+            raise Wrong(f"no test of {self.module} names {mutant.rule} {mutant.by}")
         return tests
+
+    def recorded(self, key):
+        """The test of a record, if there is one still."""
+        return next((test for test in self.names if selection.key_of(test) == key), None)
+
+
+class ProgramSuite(Suite):
+    """Tests that start a program beside them, which is linked anew."""
+
+    def __init__(self, name, *others):
+        self.product = FOLDERS[name].product
+        super().__init__(name, *others)
+
+    def prepare(self):
+        self.program = self.build.program
+        self.of_product = relink.Build(self.build.folder, self.product)
+        self.of_product.link({}, self.scratch)
+        self.program = self.with_program(self.scratch)
+
+    def link(self, mutant, objects, folder):
+        self.of_product.link({mutant.library: objects}, folder, by_part=True)
+        return self.with_program(folder)
+
+
+def suites_for(paths, build, scratch):
+    """The suites of the mutants' folders."""
+    folders = {str(path.parent.relative_to(MUTANTS)) for path in paths}
+    modules = sorted({FOLDERS[name].module for name in folders})
+    names = events.names_of_tests(build.program, modules, scratch)
+    return {
+        name: (ProgramSuite if FOLDERS[name].product else Suite)(name, build, names, scratch) for name in folders
+    }
+
+
+# MARK: A mutant
+
+
+class Notice:
+    """How a mutant's tests end."""
+
+    def __init__(self, program, suite):
+        self.program, self.suite = program, suite
+        self.hanging = []
+
+    def among(self, tests):
+        """The first of the tests that notices. Those that hang are passed over."""
+        left = list(tests)
+        while left and len(self.hanging) < MANY_HANG:
+            outcome = events.run_tests(self.program, left)
+            if outcome.fault:
+                raise Wrong(outcome.fault)
+            if outcome.noticed_by or not outcome.is_hanging:
+                self.crashed = outcome.crashed and outcome.code
+                return outcome.noticed_by
+            self.hanging.append(outcome.running)
+            left = [test for test in left if test not in outcome.begun]
+        return None
+
+    def alone(self, tests):
+        """One that notices also by itself."""
+        left = list(tests)
+        while left and (test := self.among(left)):
+            if len(left) == 1 or self.among([test]):
+                return test
+            left.remove(test)
+        return None
+
+    def said(self, test):
+        name = self.suite.names.get(test, test)
+        return f"{name} (crashes: {self.crashed})" if self.crashed else name
+
+
+def judge(program, suite, tests, record, times):
+    """The test that notices the mutant, and what to say."""
+    notice = Notice(program, suite)
+    recorded = suite.recorded(record)
+    first = [recorded] if recorded in tests else []
+    found = notice.among(first) or notice.alone([test for test in tests if test not in first])
+    hung = [suite.names.get(test, "a test") for test in notice.hanging]
+    hangs = f", but these hang: {'; '.join(hung)}" if hung else ""
+    if not found:
+        return None, "NOT NOTICED" + hangs
+    said = notice.said(found)
+    missed = sum(notice.among([found]) != found for _ in range(times - 1))
+    if missed:
+        return None, f"NOT NOTICED {missed} of {times} times, else by {said}"
+    if record and found != recorded:
+        said += f" — the record is out of date, see --write: {record}"
+    return found, said + hangs
+
+
+def examine(path, build, suites, scratch, records, times):
+    """The test that notices the mutant, and a line that says by which, or what is wrong."""
+    started = time.monotonic()
+    suite = suites[str(path.parent.relative_to(MUTANTS))]
+    folder = scratch / label(path)
+    folder.mkdir(parents=True)
+    try:
+        mutant = Mutant.read(path)
+        tests = suite.tests_for(mutant)
+        program = suite.link(mutant, objects_of(mutant, build, folder), folder)
+        found, said = judge(program, suite, tests, records.get(label(path)), times)
+    except (Wrong, relink.CommandFailed) as wrong:
+        found, said = None, f"WRONG: {wrong}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return found, f"{label(path):36} {time.monotonic() - started:5.1f} s  {said}"
+
+
+def failing_without(suite, tests):
+    """A line for each of the tests that notice mutants which fails also without one."""
+    outcome = events.run_tests(suite.program, tests, until_failure=False)
+    if outcome.fault or outcome.is_hanging:
+        return [f"WRONG: without a mutant, {outcome.fault or 'a test hangs: ' + str(outcome.running)}"]
+    failed = [*outcome.failed, *([outcome.crashed] if outcome.crashed else [])]
+    return [f"WRONG: this fails without a mutant: {suite.names.get(test, test)}" for test in failed]
 
 
 # MARK: All of it
 
 
-def library_of(path):
-    return relink.LIBRARIES[str(path.parent.relative_to(MUTANTS))]
-
-
-def label(path):
-    return str(path.relative_to(MUTANTS).with_suffix(""))
-
-
-def notices(program, pattern, suite, times):
-    """Whether each of so many runs notices, and what to say of them."""
-    results = [run_tests(program, pattern, TIMEOUT, True) for _ in range(times)]
-    told = [result.told(suite.names) for result in results if result.is_notice()]
-    verdict = told[0] if told else "NOT NOTICED"
-    if 0 < len(told) < times:
-        verdict = f"NOT NOTICED {times - len(told)} of {times} times, else by {verdict}"
-    hanging = sum(not result.is_over and not result.failures for result in results)
-    if hanging:
-        verdict += f", but for {hanging} times that it takes more than {TIMEOUT} seconds"
-    return len(told) == times, verdict
-
-
-def examine(path, build, suites, scratch, times):
-    """Whether the mutant was noticed, and a line that tells by what, or what is wrong with it."""
-    started = time.monotonic()
-    suite = suites[library_of(path)]
-    folder = scratch / label(path)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        mutant = Mutant.read(path)
-        if mutant.library != library_of(path):
-            raise Wrong(f"{mutant.file} is of another library than the folder says")
-        pattern = pattern_of(suite.naming(mutant.rule, mutant.by))
-        objects = mutated_objects(mutant, build, folder)
-        delays = [str(relink.compile_delays(folder))] if mutant.delays else []
-        program = suite.link(objects, folder, *delays)
-        noticed, verdict = notices(program, pattern, suite, times)
-    except (Wrong, relink.CommandFailed) as wrong:
-        noticed, verdict = False, f"WRONG: {wrong}"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return noticed, f"{label(path):36} {time.monotonic() - started:5.1f} s  {verdict}"
-
-
-def rule_of(path):
-    return path.stem.partition("-")[0]
-
-
 def chosen(wanted):
-    paths = [
-        path for folder in relink.LIBRARIES for path in sorted((MUTANTS / folder).glob("*.mutant"))
-    ]
-    named = {path: {path.stem, label(path), rule_of(path)} for path in paths}
+    paths = mutant_module.all_paths()
+    names = {path: {path.stem, label(path), rule_of(path)} for path in paths}
     for word in wanted:
-        if not any(word in names for names in named.values()):
+        if not any(word in own for own in names.values()):
             sys.exit(f"there is no mutant of {word}")
-    return [path for path in paths if not wanted or named[path] & set(wanted)]
+    return [path for path in paths if not wanted or names[path] & set(wanted)]
 
 
-def suites_of(paths, build, scratch, aside):
-    """A suite for each library that is to be sabotaged."""
-    rules = {}
-    for path in paths:
-        rules.setdefault(library_of(path), set()).add(rule_of(path))
-    suites = {
-        library: Suite(build, library, rules[library], scratch / "without" / library.name) for library in rules
-    }
-    for suite in suites.values():
-        suite.begin(aside)
-    return suites
+def write_records(records, found):
+    """Those of mutants that ran anew; and none of a mutant that there is no longer."""
+    labels = {label(path) for path in mutant_module.all_paths()}
+    renewed = records | {label(path): selection.key_of(test) for path, test in found.items() if test}
+    lines = [f"{name:44} {renewed[name]}\n" for name in sorted(renewed) if name in labels]
+    NOTICED.write_text("".join(lines))
 
 
-def failing_without(paths, suites):
-    """The mutants whose tests fail without them, with the names of these tests."""
-    for path in paths:
-        suite = suites[library_of(path)]
-        for test in suite.failing.intersection(suite.tests_of(rule_of(path))):
-            yield f"{label(path):36} WRONG: {suite.names[test]!r} fails without it"
+def run_all(paths, build, scratch, records, times):
+    """The tests that notice, by mutant; and the number of what is wrong besides."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        suites = suites_for(paths, build, scratch)
+        work = functools.partial(
+            examine, build=build, suites=suites, scratch=scratch, records=records, times=times
+        )
+        found = {}
+        for path, (test, line) in zip(paths, pool.map(work, paths)):
+            print(line, flush=True)
+            found[path] = test
+        noticing = {}
+        for path, test in found.items():
+            if test in (suite := suites[str(path.parent.relative_to(MUTANTS))]).names:
+                noticing.setdefault(suite, set()).add(test)
+        wrong = [line for lines in pool.map(failing_without, *zip(*noticing.items())) for line in lines]
+    for line in wrong:
+        print(line)
+    return found, len(wrong)
 
 
 def main():
@@ -378,26 +257,35 @@ def main():
     arguments.add_argument("build", type=relink.Build)
     arguments.add_argument("scratch", type=pathlib.Path)
     arguments.add_argument("--times", type=int, default=1)
+    arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--list", action="store_true")
+    selection.add_arguments(arguments)
     arguments.add_argument("wanted", nargs="*")
     given = arguments.parse_intermixed_args()
-    build, scratch, paths = given.build, given.scratch, chosen(given.wanted)
-    shutil.rmtree(scratch, ignore_errors=True)
-    with (
-        concurrent.futures.ThreadPoolExecutor(1) as aside,
-        concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
-    ):
-        suites = suites_of(paths, build, scratch, aside)
-        work = functools.partial(
-            examine, build=build, suites=suites, scratch=scratch, times=given.times
-        )
-        results = []
-        for noticed, line in pool.map(work, paths):
-            print(line, flush=True)
-            results.append(noticed)
-    for line in failing_without(paths, suites):
-        print(line)
-        results.append(False)
-    failures, rules = results.count(False), len({rule_of(path) for path in paths})
+    records = selection.read_records(NOTICED)
+    paths = chosen(given.wanted)
+    if given.changed_since:
+        reasons = selection.select(paths, records, given.changed_since, given.tenth)
+        paths = [path for path in paths if path in reasons]
+        if given.list:
+            for path in paths:
+                print(f"{label(path):36} {reasons[path]}")
+    elif given.list:
+        print(*map(label, paths), sep="\n")
+    unknown = records.keys() - {label(path) for path in mutant_module.all_paths()}
+    failures = 0
+    if not given.write:
+        for name in sorted(unknown):
+            print(f"WRONG: {NOTICED} has a mutant that there is not: {name}")
+        failures = len(unknown)
+    if not given.list and paths:
+        shutil.rmtree(given.scratch, ignore_errors=True)
+        given.scratch.mkdir(parents=True)
+        found, wrong = run_all(paths, given.build, given.scratch, records, given.times)
+        failures += wrong + sum(test is None for test in found.values())
+        if given.write:
+            write_records(records, found)
+    rules = len({rule_of(path) for path in paths})
     print(f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong")
     sys.exit(bool(failures))
 

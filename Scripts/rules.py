@@ -1,10 +1,16 @@
 """From each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
 
 Usage: rules.py [--write]
+       rules.py --tests-for FILE...
+       rules.py --tests-of RULE...
 
-Prints what is wrong with Documentation/Rules.md: that it is not what this makes, or that a rule has no source; and
-which mutants do not fit their sources any more.
-`--write` makes it. A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
+Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has no source, a mutant does not fit its
+source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
+`--tests-for` prints a pattern for `--filter` of the tests that a change of these files can break: those that name a rule
+of a source; for a source without rules those of the overlay's folder that it is in, or of its library; and those of a file
+of tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails if there is none.
+
+A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
 (`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
 """
 
@@ -13,7 +19,8 @@ import pathlib
 import re
 import sys
 
-from mutants import Mutant, Wrong, chosen
+from mutant import Mutant, Wrong, all_paths, label
+from selection import read_records
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
@@ -128,9 +135,90 @@ def index():
     return "\n".join(lines) + "\n", keepers, known
 
 
+# MARK: Tests of changed files
+
+
+# The modules of tests for sources without rules.
+MODULES = {
+    "CKVORuntime": ["CKVORuntimeTests"],
+    "KVORuntime": ["KVORuntimeTests"],
+    "CKVOObservation": ["KVORuntimeTests"],
+    "KVOObservation": ["KVORuntimeTests"],
+    "KVOFoundation": ["KVOFoundationTests"],
+    "KVOTesting": ["KVOTestingTests"],
+    "SwiftSource": ["SwiftSourceTests", "KVOExpansionTests", "KVOMoveTests"],
+    "KVOExpansion": ["KVOExpansionTests"],
+    "KVOMacros": ["KVOExpansionTests"],
+    "KVOMove": ["KVOMoveTests"],
+    "KVOMoveTool": ["KVOMoveTests"],
+}
+TYPE = re.compile(r"^(?:@\w+(?:\(.*\))? |public |private |fileprivate |final )*(?:struct|class|enum|actor|extension) (\w+)")
+TEST = re.compile(r"^\s*@Test\b", re.M)
+FUNCTION = re.compile(r"\bfunc (\w+)")
+
+
+def functions_of(path):
+    """The tests of a file: the module, the suite, the function, the rules of its name."""
+    text = path.read_text()
+    for test in TEST.finditer(text):
+        suites = [found[1] for line in text[: test.start()].splitlines() if (found := TYPE.match(line))]
+        function = FUNCTION.search(text, test.end())
+        name = TEST_NAME.search(text[test.start() : function.start()])
+        yield path.parts[1], suites[-1], function[1], WORD.findall(name[1] if name else "")
+
+
+def tests_for(files):
+    """Those that a change of the files can break: (module, suite, function); the latter two None for a whole module."""
+    keepers, _, _ = collect()
+    of_files, modules, rules = set(), set(), set()
+    for file in map(pathlib.Path, files):
+        own = {rule for rule, names in keepers.items() if file.name in names and file in sources()}
+        rules |= own
+        if file.parts[0] == "Sources" and not own:
+            beside = pathlib.Path("Tests", f"{file.parts[1]}Tests", file.parts[2])
+            if file.parts[1] == "KVORuntime" and beside.is_dir():
+                of_files |= {test[:3] for path in beside.rglob("*.swift") for test in functions_of(path)}
+            else:
+                modules |= set(MODULES.get(file.parts[1], []))
+        elif file.parts[0] == "Tests" and file.suffix == ".swift" and file.exists():
+            of_files |= {test[:3] for test in functions_of(file)}
+    for folder in TESTS:
+        for path in sorted(folder.rglob("*.swift")):
+            of_files |= {test[:3] for test in functions_of(path) if rules.intersection(test[3])}
+    return {test for test in of_files if test[0] not in modules} | {(module, None, None) for module in modules}
+
+
+def tests_of(rules):
+    """Those whose names have one of the rules, as `tests_for` gives them."""
+    paths = [path for folder in pathlib.Path("Tests").glob("*Tests") for path in sorted(folder.rglob("*.swift"))]
+    return {test[:3] for path in paths for test in functions_of(path) if set(rules).intersection(test[3])}
+
+
+def pattern_for(tests):
+    """A pattern of the tests' identifiers; empty if there are none."""
+    suites = collections.defaultdict(set)
+    for module, suite, function in tests:
+        suites[module, suite].add(function)
+    parts = [
+        rf"{module}\.{suite}/({'|'.join(sorted(functions))})\(" if suite else rf"{module}\."
+        for (module, suite), functions in sorted(suites.items(), key=str)
+    ]
+    return f"^({'|'.join(parts)})" if parts else ""
+
+
+# MARK: What is wrong
+
+
+def unrecorded():
+    """Where the records of which test notices a mutant are not those of the mutants."""
+    mutants, records = set(map(label, all_paths())), set(read_records(MUTANTS / "noticed.txt"))
+    for name in sorted(records - mutants):
+        yield f"{MUTANTS}/noticed.txt has a mutant that there is not: {name}"
+
+
 def misfits():
     """The mutants that do not fit their sources any more."""
-    for path in chosen([]):
+    for path in all_paths():
         try:
             mutant = Mutant.read(path)
             mutant.apply(mutant.file.read_text())
@@ -139,14 +227,20 @@ def misfits():
 
 
 def main(arguments):
+    if arguments[:1] == ["--tests-for"]:
+        print(pattern_for(tests_for(arguments[1:])))
+        return 0
+    if arguments[:1] == ["--tests-of"]:
+        print(pattern_for(tests_of(arguments[1:])))
+        return not tests_of(arguments[1:])
     text, keepers, known = index()
     if arguments == ["--write"]:
         INDEX.write_text(text)
         return 0
-    wrong = [f"{rule}: no source keeps it, as far as comments and mutants tell" for rule in sorted(known) if not keepers[rule]]
+    wrong = [f"{rule}: no source keeps it, by its comments or mutants" for rule in sorted(known) if not keepers[rule]]
     if not INDEX.exists() or INDEX.read_text() != text:
         wrong.append(f"{INDEX} is not up to date: python3 Scripts/rules.py --write")
-    wrong += misfits()
+    wrong += [*misfits(), *unrecorded()]
     for line in wrong:
         print(f"wrong: {line}")
     return len(wrong)

@@ -1,19 +1,19 @@
-"""Copies the C runtime, sabotaged, and tells which of its sources are compiled otherwise.
+"""Copies the C runtime, with a mutant applied, and prints which of its sources must be compiled anew.
 
 Usage: sabotage.py MUTANT FOLDER
 
-MUTANT is the name of one in Tests/Mutants: see mutants.py. Prints the sources of C, one in a line.
+MUTANT is the name of one in Tests/Mutants: see mutant.py. Prints the sources of C, one in a line.
 """
 
 import pathlib
 import shutil
 import sys
 
-import mutants
 import relink
+from mutant import MUTANTS, Mutant
 
 name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-mutant = mutants.Mutant.read(mutants.MUTANTS / f"{name}.mutant")
+mutant = Mutant.read(MUTANTS / f"{name}.mutant")
 shutil.copytree(relink.LIBRARY, folder)
 place = folder / mutant.file.relative_to(relink.LIBRARY)
 place.write_text(mutant.apply(place.read_text()))

@@ -1,56 +1,83 @@
-"""Links the tests with what they test, and what they share, compiled for a sanitizer.
+"""Links the tests with libraries, and the tests' own C sources, that are compiled for a sanitizer, or optimised.
 
-Usage: sanitize.py BUILD_FOLDER SCRATCH_FOLDER address|thread
+Usage: sanitize.py BUILD_FOLDER SCRATCH_FOLDER address|thread|optimised
 
-BUILD_FOLDER has the tests, built. Tests themselves stay as they are: compiling them once more would take several times as
-long as all the rest, and what a sanitizer tells of a test would be a mistake of the test alone. Prints where the program
-is.
+BUILD_FOLDER has the tests, built. The tests' own Swift code stays as it is: it would take several times as long as everything
+else, and a sanitizer would find there only mistakes of tests. Every object of each library is replaced, and has calls of
+the sanitizer; and the program reports the errors of Tests/Checks/planted.c, or this fails. Beside the tests is the program ObservationBridge, which they start. Prints the path of the tests.
 """
 
-import concurrent.futures
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import relink
 
-SWIFT_LIBRARIES = [relink.OVERLAY, pathlib.Path("Sources/KVOFoundation"), pathlib.Path("Sources/KVOTesting")]
-SUPPORT = pathlib.Path("Tests/Support")
-SWIFT_LIBRARIES += [SUPPORT / name for name in ("TestSupport", "TestScopes", "ModelFixtures")]
-C_LIBRARIES = [relink.LIBRARY, relink.FIXTURES, relink.SIGNATURES]
-# The C sources also under the sanitizer of undefined behaviour, which needs no program of its own.
+SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.OBSERVATION]
+C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
+# Support in Swift, by the sanitizers that must see it: how threads of tests meet, the thread sanitizer must.
+SUPPORT = {"thread": [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]}
+PLANTED = pathlib.Path("Tests/Checks/planted.c")
+# Not optimised, which takes most of the time of compiling, and leaves accesses out.
+LINES = ["-O0", "-gline-tables-only", "-fno-omit-frame-pointer"]
 C_FLAGS = {
-    "address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-    "thread": ["-fsanitize=thread"],
+    "address": [*LINES, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    "thread": [*LINES, "-fsanitize=thread"],
+    "optimised": ["-O2"],
+}
+SWIFT_FLAGS = {
+    "address": ["-sanitize=address", "-gline-tables-only"],
+    "thread": ["-sanitize=thread", "-gline-tables-only"],
+    "optimised": ["-O"],
+}
+LINK_FLAGS = {"address": ["-fsanitize=address"], "thread": ["-fsanitize=thread"], "optimised": []}
+# What each object calls, and the reports of the planted errors.
+MARKS = {"address": b"__asan_init", "thread": b"__tsan_init"}
+REPORTS = {
+    "address": {"free": "heap-use-after-free", "shift": "shift exponent 40 is too large"},
+    "thread": {"race": "data race"},
+    "optimised": {},
 }
 
 
-def compile_c(library, into, sanitizer):
-    flags = ["-O1", *C_FLAGS[sanitizer], "-g", "-fno-omit-frame-pointer", f"-I{relink.LIBRARY}/include", f"-I{relink.LIBRARY}"]
+def compile_library(library, into, build, way):
+    if library in C_LIBRARIES:
+        return relink.compile_c(library, into, *C_FLAGS[way])
+    return relink.compile_module(library, into, build, *SWIFT_FLAGS[way])
 
-    def compile_one(path):
-        return path.name, relink.compile_source(path, into, *flags, library=library)
 
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(pool.map(compile_one, relink.sources(library)))
+def of_program(objects, build):
+    """Those of the libraries that a program has."""
+    return {library: made for library, made in objects.items() if build.objects_of(library)}
+
+
+def plant(program, way):
+    """Fails unless the program reports each error that is planted in it."""
+    for error, report in REPORTS[way].items():
+        environment = os.environ | {"KVO_PLANTED": error}
+        result = subprocess.run([str(program)], env=environment, text=True, capture_output=True)
+        if not result.returncode or report not in result.stderr:
+            sys.exit(f"the planted error {error!r} is not reported:\n{result.stderr[-2000:]}")
 
 
 def main():
-    build, scratch, sanitizer = sys.argv[1:]
+    build, scratch, way = sys.argv[1:]
+    bridge = relink.Build(build, "ObservationBridge")
     build, scratch = relink.Build(build), pathlib.Path(scratch).resolve()
     shutil.rmtree(scratch, ignore_errors=True)
-    objects = {}
-    for library in [*C_LIBRARIES, *SWIFT_LIBRARIES]:
-        into = scratch / library.name
-        into.mkdir(parents=True)
-        if library in C_LIBRARIES:
-            objects[library] = compile_c(library, into, sanitizer)
-        else:
-            # The models that random programs are compared with, as fast as can be: what is tested keeps its checks.
-            options = ["-O"] if library.name == "TestSupport" else []
-            objects[library] = relink.compile_module(library, into, build, f"-sanitize={sanitizer}", "-g", *options)
-    print(build.link(objects, scratch, f"-sanitize={sanitizer}"))
+    objects = {
+        library: compile_library(library, scratch / library.name, build, way)
+        for library in [*C_LIBRARIES, *SWIFT_LIBRARIES, *SUPPORT.get(way, [])]
+    }
+    if way in MARKS:
+        relink.require_in(objects, MARKS[way])
+    planted = relink.compile_source(PLANTED, scratch, *C_FLAGS[way])
+    bridge.link(of_program(objects, bridge), scratch, *LINK_FLAGS[way])
+    program = build.link(of_program(objects, build), scratch, *LINK_FLAGS[way], str(planted))
+    plant(program, way)
+    print(program)
 
 
 if __name__ == "__main__":

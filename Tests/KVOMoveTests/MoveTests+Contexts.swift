@@ -70,6 +70,7 @@ extension MoveTests {
       "final class Parser { var context = 0; func f() { context += 1 } }",
       "fileprivate var context = 0; func f() { context += 1 }",
       "func f(drawing: Drawing) { drawing.context.fill() }",
+      "func f() { use(context) }",
     ]
     let moved = move([("A.swift", uses)] + others.enumerated().map { ("\($0).swift", $1) })
     #expect(moved[0].text.hasPrefix("private let context = KVOContext()"))

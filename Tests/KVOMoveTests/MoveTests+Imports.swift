@@ -40,4 +40,10 @@ extension MoveTests {
     #expect(moved.modules == (edit.here.contains("import KVO") ? ["KVORuntime"] : []))
     #expect(Self.moved(edit.here).edits.isEmpty)
   }
+
+  @Test("a module that is imported already is not imported again") func imported() {
+    let moved = Self.moved("import KVORuntime\nclass A: NSObject {}\n")
+    #expect(moved.text == "import KVORuntime\nclass A: KVOObject {}\n")
+    #expect(moved.modules.isEmpty)
+  }
 }

@@ -69,9 +69,10 @@ extension MoveTests {
       let text = String(line.dropFirst())
       switch line.first {
       case "@":
-        let start = Int(line.split { !$0.isNumber }[0])! - 1
-        result += old[next..<start]
-        next = start
+        let numbers = line.split { !$0.isNumber }.map { Int($0)! }
+        result += old[next..<numbers[0] - 1]
+        next = numbers[0] - 1
+        #expect(numbers[2] == result.count + 1)
       case " ", "-":
         #expect(old[next] == text)
         next += 1

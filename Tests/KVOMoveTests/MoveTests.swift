@@ -255,6 +255,8 @@ import Testing
       "may tell nobody"),
     Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
     Case("b = change[.newKey] is NSNull", "never true"),
+    Case("let j = JSONSerialization.self; b = j is NSNull", "nil is an NSNull in JSON"),
+    Case("let n = a.value(forKeyPath: \"b.@avg.c\") as! Int", "an average is a Double"),
     Case("switch v { case is NSNull: break; default: break }", "never true"),
     Case("x.observationInfo = nil", "picture"),
     Case("if let info = a.observationInfo {}", "picture"),

@@ -34,7 +34,7 @@ import Testing
         subscript(i: Int) -> Int { get { i } set {} }
         enum E { case a, b; var c: Int { 1 } }
         #Preview { 1 }
-        var c: Int { willSet(new) {} didSet {} }
+        var c: Int = 1 { willSet(new) {} didSet {} }
         var d: Int { mutating get { 1 } nonmutating set(x) { } }
         func / (l: A, r: A) {}
       }

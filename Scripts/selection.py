@@ -1,0 +1,157 @@
+"""The mutants to run after a change.
+
+`--changed-since COMMIT` takes those whose own file, record, source or noticing test has changed since that commit, in
+later commits or in the working tree. Of a source with many mutants it takes those of the functions that have changed.
+`--tenth HASH` takes all of a source's mutants, and a tenth of the mutants that nothing has changed for: a mutant is always
+in the same tenth, and a commit's hash says which of the ten runs. With it, a change of these scripts takes all mutants.
+"""
+
+import hashlib
+import pathlib
+import re
+import subprocess
+
+from mutant import MUTANTS, Mutant, Wrong, folder_of, label
+
+MANY_IN_A_FILE = 12
+SOURCE = "its source"  # a reason that begins so may be narrowed down to functions
+SCRIPTS = {f"Scripts/{name}.py" for name in ("mutants", "mutant", "selection", "events", "relink")}
+HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
+
+
+def add_arguments(arguments):
+    arguments.add_argument("--changed-since", metavar="COMMIT")
+    arguments.add_argument("--tenth", metavar="HASH")
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], text=True, capture_output=True, check=True).stdout
+
+
+def changed_since(commit):
+    """The files that differ from a commit, in the working tree."""
+    tracked = git("diff", "--name-only", "-z", commit)
+    return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard")).split("\0")) - {""}
+
+
+# MARK: Records
+
+
+def key_of(test):
+    """A test's identifier without its place in the file: `Module.Suite/function()/File.swift`."""
+    return re.sub(r":\d+:\d+$", "", test)
+
+
+def read_records(path):
+    return parsed(path.read_text() if path.exists() else "")
+
+
+def parsed(text):
+    return dict(line.split(maxsplit=1) for line in text.splitlines() if line.strip())
+
+
+def records_at(commit, path):
+    """The records that a commit has."""
+    try:
+        return parsed(git("show", f"{commit}:{path}"))
+    except subprocess.CalledProcessError:
+        return {}  # it has none
+
+
+# MARK: Selection
+
+
+def select(paths, records, commit, tenth):
+    """The mutants to run, with the reasons."""
+    changed = changed_since(commit)
+    if tenth and (scripts := SCRIPTS & changed):
+        return {path: f"{min(scripts)} has changed" for path in paths}
+    earlier = records_at(commit, MUTANTS / "noticed.txt")
+    reasons = {}
+    for path in paths:
+        if reason := reason_for(path, changed, records, earlier):
+            reasons[path] = reason
+        elif tenth and tenth_of(label(path)) == int(tenth[:8], 16) % 10:
+            reasons[path] = f"is in the tenth of {tenth[:8]}"
+    return reasons if tenth else without_other_functions(reasons, commit)
+
+
+def reason_for(path, changed, records, earlier):
+    name = label(path)
+    try:
+        mutant = Mutant.read(path)
+    except Wrong as wrong:
+        return str(wrong)
+    if str(path) in changed:
+        return "is new or has changed"
+    if str(mutant.file) in changed:
+        return f"{SOURCE} {mutant.file.name} has changed"
+    if records.get(name) != earlier.get(name) and earlier:
+        return "its record has changed"
+    for file in changed:
+        if notices_in(file, path, records.get(name)):
+            return f"{pathlib.Path(file).name} has changed, which notices it"
+    return None
+
+
+def notices_in(file, path, record):
+    """Whether a file has the test that notices a mutant; without a record, whether it may have."""
+    folder = f"Tests/{folder_of(path).module}/"
+    if not file.startswith(folder):
+        return False
+    return record.endswith(f"/{pathlib.Path(file).name}") if record else file.endswith(".swift")
+
+
+def tenth_of(name):
+    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % 10
+
+
+# MARK: Functions
+
+
+def without_other_functions(reasons, commit):
+    """Where many mutants are selected for one source: those that break the functions that have changed, if there are."""
+    by_file = {}
+    for path, reason in reasons.items():
+        if reason.startswith(SOURCE):
+            mutant = Mutant.read(path)
+            by_file.setdefault(mutant.file, {})[path] = mutant
+    dropped = set()
+    for file, mutants in by_file.items():
+        if len(mutants) > MANY_IN_A_FILE:
+            near = set(near_changes(file, mutants, commit))
+            dropped |= mutants.keys() - near if near else set()
+    return {path: reason for path, reason in reasons.items() if path not in dropped}
+
+
+def near_changes(file, mutants, commit):
+    lines = file.read_text().splitlines()
+    functions = [function_of(lines, number) for number in changed_lines(file, commit)]
+    for path, mutant in mutants.items():
+        try:
+            place = mutant.place(lines)
+        except Wrong:
+            yield path
+            continue
+        if any(place.start < function.stop and function.start < place.stop for function in functions):
+            yield path
+
+
+def changed_lines(file, commit):
+    """The indices of lines that are new or changed, or before which lines are gone."""
+    for first, count in HUNK.findall(git("diff", "--unified=0", commit, "--", str(file))):
+        yield from range(int(first) - 1, int(first) - 1 + max(1, int(count or 1)))
+
+
+def function_of(lines, index):
+    """The lines of the function that a line belongs to. A function of Swift is indented once, in a type."""
+    depth = 2 if any(line.startswith("  func ") for line in lines) else 0
+    first = next((i for i in range(index, -1, -1) if begins_function(lines[i], depth)), 0)
+    ends = " " * (len(lines[first]) - len(lines[first].lstrip())) + "}"
+    last = next((i for i in range(first, len(lines)) if lines[i].startswith(ends)), len(lines))
+    return range(first, max(last, index) + 1)
+
+
+def begins_function(line, depth):
+    indentation = len(line) - len(line.lstrip())
+    return bool(line.strip()) and indentation <= depth and not line.lstrip().startswith(("}", "//", "#"))
