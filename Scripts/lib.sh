@@ -26,6 +26,11 @@ debug=(--scratch-path "$build")
 strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
 [ -z "${CI-}${KVO_STRICT-}" ] || debug+=("${strict[@]}")
 
+# For packages that depend on this one: in one scratch folder they share one build of the library. SwiftPM would take the plan
+# that an earlier package has left there for the plan of the next, so each plans anew.
+plan_anew=(--disable-build-manifest-caching)
+beside=(--scratch-path "$build/beside" "${plan_anew[@]}" "${debug[@]:2}")
+
 # build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not built.
 build_tests() {
   local product
