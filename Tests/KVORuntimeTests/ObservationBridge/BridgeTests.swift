@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
     try program.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     program.waitUntilExit()
-    #expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
+    expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
   }
 
   // Beside the test's own program.
