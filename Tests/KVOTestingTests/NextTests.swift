@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import KVOTesting
 import ModelFixtures
@@ -29,8 +30,8 @@ import Testing
   @Test("S1: the value that there is counts, where a condition takes it")
   func already() async throws {
     download.state = .done
-    #expect(try await download.next(\.state, where: { $0 == .done }) == .done)
-    #expect(!download.isObserved(forKey: "state"))
+    expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
+    expect(!download.isObserved(forKey: "state"))
   }
 
   @Test("S1: each value is seen, also one that does not stay, on the thread of the change")
@@ -40,20 +41,20 @@ import Testing
       download.state = .done
       download.state = .waiting
     }
-    #expect(try await download.next(\.state, where: { $0 == .running }) == .running)
-    #expect(!download.isObserved(forKey: "state"))
+    expectEqual(try await download.next(\.state, where: { $0 == .running }), .running)
+    expect(!download.isObserved(forKey: "state"))
   }
 
   @Test("S1: without a condition the next change is waited for, by key path and by string")
   func nextChange() async throws {
     change { $0.state = .waiting }
-    #expect(try await download.next(\.state) == .waiting)
+    expectEqual(try await download.next(\.state), .waiting)
     download.title = nil
     change { download in
       download.title = nil
       download.title = "a"
     }
-    #expect(try await download.next(keyPath: "title", as: String.self) == "a")
+    expectEqual(try await download.next(keyPath: "title", as: String.self), "a")
     await #expect(throws: KeyValueError.self) {
       try await download.next(keyPath: "titel", as: String.self)
     }
@@ -73,21 +74,22 @@ import Testing
     }
     await clock.sleeping(1)
     clock.advance(by: .milliseconds(59))
-    #expect(clock.sleepers == 1)
+    expectEqual(clock.sleepers, 1)
     clock.advance(by: .milliseconds(1))
-    #expect(clock.sleepers == 0)
+    expectEqual(clock.sleepers, 0)
     let error = await #expect(throws: ChangeTimeout.self) { try await waiting.value }
-    #expect(error?.lastSeen == "running" && error?.sourceLocation == location)
-    #expect(
-      error?.description == """
-        "state" of Download did not become what was waited for within 0.06 seconds: the last value \
-        was running (File.swift:7)
-        """)
-    #expect(!download.isObserved(forKey: "state"))
+    expect(error?.lastSeen == "running" && error?.sourceLocation == location)
+    expectEqual(
+      error?.description,
+      """
+      "state" of Download did not become what was waited for within 0.06 seconds: the last value \
+      was running (File.swift:7)
+      """)
+    expect(!download.isObserved(forKey: "state"))
     let none = await #expect(throws: ChangeTimeout.self) {
       try await withoutPatience { try await download.next(\.title) }
     }
-    #expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
+    expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
   }
 
   @Test("S1: a cancellation ends the waiting at once")
@@ -99,7 +101,7 @@ import Testing
     await yieldUntil { download.isObserved(forKey: "state") }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!download.isObserved(forKey: "state"))
+    expect(!download.isObserved(forKey: "state"))
     let early = Task {
       await yieldUntil { Task.isCancelled }
       return try await download.next(\.state)
@@ -112,7 +114,7 @@ import Testing
   @MainActor func mainActor() async throws {
     let download = Download()
     Task { @MainActor in download.state = .done }
-    #expect(try await download.next(\.state, where: { $0 == .done }) == .done)
+    expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
   }
 
   @Test("S1: many wait at a time, and each gets the first that it takes")
@@ -131,7 +133,7 @@ import Testing
       }
       var values = Set<Int>()
       for try await value in group { values.insert(value) }
-      #expect(values == Set(1...20))
+      expectEqual(values, Set(1...20))
     }
   }
 

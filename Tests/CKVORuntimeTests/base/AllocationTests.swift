@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -96,7 +97,7 @@ import Testing
       fixture_make_class_or_stop()
     }
     let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("KVO: the class CScarceRare can't be made: "))
+    expect(errors.contains("KVO: the class CScarceRare can't be made: "))
   }
 
   @Test(

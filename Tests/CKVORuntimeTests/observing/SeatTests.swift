@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -104,7 +105,7 @@ import Testing
       kvo_did_change(object.object, "value")
       twin.look()
       twin.finish()
-      #expect(
+      expect(
         !kvo_is_observed(object.object, "other") && kvo_isa(object.object) == disturbed_class())
       defer { releaseAll([object, next]) }
       return twin.take()
@@ -120,7 +121,7 @@ import Testing
       for options in Self.asked {
         let grouped = play(happen, moment, options, isGrouped: true)
         let single = play(happen, moment, options, isGrouped: false)
-        #expect(grouped == single, "\(name), \(moment), options \(options.rawValue)")
+        expectEqual(grouped, single, "\(name), \(moment), options \(options.rawValue)")
       }
     }
   }
@@ -139,7 +140,7 @@ import Testing
         twin.observe(keys, [])
         graph_node_setValue(object, 1)
         graph_node_setExtra(object, 1)
-        #expect(twin.take().suffix(1) == ["2.1: extra"] && twin.groups[2].isValid)
+        expect(twin.take().suffix(1) == ["2.1: extra"] && twin.groups[2].isValid)
         twin.finish()
       }
     }

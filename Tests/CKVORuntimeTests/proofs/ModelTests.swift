@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -19,9 +20,9 @@ import Testing
       withExtendedLifetime(program) {}
     }
     let difference = firstDifference(runtime.lines, model.lines)
-    #expect(difference == nil, "\(difference ?? "")")
-    #expect(model.lines.count > steps + steps / 2)
-    #expect(runtime.endings == [])
+    expect(difference == nil, "\(difference ?? "")")
+    expect(model.lines.count > steps + steps / 2)
+    expectEqual(runtime.endings, [])
   }
 }
 

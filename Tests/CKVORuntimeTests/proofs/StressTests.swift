@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -31,8 +32,8 @@ import Testing
       let problem = withUnsafeBytes(of: &result.problem) { text in
         String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
       }
-      #expect(result.wrong == 0, "seed \(seed): \(problem)")
-      #expect(result.sets > 0)
+      expectEqual(result.wrong, 0, "seed \(seed): \(problem)")
+      expect(result.sets > 0)
       if result.wrong > 0 { break }
       sets += result.sets
       calls += result.calls
@@ -60,12 +61,12 @@ import Testing
         kvo_object_release(object.object)
         return swappedBack
       }, object)
-    #expect(status == 0)
-    #expect(probe.calls == 0 && probe.ended == 0)
+    expectEqual(status, 0)
+    expect(probe.calls == 0 && probe.ended == 0)
     gauge_setFirst(object, 2)
-    #expect(probe.calls == 1)
+    expectEqual(probe.calls, 1)
     kvo_handle_release(handle)
-    #expect(probe.ended == 1)
+    expectEqual(probe.ended, 1)
     object.release()
   }
 
@@ -74,7 +75,7 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"),
     arguments: [false, true])
   func forkInCall(isCarried: Bool) {
-    #expect(carried_fork_in_call(isCarried))
+    expect(carried_fork_in_call(isCarried))
   }
 
   @Test("I1: a thread that ends in a call leaves alone what another has begun with its record")
@@ -92,7 +93,7 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func locksOfBindings() {
     // In a child, which is ended if its threads wait for each other.
-    #expect(fixture_fork({ _ in StressTests.locksAreFreeInChildren() }, nil) == 0)
+    expectEqual(fixture_fork({ _ in StressTests.locksAreFreeInChildren() }, nil), 0)
   }
 
   private static func locksAreFreeInChildren() -> Bool {
@@ -127,7 +128,7 @@ import Testing
     "C4: a binding may make a lock under an outer one while another thread forks",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func locksMadeWhileForking() {
-    #expect(fixture_fork({ _ in fixture_make_locks_while_forking(20) }, nil) == 0)
+    expectEqual(fixture_fork({ _ in fixture_make_locks_while_forking(20) }, nil), 0)
   }
 
   @Test(
@@ -141,7 +142,7 @@ import Testing
         guard system_deny_membarrier() else { return false }
         return (0..<stress_scenario_count()).allSatisfy { stress_run($0, 64, 1).wrong == 0 }
       }, nil)
-    #expect(status == 0)
+    expectEqual(status, 0)
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
       "sequence", "log", "threadend",
     ])
   func runs(_ name: String) throws {
-    let file = try #require(
+    let file = try require(
       Self.program, "Build it first: swift build --product ObservationBridge")
     let program = Process()
     let output = Pipe()
@@ -22,7 +23,7 @@ import Testing
     try program.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     program.waitUntilExit()
-    #expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
+    expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
   }
 
   private static let program = builtProgram("ObservationBridge")

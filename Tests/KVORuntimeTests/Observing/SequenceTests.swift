@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -25,10 +26,10 @@ import Testing
   func values() async {
     sensor.reading = 1
     var iterator = sensor.values(of: \.reading).makeAsyncIterator()
-    #expect(await iterator.next() == 1)
+    expectEqual(await iterator.next(), 1)
     for value in 2..<6 {
       sensor.reading = value
-      #expect(await iterator.next() == value)
+      expectEqual(await iterator.next(), value)
     }
   }
 
@@ -36,9 +37,9 @@ import Testing
   func newest() async {
     var iterator = sensor.values(of: \.reading).makeAsyncIterator()
     for value in 1..<100 { sensor.reading = value }
-    #expect(await iterator.next() == 99)
+    expectEqual(await iterator.next(), 99)
     for value in 100..<200 { sensor.reading = value }
-    #expect(await iterator.next() == 199)
+    expectEqual(await iterator.next(), 199)
   }
 
   @Test(
@@ -49,22 +50,22 @@ import Testing
     var twice = sensor.values(of: \.twice).makeAsyncIterator()
     var samples = sensor.values(of: \.samples).makeAsyncIterator()
     var nextReadings = sensor.values(of: \.next?.reading).makeAsyncIterator()
-    #expect(await names.next() == .some(nil))
-    #expect(await nextReadings.next() == .some(nil))
-    #expect(await (twice.next(), samples.next()) == (0, []))
+    expectEqual(await names.next(), .some(nil))
+    expectEqual(await nextReadings.next(), .some(nil))
+    expect(await (twice.next(), samples.next()) == (0, []))
     sensor.name = "north"
     sensor.reading = 4
     sensor.mutableArray(\.samples).append(7)
-    #expect(await names.next() == "north")
-    #expect(await (twice.next(), samples.next()) == (8, [7]))
+    expectEqual(await names.next(), "north")
+    expect(await (twice.next(), samples.next()) == (8, [7]))
     sensor.mutableArray(\.samples).insert(6, at: 0)
-    #expect(await samples.next() == [6, 7])
+    expectEqual(await samples.next(), [6, 7])
     let next = Sensor()
     next.reading = 3
     sensor.next = next
-    #expect(await nextReadings.next() == 3)
+    expectEqual(await nextReadings.next(), 3)
     sensor.name = nil
-    #expect(await names.next() == .some(nil))
+    expectEqual(await names.next(), .some(nil))
   }
 
   // MARK: Changes
@@ -76,13 +77,13 @@ import Testing
     for value in 1...1000 { sensor.reading = value }
     for value in 1...1000 {
       let change = await all.next()
-      #expect(
+      expect(
         change?.oldValue == value - 1 && change?.newValue == value && change?.isPrior == false)
     }
     for value in 1...1000 {
       let (prior, change) = await (olds.next(), olds.next())
-      #expect(prior?.isPrior == true && change?.isPrior == false)
-      #expect(prior?.oldValue == value - 1 && change?.newValue == nil)
+      expect(prior?.isPrior == true && change?.isPrior == false)
+      expect(prior?.oldValue == value - 1 && change?.newValue == nil)
     }
   }
 
@@ -91,11 +92,11 @@ import Testing
     var changes = sensor.changes(of: \.samples, options: [.new, .initial]).makeAsyncIterator()
     sensor.mutableArray(\.samples).append(5)
     sensor.samples = [1, 2]
-    #expect(await changes.next()?.newValue == [])
+    expectEqual(await changes.next()?.newValue, [])
     let insertion = await changes.next()
-    #expect(insertion?.kind == .insertion && insertion?.newValue == [5])
-    #expect(insertion?.indexes == RangeSet(0..<1))
-    #expect(await changes.next()?.newValue == [1, 2])
+    expect(insertion?.kind == .insertion && insertion?.newValue == [5])
+    expectEqual(insertion?.indexes, RangeSet(0..<1))
+    expectEqual(await changes.next()?.newValue, [1, 2])
   }
 
   // MARK: Beginning and ending
@@ -104,21 +105,21 @@ import Testing
   func registration() async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
     do {
       var first = values.makeAsyncIterator()
       var second = changes.makeAsyncIterator()
-      #expect(sensor.observationInfo.registrations.count == 2)
+      expectEqual(sensor.observationInfo.registrations.count, 2)
       sensor.reading = 3
-      #expect(await first.next() == 3)
-      #expect(await second.next()?.newValue == 3)
+      expectEqual(await first.next(), 3)
+      expectEqual(await second.next()?.newValue, 3)
     }
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
     for await value in values {
-      #expect(value == 3)
+      expectEqual(value, 3)
       break
     }
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
   }
 
   @Test("K3: the object's death ends the sequence, after what is kept has been read")
@@ -131,13 +132,13 @@ import Testing
     object!.reading = 1
     object!.reading = 2
     object = nil
-    #expect(gone == nil)
-    #expect(await values.next() == 2)
-    #expect(await values.next() == nil)
-    #expect(await (changes.next()?.newValue, changes.next()?.newValue) == (1, 2))
-    for _ in 0..<2 { #expect(await changes.next() == nil) }
+    expect(gone == nil)
+    expectEqual(await values.next(), 2)
+    expect(await values.next() == nil)
+    expect(await (changes.next()?.newValue, changes.next()?.newValue) == (1, 2))
+    for _ in 0..<2 { expect(await changes.next() == nil) }
     var late = sequence.makeAsyncIterator()
-    #expect(await late.next() == nil)
+    expect(await late.next() == nil)
   }
 
   @Test("K3: a reader that waits is woken by the object's death")
@@ -151,7 +152,7 @@ import Testing
     await read.wait(for: [0, 1])
     object = nil
     await reader.finished()
-    #expect(read.value == [0, 1])
+    expectEqual(read.value, [0, 1])
   }
 
   @Test(
@@ -173,7 +174,7 @@ import Testing
     if !isBefore { await yieldUntil { sensor.isObserved(forKey: "reading") } }
     reader.cancel()
     await ended.wait(for: true)
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
     leaving.withLock { $0 = true }
     await reader.finished()
   }
@@ -183,8 +184,8 @@ import Testing
     var values = sensor.values(of: \.reading).makeAsyncIterator()
     sensor.removeAllObservers()
     sensor.reading = 1
-    #expect(await values.next() == 0)
-    #expect(await values.next() == nil)
+    expectEqual(await values.next(), 0)
+    expect(await values.next() == nil)
   }
 
   @Test("K3: copies of an iterator share what comes")
@@ -192,11 +193,11 @@ import Testing
     var one = sensor.changes(of: \.reading, options: .new).makeAsyncIterator()
     var other = one
     for value in 1...4 { sensor.reading = value }
-    #expect(await one.next()?.newValue == 1)
-    #expect(await other.next()?.newValue == 2)
-    #expect(await one.next()?.newValue == 3)
-    #expect(await other.next()?.newValue == 4)
-    #expect(sensor.observationInfo.registrations.count == 1)
+    expectEqual(await one.next()?.newValue, 1)
+    expectEqual(await other.next()?.newValue, 2)
+    expectEqual(await one.next()?.newValue, 3)
+    expectEqual(await other.next()?.newValue, 4)
+    expectEqual(sensor.observationInfo.registrations.count, 1)
   }
 
   private final class Sample: Sendable {
@@ -218,10 +219,10 @@ import Testing
       sampler.sample = sample
       sampler.sample = nil
     }
-    #expect(gone != nil)
-    #expect(await values.next().map { $0 == nil } == true)
+    expect(gone != nil)
+    expectEqual(await values.next().map { $0 == nil }, true)
     _ = await changes.next()
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   @MainActor private final class Screen {
@@ -241,7 +242,7 @@ import Testing
     await yieldUntil { screen.lines.count == 2 }
     object = nil
     await reader.finished()
-    #expect(screen.lines == ["none", "a"])
+    expectEqual(screen.lines, ["none", "a"])
   }
 
   // MARK: Threads
@@ -271,7 +272,7 @@ import Testing
     }
     shared.drop()
     for reader in readers { await reader.finished() }
-    #expect(count.withLock { $0 } == setters * sets * 3)
+    expectEqual(count.withLock { $0 }, setters * sets * 3)
   }
 
   @Test(
@@ -295,7 +296,7 @@ import Testing
     }
     object = nil
     for reader in readers { await reader.finished() }
-    #expect(read.value.sorted() == Array(1...30))
+    expectEqual(read.value.sorted(), Array(1...30))
   }
 
   @Test("I1 K4: a value that is set while nobody waits, or somebody begins to, is read at last")
@@ -326,18 +327,18 @@ import Testing
     var values = try account.wrapped.values(of: "balance", as: Double.self).makeAsyncIterator()
     var changes = try account.wrapped.changes(of: "branch.balance", as: Double?.self)
       .makeAsyncIterator()
-    #expect(await values.next() == 0)
+    expectEqual(await values.next(), 0)
     let pointer = Shared(account.pointer)
     onThreads(1) { _ in account_setBalance(pointer.value, 5) }
-    #expect(await values.next() == 5)
+    expectEqual(await values.next(), 5)
     let branch = CAccount()
     account_setBalance(branch.pointer, 3)
     account_setBranch(
       account.pointer, UnsafeMutableRawPointer(branch.pointer).assumingMemoryBound(to: tracked.self)
     )
-    #expect(await changes.next()?.newValue == 3)
+    expectEqual(await changes.next()?.newValue, 3)
     account_setBranch(account.pointer, nil)
-    #expect(await changes.next()?.newValue == .some(nil))
+    expectEqual(await changes.next()?.newValue, .some(nil))
     #expect(throws: KeyValueError.self) {
       try account.wrapped.values(of: "nothing", as: Double.self)
     }

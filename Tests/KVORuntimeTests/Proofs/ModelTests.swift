@@ -1,4 +1,5 @@
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -24,9 +25,9 @@ import Testing
       system.reaction = { _ in }
     }
     let difference = firstDifference(runtime.lines, model.lines)
-    #expect(difference == nil, "\(difference ?? "")")
-    #expect(model.lines.count > steps + steps / 2)
-    #expect(runtime.handlersLeft == runtime.validTokens)
+    expect(difference == nil, "\(difference ?? "")")
+    expect(model.lines.count > steps + steps / 2)
+    expectEqual(runtime.handlersLeft, runtime.validTokens)
   }
 }
 
