@@ -187,12 +187,16 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func diagnostics() {
-    let hook: (@Sendable (String, Any?, KVOObject) -> Void)? = KVODiagnostics.unhandledNotification
-    KVODiagnostics.unhandledNotification = hook
-    let misuse: (@Sendable (String) -> Void)? = KVODiagnostics.misuse
-    KVODiagnostics.misuse = misuse
-    expectEqual((KVODiagnostics.misuse == nil), (misuse == nil))
+  // In a process of its own, as the hooks are the process's.
+  @Test func diagnostics() async {
+    await #expect(processExitsWith: .success) {
+      let hook: (@Sendable (String, Any?, KVOObject) -> Void)? =
+        KVODiagnostics.unhandledNotification
+      KVODiagnostics.unhandledNotification = hook
+      let misuse: (@Sendable (String) -> Void)? = KVODiagnostics.misuse
+      KVODiagnostics.misuse = misuse
+      expectEqual((KVODiagnostics.misuse == nil), (misuse == nil))
+    }
   }
 
   @Test func identity() {

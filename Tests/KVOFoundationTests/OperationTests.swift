@@ -122,12 +122,12 @@ import Testing
   @Test(
     "R5: asynchronous ones end by what they tell: by hand, by a dependency, by a bracket",
     arguments: [ByHand.self, ByState.self, ByBracket.self, Work.self] as [Work.Type])
-  func asynchronous(type: Work.Type) async throws {
+  func asynchronous(type: Work.Type) async {
     let (work, next, queue) = (make(type), Work(), OperationQueue())
     queue.maxConcurrentOperationCount = 1
     next.addDependency(work)
-    let completions = Count()
-    work.completionBlock = { completions.add() }
+    let completions = Awaited(0)
+    work.completionBlock = { completions.withLock { $0 += 1 } }
     queue.addOperation(next)
     queue.addOperation(work)
     await withCheckedContinuation { waiter in
@@ -138,8 +138,7 @@ import Testing
     work.waitUntilFinished()
     next.waitUntilFinished()
     expect(work.completionBlock == nil)
-    for _ in 0..<20_000 where completions.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
-    expectEqual(completions.value, 1)
+    await completions.wait(for: 1)
   }
 
   private func make(_ type: Work.Type) -> Work {

@@ -417,7 +417,7 @@ import Testing
     var generator = Seeded(state: 42)
     for source in Self.sources(in: "Tests/Migration/Corpus") {
       let tokens = LexedSource(source.text).tokens.map { $0.leadingTrivia + $0.text }
-      for _ in 0..<40 {
+      for _ in 0..<15 {
         var changed = tokens
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
           let index = Int.random(in: changed.indices, using: &generator)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// S1: waiting for what a property becomes.
-@Suite(.leakFree) struct NextTests {
+@Suite(.leakFree, .stoppedTime) struct NextTests {
   final class Download: Tracked, @unchecked Sendable {
     enum State: Sendable { case waiting, running, done }
     @Observed var state = State.waiting
@@ -20,8 +20,8 @@ import Testing
   private func change(_ body: @escaping @Sendable (Download) -> Void) {
     let download = download
     Task.detached {
-      while !download.isObserved(forKey: "state") && !download.isObserved(forKey: "title") {
-        await Task.yield()
+      await yieldUntil {
+        download.isObserved(forKey: "state") || download.isObserved(forKey: "title")
       }
       body(download)
     }
@@ -62,15 +62,22 @@ import Testing
 
   @Test("S1: a timeout tells what was waited for, where, and what was seen last")
   func timeout() async throws {
-    let started = ContinuousClock.now
+    let (download, clock) = (download, HandClock())
     download.state = .running
     let location = SourceLocation(
       fileID: "Module/File.swift", filePath: "/Module/File.swift", line: 7, column: 1)
-    let error = await #expect(throws: ChangeTimeout.self) {
-      try await download.next(
-        \.state, where: { $0 == .done }, timeout: .milliseconds(60), sourceLocation: location)
+    let waiting = Task {
+      try await clock.keepTime {
+        try await download.next(
+          \.state, where: { $0 == .done }, timeout: .milliseconds(60), sourceLocation: location)
+      }
     }
-    expect(ContinuousClock.now - started >= .milliseconds(60))
+    await clock.sleeping(1)
+    clock.advance(by: .milliseconds(59))
+    expectEqual(clock.sleepers, 1)
+    clock.advance(by: .milliseconds(1))
+    expectEqual(clock.sleepers, 0)
+    let error = await #expect(throws: ChangeTimeout.self) { try await waiting.value }
     expect(error?.lastSeen == "running" && error?.sourceLocation == location)
     expectEqual(
       error?.description,
@@ -80,7 +87,7 @@ import Testing
       """)
     expect(!download.isObserved(forKey: "state"))
     let none = await #expect(throws: ChangeTimeout.self) {
-      try await download.next(\.title, timeout: .milliseconds(10))
+      try await withoutPatience { try await download.next(\.title) }
     }
     expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
   }
@@ -89,15 +96,15 @@ import Testing
   func cancelled() async throws {
     let download = download
     let task = Task {
-      try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(20))
+      try await download.next(\.state, where: { $0 == .done })
     }
-    while !download.isObserved(forKey: "state") { await Task.yield() }
+    await yieldUntil { download.isObserved(forKey: "state") }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     expect(!download.isObserved(forKey: "state"))
     let early = Task {
-      while !Task.isCancelled { await Task.yield() }
-      return try await download.next(\.state, timeout: .seconds(20))
+      await yieldUntil { Task.isCancelled }
+      return try await download.next(\.state)
     }
     early.cancel()
     await #expect(throws: CancellationError.self) { try await early.value }
@@ -120,7 +127,7 @@ import Testing
       }
       nonisolated(unsafe) let counting = tally
       group.addTask {
-        while counting.observationInfo.registrations.count < 20 { await Task.yield() }
+        await yieldUntil { counting.observationInfo.registrations.count == 20 }
         for count in 1...20 { counting.count = count }
         return 1
       }

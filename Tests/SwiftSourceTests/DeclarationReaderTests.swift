@@ -1,4 +1,5 @@
 import Expectations
+import Foundation
 import SwiftSource
 import Testing
 
@@ -145,16 +146,35 @@ import Testing
   }
 
   @Test(
-    "Whatever is said again and again is read without a deeper stack, in a time that grows with it alone",
+    "Whatever is said again and again is read without a deeper stack, in as many steps as there is more of it",
     arguments: [
       ("final ", ""), ("unowned(safe) ", ""), ("let x = ", "a<b+"), ("let x = ", "a<b&"),
       ("let x = ", "a<"), ("let x = ", "\"\\(a)\" + "), ("@A(", "("),
     ])
   func repeated(_ beginning: String, _ piece: String) {
-    let member = piece.isEmpty ? String(repeating: beginning, count: 20_000) : beginning
-    let source = "class A {\n" + member + String(repeating: piece, count: 20_000) + "\n}"
-    var reader = DeclarationReader(source)
-    expectEqual(reader.readType()?.name.text, "A")
+    let source = { (count: Int) in
+      let member = piece.isEmpty ? String(repeating: beginning, count: count) : beginning
+      return "class A {\n" + member + String(repeating: piece, count: count) + "\n}"
+    }
+    let (once, twice) = (Self.steps(source(1_000)), Self.steps(source(2_000)))
+    // A look ahead ends early where the source does: hence not the double exactly. Squared it would be four times as many.
+    expect(once > 1_000 && twice <= 2 * once + once / 4)
+  }
+
+  /// How many tokens the reader looks at. On a thread whose stack would not suffice for a call in a call for each.
+  private static func steps(_ source: String) -> Int {
+    nonisolated(unsafe) var steps = 0
+    let isRead = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let meter = DeclarationReader.Meter()
+      var reader = DeclarationReader(LexedSource(source).tokens, at: 0, meter: meter)
+      if reader.readType()?.name.text == "A" { steps = meter.steps }
+      isRead.signal()
+    }
+    thread.stackSize = 128 << 10
+    thread.start()
+    isRead.wait()
+    return steps
   }
 
   @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")

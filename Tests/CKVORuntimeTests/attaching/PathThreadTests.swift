@@ -127,7 +127,7 @@ import Testing
     deinit { gate.deallocate() }
     /// For the calling thread.
     func setUp(at node: CObject) { weave_halt_at(node, gate) }
-    func awaitArrival() { fixture_await(&gate.pointee.begun, 1) }
+    func awaitArrival() { awaitTurn(&gate.pointee.begun, 1) }
     func letGo() { fixture_raise(&gate.pointee.let_go) }
   }
 

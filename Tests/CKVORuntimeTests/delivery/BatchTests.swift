@@ -6,40 +6,31 @@ import Testing
 
 /// M: batches of C's objects.
 @Suite(.recording) struct BatchTests {
-  /// A body as a closure.
-  private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
-    withoutActuallyEscaping(body) { body in
-      var body = body
-      withUnsafeMutablePointer(to: &body) {
-        kvo_coalesce(object, { $0!.assumingMemoryBound(to: (() -> Void).self).pointee() }, $0)
-      }
-    }
-  }
-
   @Test(
     "M1: each key is told once when the body ends, by setters of whatever kind",
     arguments: [false, true])
-  func once(_ byClosures: Bool) {
-    let forced = kvo_set_closures_forced(byClosures)
-    let object = make(account.self)
-    let log = Recorder()
-    log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
-    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
-    kvo_set_closures_forced(forced)
-    coalescing(object.object) {
-      account_setBalance(object, 1)
-      expectEqual(log.take(), ["a: prior balance old 0.0"])
-      set(object.object, "interestRate", .double(5))
-      account_setBalance(object, 2)
-      kvo_will_change(object.object, "balance")
-      kvo_did_change(object.object, "balance")
-      expectEqual(log.take(), [])
+  func once(_ byClosures: Bool) async {
+    await #expect(processExitsWith: .success) { [byClosures] in
+      kvo_set_closures_forced(byClosures)
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
+      log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+      coalescing(object.object) {
+        account_setBalance(object, 1)
+        expectEqual(log.take(), ["a: prior balance old 0.0"])
+        set(object.object, "interestRate", .double(5))
+        account_setBalance(object, 2)
+        kvo_will_change(object.object, "balance")
+        kvo_did_change(object.object, "balance")
+        expectEqual(log.take(), [])
+      }
+      expectEqual(log.take(), ["a: balance old 0.0 new 2.0", "a: interestRate old 0.0 new 5.0"])
+      account_setBalance(object, 3)
+      expectEqual(log.take(), ["a: prior balance old 2.0", "a: balance old 2.0 new 3.0"])
+      log.end()
+      object.release()
     }
-    expectEqual(log.take(), ["a: balance old 0.0 new 2.0", "a: interestRate old 0.0 new 5.0"])
-    account_setBalance(object, 3)
-    expectEqual(log.take(), ["a: prior balance old 2.0", "a: balance old 2.0 new 3.0"])
-    log.end()
-    object.release()
   }
 
   @Test(
@@ -147,5 +138,15 @@ import Testing
     expectEqual(log.take(), ["a: reading new 4.0"])
     expectEqual(deaths.count, 1)
     log.end()
+  }
+}
+
+/// A body as a closure.
+private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
+  withoutActuallyEscaping(body) { body in
+    var body = body
+    withUnsafeMutablePointer(to: &body) {
+      kvo_coalesce(object, { $0!.assumingMemoryBound(to: (() -> Void).self).pointee() }, $0)
+    }
   }
 }

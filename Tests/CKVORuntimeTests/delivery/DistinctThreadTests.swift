@@ -15,7 +15,7 @@ import Testing
     let shared = Shared(steps)
     onThreads((steps.map(\.thread).max() ?? 0) + 1) { thread in
       for (index, step) in shared.value.enumerated() where step.thread == thread {
-        fixture_await(turn.value, Int32(index))
+        awaitTurn(turn.value, Int32(index))
         step.body()
         fixture_raise(turn.value)
       }
@@ -154,7 +154,7 @@ import Testing
 
   @Test(
     "D3: what another thread was telling when a process forked has ended in the child",
-    .enabled(if: fixture_can_fork()))
+    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func fork() {
     let object = make(disturbed.self)
     let log = Recorder()

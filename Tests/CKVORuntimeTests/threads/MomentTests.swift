@@ -13,7 +13,7 @@ import Testing
 
   @Test(
     "C4 C5: what waited for a call is told of its end in a child when next something ends",
-    .enabled(if: fixture_can_fork()))
+    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func endInChild() {
     expect(moment_child_tells_what_waited())
   }
@@ -56,7 +56,9 @@ import Testing
 
   @Test(
     "I1: where the kernel has refused its barrier, it stays likewise",
-    .enabled(if: fixture_can_fork() && system_can_harden()))
+    .enabled(
+      if: fixture_can_fork() && system_can_harden(),
+      "the thread sanitizer follows no forks, or the kernel has no seccomp"))
   func endBesideCallWithoutBarrier() {
     let status = fixture_fork(
       { _ in system_deny_membarrier() && moment_end_waits_for_call() }, nil)
@@ -65,7 +67,7 @@ import Testing
 
   @Test(
     "I1: a child that is forked while a class is defined may define others",
-    .enabled(if: fixture_can_fork()))
+    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkInDefinition() {
     expect(moment_fork_in_definition())
   }

@@ -197,16 +197,16 @@ import Testing
         gauge_setFirst(object, 1)
         fixture_raise(turn)
       case 1:  // the one that begins later
-        fixture_await(turn, 1)
+        awaitTurn(turn, 1)
         gauge_setFirst(object, 2)
       default:
-        fixture_await(&gate.pointee.begun, 1)
+        awaitTurn(&gate.pointee.begun, 1)
         kvo_handle_release(probe.register(object.object, "first"))
         fixture_raise(turn)
-        fixture_await(&gate.pointee.begun, 2)
+        awaitTurn(&gate.pointee.begun, 2)
         ends.withLock { $0.append(probe.ended) }
         fixture_raise(&gate.pointee.let_go)
-        fixture_await(turn, 2)
+        awaitTurn(turn, 2)
         ends.withLock { $0.append(probe.ended) }
         fixture_raise(&gate.pointee.let_go)
       }
@@ -366,8 +366,8 @@ import Testing
     let probe = Probe()
     let handle = probe.register(object.object, "room", options)
     meeting_hold(object)
-    expect(object.pointee.met_in_setter)
-    expectEqual(object.pointee.met_in_getter, !options.isEmpty)
+    expectEqual(object.pointee.arrivals_in_setter, 2)
+    expectEqual(options.isEmpty, (object.pointee.arrivals_in_getter == 0))
     expectEqual(probe.calls, 2)
     kvo_handle_release(handle)
     object.release()

@@ -338,14 +338,14 @@ import Testing
       told.withLock { $0.append(to.value) }
       guard to.value == 1 else { return }
       inside.add()
-      waitFor(isSet)
+      waitUntil { isSet.value > 0 }
     }
     onThreads(2) { thread in
       guard thread == 1 else {
         from.value = 1
         return
       }
-      waitFor(inside)
+      waitUntil { inside.value > 0 }
       from.value = 2
       from.value = 3
       isSet.add()
@@ -498,12 +498,6 @@ import Testing
       withExtendedLifetime(token) {}
     }
   }
-}
-
-/// Until another thread has counted, or for twenty seconds.
-private func waitFor(_ count: Count) {
-  let end = ContinuousClock.now + .seconds(20)
-  while count.value == 0, ContinuousClock.now < end { sched_yield() }
 }
 
 extension BindingTests.Cell {

@@ -84,7 +84,7 @@ import Testing
   func spoiltTranscripts() throws {
     let lines = try transcript()
     var refused = 0
-    let seeds = max(Environment.steps(4_000) / 10, 8)
+    let seeds = max(Environment.steps(400) / 10, 8)
     for seed in 0..<seeds {
       var random = Random(seed: seed)
       var text: Any = lines

@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 /// Random changes of a graph, by all ways, in groups and not, some of them undone and redone in between: undoing all of
-/// them gives back the graph, and redoing all gives it again. 4,000 changes, unless the environment says otherwise
+/// them gives back the graph, and redoing all gives it again. 400 changes, unless the environment says otherwise
 /// (`KVO_STEPS`, `KVO_SEED`). `Scripts/prove --undo` runs a million in release.
 @Suite(.leakFree) struct UndoProofTests {
   @Test("N1 N2 N3 N4: undoing all gives back the graph, redoing all gives it again")
   func undoAndRedo() throws {
-    let steps = Int(Environment.steps(4_000))
+    let steps = Int(Environment.steps(400))
     let seed = Environment.number("KVO_SEED", default: 1)
     let graph = try RandomGraph(seed: seed)
     let before = graph.firm.state

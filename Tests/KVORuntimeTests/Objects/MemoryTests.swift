@@ -46,7 +46,7 @@ import Testing
 
   @Test(
     "C2: a registration by key path that memory is out for stops, saying of what",
-    .enabled(if: fixture_limit_memory(-1)))
+    .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func registration() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
     {
@@ -60,7 +60,7 @@ import Testing
 
   @Test(
     "C2: one by string throws, and leaves nothing behind; the next succeeds",
-    .enabled(if: fixture_limit_memory(-1)))
+    .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func registrationByString() throws {
     let worker = Worker()
     let log = Recorder()
@@ -87,7 +87,7 @@ import Testing
 
   @Test(
     "H1: elements are told as a setting where there is no memory for their indexes",
-    .enabled(if: fixture_limit_memory(-1)))
+    .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func indexes() async {
     await #expect(processExitsWith: .success) {
       let worker = Worker()

@@ -18,32 +18,6 @@ import Testing
 
   private let sensor = Sensor()
 
-  /// Waits until another task has come so far.
-  private func until(_ condition: () -> Bool) async throws {
-    for _ in 0..<20_000 {
-      if condition() { return }
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    throw Late()
-  }
-
-  private struct Late: Error {}
-
-  /// A task that the test waits for in any case no longer than that.
-  private struct Reader {
-    private let isOver = Locked(false)
-    let task: Task<Void, Never>
-
-    init(_ body: @escaping @Sendable () async -> Void) {
-      task = Task { [isOver] in
-        await body()
-        isOver.withLock { $0 = true }
-      }
-    }
-
-    var hasEnded: Bool { isOver.withLock { $0 } }
-  }
-
   // MARK: Values
 
   @Test(
@@ -168,41 +142,41 @@ import Testing
   }
 
   @Test("K3: a reader that waits is woken by the object's death")
-  func deathWhileWaiting() async throws {
+  func deathWhileWaiting() async {
     var object: Sensor? = Sensor()
-    let read = Locked<[Int]>([])
+    let read = Awaited<[Int]>([])
     let values = object!.values(of: \.reading)
-    let reader = Reader { for await value in values { read.withLock { $0.append(value) } } }
-    try await until { read.withLock { $0 } == [0] }
+    let reader = Task { for await value in values { read.withLock { $0.append(value) } } }
+    await read.wait(for: [0])
     object!.reading = 1
-    try await until { read.withLock { $0 } == [0, 1] }
+    await read.wait(for: [0, 1])
     object = nil
-    try await until { reader.hasEnded }
-    expectEqual(read.withLock { $0 }, [0, 1])
+    await reader.finished()
+    expectEqual(read.value, [0, 1])
   }
 
   @Test(
     "K3: cancelling the task that reads ends sequence and registration", arguments: [false, true])
-  func cancellation(_ isBefore: Bool) async throws {
+  func cancellation(_ isBefore: Bool) async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
-    let (begun, ended, leaving) = (Locked(false), Locked(false), Locked(false))
-    let reader = Reader {
-      while !begun.withLock({ $0 }) { await Task.yield() }
+    let (begun, ended, leaving) = (Awaited(false), Awaited(false), Awaited(false))
+    let reader = Task {
+      await begun.wait(for: true)
       var (value, change) = (values.makeAsyncIterator(), changes.makeAsyncIterator())
       while await value.next() != nil {}
       while await change.next() != nil {}
       ended.withLock { $0 = true }
-      while !leaving.withLock({ $0 }) { await Task.yield() }
+      await leaving.wait(for: true)
     }
-    if isBefore { reader.task.cancel() }
+    if isBefore { reader.cancel() }
     begun.withLock { $0 = true }
-    if !isBefore { try await until { sensor.isObserved(forKey: "reading") } }
-    reader.task.cancel()
-    try await until { ended.withLock { $0 } }
+    if !isBefore { await yieldUntil { sensor.isObserved(forKey: "reading") } }
+    reader.cancel()
+    await ended.wait(for: true)
     expect(!sensor.isObserved(forKey: "reading"))
     leaving.withLock { $0 = true }
-    try await until { reader.hasEnded }
+    await reader.finished()
   }
 
   @Test("K3: ending all registrations of an object ends its sequences")
@@ -259,15 +233,15 @@ import Testing
   }
 
   @Test("K3: an actor reads from within itself")
-  @MainActor func actors() async throws {
+  @MainActor func actors() async {
     var object: Sensor? = Sensor()
     let screen = Screen()
     let reader = Task { [names = object!.values(of: \.name)] in await screen.show(names) }
-    while screen.lines != ["none"] { await Task.yield() }
+    await yieldUntil { screen.lines == ["none"] }
     object!.name = "a"
-    while screen.lines.count < 2 { await Task.yield() }
+    await yieldUntil { screen.lines.count == 2 }
     object = nil
-    await reader.value
+    await reader.finished()
     expectEqual(screen.lines, ["none", "a"])
   }
 
@@ -275,18 +249,18 @@ import Testing
 
   @Test(
     "I1 K4: nothing is lost between threads that change and tasks that read, and every reader ends")
-  func threads() async throws {
+  func threads() async {
     let (setters, sets) = (3, 2000)
     var object: Sensor? = Sensor()
     let shared = Slot(object!)
     let count = Locked(0)
     let sequence = object!.changes(of: \.reading, options: .new)
     let readers = (0..<3).map { _ in
-      Reader {
+      Task {
         for await _ in sequence { count.withLock { $0 += 1 } }
       }
     }
-    try await until { shared.registrationCount == 3 }
+    await yieldUntil { shared.registrationCount == 3 }
     object = nil
     await withCheckedContinuation { done in
       onThreads(setters) { thread in
@@ -297,42 +271,42 @@ import Testing
       done.resume()
     }
     shared.drop()
-    try await until { readers.allSatisfy(\.hasEnded) }
+    for reader in readers { await reader.finished() }
     expectEqual(count.withLock { $0 }, setters * sets * 3)
   }
 
   @Test(
     "K4: several tasks that wait for one registration are told of a change each, and all of its end"
   )
-  func sharedReaders() async throws {
+  func sharedReaders() async {
     var object: Sensor? = Sensor()
     let iterator = Shared(object!.changes(of: \.reading, options: .new).makeAsyncIterator())
-    let (begun, read) = (Locked(0), Locked<[Int]>([]))
+    let (begun, read) = (Awaited(0), Awaited<[Int]>([]))
     let readers = (0..<3).map { _ in
-      Reader {
+      Task {
         var copy = iterator.value
         begun.withLock { $0 += 1 }
         while let change = await copy.next() { read.withLock { $0.append(change.newValue!) } }
       }
     }
-    try await until { begun.withLock { $0 } == 3 }
+    await begun.wait(for: 3)
     for value in 1...30 {
       object!.reading = value
-      if value % 3 == 0 { try await until { read.withLock { $0.count } == value } }
+      if value % 3 == 0 { await read.wait { $0.count == value } }
     }
     object = nil
-    try await until { readers.allSatisfy(\.hasEnded) }
-    expectEqual(read.withLock { $0.sorted() }, Array(1...30))
+    for reader in readers { await reader.finished() }
+    expectEqual(read.value.sorted(), Array(1...30))
   }
 
   @Test("I1 K4: a value that is set while nobody waits, or somebody begins to, is read at last")
-  func lastValue() async throws {
+  func lastValue() async {
     for round in 0..<200 {
       let object = Sensor()
       let shared = Shared(object)
       // Made here: it reads what there is, which another thread is about to set.
       let iterator = Shared(object.values(of: \.reading).makeAsyncIterator())
-      let reader = Reader {
+      let reader = Task {
         var values = iterator.value
         while let value = await values.next(), value != 2 {}
       }
@@ -341,7 +315,7 @@ import Testing
         shared.value.reading = 1
         shared.value.reading = 2
       }
-      try await until { reader.hasEnded }
+      await reader.finished()
     }
   }
 

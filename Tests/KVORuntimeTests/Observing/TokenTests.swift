@@ -152,8 +152,8 @@ import Testing
     let account = Account()
     let log = Recorder()
     var tokens = (0..<100).map { log.observe(account, \.balance, as: "\($0)") }
-    var generator = SystemRandomNumberGenerator()
-    tokens.shuffle(using: &generator)
+    var random = Random(seed: 5)
+    for index in tokens.indices { tokens.swapAt(index, random.next(tokens.count)) }
     for (ended, token) in tokens.enumerated() {
       account.balance = 1
       expectEqual(log.take().count, 100 - ended)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Random programs on graphs of objects: what the Swift interface tells and what the model tells
-/// must be the same, word for word, in 40,000 operations unless the environment says otherwise
+/// must be the same, word for word, in 4,000 operations unless the environment says otherwise
 /// (`GraphProof`).
 ///
 /// `Scripts/prove --swift` runs it in release.
@@ -19,7 +19,7 @@ import Testing
     """,
     arguments: 0..<GraphProof.shares)
   func sameAsTheModel(_ share: Int) {
-    let result = GraphProof.run(share: share, steps: 40_000, length: Self.length, .swift) {
+    let result = GraphProof.run(share: share, steps: 4_000, length: Self.length, .swift) {
       SwiftGraph()
     }
     expect(result.difference == nil, "\(result.difference ?? "")")
