@@ -120,30 +120,38 @@ let package = Package(
     // What suites of several modules have: apart from TestSupport, which is linked where no test framework is.
     .target(
       name: "TestScopes", dependencies: ["TestSupport"], path: "Tests/Support/TestScopes"),
+    .target(name: "Expectations", path: "Tests/Support/Expectations"),
     .target(
       name: "ModelFixtures", dependencies: ["KVORuntime", "TestSupport"],
       path: "Tests/Support/ModelFixtures"),
     .testTarget(
       name: "CKVORuntimeTests",
-      dependencies: ["CKVORuntime", "CFixtures", "SignatureFixtures", "TestSupport"]),
+      dependencies: [
+        "Expectations", "CKVORuntime", "CFixtures", "SignatureFixtures", "TestSupport",
+      ]),
     .testTarget(
       name: "KVORuntimeTests",
       dependencies: [
         "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures", "TestScopes", "TestSupport",
+        "Expectations",
       ]),
     .testTarget(
       name: "KVOFoundationTests",
-      dependencies: ["KVOFoundation", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"]),
+      dependencies: [
+        "Expectations", "KVOFoundation", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport",
+      ]),
     .testTarget(
       name: "KVOTestingTests",
-      dependencies: ["KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport"]),
+      dependencies: [
+        "Expectations", "KVOTesting", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport",
+      ]),
     .testTarget(
-      name: "KVOMoveTests", dependencies: ["KVOMove", "SwiftSource"]),
+      name: "KVOMoveTests", dependencies: ["Expectations", "KVOMove", "SwiftSource"]),
     .testTarget(
-      name: "SwiftSourceTests", dependencies: ["SwiftSource"]),
+      name: "SwiftSourceTests", dependencies: ["Expectations", "SwiftSource"]),
     // None of the tests depends on the macro itself, or all would be built as it is, for the compiler's own machine.
     .testTarget(
-      name: "KVOExpansionTests", dependencies: ["KVOExpansion", "SwiftSource"]),
+      name: "KVOExpansionTests", dependencies: ["Expectations", "KVOExpansion", "SwiftSource"]),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
       name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],
@@ -151,7 +159,9 @@ let package = Package(
     // Every public name, as the users' code spells it.
     .testTarget(
       name: "ContractTests",
-      dependencies: ["KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime", "CFixtures"],
+      dependencies: [
+        "Expectations", "KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime", "CFixtures",
+      ],
       exclude: ["Names.txt"]),
     // Code from Apple's platforms, moved here. The originals can't be compiled but there.
     .testTarget(

@@ -262,7 +262,7 @@ class Build:
             return extracted.read().split()
 
     def link_program(self, objects, folder, *options):
-        listed = folder / "objects"
+        listed = folder / "Objects.LinkFileList"
         listed.write_text("".join(f"{path}\n" for path in objects))
         program = folder / self.program.name
         own = [f"-Wl,-rpath,{swift_libraries()}", f"-L{swift_libraries()}", f"-L{self.folder}"]

@@ -212,6 +212,8 @@ def pattern_for(tests):
 def unrecorded():
     """Where the records of which test notices a mutant are not those of the mutants."""
     mutants, records = set(map(label, all_paths())), set(read_records(MUTANTS / "noticed.txt"))
+    for name in sorted(mutants - records):
+        yield f"{name}: no record of the test that notices it: Scripts/check --mutants --write {name}"
     for name in sorted(records - mutants):
         yield f"{MUTANTS}/noticed.txt has a mutant that there is not: {name}"
 

@@ -2,6 +2,14 @@ internal import KVORuntime
 
 // What a test waits for (S1): an observer's thread, a timer and a cancellation race to give it, and the first one does.
 
+/// How long a timeout lasts. The tests of this library have a clock that they move by hand, so that no load decides which
+/// of a change and a timeout comes first.
+package enum TimeoutClock {
+  @TaskLocal package static var sleep: @Sendable (Duration) async throws -> Void = {
+    try await Task.sleep(for: $0)
+  }
+}
+
 /// Something that comes once. Nobody polls: who waits is woken by who gives it.
 ///
 /// | state | protection |
@@ -37,8 +45,10 @@ final class Outcome<Value: Sendable>: Sendable {
     atMost timeout: Duration, isolation: isolated (any Actor)?,
     orThrow error: @escaping @Sendable (String?) -> any Error
   ) async throws -> Value {
+    // A detached task has no task-local values.
+    let sleep = TimeoutClock.sleep
     let timer = Task.detached { [weak self] in
-      do { try await Task.sleep(for: timeout) } catch { return }
+      do { try await sleep(timeout) } catch { return }
       guard let self else { return }
       give(.failure(error(lastSeen)))
     }

@@ -54,6 +54,7 @@ extension DeclarationReader {
   func text(_ range: Range<Int>) -> String {
     let range = range.clamped(to: tokens.indices)
     guard let first = range.first else { return "" }
+    count(range.count)
     var (text, end) = (self[first].text, self[first].endOffset)
     // What is interpolated in a string is in its text.
     for token in tokens[range].dropFirst() where token.offset >= end {

@@ -4,7 +4,14 @@
 public struct DeclarationReader {
   let tokens: [Token]
   private let start: Int
+  private let meter: Meter?
   var index = 0
+
+  /// Counts the tokens that are looked at, of a reader and its copies: tests measure by it how the work grows.
+  package final class Meter {
+    package var steps = 0
+    package init() {}
+  }
 
   /// - Parameter source: one declaration, with what stands before it.
   public init(_ source: String) { self.init(LexedSource(source).tokens, at: 0) }
@@ -12,7 +19,11 @@ public struct DeclarationReader {
   /// Reads one of a source's declarations.
   /// - Parameter tokens: all of the source, up to its end. What is interpolated in a string may stand behind it as well.
   /// - Parameter start: The declaration's first token.
-  public init(_ tokens: [Token], at start: Int) { (self.tokens, self.start) = (tokens, start) }
+  public init(_ tokens: [Token], at start: Int) { self.init(tokens, at: start, meter: nil) }
+
+  package init(_ tokens: [Token], at start: Int, meter: Meter?) {
+    (self.tokens, self.start, self.meter) = (tokens, start, meter)
+  }
 
   /// The declaration, if it is of a type.
   public mutating func readType() -> TypeDeclaration? {
@@ -77,7 +88,12 @@ public struct DeclarationReader {
   }
 
   /// The token at an index; beyond the end the last one, which is the end.
-  subscript(index: Int) -> Token { tokens[min(index, tokens.count - 1)] }
+  subscript(index: Int) -> Token {
+    count(1)
+    return tokens[min(index, tokens.count - 1)]
+  }
+
+  func count(_ steps: Int) { meter?.steps += steps }
 
   var isAtEnd: Bool { self[index].kind == .endOfFile }
 

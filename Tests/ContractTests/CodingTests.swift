@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import Testing
 
@@ -7,71 +8,71 @@ import Testing
     let person = Person(name: "Ada", age: 36)
     try person.setValue("Al", forKey: "nickname")
     try person.setValuesForKeys(["age": 37, "note": "some"])
-    #expect(try person.value(forKey: "nickname") as? String == "Al")
+    expect(try person.value(forKey: "nickname") as? String == "Al")
     let values: [String: Any?] = try person.dictionaryWithValues(forKeys: ["age", "shout"])
-    #expect(values["age"] as? Int == 37 && values["shout"] as? String == "ADA")
+    expect(values["age"] as? Int == 37 && values["shout"] as? String == "ADA")
   }
 
   @Test func macro() throws {
     let labelled = Labelled()
     try labelled.setValue(labelled, forKey: "owner")
     try labelled.setValue(2, forKey: "index")
-    #expect(labelled.owner === labelled && labelled.model.index == 2)
-    #expect(try labelled.value(forKeyPath: "owner.text") as? String == "")
+    expect(labelled.owner === labelled && labelled.model.index == 2)
+    expect(try labelled.value(forKeyPath: "owner.text") as? String == "")
   }
 
   @Test func hooks() throws {
     let person = Particular(name: "Ada")
-    #expect(try person.value(forKey: "magic") as? Int == 42)
+    expect(try person.value(forKey: "magic") as? Int == 42)
     #expect(throws: KeyValueError.undefinedKey(key: "other", className: "Particular")) {
       try person.value(forKey: "other")
     }
     try person.setValue(1, forKey: "unknown")
     try person.setValue(nil, forKey: "age")
-    #expect(person.asked == ["unknown", "nil age"])
+    expectEqual(person.asked, ["unknown", "nil age"])
     #expect(throws: KeyValueError.nilValue(key: "name", className: "Particular")) {
       try person.setValue(nil, forKey: "name")
     }
-    #expect(!Particular.accessInstanceVariablesDirectly && Person.accessInstanceVariablesDirectly)
-    #expect(!Particular.automaticallyNotifiesObservers(forKey: "age"))
-    #expect(Person.automaticallyNotifiesObservers(forKey: "age"))
+    expect(!Particular.accessInstanceVariablesDirectly && Person.accessInstanceVariablesDirectly)
+    expect(!Particular.automaticallyNotifiesObservers(forKey: "age"))
+    expect(Person.automaticallyNotifiesObservers(forKey: "age"))
   }
 
   @Test func keyPaths() throws {
     let person = Person(name: "Ada")
     person.friends = [Person(name: "Al", age: 1), Person(name: "Bo", age: 2)]
-    #expect(try person.value(forKeyPath: "friends.@sum.age") as? Int == 3)
+    expect(try person.value(forKeyPath: "friends.@sum.age") as? Int == 3)
     try person.setValue("Eve", forKeyPath: "name")
-    #expect(person.name == "Eve")
-    #expect(try person.friends.value(forKey: "name") as? [String] == ["Al", "Bo"])
-    #expect(try [4, 84, 2].value(forKeyPath: "@max.self") as? Int == 84)
+    expectEqual(person.name, "Eve")
+    expect(try person.friends.value(forKey: "name") as? [String] == ["Al", "Bo"])
+    expect(try [4, 84, 2].value(forKeyPath: "@max.self") as? Int == 84)
     let titles: Set<String> = ["Dr"]
-    #expect(try titles.value(forKeyPath: "@count") as? Int == 1)
-    #expect(try Set(person.friends).value(forKey: "age") as? Set<Int> == [1, 2])
+    expect(try titles.value(forKeyPath: "@count") as? Int == 1)
+    expect(try Set(person.friends).value(forKey: "age") as? Set<Int> == [1, 2])
     let dictionary: [String: Any] = ["friend": person]
-    #expect(try dictionary.value(forKey: "friend") as? Person === person)
-    #expect(try dictionary.value(forKeyPath: "friend.name") as? String == "Eve")
+    expect(try dictionary.value(forKey: "friend") as? Person === person)
+    expect(try dictionary.value(forKeyPath: "friend.name") as? String == "Eve")
   }
 
   @Test func proxies() throws {
     let person = Person(name: "Ada")
     person.shelf = ["A", "B"]
     person.drawer = ["C"]
-    let books = try #require(try person.value(forKey: "books") as? ArrayProxy)
-    #expect(try books.value(forKeyPath: "@count") as? Int == 2)
+    let books = try require(try person.value(forKey: "books") as? ArrayProxy)
+    expect(try books.value(forKeyPath: "@count") as? Int == 2)
     #expect(throws: (any Error).self) { try books.value(forKey: "pages") }
-    let keys = try #require(try person.value(forKey: "keys") as? SetProxy)
-    #expect(try keys.value(forKeyPath: "@count") as? Int == 1)
+    let keys = try require(try person.value(forKey: "keys") as? SetProxy)
+    expect(try keys.value(forKeyPath: "@count") as? Int == 1)
     #expect(throws: (any Error).self) { try keys.value(forKey: "pages") }
     let array = try person.mutableArrayValue(forKey: "friends")
     try array.append(Person(name: "Al"))
-    #expect(try array.value(forKey: "name") as? [String] == ["Al"])
-    #expect(try array.value(forKeyPath: "@count") as? Int == 1)
+    expect(try array.value(forKey: "name") as? [String] == ["Al"])
+    expect(try array.value(forKeyPath: "@count") as? Int == 1)
     let set = try person.mutableSetValue(forKey: "keys")
-    #expect(try set.value(forKeyPath: "@count") as? Int == 1)
+    expect(try set.value(forKeyPath: "@count") as? Int == 1)
     #expect(throws: (any Error).self) { try set.value(forKey: "pages") }
     let ordered = try person.mutableOrderedSetValue(forKey: "ranks")
-    #expect(try ordered.value(forKeyPath: "@count") as? Int == 2)
+    expect(try ordered.value(forKeyPath: "@count") as? Int == 2)
     #expect(throws: (any Error).self) { try ordered.value(forKey: "pages") }
   }
 
@@ -79,7 +80,7 @@ import Testing
     let person = Pupil(name: "Ada")
     var value: Any? = " Ada "
     try person.validateValue(&value, forKey: "name")
-    #expect(value as? String == "Ada")
+    expect(value as? String == "Ada")
     person.mate = Pupil()
     value = ""
     #expect(throws: KeyValueError.self) {
@@ -95,9 +96,9 @@ import Testing
       try person.observe(keyPath: "initial", options: .new) { told.append("\($1.newValue!)") },
     ]
     person.name = "bo"
-    #expect(told.sorted() == ["b", "hello bo"])
+    expectEqual(told.sorted(), ["b", "hello bo"])
     withExtendedLifetime(tokens) {}
-    #expect(Pupil.keyPathsForValuesAffectingValue(forKey: "initial") == ["name"])
+    expectEqual(Pupil.keyPathsForValuesAffectingValue(forKey: "initial"), ["name"])
   }
 
   @Test func declaredLater() throws {
@@ -105,7 +106,7 @@ import Testing
       keys.computed("whisper", \.whisper)
     }
     Whisper.declareKeys(declare)
-    #expect(try Whisper(name: "ADA").value(forKey: "whisper") as? String == "ada")
+    expect(try Whisper(name: "ADA").value(forKey: "whisper") as? String == "ada")
   }
 
   @Test func customization() {
@@ -113,19 +114,19 @@ import Testing
     var told = 0
     let token = square.observe(\.area) { _, _ in told += 1 }
     square.side = 2
-    #expect(told == 1)
+    expectEqual(told, 1)
     square.silent = 1
     let silent = square.observe(\.silent) { _, _ in told += 1 }
     square.silent = 2
-    #expect(told == 1)
+    expectEqual(told, 1)
     withExtendedLifetime((token, silent)) {}
     let customizing: any KeyValueObservingCustomization.Type = Square.self
     let affecting: Set<AnyKeyPath> = customizing.keyPathsAffectingValue(for: \Square.area)
     let notifies: Bool = customizing.automaticallyNotifiesObservers(for: \Square.silent)
-    #expect(affecting == [\Square.side] && !notifies)
+    expect(affecting == [\Square.side] && !notifies)
     #if !canImport(ObjectiveC)
       let customized: any NSKeyValueObservingCustomization = square
-      #expect(customized === square)
+      expect(customized === square)
     #endif
   }
 }

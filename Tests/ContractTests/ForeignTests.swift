@@ -1,42 +1,43 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import Testing
 
 /// Objects of the C runtime.
 @Suite struct ForeignTests {
   @Test func objects() throws {
-    let made = try #require(kvo_object_create(account_class()))
+    let made = try require(kvo_object_create(account_class()))
     defer { kvo_object_release(made) }
     let object = ForeignObject(OpaquePointer(made))
-    #expect(object.className == "CAccount")
+    expectEqual(object.className, "CAccount")
     var told: [Double?] = []
     let token: KeyValueObservation = try object.observe(
       "balance", as: Double.self, options: .new
     ) { told.append($1.newValue) }
     try object.setValue(2, forKey: "balance")
-    #expect(try object.value(forKey: "balance") as? Double == 2)
-    #expect(told == [2] && object.observationInfo.registrations.count == 1)
+    expect(try object.value(forKey: "balance") as? Double == 2)
+    expect(told == [2] && object.observationInfo.registrations.count == 1)
     token.invalidate()
     let observing: any KeyValueObserving = object
-    #expect(observing is ForeignObject)
+    expect(observing is ForeignObject)
   }
 
   @Test func keyPaths() throws {
-    let made = try #require(kvo_object_create(account_class()))
+    let made = try require(kvo_object_create(account_class()))
     defer { kvo_object_release(made) }
-    let branch = try #require(kvo_object_create(tracked_class()))
+    let branch = try require(kvo_object_create(tracked_class()))
     defer { kvo_object_release(branch) }
     let object = ForeignObject(OpaquePointer(made))
     try object.setValue(ForeignObject(OpaquePointer(branch)), forKey: "branch")
     try object.setValue(7, forKeyPath: "branch.mark")
-    #expect(try object.value(forKeyPath: "branch.mark") as? Int == 7)
+    expect(try object.value(forKeyPath: "branch.mark") as? Int == 7)
     try object.setValue(nil, forKey: "branch")
-    #expect(try object.value(forKeyPath: "branch.mark") == nil)
+    expect(try object.value(forKeyPath: "branch.mark") == nil)
   }
 
   @Test func bindings() throws {
-    let made = try #require(kvo_object_create(account_class()))
+    let made = try require(kvo_object_create(account_class()))
     defer { kvo_object_release(made) }
     let object = ForeignObject(OpaquePointer(made))
     let person = Person(name: "Ada")
@@ -46,8 +47,8 @@ import Testing
       try object.bind("interestRate", to: person, \.age) { Double($0) / 2 },
     ]
     person.age = 3
-    #expect(try object.value(forKey: "balance") as? Double == 3)
-    #expect(try object.value(forKey: "interestRate") as? Double == 1.5)
+    expect(try object.value(forKey: "balance") as? Double == 3)
+    expect(try object.value(forKey: "interestRate") as? Double == 1.5)
     tokens = []
     tokens = [
       try person.bindTwoWay(\.age, to: object, "balance"),
@@ -55,22 +56,22 @@ import Testing
       try person.bind(\.nickname, to: object, "owner"), object.onDeinit {},
     ]
     try object.setValue(5, forKey: "balance")
-    #expect(person.age == 5 && person.name == "5" && person.nickname == "Ada")
+    expect(person.age == 5 && person.name == "5" && person.nickname == "Ada")
     object[title] = "kept"
-    #expect(object.coalescingNotifications { 2 } == 2)
-    #expect(object[title] == "kept")
+    expectEqual(object.coalescingNotifications { 2 }, 2)
+    expectEqual(object[title], "kept")
     withExtendedLifetime(tokens) {}
   }
 
   @Test func sequences() async throws {
-    let made = try #require(kvo_object_create(account_class()))
+    let made = try require(kvo_object_create(account_class()))
     defer { kvo_object_release(made) }
     let object = ForeignObject(OpaquePointer(made))
     var values = try object.values(of: "balance", as: Double.self).makeAsyncIterator()
     var changes = try object.changes(of: "balance", as: Double.self, options: .new)
       .makeAsyncIterator()
     try object.setValue(2, forKey: "balance")
-    #expect(await values.next() == 2)
-    #expect(await changes.next()?.newValue == 2)
+    expectEqual(await values.next(), 2)
+    expectEqual(await changes.next()?.newValue, 2)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -20,7 +21,7 @@ import Testing
   @Test func indexes() throws {
     let member = Member()
     let indexes = IndexSet(RangeSet(0..<1))
-    #expect(RangeSet(indexes) == RangeSet(0..<1))
+    expectEqual(RangeSet(indexes), RangeSet(0..<1))
     var told: IndexSet?
     let token = try member.observe(keyPath: "tags") { _, change in told = change.indexSet }
     member.willChange(.insertion, valuesAt: indexes, forKey: "tags")
@@ -28,13 +29,13 @@ import Testing
     member.willChange(.insertion, valuesAt: indexes, for: \.tags)
     member.didChange(.insertion, valuesAt: indexes, for: \.tags)
     member.withChange(.insertion, at: indexes, forKey: "tags") {}
-    #expect(told == indexes)
-    #expect([KeyValueChangeKey.indexesKey: RangeSet(0..<1) as Any].indexSet == indexes)
+    expectEqual(told, indexes)
+    expectEqual([KeyValueChangeKey.indexesKey: RangeSet(0..<1) as Any].indexSet, indexes)
     let proxy = try member.mutableArrayValue(forKey: "tags")
     try proxy.insert(["a"], at: indexes)
     try proxy.replace(at: indexes, with: ["b"])
     try proxy.replaceObjects(at: indexes, with: ["c"])
-    #expect(proxy.objects(at: indexes).count == 1)
+    expectEqual(proxy.objects(at: indexes).count, 1)
     try proxy.removeObjects(at: indexes)
     withExtendedLifetime(token) {}
   }
@@ -45,7 +46,7 @@ import Testing
     let handle = member.mutableArray(\.tags)
     handle.insert(["a", "b"], at: both)
     handle.replaceObjects(at: first, with: ["c"])
-    #expect(handle.objects(at: both) == ["c", "b"])
+    expectEqual(handle.objects(at: both), ["c", "b"])
     handle.removeObjects(at: first)
     let proxy = try member.mutableArrayValue(forKey: "tags")
     try proxy.remove(at: first)
@@ -53,12 +54,12 @@ import Testing
     try set.insert(["a", "b"], at: both)
     try set.moveObjects(at: first, to: 1)
     try set.replaceObjects(at: first, with: ["c"])
-    #expect(set.objects(at: first).count == 1)
+    expectEqual(set.objects(at: first).count, 1)
     try set.removeObjects(at: first)
     try set.remove(at: first)
-    #expect(member.tags.isEmpty)
-    let lazy = try #require(try Primes().value(forKey: "primes") as? ArrayProxy)
-    #expect(lazy.objects(at: both) as? [Int] == [2, 3])
+    expect(member.tags.isEmpty)
+    let lazy = try require(try Primes().value(forKey: "primes") as? ArrayProxy)
+    expect(lazy.objects(at: both) as? [Int] == [2, 3])
   }
 
   private final class Primes: KVOObject {
@@ -80,15 +81,15 @@ import Testing
     try member.setValuesForKeys(["age": nil] as [String: Any?])
     try member.setFoundationValue(NSNumber(value: 1.5), forKey: "age")
     try member.setFoundationValue("b", forKeyPath: "name")
-    #expect(member.age == 1 && member.name == "b")
+    expect(member.age == 1 && member.name == "b")
     member.age = nil
-    #expect(try member.dictionaryWithFoundationValues(forKeys: ["age"])["age"] is NSNull)
+    expect(try member.dictionaryWithFoundationValues(forKeys: ["age"])["age"] is NSNull)
     let delegate: any NSObjectProtocol = member
-    #expect(
+    expect(
       delegate.isEqual(member) && !member.isEqual(nil) && delegate.hash == member.hash
         && !member.isProxy())
-    #expect(member.`self`() === member && !member.debugDescription.isEmpty)
-    #expect(!member.description.isEmpty)
+    expect(member.`self`() === member && !member.debugDescription.isEmpty)
+    expect(!member.description.isEmpty)
   }
 
   @Test func sorting() throws {
@@ -99,16 +100,16 @@ import Testing
     let all: [KeyValueSort<Member>] = [
       byAge.reversed, KeyValueSort(\.name), KeyValueSort(\.age), KeyValueSort("name"),
     ]
-    #expect(byAge.key == "age" && byAge.nils != KeyValueNils.least)
-    #expect(try members.sorted(using: all).count == 2 && members.sorted(using: byAge).count == 2)
+    expect(byAge.key == "age" && byAge.nils != KeyValueNils.least)
+    expect(try members.sorted(using: all).count == 2 && members.sorted(using: byAge).count == 2)
     var sorted = members
     try sorted.sort(using: all)
     let orders: [KeyValueOrder] = [
       .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard,
       KeyValueOrder { _, _ in .orderedSame },
     ]
-    #expect(orders.count == 5)
-    #expect(try members.filter("name", as: String.self) { $0.isEmpty }.count == 2)
+    expectEqual(orders.count, 5)
+    expectEqual(try members.filter("name", as: String.self) { $0.isEmpty }.count, 2)
   }
 
   @Test func operations() {
@@ -120,8 +121,8 @@ import Testing
     block.name = "n"
     block.queuePriority = .low
     block.qualityOfService = .utility
-    #expect(block.dependencies.isEmpty && block.executionBlocks.count == 1 && block.isReady)
-    #expect(!block.isAsynchronous && !block.isCancelled && !block.isExecuting && !block.isFinished)
+    expect(block.dependencies.isEmpty && block.executionBlocks.count == 1 && block.isReady)
+    expect(!block.isAsynchronous && !block.isCancelled && !block.isExecuting && !block.isFinished)
     let queue = KVOOperationQueue()
     let operation: KVOOperation = block
     OperationQueue().addOperation(operation)
@@ -130,7 +131,7 @@ import Testing
     operation.cancel()
     operation.start()
     operation.main()
-    #expect(operation.operation.isFinished)
+    expect(operation.operation.isFinished)
     queue.addOperation {}
     queue.addOperation(Work())
     queue.addOperations([], waitUntilFinished: false)
@@ -141,8 +142,8 @@ import Testing
     queue.qualityOfService = .default
     queue.waitUntilAllOperationsAreFinished()
     queue.cancelAllOperations()
-    #expect(queue.operationCount == 0 && queue.operations.isEmpty)
-    #expect(KVOOperationQueue(OperationQueue()).queue.operationCount == 0)
+    expect(queue.operationCount == 0 && queue.operations.isEmpty)
+    expectEqual(KVOOperationQueue(OperationQueue()).queue.operationCount, 0)
   }
 
   @Test func progress() {
@@ -152,7 +153,7 @@ import Testing
     part.addChild(Progress.discreteProgress(totalUnitCount: 1), withPendingUnitCount: 0)
     part.totalUnitCount = 2
     part.completedUnitCount = 1
-    #expect(whole.fractionCompleted == 0.25 && !whole.isIndeterminate && !whole.isFinished)
+    expect(whole.fractionCompleted == 0.25 && !whole.isIndeterminate && !whole.isFinished)
     whole.isCancellable = true
     whole.isPausable = true
     whole.kind = .file
@@ -162,32 +163,32 @@ import Testing
     whole.pause()
     whole.resume()
     whole.cancel()
-    #expect(whole.isCancelled && !whole.isPaused && whole.foundationProgress.isCancelled)
+    expect(whole.isCancelled && !whole.isPaused && whole.foundationProgress.isCancelled)
   }
 
   @Test func defaults() throws {
-    #expect(KVOUserDefaults.standard.object(forKey: "no such default") == nil)
+    expect(KVOUserDefaults.standard.object(forKey: "no such default") == nil)
     let suite = "kvo-contract-\(ProcessInfo.processInfo.processIdentifier)"
-    let defaults = try #require(Settings(suiteName: suite))
+    let defaults = try require(Settings(suiteName: suite))
     defaults.set(1, forKey: "a")
     defaults.set(1.5, forKey: "b")
     defaults.set(Float(1), forKey: "c")
     defaults.set(true, forKey: "d")
     defaults.set(URL(fileURLWithPath: "/"), forKey: "e")
     defaults.set(["x"] as Any?, forKey: "f")
-    #expect(defaults.integer(forKey: "a") == 1 && defaults.double(forKey: "b") == 1.5)
-    #expect(defaults.float(forKey: "c") == 1 && defaults.bool(forKey: "d"))
-    #expect(defaults.url(forKey: "e") != nil && defaults.stringArray(forKey: "f") == ["x"])
-    #expect(defaults.array(forKey: "f")?.count == 1 && defaults.string(forKey: "f") == nil)
-    #expect(defaults.data(forKey: "f") == nil && defaults.dictionary(forKey: "f") == nil)
+    expect(defaults.integer(forKey: "a") == 1 && defaults.double(forKey: "b") == 1.5)
+    expect(defaults.float(forKey: "c") == 1 && defaults.bool(forKey: "d"))
+    expect(defaults.url(forKey: "e") != nil && defaults.stringArray(forKey: "f") == ["x"])
+    expect(defaults.array(forKey: "f")?.count == 1 && defaults.string(forKey: "f") == nil)
+    expect(defaults.data(forKey: "f") == nil && defaults.dictionary(forKey: "f") == nil)
     defaults.register(defaults: ["\(suite)-g": 1])
     defaults.removeObject(forKey: "a")
     try defaults.setValue(1, forUndefinedKey: "u")
-    #expect(try defaults.value(forUndefinedKey: "u") as? Int == 1)
+    expect(try defaults.value(forUndefinedKey: "u") as? Int == 1)
     defaults.synchronize()
-    #expect(defaults.dictionaryRepresentation()["b"] != nil)
+    expect(defaults.dictionaryRepresentation()["b"] != nil)
     defaults.setPersistentDomain(["h": 1], forName: suite)
     defaults.removePersistentDomain(forName: suite)
-    #expect(KVOUserDefaults().object(forKey: "a") == nil)
+    expect(KVOUserDefaults().object(forKey: "a") == nil)
   }
 }

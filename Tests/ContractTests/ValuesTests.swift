@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import Testing
 
@@ -5,39 +6,39 @@ import Testing
 @Suite struct ValuesTests {
   @Test func options() {
     let all: KeyValueObservingOptions = [.new, .old, .initial, .prior, .distinct]
-    #expect(all.rawValue == 31 && KeyValueObservingOptions(rawValue: 4) == .initial)
+    expect(all.rawValue == 31 && KeyValueObservingOptions(rawValue: 4) == .initial)
   }
 
   @Test func kinds() {
     let kinds: [KeyValueChange] = [.setting, .insertion, .removal, .replacement]
     let mutations: [KeyValueSetMutation] = [.union, .minus, .intersect, .set]
-    #expect(kinds.map(\.rawValue) == [1, 2, 3, 4] && mutations.map(\.rawValue) == [1, 2, 3, 4])
+    expect(kinds.map(\.rawValue) == [1, 2, 3, 4] && mutations.map(\.rawValue) == [1, 2, 3, 4])
   }
 
   @Test func keys() {
     let keys: [KeyValueChangeKey] = [
       .kindKey, .newKey, .oldKey, .indexesKey, .notificationIsPriorKey,
     ]
-    #expect(Set(keys).count == 5 && KeyValueChangeKey(rawValue: "new") == .newKey)
-    #expect(keys.map(\.rawValue) == ["kind", "new", "old", "indexes", "notificationIsPrior"])
+    expect(Set(keys).count == 5 && KeyValueChangeKey(rawValue: "new") == .newKey)
+    expectEqual(keys.map(\.rawValue), ["kind", "new", "old", "indexes", "notificationIsPrior"])
   }
 
   @Test func changes() {
     let bare = KeyValueObservedChange<Int>()
-    #expect(bare.kind == .setting && bare.newValue == nil && bare.oldValue == nil)
-    #expect(bare.indexes == nil && !bare.isPrior)
+    expect(bare.kind == .setting && bare.newValue == nil && bare.oldValue == nil)
+    expect(bare.indexes == nil && !bare.isPrior)
     let kind: KeyValueObservedChange<[Int]>.Kind = .removal
     let full: any Sendable = KeyValueObservedChange(
       kind: kind, newValue: [1], oldValue: [2], indexes: RangeSet(3..<4), isPrior: true)
     let change = full as? KeyValueObservedChange<[Int]>
-    #expect(change?.indexes == RangeSet(3..<4) && change?.oldValue == [2])
+    expect(change?.indexes == RangeSet(3..<4) && change?.oldValue == [2])
   }
 
   @Test func contexts() {
     let context = KVOContext()
     let pointer: UnsafeMutableRawPointer = context.pointer
     let missing: UnsafeMutableRawPointer? = nil
-    #expect(pointer == context && !(missing == context))
+    expect(pointer == context && !(missing == context))
     switch Optional(pointer) {
     case KVOContext(): Issue.record("another context")
     case context: break
@@ -57,20 +58,20 @@ import Testing
       .indexOutOfBounds(key: "k", className: "C", index: 2, count: 1),
       .validationFailed(key: "k", className: "C", reason: "r"),
     ]
-    for error in errors { #expect(error.description.contains("k")) }
-    #expect(Set(errors.map { $0.description }).count == errors.count)
+    for error in errors { expect(error.description.contains("k")) }
+    expectEqual(Set(errors.map { $0.description }).count, errors.count)
     let sendable: any Error & Sendable = errors[0]
-    #expect(sendable as? KeyValueError == errors[0])
+    expect(sendable as? KeyValueError == errors[0])
   }
 
   #if !canImport(ObjectiveC)
     @Test func foundationNames() {
-      #expect(NSKeyValueObservation.self == KeyValueObservation.self)
-      #expect(NSKeyValueObservingOptions.self == KeyValueObservingOptions.self)
-      #expect(NSKeyValueObservedChange<Int>.self == KeyValueObservedChange<Int>.self)
-      #expect(NSKeyValueChange.self == KeyValueChange.self)
-      #expect(NSKeyValueChangeKey.self == KeyValueChangeKey.self)
-      #expect(NSKeyValueSetMutationKind.self == KeyValueSetMutation.self)
+      expect(NSKeyValueObservation.self == KeyValueObservation.self)
+      expect(NSKeyValueObservingOptions.self == KeyValueObservingOptions.self)
+      expect(NSKeyValueObservedChange<Int>.self == KeyValueObservedChange<Int>.self)
+      expect(NSKeyValueChange.self == KeyValueChange.self)
+      expect(NSKeyValueChangeKey.self == KeyValueChangeKey.self)
+      expect(NSKeyValueSetMutationKind.self == KeyValueSetMutation.self)
     }
   #endif
 }

@@ -3,7 +3,7 @@
 Usage: drive.py PROGRAM SCRIPT [PICTURES]
 
 In a session with a display and a message bus. A line of the script is one step: `set` a slider, `type` a text into a
-field, `press` a button, `close` a window; or what must be so within a few seconds: labels that are `shows`n together or
+field, `press` a button, `close` a window; or what must come to be so, or with `now` before it must be so already: labels that are `shows`n together or
 not at all (`hides`), a slider's `value`, a field's `text`, a button that is `sensitive` or `insensitive`, a `window`
 that is there, the program `ended`. `picture NAME: WINDOW` writes one of a window to PICTURES, with the name for `%s`.
 `$USER` and the like are those of the environment.
@@ -22,7 +22,7 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib
 
-PATIENCE = float(os.environ.get("KVO_DESKTOP_PATIENCE", 30))  # seconds
+HANG = 250  # seconds: for what never comes, however slow the machine; Scripts/desktop ends the session after 300
 
 
 class Wrong(Exception):
@@ -83,7 +83,7 @@ class Program:
         except GLib.Error as error:
             # A program whose last window that was may end before it answers. `ended` says whether it ended well.
             try:
-                self.process.wait(PATIENCE)
+                self.process.wait(HANG)
             except subprocess.TimeoutExpired:
                 raise error from None
 
@@ -96,8 +96,14 @@ class Program:
                 capture_output=True, text=True, check=True).stdout.split()[-1]
             # Nobody else does: there is no window manager. What another window covers would not be seen.
             subprocess.run(["xdotool", "windowraise", window, "windowfocus", window], check=True)
-            time.sleep(0.5)  # what fades in has
-            subprocess.run(["maim", "--window", window, self.pictures % name], check=True)
+            before = None
+            # Until nothing fades in any more.
+            while before != (before := self.take(window, self.pictures % name)):
+                time.sleep(0.2)
+
+    def take(self, window, picture):
+        subprocess.run(["maim", "--window", window, picture], check=True)
+        return pathlib.Path(picture).read_bytes()
 
     # What must be so
 
@@ -133,9 +139,9 @@ class Program:
     def is_ended(self, _):
         return self.process.poll() == 0 or f"the program has not ended well: {self.process.poll()}"
 
-    def must(self, what, argument):
+    def must(self, what, argument, now=False):
         question = self.is_sensitive_ if what == "sensitive" else getattr(self, f"is_{what}")
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + HANG
         while True:
             try:
                 answer = question(argument)
@@ -143,7 +149,7 @@ class Program:
                 answer = str(error)
             if answer is True:
                 return
-            if time.monotonic() > until:
+            if now or time.monotonic() > until:
                 raise Wrong(answer)
             time.sleep(0.02)
 
@@ -151,6 +157,9 @@ class Program:
         action = getattr(self, f"do_{what}", None)
         if action:
             action(argument)
+        elif what == "now":
+            what, _, argument = argument.partition(" ")
+            self.must(what, argument, now=True)
         else:
             self.must(what, argument)
 

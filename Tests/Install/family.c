@@ -1,8 +1,10 @@
 // Children that are forked while other threads change and observe find the runtime in good order.
 #include <CKVORuntime.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +17,8 @@ typedef struct gauge {
 KVO_CLASS_INTERFACE(gauge, GAUGE_PROPERTIES)
 KVO_CLASS_IMPLEMENTATION(gauge, "Gauge", kvo_root_class, GAUGE_PROPERTIES, NULL)
 
-enum { THREADS = 2, CHILDREN = 200, PATIENCE = 20 };
+// HANG: seconds, after which a process that hangs ends.
+enum { THREADS = 2, CHILDREN = 200, HANG = 300 };
 
 static atomic_bool is_over;
 static gauge *shared;
@@ -46,10 +49,22 @@ static void *change(void *unused) {
   return NULL;
 }
 
+static void abort_hanging(int signal) {
+  (void)signal;
+  static const char text[] = "family: a process waits for ever\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1)) {}
+  abort();
+}
+
+static void limit(void) {
+  signal(SIGALRM, abort_hanging);
+  alarm(HANG);
+}
+
 // A child is right if its observer is told once and its registration ends.
 static int live(void) {
   int calls = 0;
-  alarm(PATIENCE);
+  limit();
   kvo_handle *handle = observe(shared, &calls);
   gauge_setLevel(shared, 1);
   kvo_handle_release(handle);
@@ -69,6 +84,7 @@ static int fork_children(void) {
 
 int main(void) {
   pthread_t threads[THREADS];
+  limit();
   shared = (gauge *)kvo_object_create(gauge_class());
   for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, change, NULL);
   int wrong = fork_children();

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import KVOExpansion
@@ -37,7 +38,7 @@ import Testing
       ("init() {}", ""), ("subscript(i: Int) -> Int { 1 }", ""), ("", ""), ("#if X", ""),
     ])
   func attributes(_ source: String, _ attribute: String) {
-    #expect(Asking.attribute(source) == attribute.replacing("@", with: "@KVORuntime."))
+    expectEqual(Asking.attribute(source), attribute.replacing("@", with: "@KVORuntime."))
   }
 
   @Test(
@@ -101,7 +102,7 @@ import Testing
       ),
     ])
   func declarations(_ body: String, _ lines: [String]) {
-    #expect(Asking.declarations(body) == lines)
+    expectEqual(Asking.declarations(body), lines)
   }
 
   @Test("Q2: what stands under a condition is declared under it")
@@ -116,8 +117,9 @@ import Testing
       func f() {}
       #endif
       """
-    #expect(
-      Asking.declarations(body) == [
+    expectEqual(
+      Asking.declarations(body),
+      [
         "keys.stored(\"a\", \\.a)", "#if DEBUG && os(Linux)", "keys.stored(\"b\", \\.b)",
         "#elseif X",
         "keys.stored(\"c\", \\.c)", "#else", "#endif",
@@ -128,10 +130,10 @@ import Testing
   func conditionalAttributes() {
     let condition = "#if X\n@objc\n#endif\n"
     let lines = ["#if X", "#endif", "keys.stored(\"x\", \\.x)"]
-    #expect(Asking.declarations(condition + "var x = 1") == lines)
+    expectEqual(Asking.declarations(condition + "var x = 1"), lines)
     let (source, diagnostics) = Asking.expand(
       "KVOMacro", "member", condition + "@KVO class A: B { var x = 1 }")
-    #expect(source.contains(lines[2]) && diagnostics.isEmpty)
+    expect(source.contains(lines[2]) && diagnostics.isEmpty)
   }
 
   @Test(
@@ -148,42 +150,44 @@ import Testing
         }
       }
       """
-    #expect(Asking.members("@KVO final class A: B<T>, P { var x = 1 }") == expected)
-    #expect(Asking.members("@KVO\npublic final class A: B { var x = 1 }") == "public " + expected)
-    #expect(Asking.members("@KVO open class A: B { var x = 1 }") == "open " + expected)
-    #expect(Asking.members("@KVO private class A: B { var x = 1 }") == expected)
-    #expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
+    expectEqual(Asking.members("@KVO final class A: B<T>, P { var x = 1 }"), expected)
+    expectEqual(Asking.members("@KVO\npublic final class A: B { var x = 1 }"), "public " + expected)
+    expectEqual(Asking.members("@KVO open class A: B { var x = 1 }"), "open " + expected)
+    expectEqual(Asking.members("@KVO private class A: B { var x = 1 }"), expected)
+    expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
     for actor in ["@MainActor", "@Store", "@Lib.Store", "nonisolated"] {
-      #expect(Asking.members("\(actor) @KVO class A: B { var x = 1 }") == expected)
+      expectEqual(Asking.members("\(actor) @KVO class A: B { var x = 1 }"), expected)
     }
     for word in ["package", "public", "open"] {
-      #expect(Asking.members("@KVO \(word) class A: B { var x = 1 }") == "\(word) " + expected)
+      expectEqual(Asking.members("@KVO \(word) class A: B { var x = 1 }"), "\(word) " + expected)
     }
   }
 
   @Test("Q2: a member's own actor is that of its declaration, apart from the class's")
   func actorsOfMembers() {
     let source = "@Store @KVO class A: B { var x = 1; @MainActor var y = 1 }"
-    #expect(
-      Asking.members(source) == """
-        nonisolated override class func _registerProperties() {
-          _callIsolated(_declareProperties)
-          _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
+    expectEqual(
+      Asking.members(source),
+      """
+      nonisolated override class func _registerProperties() {
+        _callIsolated(_declareProperties)
+        _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
+      }
+      private static func _declareProperties() {
+        _declareKeys { keys in
+          keys.stored("x", \\.x)
         }
-        private static func _declareProperties() {
-          _declareKeys { keys in
-            keys.stored("x", \\.x)
-          }
-        }
-        """)
-    #expect(
-      Asking.members("@KVO class A: B {\n#if X\n@MainActor var y = 1\n#endif\n}") == """
-        nonisolated override class func _registerProperties() {
-        #if X
-          _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
-        #endif
-        }
-        """)
+      }
+      """)
+    expectEqual(
+      Asking.members("@KVO class A: B {\n#if X\n@MainActor var y = 1\n#endif\n}"),
+      """
+      nonisolated override class func _registerProperties() {
+      #if X
+        _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
+      #endif
+      }
+      """)
   }
 
   @Test("Q2: of a generic class, whose function can't be referred to, it holds the declarations")
@@ -196,54 +200,55 @@ import Testing
       }
       """
     let (plain, source) = ("@KVO class A: B { var x = 1 }", "@KVO class A<T>: B { var x = 1 }")
-    #expect(Asking.members(source) == expected)
-    #expect(Asking.members("nonisolated " + source) == expected)
-    #expect(Asking.members("@MainActor " + source) != expected)
+    expectEqual(Asking.members(source), expected)
+    expectEqual(Asking.members("nonisolated " + source), expected)
+    expect(Asking.members("@MainActor " + source) != expected)
     for outer in ["struct S<T> {}", "extension S {}", "func f(_ x: some P) {}", "func f<T>() {}"] {
-      #expect(Asking.members(plain, in: ["enum E {}", outer]) == expected)
+      expectEqual(Asking.members(plain, in: ["enum E {}", outer]), expected)
     }
     for outer in [
       "struct S {}", "func f(_ x: Int) -> Array<Int> {}", "class C: D<Int> {}",
       "static func < () {}",
     ] {
-      #expect(Asking.members(plain, in: [outer]) != expected)
+      expect(Asking.members(plain, in: [outer]) != expected)
     }
     for word in ["public", "package"] {
       let inner = Asking.members(plain, in: ["\(word) extension S {}", "struct S {}"])
-      #expect(inner == "\(word) " + expected)
+      expectEqual(inner, "\(word) " + expected)
     }
     let own = "@KVO internal class A: B { var x = 1 }"
-    #expect(Asking.members(own, in: ["public extension S {}"]) == expected)
+    expectEqual(Asking.members(own, in: ["public extension S {}"]), expected)
   }
 
   @Test("Q3: a weak or unowned property has storage beside it, and accessors that tell of it")
   func references() {
     let source = "@KVOReference private weak var owner: Person? = nil"
-    #expect(
-      Asking.expand("ReferenceMacro", "peer", source).0
-        == "private weak var _kvo_owner: Person? = nil")
-    #expect(
-      Asking.expand("ReferenceMacro", "accessor", source).0 == """
-        {
-          @storageRestrictions(initializes: _kvo_owner)
-          init(initialValue) { _kvo_owner = initialValue }
-          get {
-            _readsKey("owner")
-            return _kvo_owner
-          }
-          set {
-            withChange(forKey: "owner") { _kvo_owner = newValue }
-          }
+    expectEqual(
+      Asking.expand("ReferenceMacro", "peer", source).0,
+      "private weak var _kvo_owner: Person? = nil")
+    expectEqual(
+      Asking.expand("ReferenceMacro", "accessor", source).0,
+      """
+      {
+        @storageRestrictions(initializes: _kvo_owner)
+        init(initialValue) { _kvo_owner = initialValue }
+        get {
+          _readsKey("owner")
+          return _kvo_owner
         }
-        """)
+        set {
+          withChange(forKey: "owner") { _kvo_owner = newValue }
+        }
+      }
+      """)
     let unsafe = Asking.expand("ReferenceMacro", "peer", "unowned(unsafe) var `in`: any P")
-    #expect(unsafe.0 == "private unowned(unsafe) var _kvo_in: any P")
+    expectEqual(unsafe.0, "private unowned(unsafe) var _kvo_in: any P")
     let untyped = Asking.expand("ReferenceMacro", "accessor", "weak var x = y")
-    #expect(untyped.0.isEmpty && untyped.1.count == 1)
+    expect(untyped.0.isEmpty && untyped.1.count == 1)
     let below = Asking.expand("ReferenceMacro", "accessor", "\n// x\nweak var x = y")
-    #expect(below.1.first?["position"]?["offset"]?.int == Asking.offset + 6)
+    expectEqual(below.1.first?["position"]?["offset"]?.int, Asking.offset + 6)
     let quoted = Asking.expand("ReferenceMacro", "accessor", "weak var `a \"b\"`: A?")
-    #expect(quoted.0.isEmpty && quoted.1.count == 1)
+    expect(quoted.0.isEmpty && quoted.1.count == 1)
   }
 
   @Test(
@@ -367,19 +372,21 @@ import Testing
       ),
     ])
   func conventions(_ body: String, _ lines: [String]) {
-    #expect(Asking.declarations(body) == lines)
+    expectEqual(Asking.declarations(body), lines)
   }
 
   @Test("Q5: what is no class, or has no superclass, is an error at its name")
   func wrongTypes() {
     let noClass = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
     let trivia = "\n\n// what\n/* is */\n"
-    #expect(Asking.messages("@KVO struct A { var x = 1 }") == ["error at 12: \(noClass)"])
-    #expect(
-      Asking.messages(trivia + "@KVO\nenum A {}") == ["error at \(trivia.count + 10): \(noClass)"])
-    #expect(Asking.messages(trivia + "@KVO var x = 1") == ["error at \(trivia.count): \(noClass)"])
-    #expect(
-      Asking.messages("@KVO class A { var x = 1 }") == [
+    expectEqual(Asking.messages("@KVO struct A { var x = 1 }"), ["error at 12: \(noClass)"])
+    expectEqual(
+      Asking.messages(trivia + "@KVO\nenum A {}"), ["error at \(trivia.count + 10): \(noClass)"])
+    expectEqual(
+      Asking.messages(trivia + "@KVO var x = 1"), ["error at \(trivia.count): \(noClass)"])
+    expectEqual(
+      Asking.messages("@KVO class A { var x = 1 }"),
+      [
         "error at 11: @KVO: A has to inherit from KVOObject, or from a class that does."
       ])
     let fix = Asking.expand("KVOMacro", "member", "@KVO class A<T> { var x = 1 }").1[0]["fixIts"]
@@ -387,26 +394,26 @@ import Testing
       Issue.record("there is nothing to mend it by")
       return
     }
-    #expect(changes.count == 1 && changes[0]["newText"]?.string == ": KVOObject")
-    #expect(changes[0]["range"]?["startOffset"]?.int == Asking.offset + 15)
+    expect(changes.count == 1 && changes[0]["newText"]?.string == ": KVOObject")
+    expectEqual(changes[0]["range"]?["startOffset"]?.int, Asking.offset + 15)
   }
 
   @Test("Q5: what of a class can't be read is told at its line")
   func unreadable() {
     let nested = String(repeating: "\"\\(", count: 300) + String(repeating: ")\"", count: 300)
-    #expect(
+    expectEqual(
       Asking.messages("@KVO class A: B {\nlet x = \(nested)\n}").first?.hasSuffix(
-        "@KVO: this class may be read wrongly, because of a string that nests too deep.") == true)
+        "@KVO: this class may be read wrongly, because of a string that nests too deep."), true)
   }
 
   @Test("Q5: a validator that returns a result is told at its line to throw")
   func validatorWithResult() {
     let messages = Asking.messages(
       "@KVO class A: B {\nfunc validateName(_ v: inout String) -> Bool { true }\n}")
-    #expect(messages.count == 1)
-    #expect(messages[0].hasPrefix("warning at 18: @KVO: this method does not validate its key"))
-    #expect(
-      Asking.messages("@KVO class A: B { func validateName(_ v: String) -> Bool { true } }") == [])
+    expectEqual(messages.count, 1)
+    expect(messages[0].hasPrefix("warning at 18: @KVO: this method does not validate its key"))
+    expectEqual(
+      Asking.messages("@KVO class A: B { func validateName(_ v: String) -> Bool { true } }"), [])
   }
 
   @Test(
@@ -437,10 +444,10 @@ import Testing
       ),
     ])
   func unobserved(_ member: String, _ message: String) {
-    #expect(Asking.messages("@KVO class A: B {\n@KVORuntime.Observed var f = 1\n}").isEmpty)
+    expect(Asking.messages("@KVO class A: B {\n@KVORuntime.Observed var f = 1\n}").isEmpty)
     let messages = Asking.messages("@KVO class A: B {\n\(member)\n}")
-    #expect(messages.count == 1 && messages[0].hasPrefix(message), "\(messages)")
+    expect(messages.count == 1 && messages[0].hasPrefix(message), "\(messages)")
     let ignored = Asking.messages("@KVO class A: B {\n@KVOIgnored \(member)\n}")
-    #expect(ignored.isEmpty)
+    expect(ignored.isEmpty)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import KVOExpansion
@@ -40,11 +41,11 @@ import Testing
     let rest = others.split(separator: "\n").filter { others != Self.read || !$0.contains(word) }
     let body = (rest + [misfit[...]]).joined(separator: "\n")
     let line = Asking.declarations(body).first { $0.contains("ToMany") }
-    #expect(line == nil)
+    expect(line == nil)
     let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
-    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
     let place = 18 + body.utf8.count - misfit.utf8.count + (misfit.hasPrefix("var ") ? 4 : 5)
-    #expect(messages.first?.hasPrefix("warning at \(place): @KVO: this ") == true, "\(messages)")
+    expectEqual(messages.first?.hasPrefix("warning at \(place): @KVO: this "), true, "\(messages)")
   }
 
   @Test(
@@ -62,13 +63,13 @@ import Testing
     ])
   func members(_ misfit: String, _ reason: String) {
     let body = Self.set + "\nfunc addTags(_ s: Set<Int>) {}\n" + misfit
-    #expect(
-      Asking.declarations(body).last
-        == "keys.unorderedToMany(\"tags\", count: { $0.tags.count }, contains: { $0.tags.contains($1) }, elements: { AnySequence($0.tags) }, add: { $0.addTags($1) }, remove: { $0.removeTags($1) })"
+    expectEqual(
+      Asking.declarations(body).last,
+      "keys.unorderedToMany(\"tags\", count: { $0.tags.count }, contains: { $0.tags.contains($1) }, elements: { AnySequence($0.tags) }, add: { $0.addTags($1) }, remove: { $0.removeTags($1) })"
     )
     let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
-    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
-    #expect(messages.first?.contains("this method is not used for \"tags\"") == true)
+    expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    expectEqual(messages.first?.contains("this method is not used for \"tags\""), true)
   }
 
   @Test(
@@ -83,14 +84,14 @@ import Testing
     ])
   func fitting(_ insert: String) {
     let body = Self.list + "\n" + insert
-    #expect(Asking.declarations(body).last?.contains("insert: {") == true)
-    #expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
+    expectEqual(Asking.declarations(body).last?.contains("insert: {"), true)
+    expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
     let counts = "func countOfSongs() -> Count { 1 }\nfunc objectInSongs(at i: Int) -> Song { s }"
-    #expect(Asking.declarations(counts).count == 1)
+    expectEqual(Asking.declarations(counts).count, 1)
     let tags = "var tags: Set<Tag> { s }\nfunc memberOfTags(_ t: Tag) -> Found { t }\n"
     let changes = "func addTags(_ t: Set<Key>) {}\nfunc removeTagsObject(_ t: Tag) {}"
-    #expect(Asking.declarations(tags + changes).last?.contains("memberOfTags($1) != nil") == true)
-    #expect(Asking.messages("@KVO class A: B {\n\(tags)\(changes)\n}").isEmpty)
+    expectEqual(Asking.declarations(tags + changes).last?.contains("memberOfTags($1) != nil"), true)
+    expect(Asking.messages("@KVO class A: B {\n\(tags)\(changes)\n}").isEmpty)
   }
 
   @Test(
@@ -107,8 +108,8 @@ import Testing
       "var tags: Set<S>? { s }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
     ])
   func untold(_ body: String) {
-    #expect(!Asking.declarations(body).contains { $0.contains("ToMany") })
-    #expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
+    expect(!Asking.declarations(body).contains { $0.contains("ToMany") })
+    expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
   }
 
   @Test(
@@ -138,13 +139,13 @@ import Testing
     ])
   func statements(_ member: String, _ reason: String) {
     let body = "var x: Int { 1 }\n" + member
-    #expect(Asking.declarations(body) == ["keys.computed(\"x\", \\.x)"])
+    expectEqual(Asking.declarations(body), ["keys.computed(\"x\", \\.x)"])
     let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
-    #expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
-    #expect(messages.first?.contains(" is not used for \"x\"") == true)
+    expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
+    expectEqual(messages.first?.contains(" is not used for \"x\""), true)
     for type in ["Set<Key>", "Keys", "Swift.Set<String>"] {
       let other = "var x: Int { 1 }\nstatic var keyPathsForValuesAffectingX: \(type) { [] }"
-      #expect(Asking.declarations(other)[0].contains("affectedBy: keyPathsForValuesAffectingX"))
+      expect(Asking.declarations(other)[0].contains("affectedBy: keyPathsForValuesAffectingX"))
     }
   }
 }

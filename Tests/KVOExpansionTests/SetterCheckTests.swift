@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import KVOExpansion
@@ -93,10 +94,10 @@ import Testing
     ])
   func setters(_ body: String, _ isWarned: Bool) {
     let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
-    #expect(
-      messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") } == isWarned
+    expectEqual(
+      messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") }, isWarned
     )
-    #expect(messages.count == (isWarned ? 1 : 0))
+    expectEqual(messages.count, (isWarned ? 1 : 0))
   }
 
   @Test(
@@ -130,11 +131,11 @@ import Testing
     let told = diagnostics.filter {
       $0["message"]?.string?.contains("setting \"c\" tells its observers twice") == true
     }
-    #expect(told.count == (isWarned ? 1 : 0))
+    expectEqual(told.count, (isWarned ? 1 : 0))
     guard case .array(let fixes)? = told.first?["fixIts"] else { return }
     let mended = Asking.apply(fixes[0], to: source)
-    #expect(mended.contains("{ @KVOIgnored private var _c = 1;"))
-    #expect(!Asking.messages(mended).contains { $0.contains("twice") })
+    expect(mended.contains("{ @KVOIgnored private var _c = 1;"))
+    expect(!Asking.messages(mended).contains { $0.contains("twice") })
   }
 
   @Test(
@@ -153,9 +154,9 @@ import Testing
     let told = Asking.expand("KVOMacro", "member", source).1.filter {
       $0["message"]?.string?.contains("tells its observers twice") == true
     }
-    #expect(told.count == (isWarned ? 1 : 0))
+    expectEqual(told.count, (isWarned ? 1 : 0))
     guard isWarned, case .array(let fixes)? = told[0]["fixIts"] else { return }
-    #expect(fixes.isEmpty == member.contains("{ _c }"))
+    expectEqual(fixes.isEmpty, member.contains("{ _c }"))
   }
 
   @Test("Q5: the warning has two mends: a bracket around what the setter does, and a mark")
@@ -167,10 +168,10 @@ import Testing
       Issue.record("there is nothing to mend it by")
       return
     }
-    #expect(
+    expect(
       Asking.apply(fixes[0], to: source).contains(
         "set { withChange(of: \\.x) { m.i = newValue } }"))
-    #expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
+    expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
   }
 
   @Test("Q5: the bracket leaves the lines of directives to them")
@@ -183,7 +184,7 @@ import Testing
       Issue.record("there is nothing to mend it by")
       return
     }
-    #expect(
+    expect(
       Asking.apply(fixes[0], to: source).contains(
         "set {\nwithChange(of: \\.x) {\n\(body)\n} // debug\n} }"))
   }

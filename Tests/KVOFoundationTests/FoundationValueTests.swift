@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -36,7 +37,7 @@ import Testing
   }
 
   private func json(_ text: String) throws -> [String: Any] {
-    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    try require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
   @Test("R3: what JSON has becomes a property's value, nil and numbers too, by its setter")
@@ -48,10 +49,10 @@ import Testing
         {"name": null, "count": 2.9, "ratio": 3, "isOpen": true, "small": 300, "rank": 1,
          "large": 18446744073709551615, "marks": [1, null, 2.5], "words": ["a"], "limits": {"a": 1}}
         """#))
-    #expect(entry.name == nil && entry.sets == 1)
-    #expect(entry.count == 2 && entry.ratio == 3 && entry.isOpen && entry.small == 44)
-    #expect(entry.large == .max && entry.rank == .high)
-    #expect(entry.marks == [1, nil, 2] && entry.words == ["a"] && entry.limits == ["a": 1])
+    expect(entry.name == nil && entry.sets == 1)
+    expect(entry.count == 2 && entry.ratio == 3 && entry.isOpen && entry.small == 44)
+    expect(entry.large == .max && entry.rank == .high)
+    expect(entry.marks == [1, nil, 2] && entry.words == ["a"] && entry.limits == ["a": 1])
   }
 
   @Test(
@@ -60,18 +61,18 @@ import Testing
   func untyped() throws {
     let entry = Entry()
     try entry.setValuesForKeys(json(#"{"anything": null, "several": [1, null], "number": 2.5}"#))
-    #expect(entry.anything == nil)
-    #expect(entry.several.count == 2 && entry.several[1] is NSNull)
-    #expect(entry.number == 2.5)
+    expect(entry.anything == nil)
+    expect(entry.several.count == 2 && entry.several[1] is NSNull)
+    expectEqual(entry.number, 2.5)
     try entry.setFoundationValue(NSNumber(value: 5), forKey: "anything")
-    #expect(entry.anything is NSNumber)
+    expect(entry.anything is NSNumber)
   }
 
   @Test("R3: NSNull for what is not optional goes to setNilValueForKey")
   func nilForScalar() throws {
     let entry = Entry()
     try entry.setFoundationValue(NSNull(), forKey: "count")
-    #expect(entry.nilKeys == ["count"])
+    expectEqual(entry.nilKeys, ["count"])
     #expect(throws: KeyValueError.nilValue(key: "ratio", className: "Entry")) {
       try entry.setFoundationValue(NSNull(), forKey: "ratio")
     }
@@ -84,7 +85,7 @@ import Testing
       try entry.setValuesForKeys(
         ["count": NSNumber(value: 1.5), "words": NSNull()] as [String: Any])
     }
-    #expect(entry.count == 0)
+    expectEqual(entry.count, 0)
     #expect(throws: KeyValueError.undefinedKey(key: "nme", className: "Entry")) {
       try entry.setValuesForKeys(["nme": NSNull()] as [String: Any])
     }
@@ -97,7 +98,7 @@ import Testing
     #expect(throws: KeyValueError.self) {
       try entry.setValuesForKeys(["name": NSNull()] as [String: Any?])
     }
-    #expect(entry.name == "old")
+    expectEqual(entry.name, "old")
   }
 
   @Test("R3: objects of Foundation are what is in them, along a key path too")
@@ -110,8 +111,8 @@ import Testing
     try entry.setFoundationValue(NSString("text"), forKeyPath: "name")
     try entry.setFoundationValue(NSArray(array: [1, NSNull()]), forKey: "marks")
     try entry.setFoundationValue(NSDictionary(dictionary: ["b": 2.5]), forKey: "limits")
-    #expect(entry.boss?.count == 2 && entry.boss?.name == nil && entry.name == "text")
-    #expect(entry.marks == [1, nil] && entry.limits == ["b": 2.5])
+    expect(entry.boss?.count == 2 && entry.boss?.name == nil && entry.name == "text")
+    expect(entry.marks == [1, nil] && entry.limits == ["b": 2.5])
   }
 
   @Test("R3: values go back with NSNull for nil, as JSON has them")
@@ -120,11 +121,11 @@ import Testing
     entry.name = nil
     entry.marks = [1, nil]
     let object = try entry.dictionaryWithFoundationValues(forKeys: ["name", "marks", "count"])
-    #expect(object["name"] is NSNull && (object["marks"] as? [Any])?[1] is NSNull)
+    expect(object["name"] is NSNull && (object["marks"] as? [Any])?[1] is NSNull)
     let data = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
-    #expect(String(decoding: data, as: UTF8.self) == #"{"count":0,"marks":[1,null],"name":null}"#)
+    expectEqual(String(decoding: data, as: UTF8.self), #"{"count":0,"marks":[1,null],"name":null}"#)
     let copy = Entry()
     try copy.setValuesForKeys(json(String(decoding: data, as: UTF8.self)))
-    #expect(copy.name == nil && copy.marks == [1, nil])
+    expect(copy.name == nil && copy.marks == [1, nil])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -15,9 +16,9 @@ import Testing
   func conversion(ranges: [Range<Int>]) {
     let indexes = RangeSet(ranges)
     let set = IndexSet(indexes)
-    #expect(Array(set.rangeView) == Array(indexes.ranges))
-    #expect(RangeSet(set) == indexes)
-    #expect(set.count == indexes.count)
+    expectEqual(Array(set.rangeView), Array(indexes.ranges))
+    expectEqual(RangeSet(set), indexes)
+    expectEqual(set.count, indexes.count)
   }
 
   final class Playlist: Tracked {
@@ -51,8 +52,8 @@ import Testing
     list.willChange(.replacement, valuesAt: [2], for: \.songs)
     list.songs[2] = "y"
     list.didChange(.replacement, valuesAt: [2], for: \.songs)
-    #expect(told == [[1, 3], [0], [2]])
-    #expect(list.announced.map { IndexSet($0) } == [[1, 3], [0], [2]])
+    expectEqual(told, [[1, 3], [0], [2]])
+    expectEqual(list.announced.map { IndexSet($0) }, [[1, 3], [0], [2]])
     withExtendedLifetime(token) {}
   }
 
@@ -62,7 +63,7 @@ import Testing
     list.withChange(.insertion, at: .init(integer: 0), forKey: "songs") {
       list.songs.insert("z", at: 0)
     }
-    #expect(list.announced == [RangeSet(0..<1)])
+    expectEqual(list.announced, [RangeSet(0..<1)])
   }
 
   final class Watching: Tracked {
@@ -80,15 +81,15 @@ import Testing
     try shelf.addObserver(watching, forKeyPath: "numbers", options: [.new])
     let proxy = try shelf.mutableArrayValue(forKey: "numbers")
     try proxy.insert([10, 20], at: [0, 2])
-    #expect(shelf.numbers == [10, 1, 20, 2, 3])
-    #expect(proxy.objects(at: [0, 2] as IndexSet) as? [Int] == [10, 20])
+    expectEqual(shelf.numbers, [10, 1, 20, 2, 3])
+    expect(proxy.objects(at: [0, 2] as IndexSet) as? [Int] == [10, 20])
     try proxy.replaceObjects(at: [0, 4] as IndexSet, with: [11, 33])
     try proxy.replace(at: IndexSet(integer: 1), with: [12])
     try proxy.removeObjects(at: IndexSet(integersIn: 0..<2))
     try proxy.remove(at: IndexSet(integer: 0))
-    #expect(shelf.numbers == [2, 33])
+    expectEqual(shelf.numbers, [2, 33])
     shelf.numbers = []
-    #expect(watching.indexes == [[0, 2], [0, 4], [1], [0, 1], [0], nil])
+    expectEqual(watching.indexes, [[0, 2], [0, 4], [1], [0, 1], [0], nil])
     #expect(throws: KeyValueError.self) { try proxy.remove(at: IndexSet(integer: 7)) }
   }
 
@@ -97,21 +98,21 @@ import Testing
     let shelf = Shelf()
     shelf.numbers = [1, 2, 3, 4]
     let proxy = try shelf.mutableOrderedSetValue(forKey: "numbers")
-    #expect(proxy.objects(at: IndexSet([1, 2])) as? [Int] == [2, 3])
+    expect(proxy.objects(at: IndexSet([1, 2])) as? [Int] == [2, 3])
     try proxy.insert([9], at: IndexSet(integer: 0))
     try proxy.moveObjects(at: IndexSet(integer: 0), to: 4)
-    #expect(shelf.numbers == [1, 2, 3, 4, 9])
+    expectEqual(shelf.numbers, [1, 2, 3, 4, 9])
     try proxy.replaceObjects(at: IndexSet(integer: 0), with: [8])
     try proxy.removeObjects(at: IndexSet(integer: 1))
     try proxy.remove(at: IndexSet(integer: 1))
-    #expect(shelf.numbers == [8, 4, 9])
+    expectEqual(shelf.numbers, [8, 4, 9])
     let handle = shelf.mutableArray(\.numbers)
     handle.insert([5, 6], at: IndexSet([0, 2]))
-    #expect(handle.objects(at: IndexSet([0, 2])) == [5, 6])
+    expectEqual(handle.objects(at: IndexSet([0, 2])), [5, 6])
     handle.replaceObjects(at: IndexSet(integer: 4), with: [7])
     handle.removeObjects(at: IndexSet(integer: 0))
-    #expect(shelf.numbers == [8, 6, 4, 7])
-    let lazy = try #require(try shelf.value(forKey: "numbers") as? [Int])
-    #expect(lazy == [8, 6, 4, 7])
+    expectEqual(shelf.numbers, [8, 6, 4, 7])
+    let lazy = try require(try shelf.value(forKey: "numbers") as? [Int])
+    expectEqual(lazy, [8, 6, 4, 7])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -34,28 +35,28 @@ import Testing
   func identity() {
     let (object, other) = (Delegate(), Delegate())
     let seen: any NSObjectProtocol = object
-    #expect(seen.isEqual(object) && !seen.isEqual(other))
-    #expect(!seen.isEqual(nil) && !seen.isEqual(1) && !seen.isEqual(NSObject()))
-    #expect(seen.hash == object.hashValue && seen.hash != (other as any NSObjectProtocol).hash)
-    #expect(seen.`self`() as AnyObject === object)
-    #expect(!seen.isProxy())
-    #expect(seen.description.hasPrefix("<Delegate: 0x"))
+    expect(seen.isEqual(object) && !seen.isEqual(other))
+    expect(!seen.isEqual(nil) && !seen.isEqual(1) && !seen.isEqual(NSObject()))
+    expect(seen.hash == object.hashValue && seen.hash != (other as any NSObjectProtocol).hash)
+    expect(seen.`self`() as AnyObject === object)
+    expect(!seen.isProxy())
+    expect(seen.description.hasPrefix("<Delegate: 0x"))
   }
 
   @Test("R1: overridden isEqual and hash(into:) are those of the protocol, optional or not")
   func overridden() {
     let (one, same, other) = (Coin(1), Coin(1), Coin(2))
     let seen: any NSObjectProtocol = one
-    #expect(seen.isEqual(same) && !seen.isEqual(other))
-    #expect(seen.isEqual(Optional(same) as Any?))
-    #expect(seen.hash == (same as any NSObjectProtocol).hash)
+    expect(seen.isEqual(same) && !seen.isEqual(other))
+    expect(seen.isEqual(Optional(same) as Any?))
+    expectEqual(seen.hash, (same as any NSObjectProtocol).hash)
   }
 
   @Test("R1: a subclass has descriptions of its own")
   func descriptions() {
     let coin = Coin(5)
-    #expect("\(coin)" == "a coin of 5" && coin.debugDescription == "coin")
-    #expect(String(reflecting: Coin(2)) == "a coin of 2")
+    expect("\(coin)" == "a coin of 5" && coin.debugDescription == "coin")
+    expectEqual(String(reflecting: Coin(2)), "a coin of 2")
   }
 
   @Test("R1: an object is a delegate, and still observed")
@@ -65,7 +66,7 @@ import Testing
     var told: [Int] = []
     let token = object.observe(\.evicted, options: .new) { told.append($1.newValue!) }
     object.cache(NSCache(), willEvictObject: 1)
-    #expect(held?.evicted == 1 && told == [1])
+    expect(held?.evicted == 1 && told == [1])
     withExtendedLifetime((object, token)) {}
   }
 }

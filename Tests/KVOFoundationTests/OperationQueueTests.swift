@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -21,12 +22,12 @@ import Testing
     let made = (0..<3).map { _ in KVOBlockOperation {} }
     queue.addOperations(made, waitUntilFinished: false)
     queue.addOperation {}
-    #expect(queue.operations.count == 4 && queue.operations.first === made[0])
-    #expect(counts.withLock { $0 } == [3, 4])
+    expect(queue.operations.count == 4 && queue.operations.first === made[0])
+    expectEqual(counts.withLock { $0 }, [3, 4])
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(counts.withLock { $0 } == [3, 4, 3, 2, 1, 0])
-    #expect(queue.operationCount == 0 && queue.operations.isEmpty)
+    expectEqual(counts.withLock { $0 }, [3, 4, 3, 2, 1, 0])
+    expect(queue.operationCount == 0 && queue.operations.isEmpty)
     withExtendedLifetime(token) {}
   }
 
@@ -45,12 +46,13 @@ import Testing
     queue.maxConcurrentOperationCount = 3
     queue.name = "q"
     queue.qualityOfService = .utility
-    #expect(
-      told.withLock { $0.sorted() } == [
+    expectEqual(
+      told.withLock { $0.sorted() },
+      [
         "isSuspended false", "isSuspended true", "maxConcurrentOperationCount 3", "name q",
         "suspended false", "suspended true",
       ])
-    #expect(queue.queue.maxConcurrentOperationCount == 3 && queue.qualityOfService == .utility)
+    expect(queue.queue.maxConcurrentOperationCount == 3 && queue.qualityOfService == .utility)
     withExtendedLifetime(tokens) {}
   }
 
@@ -60,10 +62,10 @@ import Testing
     let (first, second, order) = (KVOBlockOperation {}, KVOBlockOperation {}, Locked<[Int]>([]))
     second.addDependency(first)
     queue.addOperation(second)
-    #expect(queue.operationCount == 1)
+    expectEqual(queue.operationCount, 1)
     other.addOperation(first)
     queue.waitUntilAllOperationsAreFinished()
-    #expect(first.isFinished && second.isFinished)
+    expect(first.isFinished && second.isFinished)
     let never = KVOBlockOperation {}
     never.addDependency(KVOBlockOperation {})
     queue.addOperation(never)
@@ -73,7 +75,7 @@ import Testing
     queue.addBarrierBlock { order.withLock { $0.append(2) } }
     queue.addOperation { order.withLock { $0.append(3) } }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(order.withLock { $0 } == [1, 2, 3])
+    expectEqual(order.withLock { $0 }, [1, 2, 3])
   }
 
   @Test("R6: threads add at once, and the count ends at 0")
@@ -82,7 +84,7 @@ import Testing
     let token = queue.observe(\.operations, options: [.old, .new]) { _, _ in }
     onThreads(4) { _ in for _ in 0..<50 { queue.addOperation { runs.add() } } }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(runs.value == 200 && queue.operationCount == 0)
+    expect(runs.value == 200 && queue.operationCount == 0)
     withExtendedLifetime(token) {}
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -104,40 +105,40 @@ import Testing
   func run() throws {
     let (told, work, queue) = (Told(), Work(), OperationQueue())
     let tokens = try told.observe(work, as: "w")
-    #expect(work.isReady && !work.isExecuting && !work.isFinished && !work.isAsynchronous)
+    expect(work.isReady && !work.isExecuting && !work.isFinished && !work.isAsynchronous)
     queue.addOperations([work], waitUntilFinished: true)
     queue.waitUntilAllOperationsAreFinished()
-    #expect(
-      told.all == [
+    expectEqual(
+      told.all,
+      [
         "w isExecuting false true", "w isExecuting true false", "w isFinished false true",
       ])
-    #expect(work.runs.value == 1 && work.isFinished && !work.isExecuting)
+    expect(work.runs.value == 1 && work.isFinished && !work.isExecuting)
     work.start()
-    #expect(work.runs.value == 1)
+    expectEqual(work.runs.value, 1)
     withExtendedLifetime(tokens) {}
   }
 
   @Test(
     "R5: asynchronous ones end by what they tell: by hand, by a dependency, by a bracket",
     arguments: [ByHand.self, ByState.self, ByBracket.self, Work.self] as [Work.Type])
-  func asynchronous(type: Work.Type) async throws {
+  func asynchronous(type: Work.Type) async {
     let (work, next, queue) = (make(type), Work(), OperationQueue())
     queue.maxConcurrentOperationCount = 1
     next.addDependency(work)
-    let completions = Count()
-    work.completionBlock = { completions.add() }
+    let completions = Awaited(0)
+    work.completionBlock = { completions.withLock { $0 += 1 } }
     queue.addOperation(next)
     queue.addOperation(work)
     await withCheckedContinuation { waiter in
       queue.addBarrierBlock { waiter.resume() }
     }
-    #expect(work.runs.value == 1 && next.runs.value == 1)
-    #expect(work.isFinished && !work.isExecuting && queue.operationCount == 0)
+    expect(work.runs.value == 1 && next.runs.value == 1)
+    expect(work.isFinished && !work.isExecuting && queue.operationCount == 0)
     work.waitUntilFinished()
     next.waitUntilFinished()
-    #expect(work.completionBlock == nil)
-    for _ in 0..<20_000 where completions.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
-    #expect(completions.value == 1)
+    expect(work.completionBlock == nil)
+    await completions.wait(for: 1)
   }
 
   private func make(_ type: Work.Type) -> Work {
@@ -157,19 +158,19 @@ import Testing
     work.addDependency(first)
     work.addDependency(second)
     work.addDependency(second)
-    #expect(!work.isReady && work.dependencies == [first, second])
+    expect(!work.isReady && work.dependencies == [first, second])
     first.start()
-    #expect(!work.isReady)
+    expect(!work.isReady)
     work.removeDependency(second)
-    #expect(work.isReady)
+    expect(work.isReady)
     work.addDependency(Work())
-    #expect(!work.isReady)
+    expect(!work.isReady)
     work.cancel()
     work.cancel()
-    #expect(work.isReady && work.isCancelled)
+    expect(work.isReady && work.isCancelled)
     let ready = told.all.filter { $0.contains("isReady") }
-    #expect(ready.first == "w isReady true false" && ready.last == "w isReady false true")
-    #expect(told.all.filter { $0.contains("isCancelled") } == ["w isCancelled false true"])
+    expect(ready.first == "w isReady true false" && ready.last == "w isReady false true")
+    expectEqual(told.all.filter { $0.contains("isCancelled") }, ["w isCancelled false true"])
     withExtendedLifetime(tokens) {}
   }
 
@@ -185,11 +186,11 @@ import Testing
     queue.addOperation(other)
     work.cancel()
     work.waitUntilFinished()
-    #expect(work.runs.value == 0 && work.isFinished)
-    #expect(!told.all.contains { $0.contains("isExecuting") })
+    expect(work.runs.value == 0 && work.isFinished)
+    expect(!told.all.contains { $0.contains("isExecuting") })
     queue.cancelAllOperations()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(other.isCancelled && other.isFinished && other.runs.value == 0)
+    expect(other.isCancelled && other.isFinished && other.runs.value == 0)
     withExtendedLifetime(tokens) {}
   }
 
@@ -204,14 +205,14 @@ import Testing
       work.addExecutionBlock { log.note("again") }
       work.name = "first"
       plain.addDependency(work.operation)
-      #expect(work.operation === work.operation && work.operation.name == "first")
+      expect(work.operation === work.operation && work.operation.name == "first")
       queue.addOperation(plain)
       queue.addOperation(work)
     }
     queue.isSuspended = false
     plain.waitUntilFinished()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(log.all == ["keyed", "again", "plain"])
+    expectEqual(log.all, ["keyed", "again", "plain"])
   }
 
   @Test("R5: it is run and lives until it has finished, and not longer")
@@ -225,7 +226,7 @@ import Testing
       work.waitUntilFinished()
     }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(seen?.isFinished != false)  // read once: it may end between two
+    expect(seen?.isFinished != false)  // read once: it may end between two
     weak var never: Work?
     do {
       let (work, waiting) = (Work(), Work())
@@ -233,17 +234,17 @@ import Testing
       _ = work.operation
       never = work
     }
-    #expect(never == nil)
+    expect(never == nil)
   }
 
   @Test("R5: priorities are the queue's, keys are read and set by name")
   func keys() throws {
     let work = Work()
     work.queuePriority = .high
-    #expect(work.operation.queuePriority == .high)
+    expectEqual(work.operation.queuePriority, .high)
     try work.setValue("n", forKey: "name")
-    #expect(try work.value(forKey: "name") as? String == "n" && work.name == "n")
-    #expect(try work.value(forKey: "isReady") as? Bool == true)
+    expect(try work.value(forKey: "name") as? String == "n" && work.name == "n")
+    expect(try work.value(forKey: "isReady") as? Bool == true)
     #expect(throws: KeyValueError.self) { try work.setValue(true, forKey: "isFinished") }
   }
 
@@ -265,8 +266,8 @@ import Testing
       }
     }
     queue.waitUntilAllOperationsAreFinished()
-    #expect(ends.value == 200 && tokens.withLock { $0.count } == 200)
-    #expect(runs.value <= 200 && runs.value >= 200 - 32)
+    expect(ends.value == 200 && tokens.withLock { $0.count } == 200)
+    expect(runs.value <= 200 && runs.value >= 200 - 32)
   }
 
   @Test("R5: started before it is ready, it stops the program with a message")
@@ -277,6 +278,6 @@ import Testing
       work.start()
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("KVOBlockOperation was started before it was ready."))
+    expect(text.contains("KVOBlockOperation was started before it was ready."))
   }
 }

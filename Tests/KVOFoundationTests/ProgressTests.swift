@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -25,22 +26,24 @@ import Testing
   @Test("R7: units, and what comes of them, are told with old and new values")
   func units() throws {
     let (progress, told) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
-    #expect(progress.isIndeterminate)
+    expect(progress.isIndeterminate)
     let tokens = try observe(progress, "p", Self.keys, told)
     progress.totalUnitCount = 4
-    #expect(
-      Set(told.withLock { $0 }) == [
+    expectEqual(
+      Set(told.withLock { $0 }),
+      [
         "p totalUnitCount 0 4", "p fractionCompleted 0.0 0.0", "p isIndeterminate true false",
         "p isFinished false false",
       ])
     told.withLock { $0 = [] }
     try progress.setValue(4, forKey: "completedUnitCount")
-    #expect(
-      Set(told.withLock { $0 }) == [
+    expectEqual(
+      Set(told.withLock { $0 }),
+      [
         "p completedUnitCount 0 4", "p fractionCompleted 0.0 1.0", "p isIndeterminate false false",
         "p isFinished false true",
       ])
-    #expect(progress.isFinished && progress.foundationProgress.isFinished)
+    expect(progress.isFinished && progress.foundationProgress.isFinished)
     withExtendedLifetime(tokens) {}
   }
 
@@ -54,7 +57,7 @@ import Testing
     let tokens =
       try observe(top, "top", keys, told) + observe(middle, "middle", keys, told)
     leaf.completedUnitCount = 2
-    #expect(
+    expect(
       told.withLock { $0 } == [
         "middle fractionCompleted 0.0 0.5", "top fractionCompleted 0.0 0.25",
       ]
@@ -63,12 +66,13 @@ import Testing
         ])
     told.withLock { $0 = [] }
     leaf.completedUnitCount = 4
-    #expect(
-      Set(told.withLock { $0 }) == [
+    expectEqual(
+      Set(told.withLock { $0 }),
+      [
         "middle completedUnitCount 0 10", "middle fractionCompleted 0.5 1.0",
         "top completedUnitCount 0 1", "top fractionCompleted 0.25 0.5",
       ])
-    #expect(told.withLock { $0.count } == 4 && middle.isFinished && !top.isFinished)
+    expect(told.withLock { $0.count } == 4 && middle.isFinished && !top.isFinished)
     withExtendedLifetime(tokens) {}
   }
 
@@ -82,15 +86,16 @@ import Testing
     top.pause()
     top.resume()
     top.cancel()
-    #expect(
-      Set(told.withLock { $0 }) == [
+    expectEqual(
+      Set(told.withLock { $0 }),
+      [
         "top isPaused false true", "child isPaused false true", "top isPaused true false",
         "child isPaused true false", "top isCancelled false true", "child isCancelled false true",
       ])
     let late = KVOProgress(totalUnitCount: 1)
     tokens += try observe(late, "late", keys, told)
     top.addChild(late, withPendingUnitCount: 1)
-    #expect(late.isCancelled && told.withLock { $0.last } == "late isCancelled false true")
+    expect(late.isCancelled && told.withLock { $0.last } == "late isCancelled false true")
     withExtendedLifetime(tokens) {}
   }
 
@@ -102,11 +107,11 @@ import Testing
     progress.isCancellable = true
     progress.isPausable = true
     progress.kind = .file
-    #expect(told.withLock { $0.count } == 3)
+    expectEqual(told.withLock { $0.count }, 3)
     let plain = Progress.discreteProgress(totalUnitCount: 1)
     progress.addChild(plain, withPendingUnitCount: 1)
     plain.completedUnitCount = 1
-    #expect(progress.fractionCompleted == 0.5)
+    expectEqual(progress.fractionCompleted, 0.5)
     await withCheckedContinuation { waiter in
       progress.cancellationHandler = { waiter.resume() }
       progress.cancel()
@@ -124,8 +129,8 @@ import Testing
     }
     let before = changes.value
     onThreads(4) { index in for unit in 1...100 { parts[index].completedUnitCount = Int64(unit) } }
-    #expect(top.isFinished && top.completedUnitCount == 400 && top.fractionCompleted == 1)
-    #expect(changes.value - before == 400)
+    expect(top.isFinished && top.completedUnitCount == 400 && top.fractionCompleted == 1)
+    expectEqual(changes.value - before, 400)
     withExtendedLifetime(token) {}
   }
 }

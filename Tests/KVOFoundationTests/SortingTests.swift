@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -43,16 +44,16 @@ import Testing
 
   @Test("R4: by one key after the other, each ascending or not, equals in their order")
   func keys() throws {
-    #expect(try names([KeyValueSort("age")]) == ["Zoë", "Bob", "anna", "Émil"])
-    #expect(
-      try names([KeyValueSort("age", ascending: false), KeyValueSort("nickname", ascending: false)])
-        == ["Émil", "anna", "Zoë", "Bob"])
-    #expect(
-      try names([KeyValueSort(\.age), KeyValueSort(\.name)]) == ["Bob", "Zoë", "anna", "Émil"])
-    #expect(try names([]) == members.map(\.name))
+    expectEqual(try names([KeyValueSort("age")]), ["Zoë", "Bob", "anna", "Émil"])
+    expectEqual(
+      try names([KeyValueSort("age", ascending: false), KeyValueSort("nickname", ascending: false)]
+      ), ["Émil", "anna", "Zoë", "Bob"])
+    expectEqual(
+      try names([KeyValueSort(\.age), KeyValueSort(\.name)]), ["Bob", "Zoë", "anna", "Émil"])
+    expectEqual(try names([]), members.map(\.name))
     let backwards = KeyValueSort<Member>("age").reversed
-    #expect(!backwards.ascending && backwards.key == "age")
-    #expect(try members.sorted(using: backwards).map(\.age) == [41, 41, 30, 30])
+    expect(!backwards.ascending && backwards.key == "age")
+    expectEqual(try members.sorted(using: backwards).map(\.age), [41, 41, 30, 30])
   }
 
   @Test(
@@ -66,42 +67,42 @@ import Testing
       KeyValueSort<Member>("nickname", ascending: ascending, nils: nils),
       KeyValueSort(\.nickname, ascending: ascending, nils: nils),
     ] {
-      #expect(try members.sorted(using: sort).firstIndex { $0.nickname == nil } == place)
+      expectEqual(try members.sorted(using: sort).firstIndex { $0.nickname == nil }, place)
     }
   }
 
   @Test("R4: strings by case or without, by the locale, by a comparator of one's own")
   func orders() throws {
-    #expect(
-      try names([KeyValueSort("name", comparing: .caseInsensitive)]).prefix(2) == ["anna", "Bob"])
-    #expect(
-      try names([KeyValueSort("name", comparing: .localizedCaseInsensitive)])
-        == ["anna", "Bob", "Émil", "Zoë"])
-    #expect(
-      try ["file 10", "file 2"].sorted(using: KeyValueSort("self", comparing: .localizedStandard))
-        == ["file 2", "file 10"])
+    expectEqual(
+      try names([KeyValueSort("name", comparing: .caseInsensitive)]).prefix(2), ["anna", "Bob"])
+    expectEqual(
+      try names([KeyValueSort("name", comparing: .localizedCaseInsensitive)]),
+      ["anna", "Bob", "Émil", "Zoë"])
+    expectEqual(
+      try ["file 10", "file 2"].sorted(using: KeyValueSort("self", comparing: .localizedStandard)),
+      ["file 2", "file 10"])
     let byLength = KeyValueOrder { a, b in
       let counts = ("\(a)".count, "\(b)".count)
       return counts.0 < counts.1
         ? .orderedAscending : counts.0 > counts.1 ? .orderedDescending : .orderedSame
     }
-    #expect(
-      try names([KeyValueSort("name", ascending: false, comparing: byLength)])
-        == ["anna", "Émil", "Zoë", "Bob"])
-    #expect(
-      try ["b", "a"].sorted(using: KeyValueSort("self", comparing: .localized)) == ["a", "b"])
+    expectEqual(
+      try names([KeyValueSort("name", ascending: false, comparing: byLength)]),
+      ["anna", "Émil", "Zoë", "Bob"])
+    expectEqual(
+      try ["b", "a"].sorted(using: KeyValueSort("self", comparing: .localized)), ["a", "b"])
   }
 
   @Test("R4: operators, booleans, dictionaries, and numbers of different types are compared")
   func values() throws {
     members[0].friends = [members[1]]
     members[2].isGuest = true
-    #expect(try members.sorted(using: KeyValueSort("friends.@count")).last === members[0])
-    #expect(
+    expect(try members.sorted(using: KeyValueSort("friends.@count")).last === members[0])
+    expect(
       try members.sorted(using: KeyValueSort("isGuest", ascending: false)).first === members[2])
     let rows: [[String: Any]] = [["n": 2.5], ["n": 2], ["n": UInt64.max], ["n": -1]]
     let sorted = try rows.sorted(using: KeyValueSort("n"))
-    #expect(sorted.map { "\($0["n"]!)" } == ["-1", "2", "2.5", "\(UInt64.max)"])
+    expectEqual(sorted.map { "\($0["n"]!)" }, ["-1", "2", "2.5", "\(UInt64.max)"])
     members[0].friends = []
   }
 
@@ -109,8 +110,8 @@ import Testing
   func reads() throws {
     Member.reads = 0
     let many = (0..<100).map { Member("m", $0 * 37 % 100) }
-    #expect(try many.sorted(using: KeyValueSort("counted")).map(\.age) == Array(0..<100))
-    #expect(Member.reads == 100)
+    expectEqual(try many.sorted(using: KeyValueSort("counted")).map(\.age), Array(0..<100))
+    expectEqual(Member.reads, 100)
   }
 
   @Test("R4: a wrong key and values without an order are errors, with an array as it was")
@@ -122,22 +123,22 @@ import Testing
     members[1].weight = "x"
     var array = members
     #expect(throws: KeyValueError.self) { try array.sort(using: [KeyValueSort("weight")]) }
-    #expect(array == members)
+    expectEqual(array, members)
     #expect(throws: KeyValueError.self) { try [1, 2].sorted(using: KeyValueSort("size")) }
     #expect(throws: KeyValueError.self) {
       try members.sorted(using: KeyValueSort("age", comparing: .localized))
     }
     try array.sort(using: [KeyValueSort("age", ascending: false)])
-    #expect(array.map(\.age) == [41, 41, 30, 30])
+    expectEqual(array.map(\.age), [41, 41, 30, 30])
   }
 
   @Test("R4: filtered by a key, and by Foundation's predicates")
   func filters() throws {
-    #expect(try members.filter("age", as: Int.self) { $0 > 30 }.map(\.name) == ["anna", "Émil"])
-    #expect(try members.filter("nickname", as: String.self) { $0 < "f" }.count == 2)
+    expectEqual(try members.filter("age", as: Int.self) { $0 > 30 }.map(\.name), ["anna", "Émil"])
+    expectEqual(try members.filter("nickname", as: String.self) { $0 < "f" }.count, 2)
     #expect(throws: KeyValueError.self) { try members.filter("agge", as: Int.self) { _ in true } }
-    #expect(
-      try members.filter(#Predicate<Member> { $0.age > 30 && $0.nickname == nil }).map(\.name)
-        == ["anna"])
+    expectEqual(
+      try members.filter(#Predicate<Member> { $0.age > 30 && $0.nickname == nil }).map(\.name),
+      ["anna"])
   }
 }

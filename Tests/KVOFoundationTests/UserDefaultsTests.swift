@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -24,7 +25,7 @@ import Testing
   }
 
   private func made() throws -> Settings {
-    let made = try #require(Settings(suiteName: suite))
+    let made = try require(Settings(suiteName: suite))
     made.removePersistentDomain(forName: suite)
     return made
   }
@@ -52,12 +53,13 @@ import Testing
     try defaults.setValue(7, forKey: "volume")
     defaults.removeObject(forKey: "volume")
     defaults.set(nil, forKey: "volume")
-    #expect(
-      told.withLock { $0 } == [
+    expectEqual(
+      told.withLock { $0 },
+      [
         "volume nil 1", "volume 1 loud", "volume loud 2.5", "volume 2.5 7", "volume 7 nil",
         "volume nil nil",
       ])
-    #expect(try defaults.value(forKey: "other") as? Bool == true && defaults.bool(forKey: "other"))
+    expect(try defaults.value(forKey: "other") as? Bool == true && defaults.bool(forKey: "other"))
     withExtendedLifetime((token, other)) {}
   }
 
@@ -70,15 +72,15 @@ import Testing
     defaults.set(Data([1]), forKey: "data")
     defaults.set(URL(fileURLWithPath: "/tmp"), forKey: "url")
     defaults.set("s", forKey: "s")
-    #expect(defaults.float(forKey: "f") == 1.5 && defaults.double(forKey: "f") == 1.5)
-    #expect(
+    expect(defaults.float(forKey: "f") == 1.5 && defaults.double(forKey: "f") == 1.5)
+    expect(
       defaults.stringArray(forKey: "a") == ["a", "b"] && defaults.array(forKey: "a")?.count == 2)
-    #expect(defaults.dictionary(forKey: "d") as? [String: Int] == ["k": 1])
-    #expect(
+    expect(defaults.dictionary(forKey: "d") as? [String: Int] == ["k": 1])
+    expect(
       defaults.data(forKey: "data") == Data([1]) && defaults.url(forKey: "url")?.path == "/tmp")
-    #expect(defaults.string(forKey: "s") == "s" && defaults.object(forKey: "no") == nil)
-    #expect(defaults.dictionaryRepresentation()["s"] as? String == "s")
-    #expect(defaults.integer(forKey: "s") == 0)
+    expect(defaults.string(forKey: "s") == "s" && defaults.object(forKey: "no") == nil)
+    expect(defaults.dictionaryRepresentation()["s"] as? String == "s")
+    expectEqual(defaults.integer(forKey: "s"), 0)
     defaults.removePersistentDomain(forName: suite)
   }
 
@@ -91,29 +93,30 @@ import Testing
     defaults.register(defaults: [registered: 5, set: 6])
     defaults.set(7, forKey: registered)
     defaults.removeObject(forKey: registered)
-    #expect(
-      told.withLock { $0 } == [
+    expectEqual(
+      told.withLock { $0 },
+      [
         "\(set) nil 1", "\(registered) nil 5", "\(registered) 5 7", "\(registered) 7 5",
       ])
-    #expect(defaults.integer(forKey: set) == 1)
+    expectEqual(defaults.integer(forKey: set), 1)
     withExtendedLifetime(tokens) {}
   }
 
   @Test("R8: all that stand for one suite are told, others are not")
   func suites() throws {
     let (defaults, told) = (try made(), Locked<[String]>([]))
-    let same = try #require(KVOUserDefaults(suiteName: suite))
-    let another = try #require(KVOUserDefaults(suiteName: suite + "-other"))
+    let same = try require(KVOUserDefaults(suiteName: suite))
+    let another = try require(KVOUserDefaults(suiteName: suite + "-other"))
     let tokens = try [
       observe(same, "a", told, as: "same "), observe(another, "a", told, as: "another "),
     ]
     defaults.set(1, forKey: "a")
-    #expect(told.withLock { $0 } == ["same a nil 1"])
+    expectEqual(told.withLock { $0 }, ["same a nil 1"])
     another.setPersistentDomain(["a": 2], forName: suite)
-    #expect(told.withLock { $0.last } == "same a 1 2")
+    expectEqual(told.withLock { $0.last }, "same a 1 2")
     another.removePersistentDomain(forName: suite)
-    #expect(told.withLock { $0.last } == "same a 2 nil" && defaults.object(forKey: "a") == nil)
-    #expect(told.withLock { $0.count } == 3)
+    expect(told.withLock { $0.last } == "same a 2 nil" && defaults.object(forKey: "a") == nil)
+    expectEqual(told.withLock { $0.count }, 3)
     withExtendedLifetime(tokens) {}
   }
 
@@ -126,12 +129,12 @@ import Testing
     }
     settings.fontSize = 12
     settings.set(13, forKey: "fontSize")
-    let same = try #require(KVOUserDefaults(suiteName: suite))
+    let same = try require(KVOUserDefaults(suiteName: suite))
     same.set(14, forKey: "fontSize")
-    #expect(values.withLock { $0 } == [12, 13, 14])
-    #expect(try settings.value(forKey: "fontSize") as? Int == 14)
+    expectEqual(values.withLock { $0 }, [12, 13, 14])
+    expect(try settings.value(forKey: "fontSize") as? Int == 14)
     settings.removePersistentDomain(forName: suite)
-    #expect(settings.fontSize == 0)
+    expectEqual(settings.fontSize, 0)
     withExtendedLifetime(token) {}
   }
 
@@ -140,9 +143,9 @@ import Testing
     let (defaults, told) = (try made(), Locked<[String]>([]))
     let token = try observe(defaults, "a", told)
     UserDefaults(suiteName: suite)?.set(1, forKey: "a")
-    #expect(told.withLock { $0 } == [] && defaults.integer(forKey: "a") == 1)
+    expect(told.withLock { $0 } == [] && defaults.integer(forKey: "a") == 1)
     defaults.removePersistentDomain(forName: suite)
-    #expect(told.withLock { $0 } == ["a 1 nil"])
+    expectEqual(told.withLock { $0 }, ["a 1 nil"])
     withExtendedLifetime(token) {}
   }
 
@@ -159,7 +162,7 @@ import Testing
         _ = defaults.integer(forKey: "r-\(suite)-\(index)")
       }
     }
-    #expect(changes.value == 200 && defaults.integer(forKey: "a") == 49)
+    expect(changes.value == 200 && defaults.integer(forKey: "a") == 49)
     defaults.removePersistentDomain(forName: suite)
     withExtendedLifetime(token) {}
   }

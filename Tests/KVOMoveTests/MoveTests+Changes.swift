@@ -1,4 +1,5 @@
 /// What a change has: kinds, and nil.
+import Expectations
 import KVOMove
 import Testing
 
@@ -24,9 +25,9 @@ extension MoveTests {
     ])
   func kinds(_ there: String, _ here: String) {
     let moved = Self.moved("let k = \(there)")
-    #expect(moved.text.hasSuffix("let k = \(here)"))
-    #expect(moved.findings.count == (there == here ? 1 : 0))
-    #expect(Self.moved(moved.text).edits.isEmpty)
+    expect(moved.text.hasSuffix("let k = \(here)"))
+    expectEqual(moved.findings.count, (there == here ? 1 : 0))
+    expect(Self.moved(moved.text).edits.isEmpty)
   }
 
   @Test(
@@ -47,8 +48,8 @@ extension MoveTests {
       "a.observe(\(path), options: .new) { _, c in \(body) }",
       "a.observe(\(path), changeHandler: { _, c in \(body) })",
     ] {
-      #expect(Self.moved("\(a)\nlet t = \(call)").findings.count == (isListed ? 1 : 0))
+      expectEqual(Self.moved("\(a)\nlet t = \(call)").findings.count, (isListed ? 1 : 0))
     }
-    #expect(Self.moved("\(a)\nfunc f(c: C) { \(body) }").findings.isEmpty)
+    expect(Self.moved("\(a)\nfunc f(c: C) { \(body) }").findings.isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 /// Which class a name means, where several have it and where it is written with what it stands in.
+import Expectations
 import KVOMove
 import Testing
 
@@ -46,16 +47,16 @@ extension MoveTests {
   @Test("a name means the nearest class that has it", arguments: nested)
   func nested(_ edit: Case) {
     let moved = Self.moved(edit.there, .macro)
-    #expect(moved.text == edit.here)
-    #expect(moved.findings.isEmpty)
-    #expect(Self.moved(edit.here, .macro).edits.isEmpty)
+    expectEqual(moved.text, edit.here)
+    expect(moved.findings.isEmpty)
+    expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
   @Test("another module's class of the root's name is another class") func otherRoot() {
     let source = "class A: My.NSObject { @objc dynamic var x = 0 }"
     let moved = Self.moved(source)
-    #expect(moved.text == source)
-    #expect(moved.findings.contains { $0.reason.hasSuffix("no KVOObject (My.NSObject)") })
+    expectEqual(moved.text, source)
+    expect(moved.findings.contains { $0.reason.hasSuffix("no KVOObject (My.NSObject)") })
   }
 
   @Test("classes of one name in two files are each what they are") func sameName() {
@@ -66,11 +67,11 @@ extension MoveTests {
     ]
     for order in [sources, sources.reversed()] {
       let moved = Dictionary(uniqueKeysWithValues: move(order).map { ($0.path, $0) })
-      #expect(moved["A.swift"]!.text == "class T: UIView {}")
-      #expect(moved["B.swift"]!.text == "@KVO class T: KVOObject { var x = 0 }")
-      #expect(
-        moved["C.swift"]!.text == "@KVO private class T: KVOObject { var y = 0 }; class U: T {}")
-      #expect(moved.values.allSatisfy { $0.findings.isEmpty })
+      expectEqual(moved["A.swift"]!.text, "class T: UIView {}")
+      expectEqual(moved["B.swift"]!.text, "@KVO class T: KVOObject { var x = 0 }")
+      expectEqual(
+        moved["C.swift"]!.text, "@KVO private class T: KVOObject { var y = 0 }; class U: T {}")
+      expect(moved.values.allSatisfy { $0.findings.isEmpty })
     }
   }
 
@@ -83,9 +84,10 @@ extension MoveTests {
     let moved = move([
       ("A.swift", "class T: UIView {}"), ("B.swift", "class T: NSObject {}"), ("C.swift", source),
     ])
-    #expect(moved[2].text == source)
-    #expect(
-      moved[2].findings.map(\.reason) == [
+    expectEqual(moved[2].text, source)
+    expectEqual(
+      moved[2].findings.map(\.reason),
+      [
         "there are several classes T, and which is meant can't be seen"
       ])
   }
@@ -95,6 +97,6 @@ extension MoveTests {
       ("A.swift", "private class T: UIView {}"), ("B.swift", "class T: NSObject {}"),
       ("C.swift", "class U: T { @objc dynamic var y = 0 }"),
     ])
-    #expect(moved[2].text == "@KVO class U: T { var y = 0 }")
+    expectEqual(moved[2].text, "@KVO class U: T { var y = 0 }")
   }
 }

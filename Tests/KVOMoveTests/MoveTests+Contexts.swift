@@ -1,4 +1,5 @@
 /// Which variables are contexts: those whose address is all that the sources use of them.
+import Expectations
 import KVOMove
 import Testing
 
@@ -58,8 +59,8 @@ extension MoveTests {
 
   @Test("a context is what nothing else uses", arguments: contexts)
   func context(_ edit: Case) {
-    #expect(Self.moved(edit.there).text == edit.here)
-    #expect(Self.moved(edit.here).edits.isEmpty)
+    expectEqual(Self.moved(edit.there).text, edit.here)
+    expect(Self.moved(edit.here).edits.isEmpty)
   }
 
   @Test("other files have variables of their own") func contextsOfFiles() {
@@ -73,21 +74,21 @@ extension MoveTests {
       "func f() { use(context) }",
     ]
     let moved = move([("A.swift", uses)] + others.enumerated().map { ("\($0).swift", $1) })
-    #expect(moved[0].text.hasPrefix("private let context = KVOContext()"))
-    #expect(moved[0].text.contains("class A { let context = KVOContext()"))
-    #expect(moved.dropFirst().map(\.text) == others)
+    expect(moved[0].text.hasPrefix("private let context = KVOContext()"))
+    expect(moved[0].text.contains("class A { let context = KVOContext()"))
+    expectEqual(moved.dropFirst().map(\.text), others)
   }
 
   @Test("a context of another file is one, unless it is used otherwise there") func shared() {
     let uses = Self.use("&shared") + "; " + Self.use("&A.own")
     let declares = "var shared = 0\nclass A { static var own = 0 }"
     let moved = move([("A.swift", declares), ("B.swift", uses)])
-    #expect(
-      moved[0].text == "let shared = KVOContext()\nclass A { static let own = KVOContext() }")
-    #expect(moved[1].text == Self.use("shared") + "; " + Self.use("A.own"))
+    expectEqual(
+      moved[0].text, "let shared = KVOContext()\nclass A { static let own = KVOContext() }")
+    expectEqual(moved[1].text, Self.use("shared") + "; " + Self.use("A.own"))
     let other = move([
       ("A.swift", declares), ("B.swift", uses), ("C.swift", "let n = shared + A.own"),
     ])
-    #expect(other.allSatisfy { $0.edits.isEmpty })
+    expect(other.allSatisfy { $0.edits.isEmpty })
   }
 }

@@ -1,4 +1,5 @@
 /// Where the runtime's imports are put.
+import Expectations
 import KVOMove
 import Testing
 
@@ -36,14 +37,14 @@ extension MoveTests {
   )
   func imports(_ edit: Case) {
     let moved = Self.moved(edit.there)
-    #expect(moved.text == edit.here)
-    #expect(moved.modules == (edit.here.contains("import KVO") ? ["KVORuntime"] : []))
-    #expect(Self.moved(edit.here).edits.isEmpty)
+    expectEqual(moved.text, edit.here)
+    expectEqual(moved.modules, (edit.here.contains("import KVO") ? ["KVORuntime"] : []))
+    expect(Self.moved(edit.here).edits.isEmpty)
   }
 
   @Test("a module that is imported already is not imported again") func imported() {
     let moved = Self.moved("import KVORuntime\nclass A: NSObject {}\n")
-    #expect(moved.text == "import KVORuntime\nclass A: KVOObject {}\n")
-    #expect(moved.modules.isEmpty)
+    expectEqual(moved.text, "import KVORuntime\nclass A: KVOObject {}\n")
+    expect(moved.modules.isEmpty)
   }
 }

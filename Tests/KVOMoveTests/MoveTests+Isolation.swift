@@ -1,4 +1,5 @@
 /// What is told of classes of the main actor.
+import Expectations
 import KVOMove
 import Testing
 
@@ -13,12 +14,12 @@ extension MoveTests {
     let both = [
       "deinit is not isolated to the main actor", "observeValue is not isolated to the main actor",
     ]
-    #expect(reasons("@MainActor class A: NSObject", body) == both)
-    #expect(reasons("@MainActor class A: NSObject {}\nclass B: A", body) == both)
-    #expect(reasons("class A: NSObject", body) == [])
+    expectEqual(reasons("@MainActor class A: NSObject", body), both)
+    expectEqual(reasons("@MainActor class A: NSObject {}\nclass B: A", body), both)
+    expectEqual(reasons("class A: NSObject", body), [])
     let moved =
       "override func observeValue(forKeyPath k: String?) { MainActor.assumeIsolated { t = 1 } }; isolated deinit { a.removeObserver(self, forKeyPath: k) }"
-    #expect(reasons("@MainActor class A: NSObject", moved) == [])
-    #expect(reasons("@MainActor class A: NSObject", "deinit { print(1) }") == [])
+    expectEqual(reasons("@MainActor class A: NSObject", moved), [])
+    expectEqual(reasons("@MainActor class A: NSObject", "deinit { print(1) }"), [])
   }
 }

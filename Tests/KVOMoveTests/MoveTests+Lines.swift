@@ -1,4 +1,5 @@
 /// That edits meet at one place, and lines end in any way, without harm to the text or to the diff.
+import Expectations
 import KVOMove
 import Testing
 
@@ -24,8 +25,8 @@ extension MoveTests {
   @Test("edits at one place keep their lines", arguments: lines)
   func line(_ lines: Case) {
     let moved = Self.moved(lines.there, .macro)
-    #expect(moved.text == lines.here)
-    #expect(Self.patched(lines.there, by: moved.diff) == lines.here)
+    expectEqual(moved.text, lines.here)
+    expectEqual(Self.patched(lines.there, by: moved.diff), lines.here)
   }
 
   @Test("the diff of each source says what is written")
@@ -34,7 +35,7 @@ extension MoveTests {
       for style in [ObservableStyle.macro, .wrapper] {
         let moved = Self.moved(source, style)
         let patched = moved.diff.isEmpty ? source : Self.patched(source, by: moved.diff)
-        #expect(patched == moved.text, "\(source)")
+        expectEqual(patched, moved.text, "\(source)")
       }
     }
   }
@@ -44,7 +45,7 @@ extension MoveTests {
     for source in Self.allSources {
       for style in [ObservableStyle.macro, .wrapper] {
         let once = Self.moved(source, style)
-        #expect(Self.moved(once.text, style).diff == "", "\(source)")
+        expectEqual(Self.moved(once.text, style).diff, "", "\(source)")
       }
     }
   }
@@ -72,9 +73,9 @@ extension MoveTests {
         let numbers = line.split { !$0.isNumber }.map { Int($0)! }
         result += old[next..<numbers[0] - 1]
         next = numbers[0] - 1
-        #expect(numbers[2] == result.count + 1)
+        expectEqual(numbers[2], result.count + 1)
       case " ", "-":
-        #expect(old[next] == text)
+        expectEqual(old[next], text)
         next += 1
         if line.first == " " { result.append(text) }
       case "+": result.append(text)

@@ -1,4 +1,5 @@
 /// The word `dynamic`, which is a name as well, and attributes that stand there already.
+import Expectations
 import KVOMove
 import Testing
 
@@ -14,7 +15,7 @@ extension MoveTests {
   ]
 
   @Test("a name that is also a modifier stays", arguments: names)
-  func name(_ source: String) { #expect(Self.moved(source).text == source) }
+  func name(_ source: String) { expectEqual(Self.moved(source).text, source) }
 
   static let modifierEdits = [
     Case("{\n  @objc dynamic\n  var x = 1\n}", "{\n  @Observed var x = 1\n}"),
@@ -28,7 +29,7 @@ extension MoveTests {
 
   @Test("modifiers are left out on any line", arguments: modifierEdits)
   func modifier(_ edit: Case) {
-    #expect(Self.moved(edit.there).text == edit.here)
+    expectEqual(Self.moved(edit.there).text, edit.here)
   }
 
   @Test(
@@ -36,7 +37,7 @@ extension MoveTests {
     arguments: ["@KVO", "@KVORuntime.KVO", "@KVO @MainActor"])
   func marked(_ attribute: String) {
     let moved = Self.moved("\(attribute) class A: KVOObject { @objc dynamic var x = 1 }", .macro)
-    #expect(moved.text == "\(attribute) class A: KVOObject { var x = 1 }")
+    expectEqual(moved.text, "\(attribute) class A: KVOObject { var x = 1 }")
   }
 
   @Test("what the macro observes is known for what it is when the source is moved again")
@@ -45,7 +46,7 @@ extension MoveTests {
       "class A: NSObject { @objc dynamic var n = 3 }; let s = a.value(forKeyPath: \"b.@sum.n\") as! Double"
     for style in [ObservableStyle.macro, .wrapper] {
       let once = Self.moved(source, style)
-      #expect(Self.moved(once.text, style).findings == once.findings)
+      expectEqual(Self.moved(once.text, style).findings, once.findings)
     }
   }
 
@@ -58,8 +59,9 @@ extension MoveTests {
     let moved = Self.moved(
       "\(attributes.0)class A: NSObject { let m = M(); @objc dynamic var t = 0; "
         + "\(attributes.1)var i: Int { get { m.i } set { m.i = newValue } } }", .macro)
-    #expect(
-      moved.text == "@KVO class A: KVOObject { let m = M(); var t = 0; "
+    expectEqual(
+      moved.text,
+      "@KVO class A: KVOObject { let m = M(); var t = 0; "
         + "var i: Int { get { m.i } set { withChange(of: \\.i) { m.i = newValue } } } }")
   }
 
@@ -73,7 +75,7 @@ extension MoveTests {
       let property = "var i: Int { get { m.i } set { \(setter) } }"
       let moved = Self.moved(
         "class A: NSObject { let m = M(); @objc dynamic var t = \"\"; @objc \(property) }", .macro)
-      #expect(moved.text == "@KVO class A: KVOObject { let m = M(); var t = \"\"; \(property) }")
+      expectEqual(moved.text, "@KVO class A: KVOObject { let m = M(); var t = \"\"; \(property) }")
     }
   }
 }

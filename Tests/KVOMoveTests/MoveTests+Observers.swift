@@ -1,4 +1,5 @@
 /// What is told of a `didSet`.
+import Expectations
 import KVOMove
 import Testing
 
@@ -29,15 +30,16 @@ extension MoveTests {
     ])
   func didSets(_ property: String, _ reasons: [String]) {
     let found = Self.moved("class A: NSObject { \(property) }", .macro).findings
-    #expect(found.map(\.reason).count == reasons.count, "\(found)")
-    for (finding, reason) in zip(found, reasons) { #expect(finding.reason.contains(reason)) }
+    expectEqual(found.map(\.reason).count, reasons.count, "\(found)")
+    for (finding, reason) in zip(found, reasons) { expect(finding.reason.contains(reason)) }
   }
 
   @Test("a weak property's didSet is not told of beside what says that nobody observes it")
   func didSetsOfWeak() {
     let source = "class A: NSObject { @objc dynamic weak var x: A? { didSet { n += 1 } } }"
-    #expect(
-      Self.moved(source, .wrapper).findings.map(\.reason) == [
+    expectEqual(
+      Self.moved(source, .wrapper).findings.map(\.reason),
+      [
         "x is weak or lazy, and takes no @Observed"
       ])
   }
@@ -50,10 +52,11 @@ extension MoveTests {
         .macro
       ).findings.map(\.reason)
     }
-    #expect(
-      findings("@objc dynamic var x = 0") == [
+    expectEqual(
+      findings("@objc dynamic var x = 0"),
+      [
         "observers of x are called before its didSet, not after it"
       ])
-    #expect(findings("var x = 0") == [])
+    expectEqual(findings("var x = 0"), [])
   }
 }

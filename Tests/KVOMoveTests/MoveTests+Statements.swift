@@ -1,4 +1,5 @@
 /// Declarations of several variables, bodies of several statements, and comments in what is replaced.
+import Expectations
 import KVOMove
 import Testing
 
@@ -21,8 +22,8 @@ extension MoveTests {
 
   @Test("each variable is declared by itself", arguments: splits)
   func split(_ edit: Case) {
-    #expect(Self.moved(edit.there, .macro).text == edit.here)
-    #expect(Self.moved(edit.here, .macro).edits.isEmpty)
+    expectEqual(Self.moved(edit.there, .macro).text, edit.here)
+    expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
   static let several = [
@@ -34,8 +35,8 @@ extension MoveTests {
     let moved = Self.moved(
       "class A: NSObject { @objc dynamic var list = [1]\n"
         + "@objc func insertObject(_ o: Int, inListAt i: Int) { \(body) } }", .macro)
-    #expect(moved.text.contains("{ \(body) }"))
-    #expect(moved.findings.contains { $0.reason.contains("found by its name") })
+    expect(moved.text.contains("{ \(body) }"))
+    expect(moved.findings.contains { $0.reason.contains("found by its name") })
   }
 
   @Test("a setter or a hash of two statements is no single one") func statements() {
@@ -43,9 +44,9 @@ extension MoveTests {
     let moved = Self.moved(
       "class A: NSObject { let m = M()\n@objc dynamic var x: Int \(setter)\n"
         + "override var hash: Int { f(); return 1 } }", .macro)
-    #expect(moved.text.contains(setter) && moved.text.contains("hash: Int { f(); return 1 }"))
-    #expect(moved.findings.contains { $0.reason.contains("may tell nobody") })
-    #expect(moved.findings.contains { $0.reason.contains("hash is a function") })
+    expect(moved.text.contains(setter) && moved.text.contains("hash: Int { f(); return 1 }"))
+    expect(moved.findings.contains { $0.reason.contains("may tell nobody") })
+    expect(moved.findings.contains { $0.reason.contains("hash is a function") })
   }
 
   static let comments = [
@@ -74,20 +75,21 @@ extension MoveTests {
 
   @Test("no comment is lost", arguments: comments)
   func comment(_ edit: Case) {
-    #expect(Self.moved(edit.there).text == edit.here)
+    expectEqual(Self.moved(edit.there).text, edit.here)
   }
 
   @Test("a key path's types are left out", arguments: ["_Foo.x", "A._B.x", "foo.x", "x"])
   func keyPathTypes(_ path: String) {
-    #expect(Self.moved("struct foo {}; let k = #keyPath(\(path))").text.hasSuffix("= \"x\""))
-    #expect(Self.moved("let k = #keyPath(_x.y)").text == "let k = \"_x.y\"")
+    expect(Self.moved("struct foo {}; let k = #keyPath(\(path))").text.hasSuffix("= \"x\""))
+    expectEqual(Self.moved("let k = #keyPath(_x.y)").text, "let k = \"_x.y\"")
   }
 
   @Test("what a protocol has optionally is listed") func optional() {
     let moved = Self.moved("@objc protocol P { @objc optional var x: Int { get } }")
-    #expect(moved.text == "protocol P { optional var x: Int { get } }")
-    #expect(
-      moved.findings.map(\.reason) == [
+    expectEqual(moved.text, "protocol P { optional var x: Int { get } }")
+    expectEqual(
+      moved.findings.map(\.reason),
+      [
         "what a protocol has optionally is there with Objective-C only"
       ])
   }

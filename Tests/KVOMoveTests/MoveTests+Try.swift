@@ -1,4 +1,5 @@
 /// Where `try` is put, and where it takes an exclamation mark.
+import Expectations
 import KVOMove
 import Testing
 
@@ -22,7 +23,7 @@ extension MoveTests {
 
   @Test("what can't throw takes try!", arguments: tries)
   func tries(_ edit: Case) {
-    #expect(Self.moved(edit.there).text == edit.here)
-    #expect(Self.moved(edit.here).edits.isEmpty)
+    expectEqual(Self.moved(edit.there).text, edit.here)
+    expect(Self.moved(edit.here).edits.isEmpty)
   }
 }

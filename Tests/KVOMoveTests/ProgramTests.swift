@@ -1,20 +1,33 @@
+import Expectations
 import Foundation
 import Testing
 
-/// Beside the tests' own program, where `swift build` puts both.
-private let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-  .deletingLastPathComponent().appending(path: "kvo-move")
+/// Beside the tests' own program, where `swift build` puts both; or in the debug build whose folder that program is in, if
+/// it has been linked anew.
+private func builtProgram(_ name: String) -> URL? {
+  var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+  while folder.path != "/" {
+    folder.deleteLastPathComponent()
+    for place in [name, "debug/\(name)"] {
+      let program = folder.appending(path: place)
+      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+    }
+  }
+  return nil
+}
 
 /// The program `kvo-move` with the files of a folder: what it reads, lists and writes.
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path)))
-final class ProgramTests {
+@Suite final class ProgramTests {
   private static let there = "class A: NSObject {}\n"
   private static let here = "class A: KVOObject {}\n"
 
   private let files = FileManager.default
   private let folder: URL
+  private let program: URL
 
   init() throws {
+    program = try require(
+      builtProgram("kvo-move"), "Build it first: swift build --product kvo-move")
     folder = files.temporaryDirectory.appending(path: "kvo-move-\(UUID())")
     try files.createDirectory(at: folder, withIntermediateDirectories: true)
   }
@@ -43,7 +56,7 @@ final class ProgramTests {
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "\(text)")
+    expectEqual(process.terminationStatus, 0, "\(text)")
     return text
   }
 
@@ -51,17 +64,17 @@ final class ProgramTests {
     try write("A.swift")
     try files.setAttributes([.posixPermissions: mode], ofItemAtPath: file("A.swift").path)
     _ = try run()
-    #expect(try text("A.swift") == Self.here)
+    expectEqual(try text("A.swift"), Self.here)
     let attributes = try files.attributesOfItem(atPath: file("A.swift").path)
-    #expect(attributes[.posixPermissions] as? Int == mode)
+    expect(attributes[.posixPermissions] as? Int == mode)
   }
 
   @Test("a link stays one, and what it leads to is moved, once") func links() throws {
     try write("real")
     for name in ["A.swift", "B.swift"] { try link(name, to: "real") }
-    #expect(try run().contains("1 file read, 1 to change"))
-    #expect(try files.destinationOfSymbolicLink(atPath: file("A.swift").path) == "real")
-    #expect(try text("real") == Self.here)
+    expect(try run().contains("1 file read, 1 to change"))
+    expectEqual(try files.destinationOfSymbolicLink(atPath: file("A.swift").path), "real")
+    expectEqual(try text("real"), Self.here)
   }
 
   @Test("what can't be read is listed, and a folder of a source's name is one")
@@ -71,9 +84,9 @@ final class ProgramTests {
     try link("B.swift", to: "nowhere")
     try Data([0xFF]).write(to: file("C.swift"))
     let output = try run()
-    #expect(output.contains("B.swift:1: can't be read"))
-    #expect(output.contains("C.swift:1: is not UTF-8"))
-    #expect(output.contains("1 file read, 1 to change"))
-    #expect(try text("X.swift/A.swift") == Self.here)
+    expect(output.contains("B.swift:1: can't be read"))
+    expect(output.contains("C.swift:1: is not UTF-8"))
+    expect(output.contains("1 file read, 1 to change"))
+    expectEqual(try text("X.swift/A.swift"), Self.here)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import KVOTesting
 import ModelFixtures
@@ -21,7 +22,7 @@ import Testing
       lamp.level = 2
       return "done"
     }
-    #expect(result == "done")
+    expectEqual(result, "done")
     lamp.expectChange(of: \.level) { lamp.level = 2 }
     lamp.expectChanges(of: \.level, [.setting(to: 3), .setting(from: 3, to: 4)]) {
       lamp.level = 3
@@ -68,16 +69,17 @@ import Testing
     ]
     for (text, body) in cases {
       let found = issues(body)
-      #expect(found.count == 1 && found[0].text.contains(text), "\(text): \(found)")
+      expect(found.count == 1 && found[0].text.contains(text), "\(text): \(found)")
     }
   }
 
   @Test("S3: a failure is at the caller's line")
   func line() {
     let line = #line
-    #expect(issues { lamp.expectChange(of: \.level) {} }.first?.line == line + 1)
-    #expect(issues { lamp.expectChanges(of: \.level, [.setting()]) {} }.first?.line == line + 2)
-    #expect(issues { lamp.expectNoChange(of: \.level) { lamp.level = 1 } }.first?.line == line + 3)
+    expectEqual(issues { lamp.expectChange(of: \.level) {} }.first?.line, line + 1)
+    expectEqual(issues { lamp.expectChanges(of: \.level, [.setting()]) {} }.first?.line, line + 2)
+    expectEqual(
+      issues { lamp.expectNoChange(of: \.level) { lamp.level = 1 } }.first?.line, line + 3)
   }
 
   @Test("S3: a body that throws is judged, and its error passes on")
@@ -98,6 +100,6 @@ import Testing
     } matching: {
       $0.comments.contains { $0.rawValue.contains("found 1") }
     }
-    #expect(!lamp.isObserved(forKey: "level"))
+    expect(!lamp.isObserved(forKey: "level"))
   }
 }

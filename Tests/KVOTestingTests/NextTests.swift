@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import KVOTesting
 import ModelFixtures
@@ -6,7 +7,7 @@ import TestSupport
 import Testing
 
 /// S1: waiting for what a property becomes.
-@Suite(.leakFree) struct NextTests {
+@Suite(.leakFree, .stoppedTime) struct NextTests {
   final class Download: Tracked, @unchecked Sendable {
     enum State: Sendable { case waiting, running, done }
     @Observed var state = State.waiting
@@ -19,8 +20,8 @@ import Testing
   private func change(_ body: @escaping @Sendable (Download) -> Void) {
     let download = download
     Task.detached {
-      while !download.isObserved(forKey: "state") && !download.isObserved(forKey: "title") {
-        await Task.yield()
+      await yieldUntil {
+        download.isObserved(forKey: "state") || download.isObserved(forKey: "title")
       }
       body(download)
     }
@@ -29,8 +30,8 @@ import Testing
   @Test("S1: the value that there is counts, where a condition takes it")
   func already() async throws {
     download.state = .done
-    #expect(try await download.next(\.state, where: { $0 == .done }) == .done)
-    #expect(!download.isObserved(forKey: "state"))
+    expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
+    expect(!download.isObserved(forKey: "state"))
   }
 
   @Test("S1: each value is seen, also one that does not stay, on the thread of the change")
@@ -40,20 +41,20 @@ import Testing
       download.state = .done
       download.state = .waiting
     }
-    #expect(try await download.next(\.state, where: { $0 == .running }) == .running)
-    #expect(!download.isObserved(forKey: "state"))
+    expectEqual(try await download.next(\.state, where: { $0 == .running }), .running)
+    expect(!download.isObserved(forKey: "state"))
   }
 
   @Test("S1: without a condition the next change is waited for, by key path and by string")
   func nextChange() async throws {
     change { $0.state = .waiting }
-    #expect(try await download.next(\.state) == .waiting)
+    expectEqual(try await download.next(\.state), .waiting)
     download.title = nil
     change { download in
       download.title = nil
       download.title = "a"
     }
-    #expect(try await download.next(keyPath: "title", as: String.self) == "a")
+    expectEqual(try await download.next(keyPath: "title", as: String.self), "a")
     await #expect(throws: KeyValueError.self) {
       try await download.next(keyPath: "titel", as: String.self)
     }
@@ -61,41 +62,49 @@ import Testing
 
   @Test("S1: a timeout tells what was waited for, where, and what was seen last")
   func timeout() async throws {
-    let started = ContinuousClock.now
+    let (download, clock) = (download, HandClock())
     download.state = .running
     let location = SourceLocation(
       fileID: "Module/File.swift", filePath: "/Module/File.swift", line: 7, column: 1)
-    let error = await #expect(throws: ChangeTimeout.self) {
-      try await download.next(
-        \.state, where: { $0 == .done }, timeout: .milliseconds(60), sourceLocation: location)
+    let waiting = Task {
+      try await clock.keepTime {
+        try await download.next(
+          \.state, where: { $0 == .done }, timeout: .milliseconds(60), sourceLocation: location)
+      }
     }
-    #expect(ContinuousClock.now - started >= .milliseconds(60))
-    #expect(error?.lastSeen == "running" && error?.sourceLocation == location)
-    #expect(
-      error?.description == """
-        "state" of Download did not become what was waited for within 0.06 seconds: the last value \
-        was running (File.swift:7)
-        """)
-    #expect(!download.isObserved(forKey: "state"))
+    await clock.sleeping(1)
+    clock.advance(by: .milliseconds(59))
+    expectEqual(clock.sleepers, 1)
+    clock.advance(by: .milliseconds(1))
+    expectEqual(clock.sleepers, 0)
+    let error = await #expect(throws: ChangeTimeout.self) { try await waiting.value }
+    expect(error?.lastSeen == "running" && error?.sourceLocation == location)
+    expectEqual(
+      error?.description,
+      """
+      "state" of Download did not become what was waited for within 0.06 seconds: the last value \
+      was running (File.swift:7)
+      """)
+    expect(!download.isObserved(forKey: "state"))
     let none = await #expect(throws: ChangeTimeout.self) {
-      try await download.next(\.title, timeout: .milliseconds(10))
+      try await withoutPatience { try await download.next(\.title) }
     }
-    #expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
+    expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
   }
 
   @Test("S1: a cancellation ends the waiting at once")
   func cancelled() async throws {
     let download = download
     let task = Task {
-      try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(20))
+      try await download.next(\.state, where: { $0 == .done })
     }
-    while !download.isObserved(forKey: "state") { await Task.yield() }
+    await yieldUntil { download.isObserved(forKey: "state") }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!download.isObserved(forKey: "state"))
+    expect(!download.isObserved(forKey: "state"))
     let early = Task {
-      while !Task.isCancelled { await Task.yield() }
-      return try await download.next(\.state, timeout: .seconds(20))
+      await yieldUntil { Task.isCancelled }
+      return try await download.next(\.state)
     }
     early.cancel()
     await #expect(throws: CancellationError.self) { try await early.value }
@@ -105,7 +114,7 @@ import Testing
   @MainActor func mainActor() async throws {
     let download = Download()
     Task { @MainActor in download.state = .done }
-    #expect(try await download.next(\.state, where: { $0 == .done }) == .done)
+    expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
   }
 
   @Test("S1: many wait at a time, and each gets the first that it takes")
@@ -118,13 +127,13 @@ import Testing
       }
       nonisolated(unsafe) let counting = tally
       group.addTask {
-        while counting.observationInfo.registrations.count < 20 { await Task.yield() }
+        await yieldUntil { counting.observationInfo.registrations.count == 20 }
         for count in 1...20 { counting.count = count }
         return 1
       }
       var values = Set<Int>()
       for try await value in group { values.insert(value) }
-      #expect(values == Set(1...20))
+      expectEqual(values, Set(1...20))
     }
   }
 

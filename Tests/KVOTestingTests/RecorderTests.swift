@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import KVOTesting
 import ModelFixtures
@@ -6,7 +7,7 @@ import TestSupport
 import Testing
 
 /// S2: recorded changes, and how they fail.
-@Suite(.leakFree) struct RecorderTests {
+@Suite(.leakFree, .stoppedTime) struct RecorderTests {
   final class Item: Tracked, @unchecked Sendable {
     @Observed var count = 0
     @Observed var name: String?
@@ -35,9 +36,9 @@ import Testing
     let fewer = item.recordChanges(of: \.count, options: [.initial, .new, .prior])
     item.count = 1
     item.count = 1
-    #expect(changes.newValues == [1, 1] && changes.oldValues == [0, 1] && changes.count == 2)
+    expect(changes.newValues == [1, 1] && changes.oldValues == [0, 1] && changes.count == 2)
     changes.expect([.setting(from: 0, to: 1), .setting(from: 1)])
-    #expect(changes.count == 0)
+    expectEqual(changes.count, 0)
     changes.expectNone()
     fewer.expect([
       .setting(to: 0), .setting().prior, .setting(to: 1), .setting().prior, .setting(to: 1),
@@ -47,7 +48,7 @@ import Testing
     changes.stop()
     changes.stop()
     item.count = 3
-    #expect(changes.take().isEmpty)
+    expect(changes.take().isEmpty)
   }
 
   @Test("S2: elements are told with their indexes")
@@ -71,13 +72,14 @@ import Testing
     item.count = 3
     let line = #line + 1
     let told = try issue { changes.expect([.setting(from: 0, to: 1), .setting(from: 1, to: 2)]) }
-    #expect(told?.line == line)
-    #expect(
-      told?.text == """
-        "count" of Item, change 2: expected new value 2, found 3
-          expected: setting from 0 to 1; setting from 1 to 2
-          found:    setting from 0 to 1; setting from 1 to 3
-        """)
+    expectEqual(told?.line, line)
+    expectEqual(
+      told?.text,
+      """
+      "count" of Item, change 2: expected new value 2, found 3
+        expected: setting from 0 to 1; setting from 1 to 2
+        found:    setting from 0 to 1; setting from 1 to 3
+      """)
   }
 
   @Test(
@@ -100,7 +102,7 @@ import Testing
     let changes = item.recordChanges(of: \.tags)
     item.mutableArray(\.tags).append("a")
     let told = try issue { changes.expect(expected) }?.text
-    #expect(told?.split(separator: "\n").first.map { String($0) } == "\"tags\" of Item, \(text)")
+    expectEqual(told?.split(separator: "\n").first.map { String($0) }, "\"tags\" of Item, \(text)")
   }
 
   @Test("S2: an old value that the options don't ask for is said to be none")
@@ -108,8 +110,8 @@ import Testing
     let changes = item.recordChanges(of: \.count, options: .new)
     item.count = 1
     let told = try issue { changes.expect([.setting(from: 0)]) }?.text
-    #expect(
-      told?.contains("expected old value 0, found none, which the options do not ask for") == true)
+    expectEqual(
+      told?.contains("expected old value 0, found none, which the options do not ask for"), true)
   }
 
   @Test("S2: by string, with nil; another type is an issue where the recorder was made")
@@ -122,9 +124,9 @@ import Testing
     let told = try issue {
       let wrong = try item.recordChanges(ofKeyPath: "count", as: String.self, options: .new)
       item.count = 1
-      #expect(wrong.newValues == [])
+      expectEqual(wrong.newValues, [])
     }
-    #expect(told?.line == line && told?.text == "\"count\" of Item was told 1, no String")
+    expect(told?.line == line && told?.text == "\"count\" of Item was told 1, no String")
     #expect(throws: KeyValueError.self) {
       try item.recordChanges(ofKeyPath: "nme", as: String.self)
     }
@@ -140,9 +142,9 @@ import Testing
       changes = item.recordChanges(of: \.count)
       item.count = 1
     }
-    #expect(seen == nil && changes.newValues == [1])
+    expect(seen == nil && changes.newValues == [1])
     do { _ = item.recordChanges(of: \.count) }
-    #expect(!item.isObserved(forKey: "count"))
+    expect(!item.isObserved(forKey: "count"))
   }
 
   @Test("S2: who has waited before the change is woken by it")
@@ -151,8 +153,8 @@ import Testing
     let changes = item.recordChanges(of: \.count)
     // Runs when this one waits, and not before.
     Task { @MainActor in item.count = 1 }
-    try await changes.waitForChanges(1, timeout: .seconds(30))
-    #expect(changes.newValues == [1])
+    try await changes.waitForChanges(1)
+    expectEqual(changes.newValues, [1])
   }
 
   @Test("S2: so many changes are waited for as come, from any threads, or a timeout")
@@ -161,11 +163,11 @@ import Testing
     let item = item
     Task.detached { onThreads(4) { _ in for _ in 0..<25 { item.withChange(of: \.count) {} } } }
     try await changes.waitForChanges(100)
-    #expect(changes.take().count == 100)
+    expectEqual(changes.take().count, 100)
     let error = await #expect(throws: ChangeTimeout.self) {
-      try await changes.waitForChanges(2, timeout: .milliseconds(20))
+      try await withoutPatience { try await changes.waitForChanges(2) }
     }
-    #expect(
+    expect(
       error?.lastSeen == "0 of 2" && error?.subject == "The number of changes of \"count\" of Item")
   }
 }

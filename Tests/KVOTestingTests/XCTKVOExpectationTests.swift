@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVORuntime
 import KVOTesting
@@ -17,7 +18,10 @@ import XCTest
 
   private let task = Task()
 
-  private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = 20)
+  /// What waits for nothing, or for something else that comes: the limit only ends what hangs.
+  private static let limit = TimeInterval(Watchdog.patience)
+
+  private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = Self.limit)
     -> XCTWaiter.Result
   {
     XCTWaiter.wait(for: [expectation], timeout: timeout)
@@ -36,8 +40,8 @@ import XCTest
     {
       task.boss = task
       let done = try XCTKVOExpectation(keyPath: key, object: task, expectedValue: value)
-      #expect(wait(for: done, 0) == .completed)
-      #expect(!task.isObserved(forKey: key))
+      expectEqual(wait(for: done, 0), .completed)
+      expect(!task.isObserved(forKey: key))
     }
     task.boss = nil
   }
@@ -46,20 +50,20 @@ import XCTest
   func comes() throws {
     let done = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: "done")
     later { task in for state in ["a", "done", "b", "done"] { task.state = state } }
-    #expect(wait(for: done) == .completed)
+    expectEqual(wait(for: done), .completed)
     let never = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: 7)
     task.state = "x"
-    #expect(wait(for: never, 0.02) == .timedOut)
-    #expect(never.expectationDescription == #"Expect "state" of Task to become 7"#)
+    expectEqual(wait(for: never, 0), .timedOut)
+    expectEqual(never.expectationDescription, #"Expect "state" of Task to become 7"#)
   }
 
   @Test("S4: without an expected value the first change, not the value that there is")
   func first() throws {
     let changed = try XCTKVOExpectation(keyPath: "count", object: task)
-    #expect(wait(for: changed, 0.01) == .timedOut)
+    expectEqual(wait(for: changed, 0), .timedOut)
     let again = try XCTKVOExpectation(keyPath: "count", object: task)
     later { $0.count = 0 }
-    #expect(wait(for: again) == .completed)
+    expectEqual(wait(for: again), .completed)
   }
 
   @Test("S4: a handler sees each change, with old and new, and says which it is")
@@ -72,7 +76,7 @@ import XCTest
     task.count = 1
     task.count = 2
     task.count = 3
-    #expect(wait(for: done) == .completed && seen.withLock { $0 } == ["0 1", "1 2"])
+    expect(wait(for: done) == .completed && seen.withLock { $0 } == ["0 1", "1 2"])
   }
 
   @Test("S4: a test case's expectations, and a key that is none")
@@ -86,7 +90,8 @@ import XCTest
     let already = try test.keyValueObservingExpectation(
       for: task, keyPath: "state", expectedValue: "new")
     later { task in for count in 1...3 { task.count = count } }
-    #expect(XCTWaiter.wait(for: [value, handled, already], timeout: 20) == .completed)
+    expectEqual(
+      XCTWaiter.wait(for: [value, handled, already], timeout: Self.limit), .completed)
     #expect(throws: KeyValueError.self) {
       try test.keyValueObservingExpectation(for: task, keyPath: "cuont", expectedValue: 2)
     }
@@ -97,6 +102,6 @@ import XCTest
     let done = try XCTKVOExpectation(keyPath: "count", object: task)
     let task = task
     onThreads(4) { _ in for _ in 0..<25 { task.withChange(of: \.count) {} } }
-    #expect(wait(for: done) == .completed)
+    expectEqual(wait(for: done), .completed)
   }
 }

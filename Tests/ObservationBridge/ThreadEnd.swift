@@ -32,8 +32,10 @@ func readAtThreadEnd() -> Int {
       &thread, nil,
       { _ in
         // The bridge's value of the thread comes first, so it goes first as well.
+        // It dies after the tracking has begun: Observation leaks what waits for an object that was dead by then.
+        let place = Place()
         withObservationTracking {
-          _ = Place().x
+          _ = place.x
         } onChange: {
         }
         _ = Place().x

@@ -1,5 +1,6 @@
 // What BridgeTests runs, a case at a time, named by the argument: a program that links the bridge has every read asked
 // about, so it is one of its own.
+import Glibc
 import KVOObservation
 import KVORuntime
 import Observation
@@ -242,6 +243,14 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     await setter.value
   },
 ]
+
+// A case that hangs is aborted; no time decides any other.
+signal(SIGALRM) { _ in
+  let text = "a case waits for ever (KVO_PATIENCE)\n"
+  write(STDERR_FILENO, text, text.utf8.count)
+  abort()
+}
+alarm(getenv("KVO_PATIENCE").flatMap { UInt32(String(cString: $0)) } ?? 300)
 
 if CommandLine.arguments.dropFirst().first == "--list" {
   print(cases.keys.sorted().joined(separator: "\n"))

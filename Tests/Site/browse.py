@@ -19,16 +19,14 @@ import threading
 import zlib
 from urllib.parse import unquote, urldefrag, urlparse
 
-from playwright.async_api import TimeoutError as Stalled
 from playwright.async_api import async_playwright
 
 import looks
 import pages as site_pages
 
-TABS = 4
+TABS = 2
 ONE_IN = 25  # pages of single declarations
-WAIT = 30_000  # milliseconds
-MOST_STALLED = 2  # pages that are tried again
+HANG = 600_000  # milliseconds: for a page that is never drawn, however slow the machine
 # Images that wait for somebody to scroll there do not, then.
 DRAWN = """() => {
   for (const image of document.images) image.loading = 'eager'
@@ -72,7 +70,6 @@ class Browsing:
         self.names = {}  # of each page that was opened, or is waiting
         self.links = []  # (page, the page that is linked to, the name behind `#`)
         self.findings = set()
-        self.stalled = 0
 
     def complain(self, page, text):
         self.findings.add(f"{self.path(page) or '/'}: {text}")
@@ -109,19 +106,24 @@ class Browsing:
         elif urlparse(link).scheme not in ("http", "https") or urlparse(link).hostname.endswith(".invalid"):
             self.complain(page, f"a link that leads nowhere: {link}")
 
-    async def draw(self, tab, page):
-        await tab.goto(page + "/", timeout=WAIT)
-        await tab.wait_for_function(DRAWN, timeout=WAIT)
+    async def draw(self, tab, page, lacks):
+        """Whether the page has been drawn: not if it lacks something, which may be what it waits for."""
+        lacks.clear()
+        await tab.goto(page + "/", timeout=HANG)
+        drawn = asyncio.create_task(tab.wait_for_function(DRAWN, timeout=HANG))
+        lacking = asyncio.create_task(lacks.wait())
+        await asyncio.wait({drawn, lacking}, return_when=asyncio.FIRST_COMPLETED)
+        is_drawn = not lacks.is_set()
+        for task in (drawn, lacking):
+            task.cancel()
+        done = await asyncio.gather(drawn, lacking, return_exceptions=True)
+        if is_drawn and isinstance(done[0], Exception):
+            raise done[0]
+        return is_drawn
 
-    async def open(self, tab, page):
-        try:
-            await self.draw(tab, page)
-        except Stalled:
-            # On a loaded machine one of very many pages may stall: it has another chance, where nobody has spoilt it.
-            if not self.follows or self.stalled == MOST_STALLED:
-                raise
-            self.stalled += 1
-            await self.draw(tab, page)
+    async def open(self, tab, page, lacks):
+        if not await self.draw(tab, page, lacks):
+            return
         seen = await tab.evaluate(READ)
         self.names[page] = set(seen["names"])
         if not seen["title"]:
@@ -132,14 +134,20 @@ class Browsing:
             self.complain(page, finding)
 
     async def work(self, context):
-        tab = await context.new_page()
+        tab, lacks = await context.new_page(), asyncio.Event()
+
         # Also of what a page is made of: data, pictures.
-        tab.on("response", lambda answer: answer.status < 400 or self.complain(answer.url, f"is not there, for {self.path(tab.url)}"))
+        def look_at(answer):
+            if answer.status >= 400:
+                self.complain(answer.url, f"is not there, for {self.path(tab.url)}")
+                lacks.set()
+
+        tab.on("response", look_at)
         tab.on("pageerror", lambda error: self.complain(tab.url, f"an error: {error}"))
         while True:
             page = await self.waiting.get()
             try:
-                await self.open(tab, page)
+                await self.open(tab, page, lacks)
             except Exception as error:
                 self.complain(page, f"could not be opened: {error}")
             self.waiting.task_done()
@@ -180,8 +188,7 @@ def main(chromium, folder, *pages):
     for finding in findings:
         print(f"wrong: {finding}")
     opened = sum(names is not None for names in browsing.names.values())
-    again = f" ({browsing.stalled} at the second attempt)" if browsing.stalled else ""
-    print(f"{len(browsing.names)} pages, {opened} of them opened{again}, {len(browsing.links)} links")
+    print(f"{len(browsing.names)} pages, {opened} of them opened, {len(browsing.links)} links")
     return bool(findings)
 
 

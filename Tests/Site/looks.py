@@ -118,10 +118,11 @@ LOOK = r"""([contrast, longest]) => {
   return [...new Set(found)]
 }"""
 
-# The renderer sets colours by script, after the window has told it of its scheme.
-SETTLED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done), 20)))"
-# In milliseconds: until the renderer has placed the rows of its list anew, in a window of another width.
-PLACED = 1000
+# Lets the browser draw so many frames, in which the renderer sets colours by script, and places the rows of its list
+# anew in a window of another width. A loaded machine draws them later, but no fewer.
+FRAMES = "count => new Promise(done => { const next = () => count-- > 0 ? requestAnimationFrame(next) : done(); next() })"
+SETTLED = 5
+PLACED = 90
 STILL = "* { transition: none !important; animation: none !important; }"
 LANGUAGE = "() => document.querySelector('.current-language')?.innerText.trim() ?? null"
 
@@ -139,10 +140,10 @@ async def findings(tab, path):
     for width, scheme in VIEWS:
         await tab.set_viewport_size({"width": width, "height": HEIGHT})
         await tab.emulate_media(color_scheme=scheme)
-        await tab.evaluate(SETTLED)
+        await tab.evaluate(FRAMES, SETTLED)
         found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
         if found:
-            await tab.wait_for_timeout(PLACED)
+            await tab.evaluate(FRAMES, PLACED)
             found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
         for finding in found:
             yield f"{finding} ({width}, {scheme})"

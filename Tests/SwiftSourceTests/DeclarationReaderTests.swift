@@ -1,3 +1,5 @@
+import Expectations
+import Foundation
 import SwiftSource
 import Testing
 
@@ -9,14 +11,14 @@ import Testing
       "/// x\n@available(*, deprecated) @Lib.Mark<Int>(a: { 1 }) public final class A<T: B<C>>: D<[T]>, any E & F where T: G { var a = 1 }"
     )
     let type = reader.readType()
-    #expect(type?.keyword == "class" && type?.name.text == "A")
-    #expect(type?.attributes.map(\.name) == ["available", "Lib.Mark"])
-    #expect(type?.modifiers == ["public", "final"])
-    #expect(type?.inherited == ["D<[T]>", "any E & F"])
-    #expect(type?.members.count == 1)
+    expect(type?.keyword == "class" && type?.name.text == "A")
+    expectEqual(type?.attributes.map(\.name), ["available", "Lib.Mark"])
+    expectEqual(type?.modifiers, ["public", "final"])
+    expectEqual(type?.inherited, ["D<[T]>", "any E & F"])
+    expectEqual(type?.members.count, 1)
     for other in ["", "var x = 1", "func f() {}", "import A"] {
       var reader = DeclarationReader(other)
-      #expect(reader.readType() == nil)
+      expect(reader.readType() == nil)
     }
   }
 
@@ -51,23 +53,24 @@ import Testing
       case .other: "other"
       }
     }
-    #expect(
-      kinds == [
+    expectEqual(
+      kinds,
+      [
         "other", "var a", "let b", "#if X", "f(_:y:)", "#endif", "other", "other", "other", "other",
         "other",
         "var c", "var d", "/(l:r:)",
       ])
-    #expect(members[1].modifiers == ["private(set)"])
-    #expect(members[4].modifiers == ["class", "override"] && members[4].isOfType)
+    expectEqual(members[1].modifiers, ["private(set)"])
+    expect(members[4].modifiers == ["class", "override"] && members[4].isOfType)
     guard case .function(let function) = members[4].kind else { return }
-    #expect(
+    expect(
       function.effects == ["async", "throws"]
         && function.parameters.map(\.type) == ["inout Int", "(Int) -> Void"])
     guard case .variable(_, let observed) = members[11].kind,
       case .variable(_, let computed) = members[12].kind
     else { return }
-    #expect(!observed[0].isComputed && observed[0].accessors?.block("willSet")?.parameter == "new")
-    #expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
+    expect(!observed[0].isComputed && observed[0].accessors?.block("willSet")?.parameter == "new")
+    expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
   }
 
   @Test(
@@ -88,7 +91,7 @@ import Testing
     for next in ["var next = 1", "class func next() {}", "private(set) weak var next: A?", "#next"]
     {
       var reader = DeclarationReader("class A {\n  \(member)\n  \(next)\n}")
-      #expect(reader.readType()?.members.count == count, "\(next)")
+      expectEqual(reader.readType()?.members.count, count, "\(next)")
     }
   }
 
@@ -97,14 +100,14 @@ import Testing
     let condition = "\n@A\n#if X\n@B(1)\n#else\n@C\n#endif\n@D "
     var reader = DeclarationReader(condition + "class E: F {\(condition)var a = 1\nvar b = 2\n}")
     let type = reader.readType()
-    #expect(type?.name.text == "E" && type?.attributes.map(\.name) == ["A", "B", "C", "D"])
+    expect(type?.name.text == "E" && type?.attributes.map(\.name) == ["A", "B", "C", "D"])
     let members = type?.members ?? []
-    #expect(members.map(\.isDirective) == [true, true, true, false, false])
-    #expect(members.map { $0.attributes.map(\.name) }.suffix(2) == [["A", "B", "C", "D"], []])
+    expectEqual(members.map(\.isDirective), [true, true, true, false, false])
+    expectEqual(members.map { $0.attributes.map(\.name) }.suffix(2), [["A", "B", "C", "D"], []])
     var member = DeclarationReader(condition + "weak var a: A?")
-    #expect(member.readMember()?.attributes.map(\.name) == ["A", "B", "C", "D"])
+    expectEqual(member.readMember()?.attributes.map(\.name), ["A", "B", "C", "D"])
     var none = DeclarationReader("#if X")
-    #expect(none.readMember() == nil)
+    expect(none.readMember() == nil)
   }
 
   @Test("In a source's tokens, declarations tell the places of what they are made of")
@@ -125,34 +128,53 @@ import Testing
       return
     }
     func texts(_ places: Int?...) -> [String] { places.map { $0.map { tokens[$0].text } ?? "-" } }
-    #expect(type.keyword == "extension" && type.name.text == "C")
-    #expect(type.inherited == ["Lib.D", "E"])
-    #expect(type.supertypes.map { tokens[$0.place].text } == ["Lib", "E"])
-    #expect(texts(type.open, type.close) == ["{", "}"] && type.close == tokens.count - 2)
-    #expect(type.members.map { tokens[$0.start].text } == ["@", "var", "func", "func"])
-    #expect(type.members.map { tokens[$0.keyword].text } == ["var", "var", "func", "func"])
+    expect(type.keyword == "extension" && type.name.text == "C")
+    expectEqual(type.inherited, ["Lib.D", "E"])
+    expectEqual(type.supertypes.map { tokens[$0.place].text }, ["Lib", "E"])
+    expect(texts(type.open, type.close) == ["{", "}"] && type.close == tokens.count - 2)
+    expectEqual(type.members.map { tokens[$0.start].text }, ["@", "var", "func", "func"])
+    expectEqual(type.members.map { tokens[$0.keyword].text }, ["var", "var", "func", "func"])
     guard case .variable(_, let two) = type.members[0].kind,
       case .variable(_, let one) = type.members[1].kind,
       case .function(let f) = type.members[2].kind, case .function(let g) = type.members[3].kind
     else { return }
-    #expect(two.map { tokens[$0.place].text } == ["a", "b"])
-    #expect(two[0].accessors == nil && two[1].accessors?.isBare == false)
-    #expect(two[1].accessors?.block("didSet").map { tokens[$0.open - 1].text } == "didSet")
-    #expect(one[0].accessors?.isBare == true && texts(one[0].accessors?.open) == ["{"])
-    #expect(texts(f.open, f.body) == ["(", "{"] && texts(g.open, g.body) == ["(", "-"])
+    expectEqual(two.map { tokens[$0.place].text }, ["a", "b"])
+    expect(two[0].accessors == nil && two[1].accessors?.isBare == false)
+    expectEqual(two[1].accessors?.block("didSet").map { tokens[$0.open - 1].text }, "didSet")
+    expect(one[0].accessors?.isBare == true && texts(one[0].accessors?.open) == ["{"])
+    expect(texts(f.open, f.body) == ["(", "{"] && texts(g.open, g.body) == ["(", "-"])
   }
 
   @Test(
-    "Whatever is said again and again is read without a deeper stack, in a time that grows with it alone",
+    "Whatever is said again and again is read without a deeper stack, in as many steps as there is more of it",
     arguments: [
       ("final ", ""), ("unowned(safe) ", ""), ("let x = ", "a<b+"), ("let x = ", "a<b&"),
       ("let x = ", "a<"), ("let x = ", "\"\\(a)\" + "), ("@A(", "("),
     ])
   func repeated(_ beginning: String, _ piece: String) {
-    let member = piece.isEmpty ? String(repeating: beginning, count: 20_000) : beginning
-    let source = "class A {\n" + member + String(repeating: piece, count: 20_000) + "\n}"
-    var reader = DeclarationReader(source)
-    #expect(reader.readType()?.name.text == "A")
+    let source = { (count: Int) in
+      let member = piece.isEmpty ? String(repeating: beginning, count: count) : beginning
+      return "class A {\n" + member + String(repeating: piece, count: count) + "\n}"
+    }
+    let (once, twice) = (Self.steps(source(1_000)), Self.steps(source(2_000)))
+    // A look ahead ends early where the source does: hence not the double exactly. Squared it would be four times as many.
+    expect(once > 1_000 && twice <= 2 * once + once / 4)
+  }
+
+  /// How many tokens the reader looks at. On a thread whose stack would not suffice for a call in a call for each.
+  private static func steps(_ source: String) -> Int {
+    nonisolated(unsafe) var steps = 0
+    let isRead = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let meter = DeclarationReader.Meter()
+      var reader = DeclarationReader(LexedSource(source).tokens, at: 0, meter: meter)
+      if reader.readType()?.name.text == "A" { steps = meter.steps }
+      isRead.signal()
+    }
+    thread.stackSize = 128 << 10
+    thread.start()
+    isRead.wait()
+    return steps
   }
 
   @Test("Sources that are cut off, or have tokens missing or doubled, are read to their end")

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -188,7 +189,7 @@ func ints(_ values: Int...) -> [Value] { values.map { .int(Int64($0)) } }
 func withIndexes<R>(_ ranges: [Range<Int>], _ body: (OpaquePointer) -> R) -> R {
   let set = kvo_index_set_create()!
   defer { kvo_index_set_destroy(set) }
-  for range in ranges { #expect(kvo_index_set_add_range(set, range.lowerBound, range.count)) }
+  for range in ranges { expect(kvo_index_set_add_range(set, range.lowerBound, range.count)) }
   return body(set)
 }
 
@@ -216,7 +217,7 @@ final class Mutations {
       lines.append(Self.line(call.change))
       reaction?(call)
     }
-    #expect(registration.outcome.status == .KVO_OK)
+    expectEqual(registration.outcome.status, .KVO_OK)
   }
 
   deinit { recorder.end() }

@@ -66,7 +66,7 @@ final class Passage {
     guard !isOver else { return body() }
     isOver = true
     fixture_raise(turn)
-    fixture_await(turn, 2)
+    awaitTurn(turn, 2)
     body()
     fixture_raise(turn)
   }
@@ -80,10 +80,10 @@ final class Passage {
     onThreads(2) { thread in
       let (turn, tell, meanwhile, afterwards) = shared.value
       guard thread == 1 else { return tell() }
-      fixture_await(turn, 1)
+      awaitTurn(turn, 1)
       meanwhile()
       fixture_raise(turn)
-      fixture_await(turn, 3)
+      awaitTurn(turn, 3)
       afterwards()
     }
   }

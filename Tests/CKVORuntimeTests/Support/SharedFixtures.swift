@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Synchronization
 import TestSupport
 import Testing
@@ -41,7 +42,7 @@ final class Tally: Sendable {
 
   func makeAndEnd(_ object: CObject, _ key: String, _ options: kvo_options) {
     let handle = make(object, key, options)
-    #expect(kvo_handle_is_valid(handle!))
+    expect(kvo_handle_is_valid(handle!))
     kvo_handle_invalidate(handle!)
     kvo_handle_release(handle)
   }

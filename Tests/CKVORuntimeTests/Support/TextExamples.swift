@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -47,7 +48,7 @@ final class Numbered {
 
   func end() {
     for object in made { kvo_object_release(object) }
-    #expect(deaths.count == made.count)
+    expectEqual(deaths.count, made.count)
   }
 }
 

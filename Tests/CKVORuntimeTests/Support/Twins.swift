@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -77,7 +78,7 @@ final class Twin {
       let handles = all
       self.handles.update(repeating: nil, count: count)
       for handle in handles { kvo_handle_release(handle) }
-      #expect(hasEnded)
+      expect(hasEnded)
     }
   }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ final class Crew {
   /// Lets go of all, and checks that nothing else holds them.
   func end() {
     for object in made { kvo_object_release(object) }
-    #expect(deaths.count == made.count)
+    expectEqual(deaths.count, made.count)
   }
 }
 
@@ -109,7 +110,7 @@ func outcomeText(
   let outcome = attempt { read(&value, $0) }
   defer { kvo_value_destroy(&value) }
   guard outcome.status == .KVO_OK else {
-    #expect(kvo_value_is_nil(&value))
+    expect(kvo_value_is_nil(&value))
     return brief(outcome)
   }
   return text(&value)
@@ -118,7 +119,7 @@ func outcomeText(
 /// The status with class and key, which the message must name too.
 func brief(_ outcome: Outcome) -> String {
   guard outcome.status != .KVO_OK else { return "\(outcome)" }
-  #expect(outcome.message.contains(outcome.className) && outcome.message.contains(outcome.key))
+  expect(outcome.message.contains(outcome.className) && outcome.message.contains(outcome.key))
   return "\(String(cString: kvo_status_name(outcome.status))) \(outcome.className).\(outcome.key)"
 }
 

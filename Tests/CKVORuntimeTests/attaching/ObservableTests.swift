@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -15,10 +16,10 @@ import Testing
     add(object, to: object.object, "seen", [.KVO_OLD, .KVO_NEW])
     add(object, to: object.object, "mark", .KVO_NEW)
     watcher_setSeen(object, 4)
-    #expect(set(object.object, "mark", .int(2)).status == .KVO_OK)
-    #expect(log.take() == ["self: seen old 0 new 4", "self: mark new 2"])
+    expectEqual(set(object.object, "mark", .int(2)).status, .KVO_OK)
+    expectEqual(log.take(), ["self: seen old 0 new 4", "self: mark new 2"])
     object.release()
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
   }
 
   @Test("C7: an object may remove itself as its own observer")
@@ -28,10 +29,10 @@ import Testing
     let log = Recorder()
     log.listen(to: object, as: "self")
     add(object, to: object.object, "seen")
-    #expect(remove(object, from: object.object, "seen").status == .KVO_OK)
+    expectEqual(remove(object, from: object.object, "seen").status, .KVO_OK)
     watcher_setSeen(object, 4)
-    #expect(log.take() == [])
-    #expect(kvo_isa(object.object) == watcher_class())
+    expectEqual(log.take(), [])
+    expectEqual(kvo_isa(object.object), watcher_class())
   }
 
   @Test("C8: a key is accepted if an accessor, an ivar or the class's hook answers it")
@@ -46,7 +47,7 @@ import Testing
     for (object, keys) in cases {
       let log = Recorder()
       for key in keys {
-        #expect(log.observe(object, key).outcome.status == .KVO_OK, "\(key)")
+        expectEqual(log.observe(object, key).outcome.status, .KVO_OK, "\(key)")
       }
       kvo_object_release(object)
     }
@@ -67,16 +68,16 @@ import Testing
     let log = Recorder()
     let registration = log.observe(object.object, key, .KVO_INITIAL)
     for outcome in [registration.outcome, add(observer, to: object.object, key, .KVO_INITIAL)] {
-      #expect(outcome.status == .KVO_UNDEFINED_KEY)
-      #expect(outcome.className == "CAccount")
-      #expect(outcome.key == key)
-      #expect(outcome.message.contains("CAccount") && outcome.message.contains(key))
+      expectEqual(outcome.status, .KVO_UNDEFINED_KEY)
+      expectEqual(outcome.className, "CAccount")
+      expectEqual(outcome.key, key)
+      expect(outcome.message.contains("CAccount") && outcome.message.contains(key))
     }
-    #expect(registration.handle == nil)
-    #expect(registration.ended == 0)
-    #expect(log.take() == [])
-    #expect(kvo_isa(object.object) == account_class())
-    #expect(!kvo_is_observed(object.object, key))
+    expect(registration.handle == nil)
+    expectEqual(registration.ended, 0)
+    expectEqual(log.take(), [])
+    expectEqual(kvo_isa(object.object), account_class())
+    expect(!kvo_is_observed(object.object, key))
   }
 
   @Test("C8: what a class keeps to itself or has only a void getter for is undefined")
@@ -90,9 +91,9 @@ import Testing
       open.release()
     }
     let log = Recorder()
-    #expect(log.observe(closed.object, "secret").outcome.status == .KVO_UNDEFINED_KEY)
-    #expect(log.observe(object.object, "hollow").outcome.status == .KVO_UNDEFINED_KEY)
-    #expect(log.observe(open.object, "spectre").outcome.status == .KVO_UNDEFINED_KEY)
+    expectEqual(log.observe(closed.object, "secret").outcome.status, .KVO_UNDEFINED_KEY)
+    expectEqual(log.observe(object.object, "hollow").outcome.status, .KVO_UNDEFINED_KEY)
+    expectEqual(log.observe(open.object, "spectre").outcome.status, .KVO_UNDEFINED_KEY)
   }
 
   @Test(
@@ -104,8 +105,8 @@ import Testing
     let object = make(account.self)
     defer { object.release() }
     let log = Recorder()
-    #expect(log.observe(object.object, key).outcome.status == .KVO_INVALID_KEY_PATH)
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(log.observe(object.object, key).outcome.status, .KVO_INVALID_KEY_PATH)
+    expectEqual(kvo_isa(object.object), account_class())
   }
 
   @Test("C8: a key that only the hook answers notifies by hand")
@@ -117,7 +118,7 @@ import Testing
     kvo_will_change(object.object, "ghost")
     object.pointee.ghost_ = 3
     kvo_did_change(object.object, "ghost")
-    #expect(log.take() == ["a: ghost old 0.0 new 3.0"])
+    expectEqual(log.take(), ["a: ghost old 0.0 new 3.0"])
   }
 
   @Test("C10: a token replaced with initial ends the old registration and starts the new one")
@@ -139,8 +140,8 @@ import Testing
     observe(second, as: "2")
     account_setBalance(first, 10)
     account_setBalance(second, 20)
-    #expect(log.take() == ["1: balance new 0.0", "2: balance new 0.0", "2: balance new 20.0"])
-    #expect(kvo_isa(first.object) == account_class())
+    expectEqual(log.take(), ["1: balance new 0.0", "2: balance new 0.0", "2: balance new 20.0"])
+    expectEqual(kvo_isa(first.object), account_class())
   }
 
   @Test("C10: a token may be replaced from inside its own callback")
@@ -157,14 +158,14 @@ import Testing
       log.observe(first.object, "balance", .KVO_NEW, as: "1") { _ in
         tokens[0].release()
         tokens.append(log.observe(second.object, "balance", [.KVO_INITIAL, .KVO_NEW], as: "2"))
-        #expect(tokens[0].ended == 0)
+        expectEqual(tokens[0].ended, 0)
       })
 
     account_setBalance(first, 1)
-    #expect(tokens[0].ended == 1)
+    expectEqual(tokens[0].ended, 1)
     account_setBalance(first, 2)
     account_setBalance(second, 3)
-    #expect(log.take() == ["1: balance new 1.0", "2: balance new 0.0", "2: balance new 3.0"])
+    expectEqual(log.take(), ["1: balance new 1.0", "2: balance new 0.0", "2: balance new 3.0"])
   }
 
   @Test(
@@ -185,9 +186,9 @@ import Testing
     add(
       observer, to: object.object, "balance", [.KVO_PRIOR, .KVO_INITIAL], context: address(number))
     account_setBalance(object, 1)
-    #expect(contexts == Array(repeating: address(number), count: 3))
-    #expect(
-      remove(observer, from: object.object, "balance", context: address(number)).status == .KVO_OK)
+    expectEqual(contexts, Array(repeating: address(number), count: 3))
+    expectEqual(
+      remove(observer, from: object.object, "balance", context: address(number)).status, .KVO_OK)
   }
 
   @Test("C11: the addresses of two statics tell two keys apart")
@@ -205,8 +206,9 @@ import Testing
     add(observer, to: object.object, "interestRate", context: sub_watcher_context())
     account_setBalance(object, 1)
     account_setInterestRate(object, 2)
-    #expect(
-      keys == [
+    expectEqual(
+      keys,
+      [
         base_watcher_context(): ["balance"], sub_watcher_context(): ["interestRate"],
       ])
   }
@@ -226,10 +228,10 @@ import Testing
       object.object, "balance", [], count, counts,
       { $0!.assumingMemoryBound(to: (calls: Int, ended: Int).self).pointee.ended += 1 },
       &handle, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
     account_setBalance(object, 1)
-    #expect(counts.pointee == (1, 0))
+    expect(counts.pointee == (1, 0))
     kvo_handle_release(handle)
-    #expect(counts.pointee == (1, 1))
+    expect(counts.pointee == (1, 1))
   }
 }

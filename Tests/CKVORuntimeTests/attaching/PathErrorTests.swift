@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -47,11 +48,11 @@ import Testing
     graph_node_insertItem(nodes[1], nodes[2], 0)
     let log = Recorder()
     let registration = log.observe(nodes[0].object, refusal.path, [.KVO_INITIAL, .KVO_NEW])
-    #expect(registration.outcome.status == refusal.status)
-    for word in refusal.words { #expect(registration.outcome.message.contains(word)) }
-    #expect(!registration.isValid && registration.ended == 0)
-    #expect(nodes.allSatisfy { !isSwapped($0.object) && $0.object.pointee.observations == nil })
-    #expect(log.take() == [])
+    expectEqual(registration.outcome.status, refusal.status)
+    for word in refusal.words { expect(registration.outcome.message.contains(word)) }
+    expect(!registration.isValid && registration.ended == 0)
+    expect(nodes.allSatisfy { !isSwapped($0.object) && $0.object.pointee.observations == nil })
+    expectEqual(log.take(), [])
   }
 
   @Test("C8: a path that goes on through a plain pointer is told which encoding that lacks")
@@ -62,11 +63,11 @@ import Testing
       ": a property of object type that is declared with CUSTOM, ASSIGN or READONLY needs the encoding \"@\"."
     for (path, wanted) in [("pointer.value", "object"), ("pointer.@count", "collection")] {
       let outcome = Recorder().observe(object.object, path).outcome
-      #expect(outcome.status == .KVO_INVALID_KEY_PATH)
-      #expect(outcome.message.hasSuffix("through \"pointer\", which is no \(wanted)" + remedy))
+      expectEqual(outcome.status, .KVO_INVALID_KEY_PATH)
+      expect(outcome.message.hasSuffix("through \"pointer\", which is no \(wanted)" + remedy))
     }
     let message = Recorder().observe(object.object, "real.value").outcome.message
-    #expect(message.hasSuffix("which is no object."))
+    expect(message.hasSuffix("which is no object."))
   }
 
   @Test("C8: a path that is broken today may be observed, and is found when the link appears")
@@ -77,8 +78,9 @@ import Testing
     log.observe(nodes[0].object, "next.value", [.KVO_INITIAL, .KVO_OLD, .KVO_NEW])
     graph_node_setNext(nodes[0], nodes[1])
     graph_node_setValue(nodes[1], 2)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: next.value new nil", "a: next.value old nil new 0.0", "a: next.value old 0.0 new 2.0",
       ])
   }
@@ -91,11 +93,11 @@ import Testing
     graph_node_setNext(nodes[1], nodes[0])
     let path = String(repeating: "next.", count: 20_000) + "value"
     let log = Recorder()
-    #expect(log.observe(nodes[0].object, path).outcome.status == .KVO_OK)
+    expectEqual(log.observe(nodes[0].object, path).outcome.status, .KVO_OK)
     graph_node_setValue(nodes[0], 1)
-    #expect(log.take().count == 1)
+    expectEqual(log.take().count, 1)
     log.end()
-    #expect(nodes.allSatisfy { !isSwapped($0.object) })
+    expect(nodes.allSatisfy { !isSwapped($0.object) })
     graph_node_setNext(nodes[0], nil)
     graph_node_setNext(nodes[1], nil)
   }
@@ -106,19 +108,19 @@ import Testing
     defer { node.release() }
     let log = Recorder()
     var value = kvo_value()
-    #expect(kvo_value_for_key(node.object, "items", &value, nil) == .KVO_OK)
+    expectEqual(kvo_value_for_key(node.object, "items", &value, nil), .KVO_OK)
     defer { kvo_value_destroy(&value) }
-    let proxy = try #require(kvo_value_get_object(&value))
+    let proxy = try require(kvo_value_get_object(&value))
     for path in ["@count", "count", "next.value"] {
       let outcome = log.observe(proxy, path).outcome
-      #expect(outcome.status == .KVO_NOT_OBSERVABLE)
-      #expect(outcome.message.contains("items") && outcome.message.contains("GraphNode"))
+      expectEqual(outcome.status, .KVO_NOT_OBSERVABLE)
+      expect(outcome.message.contains("items") && outcome.message.contains("GraphNode"))
     }
-    let stored = try #require(kvo_collection_create(.KVO_ARRAY, nil, 0, nil))
+    let stored = try require(kvo_collection_create(.KVO_ARRAY, nil, 0, nil))
     let object = UnsafeMutableRawPointer(stored).assumingMemoryBound(to: kvo_object.self)
     defer { kvo_object_release(object) }
-    #expect(log.observe(object, "@count").outcome.status == .KVO_NOT_OBSERVABLE)
-    #expect(!isSwapped(proxy) && !isSwapped(object))
+    expectEqual(log.observe(object, "@count").outcome.status, .KVO_NOT_OBSERVABLE)
+    expect(!isSwapped(proxy) && !isSwapped(object))
   }
 
   @Test("C6: a dependency through a plain collection is told, with the operator form")
@@ -127,17 +129,17 @@ import Testing
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
       let size = MemoryLayout<graph_node>.size
       let cls = kvo_class_create("CThroughItems", graph_node_class(), size, nil)!
-      #expect(kvo_class_register(cls, nil) == .KVO_OK)
-      #expect(kvo_class_add_dependency(cls, "loud", "items.value", nil) == .KVO_OK)
+      expectEqual(kvo_class_register(cls, nil), .KVO_OK)
+      expectEqual(kvo_class_add_dependency(cls, "loud", "items.value", nil), .KVO_OK)
       let node = make(cls)
       let log = Recorder()
-      #expect(log.observe(node, "loud").outcome.status == .KVO_OK)
-      #expect(reports() == 1)
+      expectEqual(log.observe(node, "loud").outcome.status, .KVO_OK)
+      expectEqual(reports(), 1)
       for word in ["loud", "CThroughItems", "items.@unionOfObjects.value"] {
-        #expect(heard.withLock { $0[0] }.contains(word))
+        expect(heard.withLock { $0[0] }.contains(word))
       }
       log.end()
-      #expect(!isSwapped(node))
+      expect(!isSwapped(node))
       kvo_object_release(node)
     }
   }
@@ -147,11 +149,11 @@ import Testing
     let node = make(graph_node.self)
     defer { node.release() }
     let outcome = Recorder().observe(node.object, "items.@median.value").outcome
-    #expect(outcome.status == .KVO_INVALID_OPERATOR)
-    #expect(
+    expectEqual(outcome.status, .KVO_INVALID_OPERATOR)
+    expect(
       outcome.message.contains(
         "GraphNode has the unknown operator \"@median\". There are @count, @sum,"))
-    #expect(outcome.message.hasSuffix("@unionOfSets, @distinctUnionOfSets."))
+    expect(outcome.message.hasSuffix("@unionOfSets, @distinctUnionOfSets."))
   }
 
   @Test("B6: what an observed operator can't add up is told as nil, and reported once")
@@ -161,12 +163,12 @@ import Testing
       let nodes = (0..<3).map { _ in make(graph_node.self) }
       graph_node_setNext(nodes[1], nodes[2])
       let log = Recorder()
-      #expect(log.observe(nodes[0].object, "items.@sum.next", .KVO_NEW).outcome.status == .KVO_OK)
-      #expect(reports() == 0)
+      expectEqual(log.observe(nodes[0].object, "items.@sum.next", .KVO_NEW).outcome.status, .KVO_OK)
+      expectEqual(reports(), 0)
       for index in 0..<3 { graph_node_insertItem(nodes[0], nodes[1], index) }
-      #expect(reports() == 1)
+      expectEqual(reports(), 1)
       for word in ["items.@sum.next", "GraphNode", "told as nil", "needs numbers", "an object of"] {
-        #expect(heard.withLock { $0[0] }.contains(word))
+        expect(heard.withLock { $0[0] }.contains(word))
       }
       log.end()
       for node in nodes { node.release() }
@@ -180,22 +182,22 @@ import Testing
       let node = make(graph_node.self)
       let log = Recorder()
       for path in ["wares.@avg.value", "wares.@unionOfObjects.value"] {
-        #expect(log.observe(node.object, path, .KVO_NEW).outcome.status == .KVO_OK)
+        expectEqual(log.observe(node.object, path, .KVO_NEW).outcome.status, .KVO_OK)
       }
       let wares = Many(mutable: node.object, "wares")
       var member = kvo_value_object(node.object)
-      #expect(kvo_collection_append(wares.collection, &member, nil) == .KVO_OK)
+      expectEqual(kvo_collection_append(wares.collection, &member, nil), .KVO_OK)
       kvo_value_destroy(&member)
-      #expect(reports() == 0)
+      expectEqual(reports(), 0)
       _ = log.take()
       for text in ["a", "b"] { wares.append(.string(text)) }
-      #expect(log.take().filter { $0.hasSuffix(" new nil") }.count == 4)
-      #expect(reports() == 2)
+      expectEqual(log.take().filter { $0.hasSuffix(" new nil") }.count, 4)
+      expectEqual(reports(), 2)
       for word in ["\"wares.@avg.value\" of CGraphNode is told as nil", "has no keys"] {
-        #expect(heard.withLock { $0[0] }.contains(word))
+        expect(heard.withLock { $0[0] }.contains(word))
       }
       log.observe(node.object, "wares.@max.value", [.KVO_INITIAL, .KVO_NEW])
-      #expect(reports() == 3)
+      expectEqual(reports(), 3)
       log.end()
       graph_node_setWares(node, nil)
       node.release()
@@ -208,15 +210,15 @@ import Testing
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
       let nodes = (0..<2).map { _ in make(graph_node.self) }
       let log = Recorder()
-      #expect(log.observe(nodes[0].object, "wares.@count", .KVO_NEW).outcome.status == .KVO_OK)
+      expectEqual(log.observe(nodes[0].object, "wares.@count", .KVO_NEW).outcome.status, .KVO_OK)
       for _ in 0..<2 {
         var value = kvo_value_object(nodes[1].object)
-        #expect(kvo_set_value_for_key(nodes[0].object, "wares", &value, nil) == .KVO_OK)
+        expectEqual(kvo_set_value_for_key(nodes[0].object, "wares", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      #expect(log.take() == ["a: wares.@count new nil", "a: wares.@count new nil"])
-      #expect(reports() == 1)
-      #expect(heard.withLock { $0[0] }.contains("told as nil: The operator \"@count\""))
+      expectEqual(log.take(), ["a: wares.@count new nil", "a: wares.@count new nil"])
+      expectEqual(reports(), 1)
+      expect(heard.withLock { $0[0] }.contains("told as nil: The operator \"@count\""))
       log.end()
       releaseAll(nodes)
     }
@@ -227,24 +229,24 @@ import Testing
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
       let cls = extended_class("CThroughCollection")
-      #expect(kvo_class_add_dependency(cls, "sum", "peer.nonsense", nil) == .KVO_OK)
+      expectEqual(kvo_class_add_dependency(cls, "sum", "peer.nonsense", nil), .KVO_OK)
       let nodes = [make(cls), make(cls)]
       extended_setPeer(of(nodes[0]), of(nodes[1]))
-      #expect(reports() == 0)
+      expectEqual(reports(), 0)
       let log = Recorder()
-      #expect(log.observe(nodes[0], "sum").outcome.status == .KVO_OK)
-      #expect(reports() == 1)
+      expectEqual(log.observe(nodes[0], "sum").outcome.status, .KVO_OK)
+      expectEqual(reports(), 1)
       let message = heard.withLock { $0[0] }
       for word in ["sum", "CThroughCollection", "peer.nonsense", "nonsense"] {
-        #expect(message.contains(word))
+        expect(message.contains(word))
       }
       log.end()
       extended_setPeer(of(nodes[1]), of(nodes[0]))
-      for node in nodes { #expect(log.observe(node, "sum").outcome.status == .KVO_OK) }
-      #expect(reports() == 1)
+      for node in nodes { expectEqual(log.observe(node, "sum").outcome.status, .KVO_OK) }
+      expectEqual(reports(), 1)
       log.end()
       for node in nodes { extended_setPeer(of(node), nil) }
-      #expect(nodes.allSatisfy { !isSwapped($0) })
+      expect(nodes.allSatisfy { !isSwapped($0) })
       for node in nodes { kvo_object_release(node) }
     }
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -34,17 +35,17 @@ import Testing
     graph_node_insertItem(nodes[1], nodes[2], 0)
     let log = Recorder()
     let registration = log.observe(nodes[0].object, path, [.KVO_NEW, .KVO_PRIOR])
-    #expect(registration.outcome.status == .KVO_OK)
+    expectEqual(registration.outcome.status, .KVO_OK)
     nodes[0].release()
-    #expect(deaths.count == 1)
-    #expect(!registration.isValid && registration.ended == 1)
+    expectEqual(deaths.count, 1)
+    expect(!registration.isValid && registration.ended == 1)
     for node in nodes.dropFirst() {
-      #expect(isBare(node.object))
+      expect(isBare(node.object))
       graph_node_setValue(node, 1)
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     releaseAll(Array(nodes.dropFirst()))
-    #expect(deaths.count == 3)
+    expectEqual(deaths.count, 3)
   }
 
   @Test("C4: an observer object's death ends its paths", arguments: paths)
@@ -55,14 +56,14 @@ import Testing
     let log = Recorder()
     let observer = deaths.makeWatcher()
     log.listen(to: observer, as: "w")
-    #expect(add(observer, to: nodes[0].object, path).status == .KVO_OK)
+    expectEqual(add(observer, to: nodes[0].object, path).status, .KVO_OK)
     observer.release()
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     for node in nodes {
-      #expect(isBare(node.object))
+      expect(isBare(node.object))
       graph_node_setValue(node, 1)
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     releaseAll(nodes)
   }
 
@@ -75,10 +76,10 @@ import Testing
     let log = Recorder()
     log.observe(root.object, "next.value", [.KVO_OLD, .KVO_NEW])
     graph_node_setNext(root, nil)
-    #expect(deaths.count == 1)
-    #expect(log.take() == ["a: next.value old 0.0 new nil"])
+    expectEqual(deaths.count, 1)
+    expectEqual(log.take(), ["a: next.value old 0.0 new nil"])
     root.release()
-    #expect(deaths.count == 2)
+    expectEqual(deaths.count, 2)
   }
 
   @Test("G3: a link that does not keep its object is silent at its death, and then gives nil")
@@ -92,17 +93,18 @@ import Testing
     log.observe(nodes[0], "next.next.value", .KVO_NEW, as: "b")
     weave_forget_next(nodes[0])
     kvo_object_release(nodes[1])
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     weave_set_next(nodes[0], nodes[2])
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior next.value old nil", "a: next.value old nil new 2.0",
         "b: next.next.value new nil",
       ])
     weave_set_value(nodes[2], 3)
-    #expect(log.take() == ["a: prior next.value old 2.0", "a: next.value old 2.0 new 3.0"])
+    expectEqual(log.take(), ["a: prior next.value old 2.0", "a: next.value old 2.0 new 3.0"])
     log.end()
-    #expect(isBare(nodes[0]) && isBare(nodes[2]))
+    expect(isBare(nodes[0]) && isBare(nodes[2]))
     kvo_object_release(nodes[0])
     kvo_object_release(nodes[2])
   }
@@ -117,11 +119,11 @@ import Testing
     log.observe(roots[1].object, "next.value", .KVO_NEW, as: "1")
     log.observe(roots[2].object, "next.value", .KVO_NEW, as: "2") { _ in roots[2].release() }
     graph_node_setValue(leaf, 1)
-    #expect(log.take() == ["0: next.value new 1.0", "2: next.value new 1.0"])
-    #expect(deaths.count == 2)
+    expectEqual(log.take(), ["0: next.value new 1.0", "2: next.value new 1.0"])
+    expectEqual(deaths.count, 2)
     roots[0].release()
     leaf.release()
-    #expect(deaths.count == 4)
+    expectEqual(deaths.count, 4)
   }
 
   @Test("C1: all observers of an object are removed; paths of others that pass it stay")
@@ -135,12 +137,12 @@ import Testing
     log.observe(nodes[1].object, "total", .KVO_NEW, as: "total")
     kvo_remove_all_observers(nodes[1].object)
     graph_node_setValue(nodes[1], 1)
-    #expect(log.take() == ["path: next.value new 1.0"])
-    #expect(kvo_is_observed(nodes[1].object, "value"))
+    expectEqual(log.take(), ["path: next.value new 1.0"])
+    expect(kvo_is_observed(nodes[1].object, "value"))
     kvo_remove_all_observers(nodes[0].object)
     graph_node_setValue(nodes[1], 2)
-    #expect(log.take() == [])
-    #expect(nodes.allSatisfy { isBare($0.object) })
+    expectEqual(log.take(), [])
+    expect(nodes.allSatisfy { isBare($0.object) })
   }
 
   @Test("J1: the dump tells what stands at an object for others")
@@ -153,10 +155,10 @@ import Testing
     let text = kvo_copy_debug_dump(nodes[1].object)!
     defer { free(text) }
     let dump = String(cString: text)
-    #expect(dump.contains("\"total\" leads on for \"next.total\""))
-    #expect(dump.contains("\"value\" leads on for \"total\""))
-    #expect(dump.contains("derived from \"value\""))
-    #expect(!dump.contains("told to"))
+    expect(dump.contains("\"total\" leads on for \"next.total\""))
+    expect(dump.contains("\"value\" leads on for \"total\""))
+    expect(dump.contains("derived from \"value\""))
+    expect(!dump.contains("told to"))
   }
 
   @Test("J1: what stands at an object for others is told in the order in which it came")
@@ -172,6 +174,6 @@ import Testing
     let text = kvo_copy_debug_dump(nodes[0].object)!
     defer { free(text) }
     let told = String(cString: text).split(separator: "\n").filter { $0.contains("leads on") }
-    #expect(told.map { $0.split(separator: "\"")[1] } == keys.map { Substring($0) })
+    expectEqual(told.map { $0.split(separator: "\"")[1] }, keys.map { Substring($0) })
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -44,8 +45,8 @@ import Testing
         }
       }
     }
-    #expect(tally.isSettled)
-    #expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
+    expect(tally.isSettled)
+    expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
     for node in nodes { kvo_object_release(node) }
   }
 
@@ -67,8 +68,8 @@ import Testing
         }
       }
     }
-    #expect(wrong.value == 0 && left.value == rounds)
-    #expect(!isSwapped(node) && node.pointee.observations == nil)
+    expect(wrong.value == 0 && left.value == rounds)
+    expect(!isSwapped(node) && node.pointee.observations == nil)
     observer.release()
     kvo_object_release(node)
   }
@@ -86,9 +87,9 @@ import Testing
     onThreads(4) { _ in
       for round in 0..<500 { weave_set_value(shared.value[2], Double(round)) }
     }
-    #expect(probe.calls == 3 * 4 * 500)
+    expectEqual(probe.calls, 3 * 4 * 500)
     for handle in handles { kvo_handle_release(handle) }
-    #expect(probe.ended == 3)
+    expectEqual(probe.ended, 3)
     for node in nodes { kvo_object_release(node) }
   }
 
@@ -111,9 +112,9 @@ import Testing
       } else {
         weave_set_next(nodes[0], nodes[2])
       }
-      #expect(led.calls == calls + 1)
+      expectEqual(led.calls, calls + 1)
       kvo_did_change(changed, "value")
-      #expect(led.calls == calls + (isElsewhere ? 2 : 1))
+      expectEqual(led.calls, calls + (isElsewhere ? 2 : 1))
     }
     for handle in handles { kvo_handle_release(handle) }
     for node in nodes { kvo_object_release(node) }
@@ -126,7 +127,7 @@ import Testing
     deinit { gate.deallocate() }
     /// For the calling thread.
     func setUp(at node: CObject) { weave_halt_at(node, gate) }
-    func awaitArrival() { fixture_await(&gate.pointee.begun, 1) }
+    func awaitArrival() { awaitTurn(&gate.pointee.begun, 1) }
     func letGo() { fixture_raise(&gate.pointee.let_go) }
   }
 
@@ -163,7 +164,7 @@ import Testing
       told.withLock { $0 = Self.told(probe, changed) }
       halt.letGo()
     }
-    #expect(told.withLock { $0 } == 1)
+    expectEqual(told.withLock { $0 }, 1)
     kvo_handle_release(handle)
     for node in nodes { kvo_object_release(node) }
   }
@@ -191,21 +192,21 @@ import Testing
         registering.letGo()
       }
     }
-    #expect(told.withLock { $0 } == 1)
+    expectEqual(told.withLock { $0 }, 1)
     for node in nodes { kvo_object_release(node) }
   }
 
   @Test("F5 I3: a tracked key goes on to whatever is set while the runtime goes to stand at it")
-  func trackedRounds() { #expect(sight_missed_after_rounds() == 0) }
+  func trackedRounds() { expectEqual(sight_missed_after_rounds(), 0) }
 
   @Test("F5 I3: threads that track one key leave it standing at all that was read last")
-  func trackedBesideAnother() { #expect(sight_missed_beside_another() == 0) }
+  func trackedBesideAnother() { expectEqual(sight_missed_beside_another(), 0) }
 
   @Test("F5 I3: who was held up in reading a computed key does not undo what was read later")
-  func trackedByOlderReading() { #expect(sight_missed_after_older_reading() == 0) }
+  func trackedByOlderReading() { expectEqual(sight_missed_after_older_reading(), 0) }
 
   @Test("F5: a getter that reads something else each time is given up, and told of changes still")
-  func trackedRestless() { #expect((2...5).contains(sight_readings_of_restless())) }
+  func trackedRestless() { expect((2...5).contains(sight_readings_of_restless())) }
 
   @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
   func lastLinkWins() {
@@ -217,7 +218,7 @@ import Testing
       onThreads(3) { thread in weave_set_next(shared.value[0], shared.value[thread + 1]) }
       let calls = probe.calls
       for node in nodes.dropFirst() { weave_set_value(node, Double(round)) }
-      #expect(probe.calls == calls + 1)
+      expectEqual(probe.calls, calls + 1)
     }
     kvo_handle_release(handle)
     for node in nodes { kvo_object_release(node) }

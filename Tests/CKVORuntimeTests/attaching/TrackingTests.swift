@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -17,8 +18,8 @@ extension trail: CInstance {
     "C12 F5: a key with a dot is followed where it is read, and stays a key path to who names it")
   func divided() {
     var isPath = false
-    #expect(sight_calls_of_divided(&isPath) == 2)
-    #expect(isPath)
+    expectEqual(sight_calls_of_divided(&isPath), 2)
+    expect(isPath)
   }
 
   @Test("F5: a computed key is read once for a change, and once before it for who wants old")
@@ -33,11 +34,11 @@ extension trail: CInstance {
         object.pointee.tracked = 0
         object.pointee.got = 0
         tally_setX(object, x)
-        #expect(object.pointee.tracked == 1)
-        #expect(object.pointee.got == got)
+        expectEqual(object.pointee.tracked, 1)
+        expectEqual(object.pointee.got, got)
         let values =
           (got > 0 ? " old \(x - 1)" : "") + (options.contains(.KVO_NEW) ? " new \(x)" : "")
-        #expect(log.take() == ["a: chosen\(values)"])
+        expectEqual(log.take(), ["a: chosen\(values)"])
       }
       log.end()
       object.release()
@@ -57,24 +58,24 @@ extension trail: CInstance {
       body()
       return root.pointee.tracked > 0
     }
-    #expect(!tracked { trail_setX(first, 1) })
-    #expect(log.take() == ["a: behind old 0 new 1"])
+    expect(!tracked { trail_setX(first, 1) })
+    expectEqual(log.take(), ["a: behind old 0 new 1"])
     kvo_class_forget_dependencies(trail_class())
-    #expect(tracked { trail_setX(first, 2) })
-    #expect(!tracked { trail_setX(first, 3) })
-    #expect(log.take() == ["a: behind old 1 new 2", "a: behind old 2 new 3"])
+    expect(tracked { trail_setX(first, 2) })
+    expect(!tracked { trail_setX(first, 3) })
+    expectEqual(log.take(), ["a: behind old 1 new 2", "a: behind old 2 new 3"])
     // Nobody is told.
     root.pointee.next = second
-    #expect(tracked { trail_setX(first, 4) })
-    #expect(log.take() == [])
+    expect(tracked { trail_setX(first, 4) })
+    expectEqual(log.take(), [])
     trail_setX(second, 1)
-    #expect(log.take() == ["a: behind old 0 new 1"])
+    expectEqual(log.take(), ["a: behind old 0 new 1"])
     root.pointee.next = first
     trail_setNext(root, nil)
     trail_setNext(root, second)
-    #expect(log.take() == ["a: behind old 4 new -1", "a: behind old -1 new 1"])
-    #expect(!tracked { trail_setX(second, 2) })
-    #expect(log.take() == ["a: behind old 1 new 2"])
+    expectEqual(log.take(), ["a: behind old 4 new -1", "a: behind old -1 new 1"])
+    expect(!tracked { trail_setX(second, 2) })
+    expectEqual(log.take(), ["a: behind old 1 new 2"])
     log.end()
     for object in [root, first, second] { object.release() }
   }
@@ -87,12 +88,12 @@ extension trail: CInstance {
     tally_setX(object, 1)
     tally_setWhich(object, 1)
     tally_setY(object, 2)
-    #expect(log.take() == ["a: chosen new 1", "a: chosen new 0", "a: chosen new 2"])
+    expectEqual(log.take(), ["a: chosen new 1", "a: chosen new 0", "a: chosen new 2"])
     tally_setX(object, 3)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     tally_setWhich(object, 0)
     tally_setX(object, 4)
-    #expect(log.take() == ["a: chosen new 3", "a: chosen new 4"])
+    expectEqual(log.take(), ["a: chosen new 3", "a: chosen new 4"])
     log.end()
     object.release()
   }
@@ -108,14 +109,15 @@ extension trail: CInstance {
     tally_setX(objects[2], 2)
     tally_setNext(objects[1], nil)
     tally_setX(objects[2], 3)
-    #expect(log.take() == ["a: total new 1", "a: total new 2", "a: total new 0"])
+    expectEqual(log.take(), ["a: total new 1", "a: total new 2", "a: total new 0"])
     tally_setNext(objects[1], objects[2])
     tally_setX(objects[2], 4)
     tally_setNext(objects[0], objects[2])
     tally_setX(objects[1], 5)
     tally_setX(objects[2], 6)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: total new 3", "a: total new 4", "a: total new 4", "a: total new 6",
       ])
     tally_setNext(objects[1], nil)
@@ -134,11 +136,11 @@ extension trail: CInstance {
       next.release()
       tally_setX(next, x)
       tally_setX(next, x + 1)
-      #expect(log.take().last == "a: total new \(x + 1)")
+      expectEqual(log.take().last, "a: total new \(x + 1)")
     }
     tally_setNext(object, nil)
     tally_setX(object, 7)
-    #expect(log.take() == ["a: total new 0", "a: total new 7"])
+    expectEqual(log.take(), ["a: total new 0", "a: total new 7"])
     log.end()
     object.release()
   }
@@ -151,7 +153,7 @@ extension trail: CInstance {
     log.observe(object.object, "echo", .KVO_NEW, as: "b")
     object.pointee.echoes = true
     tally_setX(object, 3)
-    #expect(log.take().last { $0.hasPrefix("a:") } == "a: both new 303")
+    expectEqual(log.take().last { $0.hasPrefix("a:") }, "a: both new 303")
     log.end()
     object.release()
   }
@@ -162,7 +164,7 @@ extension trail: CInstance {
     let log = Recorder()
     log.observe(object.object, "chosen", [.KVO_NEW, .KVO_DISTINCT])
     for x in [1, 1, 2] { tally_setX(object, x) }
-    #expect(log.take() == ["a: chosen new 1", "a: chosen new 2"])
+    expectEqual(log.take(), ["a: chosen new 1", "a: chosen new 2"])
     log.end()
     object.release()
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Testing
 
 /// What bad input comes to: the status, a sentence that names class, key and cause, and everything
@@ -77,57 +78,57 @@ import Testing
   @Test("a mistake in making a class is told, and the class is as it was", arguments: mistakes)
   func mistakenClass(_ mistake: Mistake) throws {
     let name = "CMistaken \(mistake.testDescription)"
-    let cls = try #require(makeUnregistered(name))
+    let cls = try require(makeUnregistered(name))
     let before = methods(of: cls)
 
     let outcome = attempt { mistake.make(cls, $0) }
 
-    #expect(outcome.status == mistake.status, "\(outcome)")
-    #expect(outcome.className == name)
-    for word in mistake.words + [name] { #expect(outcome.message.contains(word), "\(outcome)") }
-    #expect(methods(of: cls) == before)
-    #expect(mistake.make(cls, nil) == mistake.status)
-    #expect(kvo_class_register(cls, nil) == .KVO_OK)
+    expectEqual(outcome.status, mistake.status, "\(outcome)")
+    expectEqual(outcome.className, name)
+    for word in mistake.words + [name] { expect(outcome.message.contains(word), "\(outcome)") }
+    expectEqual(methods(of: cls), before)
+    expectEqual(mistake.make(cls, nil), mistake.status)
+    expectEqual(kvo_class_register(cls, nil), .KVO_OK)
     let object = make(cls)
     defer { kvo_object_release(object) }
-    #expect(set(object, "balance", .double(3)).status == .KVO_OK)
-    #expect(read(object, "balance") == "3.0")
+    expectEqual(set(object, "balance", .double(3)).status, .KVO_OK)
+    expectEqual(read(object, "balance"), "3.0")
   }
 
   @Test("a class needs a new name, a registered superclass and room for it")
   func classCreation() throws {
     let small = MemoryLayout<kvo_object>.size
-    #expect(creation("CAccount", nil, 64).status == .KVO_DUPLICATE)
-    #expect(creation("", nil, 64).status == .KVO_INVALID_ARGUMENT)
-    #expect(creation("CTooSmall", nil, small - 1).status == .KVO_INVALID_ARGUMENT)
+    expectEqual(creation("CAccount", nil, 64).status, .KVO_DUPLICATE)
+    expectEqual(creation("", nil, 64).status, .KVO_INVALID_ARGUMENT)
+    expectEqual(creation("CTooSmall", nil, small - 1).status, .KVO_INVALID_ARGUMENT)
     let narrow = creation("CNarrow", account_class(), MemoryLayout<account>.size - 1)
-    #expect(narrow.status == .KVO_INVALID_ARGUMENT)
-    #expect(narrow.message.contains("CNarrow"))
-    #expect(kvo_class_named("CNarrow") == nil)
+    expectEqual(narrow.status, .KVO_INVALID_ARGUMENT)
+    expect(narrow.message.contains("CNarrow"))
+    expect(kvo_class_named("CNarrow") == nil)
 
-    let raw = try #require(makeUnregistered("CRaw"))
-    #expect(creation("COfRaw", raw, MemoryLayout<account>.size).status == .KVO_INVALID_ARGUMENT)
-    #expect(kvo_object_create(raw) == nil)
-    #expect(kvo_class_register(raw, nil) == .KVO_OK)
+    let raw = try require(makeUnregistered("CRaw"))
+    expectEqual(creation("COfRaw", raw, MemoryLayout<account>.size).status, .KVO_INVALID_ARGUMENT)
+    expect(kvo_object_create(raw) == nil)
+    expectEqual(kvo_class_register(raw, nil), .KVO_OK)
     let again = attempt { kvo_class_register(raw, $0) }
-    #expect(again.status == .KVO_DUPLICATE && again.message.contains("CRaw"))
+    expect(again.status == .KVO_DUPLICATE && again.message.contains("CRaw"))
   }
 
   @Test("classes are found by name and know their superclasses")
   func classQueries() {
     let savings = savings_class()
-    #expect(kvo_class_named("CSavings") == savings)
-    #expect(kvo_class_named("CNobody") == nil)
-    #expect(kvo_class_superclass(savings_class()) == account_class())
-    #expect(kvo_class_is_subclass_of(savings_class(), savings_class()))
-    #expect(kvo_class_is_subclass_of(savings_class(), kvo_root_class()))
-    #expect(!kvo_class_is_subclass_of(account_class(), savings_class()))
-    #expect(kvo_class_method(savings_class(), "setBalance:") != nil)
-    #expect(kvo_class_method(savings_class(), "setNothing:") == nil)
+    expectEqual(kvo_class_named("CSavings"), savings)
+    expect(kvo_class_named("CNobody") == nil)
+    expectEqual(kvo_class_superclass(savings_class()), account_class())
+    expect(kvo_class_is_subclass_of(savings_class(), savings_class()))
+    expect(kvo_class_is_subclass_of(savings_class(), kvo_root_class()))
+    expect(!kvo_class_is_subclass_of(account_class(), savings_class()))
+    expect(kvo_class_method(savings_class(), "setBalance:") != nil)
+    expect(kvo_class_method(savings_class(), "setNothing:") == nil)
     let method = kvo_class_method(account_class(), "setBalance:")!
-    #expect(String(cString: kvo_method_selector(method)) == "setBalance:")
-    #expect(
-      kvo_method_slot(method) == kvo_method_slot(kvo_class_method(savings_class(), "setBalance:")!))
+    expectEqual(String(cString: kvo_method_selector(method)), "setBalance:")
+    expectEqual(
+      kvo_method_slot(method), kvo_method_slot(kvo_class_method(savings_class(), "setBalance:")!))
   }
 
   // MARK: Encodings
@@ -144,10 +145,10 @@ import Testing
       type = kvo_type_for_encoding(encoding, error)
       return error.pointee.status
     }
-    #expect(type == nil)
-    #expect(outcome.status == .KVO_INVALID_ENCODING)
-    #expect(outcome.message.contains(encoding))
-    #expect(kvo_type_for_encoding(encoding, nil) == nil)
+    expect(type == nil)
+    expectEqual(outcome.status, .KVO_INVALID_ENCODING)
+    expect(outcome.message.contains(encoding))
+    expect(kvo_type_for_encoding(encoding, nil) == nil)
   }
 
   static let layouts: [(String, Int, Int, kvo_kind)] = [
@@ -164,11 +165,11 @@ import Testing
 
   @Test("an encoding tells size, alignment and kind, and is read once", arguments: layouts)
   func encodedLayout(_ encoding: String, _ size: Int, _ alignment: Int, _ kind: kvo_kind) throws {
-    let type = try #require(kvo_type_for_encoding(encoding, nil))
-    #expect(type.pointee.size == size)
-    #expect(type.pointee.alignment == alignment)
-    #expect(type.pointee.kind == kind)
-    #expect(kvo_type_for_encoding(encoding, nil) == type)
+    let type = try require(kvo_type_for_encoding(encoding, nil))
+    expectEqual(type.pointee.size, size)
+    expectEqual(type.pointee.alignment, alignment)
+    expectEqual(type.pointee.kind, kind)
+    expectEqual(kvo_type_for_encoding(encoding, nil), type)
   }
 
   // MARK: Errors themselves
@@ -182,14 +183,14 @@ import Testing
       observer.release()
     }
     var value = kvo_value()
-    #expect(kvo_value_for_key(object.object, "nonsense", &value, nil) == .KVO_UNDEFINED_KEY)
-    #expect(kvo_value_is_nil(&value))
-    #expect(kvo_set_value_for_key(object.object, "balance", nil, nil) == .KVO_NIL_VALUE)
-    #expect(
-      kvo_add_observer(object.object, observer.object, "nonsense", [], nil, nil)
-        == .KVO_UNDEFINED_KEY)
-    #expect(
-      kvo_remove_observer(object.object, observer.object, "balance", nil) == .KVO_NOT_REGISTERED)
+    expectEqual(kvo_value_for_key(object.object, "nonsense", &value, nil), .KVO_UNDEFINED_KEY)
+    expect(kvo_value_is_nil(&value))
+    expectEqual(kvo_set_value_for_key(object.object, "balance", nil, nil), .KVO_NIL_VALUE)
+    expectEqual(
+      kvo_add_observer(object.object, observer.object, "nonsense", [], nil, nil), .KVO_UNDEFINED_KEY
+    )
+    expectEqual(
+      kvo_remove_observer(object.object, observer.object, "balance", nil), .KVO_NOT_REGISTERED)
   }
 
   @Test("names too long for an error are cut, and end")
@@ -198,9 +199,9 @@ import Testing
     defer { object.release() }
     let key = String(repeating: "k", count: 5_000)
     let outcome = set(object.object, key, .int(1))
-    #expect(outcome.status == .KVO_UNDEFINED_KEY)
-    #expect(outcome.key == String(key.prefix(127)))
-    #expect(outcome.message.utf8.count == 415)
+    expectEqual(outcome.status, .KVO_UNDEFINED_KEY)
+    expectEqual(outcome.key, String(key.prefix(127)))
+    expectEqual(outcome.message.utf8.count, 415)
   }
 
   @Test("every status has the name that C spells it by")
@@ -209,12 +210,12 @@ import Testing
       (kvo_status.KVO_OK, "KVO_OK"), (.KVO_UNDEFINED_KEY, "KVO_UNDEFINED_KEY"),
       (.KVO_NOT_REGISTERED, "KVO_NOT_REGISTERED"), (.KVO_NO_MEMORY, "KVO_NO_MEMORY"),
     ] {
-      #expect(String(cString: kvo_status_name(status)) == name)
+      expectEqual(String(cString: kvo_status_name(status)), name)
     }
     let all = (0...kvo_status.KVO_NO_MEMORY.rawValue).compactMap(kvo_status.init(rawValue:))
     let names = Set(all.map { String(cString: kvo_status_name($0)) })
-    #expect(names.count == all.count)
-    #expect(names.allSatisfy { $0.hasPrefix("KVO_") })
+    expectEqual(names.count, all.count)
+    expect(names.allSatisfy { $0.hasPrefix("KVO_") })
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -15,24 +16,24 @@ import Testing
       log.observe(object.object, "balance", .KVO_PRIOR)
 
       kvo_did_change(object.object, "balance")
-      #expect(reports() == 1)
+      expectEqual(reports(), 1)
       kvo_will_change(object.object, "balance")
       kvo_did_change(object.object, "owner")
-      #expect(reports() == 2)
+      expectEqual(reports(), 2)
       let texts = heard.withLock { $0 }
-      #expect(texts[0].hasSuffix("it is ignored."))
-      #expect(
+      expect(texts[0].hasSuffix("it is ignored."))
+      expect(
         texts[1].hasSuffix("The last one that is open is for \"balance\": did you mean that?"))
       kvo_did_change(object.object, "balance")
       kvo_did_change(object.object, "balance")
-      #expect(reports() == 3)
+      expectEqual(reports(), 3)
 
       for (message, key) in zip(heard.withLock { $0 }, ["balance", "owner", "balance"]) {
-        #expect(message.contains("CAccount") && message.contains(key))
+        expect(message.contains("CAccount") && message.contains(key))
       }
-      #expect(log.take() == ["a: prior balance", "a: balance"])
+      expectEqual(log.take(), ["a: prior balance", "a: balance"])
       account_setBalance(object, 1)
-      #expect(log.take() == ["a: prior balance", "a: balance"])
+      expectEqual(log.take(), ["a: prior balance", "a: balance"])
       object.release()
     }
   }
@@ -47,11 +48,11 @@ import Testing
       kvo_will_change(object.object, "balance")
       let shared = Shared(object)
       onThreads(1) { _ in kvo_did_change(shared.value.object, "balance") }
-      #expect(reports() == 1)
-      #expect(log.take() == [])
+      expectEqual(reports(), 1)
+      expectEqual(log.take(), [])
       kvo_did_change(object.object, "balance")
-      #expect(reports() == 1)
-      #expect(log.take() == ["a: balance"])
+      expectEqual(reports(), 1)
+      expectEqual(log.take(), ["a: balance"])
       object.release()
     }
   }
@@ -69,18 +70,18 @@ import Testing
         kvo_will_change(shared.value.object, "owner")
         kvo_did_change(shared.value.object, "owner")
       }
-      #expect(reports() == 1)
+      expectEqual(reports(), 1)
       let message = heard.withLock { $0[0] }
-      #expect(message.contains("CAccount") && message.contains("balance"))
-      #expect(message.contains("ended"))
+      expect(message.contains("CAccount") && message.contains("balance"))
+      expect(message.contains("ended"))
       account_setBalance(object, 2)
-      #expect(log.take() == ["a: balance new 2.0"])
+      expectEqual(log.take(), ["a: balance new 2.0"])
       let dump = kvo_copy_debug_dump(object.object)!
-      #expect(String(cString: dump).contains("an open change by hand of \"balance\""))
+      expect(String(cString: dump).contains("an open change by hand of \"balance\""))
       free(dump)
       log.end()
       object.release()
-      #expect(reports() == 1)
+      expectEqual(reports(), 1)
     }
   }
 
@@ -94,12 +95,12 @@ import Testing
         kvo_will_change(shared.value.object, "balance")
         kvo_will_change(shared.value.object, "owner")
         shared.value.release()
-        #expect(reports() == 2)
+        expectEqual(reports(), 2)
       }
-      #expect(reports() == 2)
+      expectEqual(reports(), 2)
       kvo_will_change(objects[1].object, "balance")
       objects[1].release()
-      #expect(reports() == 3)
+      expectEqual(reports(), 3)
     }
   }
 
@@ -107,20 +108,20 @@ import Testing
   func breakFunction() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in
-        #expect(String(cString: message) == String(cString: breaks_last_message()))
+        expectEqual(String(cString: message), String(cString: breaks_last_message()))
         heard.withLock { $0.append(String(cString: message)) }
       }
       let object = make(account.self)
-      #expect(breaks_count() == 0)
+      expectEqual(breaks_count(), 0)
       kvo_did_change(object.object, "balance")
-      #expect(breaks_count() == 1 && reports() == 1)
+      expect(breaks_count() == 1 && reports() == 1)
       kvo_will_change(object.object, "owner")
       object.release()
-      #expect(breaks_count() == 2 && reports() == 2)
-      #expect(String(cString: breaks_last_message()).contains("owner"))
+      expect(breaks_count() == 2 && reports() == 2)
+      expect(String(cString: breaks_last_message()).contains("owner"))
       kvo_report_misuse("100 % a binding's own")
-      #expect(breaks_count() == 3 && reports() == 3)
-      #expect(String(cString: breaks_last_message()).contains("100 % a binding's own"))
+      expect(breaks_count() == 3 && reports() == 3)
+      expect(String(cString: breaks_last_message()).contains("100 % a binding's own"))
     }
   }
 
@@ -131,15 +132,15 @@ import Testing
     ) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
       kvo_break_on_misuse("only broken on")
-      #expect(reports() == 0)
+      expectEqual(reports(), 0)
       kvo_set_misuse_handler(nil)
       let object = make(account.self)
       kvo_did_change(object.object, "interestRate")
       object.release()
     }
-    let errors = try #require(result).errors
-    #expect(errors.contains("CAccount") && errors.contains("interestRate"))
-    #expect(!errors.contains("only broken on"))
+    let errors = try require(result).errors
+    expect(errors.contains("CAccount") && errors.contains("interestRate"))
+    expect(!errors.contains("only broken on"))
   }
 
   @Test("D10: a notification that no class takes stops with observer, key path and object")
@@ -153,10 +154,10 @@ import Testing
       account_setInterestRate(object, 1)
       print("still there")
     }
-    let errors = try #require(result).errors
-    #expect(errors.contains("CSubWatcher"))
-    #expect(errors.contains("interestRate"))
-    #expect(errors.contains("CAccount"))
+    let errors = try require(result).errors
+    expect(errors.contains("CSubWatcher"))
+    expect(errors.contains("interestRate"))
+    expect(errors.contains("CAccount"))
   }
 
   @Test("D10: a hook sees it instead, once for each notification, and the program goes on")
@@ -175,10 +176,10 @@ import Testing
       log.observe(object.object, "balance", as: "last")
       account_setBalance(object, 1)
       account_setBalance(object, 2)
-      #expect(
-        heard.withLock { $0 } == ["balance CAccount CSubWatcher", "balance CAccount CSubWatcher"])
-      #expect(log.take().count == 4)
-      #expect(account_balance(object) == 2)
+      expectEqual(
+        heard.withLock { $0 }, ["balance CAccount CSubWatcher", "balance CAccount CSubWatcher"])
+      expectEqual(log.take().count, 4)
+      expectEqual(account_balance(object), 2)
       observer.release()
       object.release()
     }
@@ -190,8 +191,8 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = refused_packed_class() }
-    let errors = try #require(result).errors
-    for word in ["CRefusedPacked", "pair", "{packed_pair=cd}"] { #expect(errors.contains(word)) }
+    let errors = try require(result).errors
+    for word in ["CRefusedPacked", "pair", "{packed_pair=cd}"] { expect(errors.contains(word)) }
   }
 
   @Test("A3: a class whose struct has no encoding stops the program, with the advice to name one")
@@ -199,8 +200,8 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = refused_nameless_class() }
-    let errors = try #require(result).errors
-    for word in ["CRefusedNameless", "place", "encoding"] { #expect(errors.contains(word)) }
+    let errors = try require(result).errors
+    for word in ["CRefusedNameless", "place", "encoding"] { expect(errors.contains(word)) }
   }
 
   @Test("A3: a class that gives an inherited property another type stops the program")
@@ -208,8 +209,8 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = refused_override_class() }
-    let errors = try #require(result).errors
-    for word in ["CRefusedOverride", "balance"] { #expect(errors.contains(word)) }
+    let errors = try require(result).errors
+    for word in ["CRefusedOverride", "balance"] { expect(errors.contains(word)) }
   }
 
   @Test("A3: a class with a setter that is not named after its key stops the program")
@@ -217,8 +218,8 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = refused_misnamed_class() }
-    let errors = try #require(result).errors
-    for word in ["CRefusedMisnamed", "Balanse:", "Balance:"] { #expect(errors.contains(word)) }
+    let errors = try require(result).errors
+    for word in ["CRefusedMisnamed", "Balanse:", "Balance:"] { expect(errors.contains(word)) }
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -21,8 +22,8 @@ import Testing
       let name = "\(name)\(classes.count)"
       let superclass = place.map { classes[$0] }
       let size = MemoryLayout<tracked>.size
-      let cls = try #require(kvo_class_create(name, superclass, size, nil))
-      #expect(kvo_class_register(cls, nil) == .KVO_OK)
+      let cls = try require(kvo_class_create(name, superclass, size, nil))
+      expectEqual(kvo_class_register(cls, nil), .KVO_OK)
       classes.append(cls)
       superclasses.append(place)
       own.append([:])
@@ -52,7 +53,7 @@ import Testing
         let status = kvo_class_add_method(
           classes[place], "\(name)Filler\(number)", function(1),
           signature(.KVO_FORM_GETTER, layout("d")), nil, nil)
-        #expect(status == .KVO_OK)
+        expectEqual(status, .KVO_OK)
       }
     }
 
@@ -61,7 +62,7 @@ import Testing
       implementations += 1
       let status = kvo_class_replace_method(
         classes[place], spelled(selector), function(implementations), nil, nil)
-      #expect(status == .KVO_OK)
+      expectEqual(status, .KVO_OK)
       own[place][selector] = implementations
     }
 
@@ -79,9 +80,9 @@ import Testing
         for selector in 0..<Self.selectors {
           guard let expected = answer(place, selector) else { continue }
           let method = kvo_class_method(cls, spelled(selector))!
-          #expect(number(of: kvo_class_imp(cls, method)) == expected)
+          expectEqual(number(of: kvo_class_imp(cls, method)), expected)
           for object in observed where kvo_class_of(object) == cls {
-            #expect(number(of: kvo_method_lookup(object, method)) == expected)
+            expectEqual(number(of: kvo_method_lookup(object, method)), expected)
           }
         }
       }

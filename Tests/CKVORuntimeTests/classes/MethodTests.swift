@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
   @Test("a selector that is too long is refused, as a method, a hook and a class method")
   func longSelector() throws {
     let selector = String(repeating: "x", count: 2000)
-    let cls = try #require(makeClass("CLongWinded"))
+    let cls = try require(makeClass("CLongWinded"))
     let hook = kvo_signature(form: .KVO_FORM_HOOK, layout: layout(""))
     let getter = signature(.KVO_FORM_GETTER, layout("d"))
     let additions: [(UnsafeMutablePointer<kvo_error>?) -> kvo_status] = [
@@ -18,27 +19,27 @@ import Testing
     ]
     for add in additions {
       let outcome = attempt { add($0) }
-      #expect(outcome.status == .KVO_INVALID_ARGUMENT)
-      #expect(outcome.className == "CLongWinded")
-      #expect(outcome.message.contains("2000"))
-      #expect(add(nil) == .KVO_INVALID_ARGUMENT)
+      expectEqual(outcome.status, .KVO_INVALID_ARGUMENT)
+      expectEqual(outcome.className, "CLongWinded")
+      expect(outcome.message.contains("2000"))
+      expectEqual(add(nil), .KVO_INVALID_ARGUMENT)
     }
-    #expect(kvo_class_method(cls, selector) == nil)
+    expect(kvo_class_method(cls, selector) == nil)
   }
 
   @Test("what a subclass has already can't be added to its superclass")
   func subclassHasIt() throws {
-    let superclass = try #require(makeClass("CElder"))
-    #expect(kvo_class_register(superclass, nil) == .KVO_OK)
-    let subclass = try #require(makeClass("CYounger", superclass))
-    #expect(kvo_class_register(subclass, nil) == .KVO_OK)
-    let grandchild = try #require(makeClass("CYoungest", subclass))
+    let superclass = try require(makeClass("CElder"))
+    expectEqual(kvo_class_register(superclass, nil), .KVO_OK)
+    let subclass = try require(makeClass("CYounger", superclass))
+    expectEqual(kvo_class_register(subclass, nil), .KVO_OK)
+    let grandchild = try require(makeClass("CYoungest", subclass))
     let getter = signature(.KVO_FORM_GETTER, layout("d"))
-    #expect(kvo_class_add_method(grandchild, "height", nothing, getter, nil, nil) == .KVO_OK)
+    expectEqual(kvo_class_add_method(grandchild, "height", nothing, getter, nil, nil), .KVO_OK)
     let outcome = attempt { kvo_class_add_method(superclass, "height", nothing, getter, nil, $0) }
-    #expect(outcome.status == .KVO_DUPLICATE)
-    for word in ["height", "CElder", "CYoungest"] { #expect(outcome.message.contains(word)) }
-    #expect(kvo_class_method(superclass, "height") == nil)
+    expectEqual(outcome.status, .KVO_DUPLICATE)
+    for word in ["height", "CElder", "CYoungest"] { expect(outcome.message.contains(word)) }
+    expect(kvo_class_method(superclass, "height") == nil)
   }
 
   @Test(
@@ -61,25 +62,25 @@ import Testing
 
   @Test("a value of the type of methods is described by its selector")
   func methodAsValue() throws {
-    let type = try #require(kvo_type_for_encoding(":", nil))
+    let type = try require(kvo_type_for_encoding(":", nil))
     var method = kvo_class_method(account_class(), "setBalance:")
     var value = kvo_value()
-    #expect(kvo_value_init(&value, type, &method) == .KVO_OK)
-    #expect(text(of: value) == "setBalance:")
+    expectEqual(kvo_value_init(&value, type, &method), .KVO_OK)
+    expectEqual(text(of: value), "setBalance:")
     method = nil
-    #expect(kvo_value_init(&value, type, &method) == .KVO_OK)
-    #expect(text(of: value) == "nil")
+    expectEqual(kvo_value_init(&value, type, &method), .KVO_OK)
+    expectEqual(text(of: value), "nil")
   }
 
   @Test("whatever it points to, a pointer's encoding must end", arguments: ["^{a)i}", "^y", "^{"])
   func pointee(_ encoding: String) {
-    #expect(kvo_type_for_encoding(encoding, nil) == nil)
-    #expect(kvo_type_for_encoding("^{a=\"b}\"i[2c]}", nil) != nil)
+    expect(kvo_type_for_encoding(encoding, nil) == nil)
+    expect(kvo_type_for_encoding("^{a=\"b}\"i[2c]}", nil) != nil)
   }
 
   @Test("offsets in an encoding are skipped, with or without a sign")
   func offsets() throws {
-    let cls = try #require(makeClass("COffset"))
+    let cls = try require(makeClass("COffset"))
     for (selector, encoding) in [("plain:", "v20@0:8i16"), ("signed:", "v20@+0:+8i-16")] {
       let outcome = attempt { error in
         encoding.withCString {
@@ -89,7 +90,7 @@ import Testing
               .KVO_FORM_ENCODED, kvo_layout(encoding: $0, size: 0, alignment: 0)), nil, error)
         }
       }
-      #expect(outcome.status == .KVO_OK, "\(outcome)")
+      expectEqual(outcome.status, .KVO_OK, "\(outcome)")
     }
   }
 
@@ -107,10 +108,10 @@ import Testing
       kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self))
     }
     thrower_setReading(object, 1)
-    #expect(deaths.count == 1)
-    #expect(log.take() == [])
+    expectEqual(deaths.count, 1)
+    expectEqual(log.take(), [])
     thrower_setReading(other, 2)
-    #expect(log.take() == ["a: reading new 2.0"])
+    expectEqual(log.take(), ["a: reading new 2.0"])
     other.release()
   }
 
@@ -129,11 +130,11 @@ import Testing
       let unlike = UnsafeMutableRawPointer(stranger).assumingMemoryBound(to: tracked.self)
       account_setBranch(object, unlike)
       let messages = heard.withLock { $0 }
-      #expect(messages.count == 1)
-      for word in ["branch.mark", "CAccount", "mark"] { #expect(messages[0].contains(word)) }
+      expectEqual(messages.count, 1)
+      for word in ["branch.mark", "CAccount", "mark"] { expect(messages[0].contains(word)) }
       account_setBranch(object, branch)
       tracked_setMark(branch, 3)
-      #expect(log.take().last == "a: branch.mark new 3")
+      expectEqual(log.take().last, "a: branch.mark new 3")
       log.end()
       object.release()
       branch.release()
@@ -157,10 +158,10 @@ import Testing
       let log = Recorder()
       log.observe(object, "balance")
       let messages = heard.withLock { $0 }
-      #expect(messages.count == 1)
-      for word in ["balance", "CMuddled", "frozen.."] { #expect(messages[0].contains(word)) }
+      expectEqual(messages.count, 1)
+      for word in ["balance", "CMuddled", "frozen.."] { expect(messages[0].contains(word)) }
       set(object, "frozen", .bool(true))
-      #expect(log.take() == ["a: balance"])
+      expectEqual(log.take(), ["a: balance"])
       log.end()
       kvo_object_release(object)
     }
@@ -177,9 +178,9 @@ import Testing
         .assumingMemoryBound(to: kvo_object.self)
       let object = make(account.self)
       let outcome = attempt { kvo_add_observer(object.object, header, "balance", [], nil, $0) }
-      #expect(outcome.status == .KVO_INVALID_ARGUMENT)
-      #expect(outcome.message.contains("balance"))
-      #expect(!kvo_is_observed(object.object, "balance"))
+      expectEqual(outcome.status, .KVO_INVALID_ARGUMENT)
+      expect(outcome.message.contains("balance"))
+      expect(!kvo_is_observed(object.object, "balance"))
       object.release()
       lodgers.deallocate()
     }
@@ -193,7 +194,7 @@ import Testing
       kvo_debug_dump(nil)
     }
     let said = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(said.contains("no object"))
+    expect(said.contains("no object"))
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
     for candidates in [Self.getters[first...].union, Self.getters[first]] {
       let object = makeSearch(candidates)
       defer { kvo_object_release(object) }
-      #expect(read(object, "value") == "\(Self.getters[first].bit).0")
+      expectEqual(read(object, "value"), "\(Self.getters[first].bit).0")
     }
   }
 
@@ -29,9 +30,9 @@ import Testing
     for candidates in [Self.setters[first...].union, Self.setters[first]] {
       let object = makeSearch(candidates)
       defer { kvo_object_release(object) }
-      #expect(set(object, "value", .double(77)).status == .KVO_OK)
-      #expect(fields(object).firstIndex(of: 77) == Self.setters[first].bit)
-      #expect(fields(object).count { $0 == 77 } == 1)
+      expectEqual(set(object, "value", .double(77)).status, .KVO_OK)
+      expectEqual(fields(object).firstIndex(of: 77), Self.setters[first].bit)
+      expectEqual(fields(object).count { $0 == 77 }, 1)
     }
   }
 
@@ -39,11 +40,11 @@ import Testing
   func addedAccessor() {
     let object = makeSearch([.SEARCH_IVAR_LOW_IS_VALUE, .SEARCH_IVAR_IS_VALUE])
     defer { kvo_object_release(object) }
-    #expect(read(object, "value") == "5.0")
+    expectEqual(read(object, "value"), "5.0")
     search_class_add(kvo_class_of(object), [.SEARCH_GET_VALUE, .SEARCH_SET_VALUE])
-    #expect(read(object, "value") == "0.0")
-    #expect(set(object, "value", .double(5)).status == .KVO_OK)
-    #expect(fields(object)[search_candidates.SEARCH_SET_VALUE.bit] == 5)
+    expectEqual(read(object, "value"), "0.0")
+    expectEqual(set(object, "value", .double(5)).status, .KVO_OK)
+    expectEqual(fields(object)[search_candidates.SEARCH_SET_VALUE.bit], 5)
   }
 
   @Test("B2: only an ASCII letter is upper-cased in an accessor's name")
@@ -52,40 +53,40 @@ import Testing
     defer { object.release() }
     let log = Recorder()
     log.observe(object.object, "änderung", [.KVO_OLD, .KVO_NEW])
-    #expect(set(object.object, "änderung", .int(7)).status == .KVO_OK)
-    #expect(read(object.object, "änderung") == "7")
-    #expect(log.take() == ["a: änderung old 0 new 7"])
+    expectEqual(set(object.object, "änderung", .int(7)).status, .KVO_OK)
+    expectEqual(read(object.object, "änderung"), "7")
+    expectEqual(log.take(), ["a: änderung old 0 new 7"])
   }
 
   @Test("a getter that returns void is no getter")
   func voidGetter() {
     let object = make(spelled.self)
     defer { object.release() }
-    #expect(read(object.object, "hollow") == "KVO_UNDEFINED_KEY")
+    expectEqual(read(object.object, "hollow"), "KVO_UNDEFINED_KEY")
   }
 
   @Test("B2: a class that keeps its ivars to itself has no key for them")
   func noDirectAccess() {
     let object = make(sealed.self)
     defer { object.release() }
-    #expect(read(object.object, "secret") == "KVO_UNDEFINED_KEY")
-    #expect(set(object.object, "secret", .double(1)).status == .KVO_UNDEFINED_KEY)
-    #expect(object.pointee.secret == 0)
-    #expect(set(object.object, "counter", .int(3)).status == .KVO_OK)
+    expectEqual(read(object.object, "secret"), "KVO_UNDEFINED_KEY")
+    expectEqual(set(object.object, "secret", .double(1)).status, .KVO_UNDEFINED_KEY)
+    expectEqual(object.pointee.secret, 0)
+    expectEqual(set(object.object, "counter", .int(3)).status, .KVO_OK)
   }
 
   @Test("B2: ivars without accessors are read and written, each in its own type")
   func ivars() {
     let object = make(plain.self)
     defer { object.release() }
-    #expect(set(object.object, "secret", .int(3)).status == .KVO_OK)
-    #expect(set(object.object, "open", .bool(true)).status == .KVO_OK)
+    expectEqual(set(object.object, "secret", .int(3)).status, .KVO_OK)
+    expectEqual(set(object.object, "open", .bool(true)).status, .KVO_OK)
     object.pointee.place = (1, 2)
-    #expect(object.pointee.secret == 3)
-    #expect(object.pointee.open)
-    #expect(
-      ["secret", "open", "place", "partner"].map { read(object.object, $0) }
-        == ["3.0", "true", "(1.0, 2.0)", "nil"])
+    expectEqual(object.pointee.secret, 3)
+    expect(object.pointee.open)
+    expectEqual(
+      ["secret", "open", "place", "partner"].map { read(object.object, $0) },
+      ["3.0", "true", "(1.0, 2.0)", "nil"])
   }
 
   @Test("B2: an object stored in an ivar by key is retained, the old one released")
@@ -97,14 +98,14 @@ import Testing
     let second = deaths.make(mark: 2)
     for partner in [first, second] {
       var value = kvo_value_object(partner.object)
-      #expect(kvo_set_value_for_key(object.object, "partner", &value, nil) == .KVO_OK)
+      expectEqual(kvo_set_value_for_key(object.object, "partner", &value, nil), .KVO_OK)
       kvo_value_destroy(&value)
       partner.release()
     }
-    #expect(deaths.count == 1)
-    #expect(read(object.object, "partner") == "#2")
-    #expect(set(object.object, "partner", .nil).status == .KVO_OK)
-    #expect(deaths.count == 2)
+    expectEqual(deaths.count, 1)
+    expectEqual(read(object.object, "partner"), "#2")
+    expectEqual(set(object.object, "partner", .nil).status, .KVO_OK)
+    expectEqual(deaths.count, 2)
   }
 
   @Test("B2: a key that can only be read is a read-only error and stays as it is")
@@ -113,18 +114,18 @@ import Testing
     defer { object.release() }
     object.pointee.number = 12
     let outcome = set(object.object, "number", .int(3))
-    #expect(outcome.status == .KVO_READ_ONLY)
-    #expect(outcome.className == "CAccount")
-    #expect(outcome.key == "number")
-    #expect(account_number(object) == 12)
+    expectEqual(outcome.status, .KVO_READ_ONLY)
+    expectEqual(outcome.className, "CAccount")
+    expectEqual(outcome.key, "number")
+    expectEqual(account_number(object), 12)
   }
 
   @Test("B2: an unknown key ends in the hooks for undefined keys")
   func undefinedKeyHooks() {
     let object = make(forgiving.self)
     defer { object.release() }
-    #expect(set(object.object, "ghost", .double(4)).status == .KVO_OK)
-    #expect(read(object.object, "ghost") == "4.0")
+    expectEqual(set(object.object, "ghost", .double(4)).status, .KVO_OK)
+    expectEqual(read(object.object, "ghost"), "4.0")
     for outcome in [
       set(object.object, "spectre", .double(4)),
       attempt { error in
@@ -132,9 +133,9 @@ import Testing
         return kvo_value_for_key(object.object, "spectre", &value, error)
       },
     ] {
-      #expect(outcome.status == .KVO_UNDEFINED_KEY)
-      #expect(outcome.className == "CForgiving")
-      #expect(outcome.key == "spectre")
+      expectEqual(outcome.status, .KVO_UNDEFINED_KEY)
+      expectEqual(outcome.className, "CForgiving")
+      expectEqual(outcome.key, "spectre")
     }
   }
 
@@ -144,11 +145,11 @@ import Testing
     defer { object.release() }
     account_setOwner(object, "Ada")
     var value = kvo_value()
-    #expect(kvo_value_for_key(object.object, "owner", &value, nil) == .KVO_OK)
+    expectEqual(kvo_value_for_key(object.object, "owner", &value, nil), .KVO_OK)
     account_setOwner(object, "Grace")
-    #expect(described(&value) == "Ada")
+    expectEqual(described(&value), "Ada")
     kvo_value_destroy(&value)
-    #expect(kvo_value_is_nil(&value))
+    expect(kvo_value_is_nil(&value))
   }
 
   // MARK: Nil
@@ -163,12 +164,12 @@ import Testing
       let before = read(object.object, key)
       log.observe(object.object, key)
       let outcome = set(object.object, key, nothing)
-      #expect(outcome.status == .KVO_NIL_VALUE, "\(key)")
-      #expect(outcome.className == "CScalars")
-      #expect(outcome.key == key)
-      #expect(read(object.object, key) == before)
+      expectEqual(outcome.status, .KVO_NIL_VALUE, "\(key)")
+      expectEqual(outcome.className, "CScalars")
+      expectEqual(outcome.key, key)
+      expectEqual(read(object.object, key), before)
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("B3: nil for a scalar ivar is an error too")
@@ -176,9 +177,9 @@ import Testing
     let object = make(plain.self)
     defer { object.release() }
     object.pointee.secret = 9
-    #expect(set(object.object, "secret", .nil).status == .KVO_NIL_VALUE)
-    #expect(set(object.object, "place", .nil).status == .KVO_NIL_VALUE)
-    #expect(object.pointee.secret == 9)
+    expectEqual(set(object.object, "secret", .nil).status, .KVO_NIL_VALUE)
+    expectEqual(set(object.object, "place", .nil).status, .KVO_NIL_VALUE)
+    expectEqual(object.pointee.secret, 9)
   }
 
   @Test("B3: nil for a string or object stores NULL", arguments: [Value.nil, .missing])
@@ -192,8 +193,8 @@ import Testing
     scalars_setText(object, "text")
     scalars_setObject_(object, other)
     for key in ["text", "object_"] {
-      #expect(set(object.object, key, nothing).status == .KVO_OK)
-      #expect(read(object.object, key) == "nil")
+      expectEqual(set(object.object, key, nothing).status, .KVO_OK)
+      expectEqual(read(object.object, key), "nil")
     }
   }
 
@@ -203,11 +204,11 @@ import Testing
     defer { object.release() }
     let log = Recorder()
     log.observe(object.object, "level", .KVO_NEW)
-    #expect(set(object.object, "level", .nil).status == .KVO_OK)
-    #expect(log.take() == ["a: level new -1.0"])
+    expectEqual(set(object.object, "level", .nil).status, .KVO_OK)
+    expectEqual(log.take(), ["a: level new -1.0"])
     let outcome = set(object.object, "other", .nil)
-    #expect(outcome.status == .KVO_NIL_VALUE)
-    #expect(outcome.key == "other")
+    expectEqual(outcome.status, .KVO_NIL_VALUE)
+    expectEqual(outcome.key, "other")
   }
 
   // MARK: Notifying by key
@@ -219,7 +220,7 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
     set(object.object, "balance", .double(3))
-    #expect(log.take() == ["a: prior balance old 0.0", "a: balance old 0.0 new 3.0"])
+    expectEqual(log.take(), ["a: prior balance old 0.0", "a: balance old 0.0 new 3.0"])
   }
 
   @Test("E2: setting a key that has only an ivar notifies")
@@ -232,8 +233,9 @@ import Testing
     }
     set(object.object, "secret", .double(3))
     set(object.object, "open", .bool(true))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior secret old 0.0", "a: secret old 0.0 new 3.0",
         "a: prior open old false", "a: open old false new true",
       ])
@@ -246,7 +248,7 @@ import Testing
     let log = Recorder()
     log.observe(object, "value")
     set(object, "value", .double(3))
-    #expect(log.take() == ["a: value"])
+    expectEqual(log.take(), ["a: value"])
   }
 
   @Test("E2: a set by key that fails notifies nobody")
@@ -259,7 +261,7 @@ import Testing
     set(object.object, "balance", .string("much"))
     set(object.object, "balance", .nil)
     set(object.object, "number", .int(1))
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
       "boss.boss.name": "nil", "boss.boss.nothing.at.all": "nil", "self.name": "Bob",
       "boss.self.self.name": "Ada", "boss.self": "#0", "self": "#0",
     ]
-    for (path, value) in paths { #expect(readPath(bob.object, path) == value, "\(path)") }
+    for (path, value) in paths { expectEqual(readPath(bob.object, path), value, "\(path)") }
     crew.end()
   }
 
@@ -26,9 +27,9 @@ import Testing
     let (ada, bob, cem) = (crew.make("Ada"), crew.make("Bob"), crew.make("Cem"))
     worker_setBoss(cem, bob)
     worker_setBoss(bob, ada)
-    #expect(readPath(cem.object, "überboss.name") == "Ada")
-    #expect(setPath(cem.object, "überboss.name", .string("Çağla")).status == .KVO_OK)
-    #expect(readPath(cem.object, "boss.boss.name") == "Çağla")
+    expectEqual(readPath(cem.object, "überboss.name"), "Ada")
+    expectEqual(setPath(cem.object, "überboss.name", .string("Çağla")).status, .KVO_OK)
+    expectEqual(readPath(cem.object, "boss.boss.name"), "Çağla")
     crew.end()
   }
 
@@ -39,12 +40,12 @@ import Testing
     let bank = make(account.self)
     defer { bank.release() }
     account_setBranch(bank, UnsafeMutableRawPointer(ada).assumingMemoryBound(to: tracked.self))
-    #expect(readPath(bank.object, "branch.wealth") == "KVO_UNDEFINED_KEY CWorker.wealth")
-    #expect(readPath(bank.object, "brunch.name") == "KVO_UNDEFINED_KEY CAccount.brunch")
-    #expect(
-      brief(setPath(bank.object, "branch.wealth", .int(1))) == "KVO_UNDEFINED_KEY CWorker.wealth")
-    #expect(
-      brief(setPath(bank.object, "brunch.name", .int(1))) == "KVO_UNDEFINED_KEY CAccount.brunch")
+    expectEqual(readPath(bank.object, "branch.wealth"), "KVO_UNDEFINED_KEY CWorker.wealth")
+    expectEqual(readPath(bank.object, "brunch.name"), "KVO_UNDEFINED_KEY CAccount.brunch")
+    expectEqual(
+      brief(setPath(bank.object, "branch.wealth", .int(1))), "KVO_UNDEFINED_KEY CWorker.wealth")
+    expectEqual(
+      brief(setPath(bank.object, "brunch.name", .int(1))), "KVO_UNDEFINED_KEY CAccount.brunch")
     account_setBranch(bank, nil)
     crew.end()
   }
@@ -56,9 +57,9 @@ import Testing
     let crew = Crew()
     let ada = crew.make("Ada")
     let expected = "KVO_INVALID_KEY_PATH CWorker.\(path)"
-    #expect(readPath(ada.object, path) == expected)
-    #expect(brief(setPath(ada.object, path, .int(1))) == expected)
-    #expect(validate(ada.object, path, .int(1)).brief == expected)
+    expectEqual(readPath(ada.object, path), expected)
+    expectEqual(brief(setPath(ada.object, path, .int(1))), expected)
+    expectEqual(validate(ada.object, path, .int(1)).brief, expected)
     crew.end()
   }
 
@@ -69,9 +70,9 @@ import Testing
     worker_setBoss(ada, ada)
     ada.lead([ada.object])
     for path in ["age.x", "boss.name.length", "grid.cells", "staff.age.x"] {
-      #expect(readPath(ada.object, path) == "KVO_INVALID_KEY_PATH CWorker.\(path)")
-      #expect(
-        brief(setPath(ada.object, path, .int(1))) == "KVO_INVALID_KEY_PATH CWorker.\(path)")
+      expectEqual(readPath(ada.object, path), "KVO_INVALID_KEY_PATH CWorker.\(path)")
+      expectEqual(
+        brief(setPath(ada.object, path, .int(1))), "KVO_INVALID_KEY_PATH CWorker.\(path)")
     }
     worker_setBoss(ada, nil)
     worker_setStaff(ada, nil)
@@ -84,9 +85,9 @@ import Testing
     let ada = crew.make("Ada")
     var value = kvo_value()
     let outcome = attempt { kvo_value_for_key(ada.object, "boss.name", &value, $0) }
-    #expect(outcome.status == .KVO_UNDEFINED_KEY)
-    #expect(outcome.message.contains("key_path"))
-    #expect(set(ada.object, "boss.name", .string("x")).message.contains("key_path"))
+    expectEqual(outcome.status, .KVO_UNDEFINED_KEY)
+    expect(outcome.message.contains("key_path"))
+    expect(set(ada.object, "boss.name", .string("x")).message.contains("key_path"))
     crew.end()
   }
 
@@ -97,17 +98,17 @@ import Testing
     worker_setBoss(bob, ada)
     let log = Recorder()
     log.observe(ada.object, "age", [.KVO_OLD, .KVO_NEW])
-    #expect(setPath(bob.object, "boss.age", .double(36.9)).status == .KVO_OK)
-    #expect(setPath(bob.object, "self.boss.self.age", .int(37)).status == .KVO_OK)
-    #expect(setPath(ada.object, "age", .bool(true)).status == .KVO_OK)
-    #expect(
-      log.take() == ["a: age old 0 new 36", "a: age old 36 new 37", "a: age old 37 new 1"])
-    #expect(brief(setPath(bob.object, "boss.age", .nil)) == "KVO_NIL_VALUE CWorker.age")
-    #expect(
-      brief(setPath(bob.object, "boss.age", .string("x"))) == "KVO_TYPE_MISMATCH CWorker.age")
-    #expect(setPath(bob.object, "boss.name", .nil).status == .KVO_OK)
-    #expect(readPath(bob.object, "boss.name") == "nil")
-    #expect(log.take() == [])
+    expectEqual(setPath(bob.object, "boss.age", .double(36.9)).status, .KVO_OK)
+    expectEqual(setPath(bob.object, "self.boss.self.age", .int(37)).status, .KVO_OK)
+    expectEqual(setPath(ada.object, "age", .bool(true)).status, .KVO_OK)
+    expectEqual(
+      log.take(), ["a: age old 0 new 36", "a: age old 36 new 37", "a: age old 37 new 1"])
+    expectEqual(brief(setPath(bob.object, "boss.age", .nil)), "KVO_NIL_VALUE CWorker.age")
+    expectEqual(
+      brief(setPath(bob.object, "boss.age", .string("x"))), "KVO_TYPE_MISMATCH CWorker.age")
+    expectEqual(setPath(bob.object, "boss.name", .nil).status, .KVO_OK)
+    expectEqual(readPath(bob.object, "boss.name"), "nil")
+    expectEqual(log.take(), [])
     crew.end()
   }
 
@@ -115,11 +116,11 @@ import Testing
   func settingNowhere() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    #expect(setPath(ada.object, "boss.name", .string("x")).status == .KVO_OK)
-    #expect(setPath(ada.object, "boss.boss.nothing", .string("x")).status == .KVO_OK)
-    #expect(brief(setPath(ada.object, "boss.self", .nil)) == "KVO_READ_ONLY CWorker.boss.self")
-    #expect(brief(setPath(ada.object, "self", .nil)) == "KVO_READ_ONLY CWorker.self")
-    #expect(readPath(ada.object, "name") == "Ada")
+    expectEqual(setPath(ada.object, "boss.name", .string("x")).status, .KVO_OK)
+    expectEqual(setPath(ada.object, "boss.boss.nothing", .string("x")).status, .KVO_OK)
+    expectEqual(brief(setPath(ada.object, "boss.self", .nil)), "KVO_READ_ONLY CWorker.boss.self")
+    expectEqual(brief(setPath(ada.object, "self", .nil)), "KVO_READ_ONLY CWorker.self")
+    expectEqual(readPath(ada.object, "name"), "Ada")
     crew.end()
   }
 
@@ -136,7 +137,7 @@ import Testing
         if readPath(ada.value.object, path) != "Bob" { wrong.add() }
       }
     }
-    #expect(wrong.value == 0)
+    expectEqual(wrong.value, 0)
     worker_setBoss(bob, nil)
     crew.end()
   }
@@ -153,15 +154,15 @@ import Testing
     let asWorker = UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self)
     worker_setBoss(ada, asWorker)
     ada.lead([sibyl.object, ada.object])
-    #expect(readKey(sibyl.object, "fortune") == "2.5")
-    #expect(readKey(sibyl.object, "age") == "1007")
-    #expect(readKey(sibyl.object, "name") == "nil")
-    #expect(readKey(sibyl.object, "nothing") == "KVO_UNDEFINED_KEY COracle.nothing")
-    #expect(readPath(ada.object, "boss.fortune") == "2.5")
-    #expect(readPath(ada.object, "boss.age") == "1007")
-    #expect(readPath(ada.object, "staff.age") == "[1007, 36]")
-    #expect(readPath(ada.object, "staff.@sum.age") == "1043")
-    #expect(readPath(ada.object, "fortune") == "KVO_UNDEFINED_KEY CWorker.fortune")
+    expectEqual(readKey(sibyl.object, "fortune"), "2.5")
+    expectEqual(readKey(sibyl.object, "age"), "1007")
+    expectEqual(readKey(sibyl.object, "name"), "nil")
+    expectEqual(readKey(sibyl.object, "nothing"), "KVO_UNDEFINED_KEY COracle.nothing")
+    expectEqual(readPath(ada.object, "boss.fortune"), "2.5")
+    expectEqual(readPath(ada.object, "boss.age"), "1007")
+    expectEqual(readPath(ada.object, "staff.age"), "[1007, 36]")
+    expectEqual(readPath(ada.object, "staff.@sum.age"), "1043")
+    expectEqual(readPath(ada.object, "fortune"), "KVO_UNDEFINED_KEY CWorker.fortune")
     worker_setStaff(ada, nil)
     crew.end()
   }
@@ -172,15 +173,15 @@ import Testing
     let sibyl = crew.makeOracle()
     let ada = crew.make("Ada")
     worker_setBoss(ada, UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self))
-    #expect(set(sibyl.object, "fortune", .double(1)).status == .KVO_OK)
-    #expect(sibyl.pointee.told == 1)
-    #expect(setPath(ada.object, "boss.fortune", .double(2)).status == .KVO_OK)
-    #expect(sibyl.pointee.told == 2)
-    #expect(setPath(ada.object, "boss.age", .int(5)).status == .KVO_OK)
-    #expect(sibyl.pointee.worker.age == 5)
-    #expect(
-      brief(setPath(ada.object, "boss.nothing", .int(5))) == "KVO_UNDEFINED_KEY COracle.nothing")
-    #expect(brief(set(sibyl.object, "doom", .int(5))) == "KVO_READ_ONLY COracle.doom")
+    expectEqual(set(sibyl.object, "fortune", .double(1)).status, .KVO_OK)
+    expectEqual(sibyl.pointee.told, 1)
+    expectEqual(setPath(ada.object, "boss.fortune", .double(2)).status, .KVO_OK)
+    expectEqual(sibyl.pointee.told, 2)
+    expectEqual(setPath(ada.object, "boss.age", .int(5)).status, .KVO_OK)
+    expectEqual(sibyl.pointee.worker.age, 5)
+    expectEqual(
+      brief(setPath(ada.object, "boss.nothing", .int(5))), "KVO_UNDEFINED_KEY COracle.nothing")
+    expectEqual(brief(set(sibyl.object, "doom", .int(5))), "KVO_READ_ONLY COracle.doom")
     crew.end()
   }
 
@@ -191,7 +192,7 @@ import Testing
     let log = Recorder()
     log.observe(sibyl.object, "age", [.KVO_OLD, .KVO_NEW])
     set(sibyl.object, "age", .int(2))
-    #expect(log.take() == ["a: age old 1001 new 1002"])
+    expectEqual(log.take(), ["a: age old 1001 new 1002"])
     crew.end()
   }
 
@@ -211,11 +212,11 @@ import Testing
       case .KVO_SET: ("{1, 3}", "{A, C, nil}")
       case .KVO_ORDERED_SET: ("<3, 1>", "<A, nil, C>")
       }
-    #expect(readPath(boss.object, "staff.age") == expected.ages)
-    #expect(readPath(boss.object, "staff.name") == expected.names)
-    #expect(readKey(CObject(boss.pointee.staff), "age") == expected.ages)
-    #expect(readPath(CObject(boss.pointee.staff), "self.age") == expected.ages)
-    #expect(readPath(boss.object, "staff.wealth") == "KVO_UNDEFINED_KEY CWorker.wealth")
+    expectEqual(readPath(boss.object, "staff.age"), expected.ages)
+    expectEqual(readPath(boss.object, "staff.name"), expected.names)
+    expectEqual(readKey(CObject(boss.pointee.staff), "age"), expected.ages)
+    expectEqual(readPath(CObject(boss.pointee.staff), "self.age"), expected.ages)
+    expectEqual(readPath(boss.object, "staff.wealth"), "KVO_UNDEFINED_KEY CWorker.wealth")
     crew.end()
   }
 
@@ -228,9 +229,9 @@ import Testing
     top.lead(leads.map(\.object))
     leads[0].lead([hands[0].object, hands[1].object])
     leads[1].lead([hands[2].object], as: .KVO_SET)
-    #expect(readPath(top.object, "staff.staff.name") == "[[x, y], {z}, nil]")
-    #expect(readPath(top.object, "staff.staff.@count") == "3")
-    #expect(readPath(top.object, "staff.boss.name") == "[nil, nil, nil]")
+    expectEqual(readPath(top.object, "staff.staff.name"), "[[x, y], {z}, nil]")
+    expectEqual(readPath(top.object, "staff.staff.@count"), "3")
+    expectEqual(readPath(top.object, "staff.boss.name"), "[nil, nil, nil]")
     crew.end()
   }
 
@@ -240,16 +241,16 @@ import Testing
     let boss = crew.make("Boss")
     let staff = (0..<3).map { _ in crew.make() }
     boss.lead(staff.map(\.object))
-    #expect(setPath(boss.object, "staff.age", .int(9)).status == .KVO_OK)
-    #expect(staff.map(\.pointee.age) == [9, 9, 9])
-    #expect(set(CObject(boss.pointee.staff), "wage", .double(1.5)).status == .KVO_OK)
-    #expect(staff.map(\.pointee.wage) == [1.5, 1.5, 1.5])
-    #expect(setPath(boss.object, "staff.boss.name", .string("x")).status == .KVO_OK)
-    #expect(
-      brief(setPath(boss.object, "staff.none", .int(1))) == "KVO_UNDEFINED_KEY CWorker.none")
-    #expect(
-      brief(setPath(boss.object, "staff.@sum.age", .int(1)))
-        == "KVO_INVALID_OPERATOR CWorker.staff.@sum.age")
+    expectEqual(setPath(boss.object, "staff.age", .int(9)).status, .KVO_OK)
+    expectEqual(staff.map(\.pointee.age), [9, 9, 9])
+    expectEqual(set(CObject(boss.pointee.staff), "wage", .double(1.5)).status, .KVO_OK)
+    expectEqual(staff.map(\.pointee.wage), [1.5, 1.5, 1.5])
+    expectEqual(setPath(boss.object, "staff.boss.name", .string("x")).status, .KVO_OK)
+    expectEqual(
+      brief(setPath(boss.object, "staff.none", .int(1))), "KVO_UNDEFINED_KEY CWorker.none")
+    expectEqual(
+      brief(setPath(boss.object, "staff.@sum.age", .int(1))),
+      "KVO_INVALID_OPERATOR CWorker.staff.@sum.age")
     crew.end()
   }
 
@@ -262,16 +263,16 @@ import Testing
       defer { kvo_value_destroy(&value) }
       return outcomeText { kvo_value_value_for_key_path(&value, path, $0, $1) }
     }
-    #expect(read(kvo_value_object(ada.object), "name") == "Ada")
-    #expect(read(kvo_value_object(ada.object), "self.age") == "36")
-    #expect(read(kvo_value_object(ada.object), "none") == "KVO_UNDEFINED_KEY CWorker.none")
-    #expect(read(kvo_value_int(3), "self") == "3")
-    #expect(read(kvo_value_int(3), "x") == "KVO_INVALID_KEY_PATH a value.x")
-    #expect(read(kvo_value_string("s"), "@count") == "KVO_INVALID_OPERATOR a value.@count")
-    #expect(read(kvo_value(), "any.thing") == "nil")
-    #expect(read(kvo_value_int(3), "a..b") == "KVO_INVALID_KEY_PATH .a..b")
+    expectEqual(read(kvo_value_object(ada.object), "name"), "Ada")
+    expectEqual(read(kvo_value_object(ada.object), "self.age"), "36")
+    expectEqual(read(kvo_value_object(ada.object), "none"), "KVO_UNDEFINED_KEY CWorker.none")
+    expectEqual(read(kvo_value_int(3), "self"), "3")
+    expectEqual(read(kvo_value_int(3), "x"), "KVO_INVALID_KEY_PATH a value.x")
+    expectEqual(read(kvo_value_string("s"), "@count"), "KVO_INVALID_OPERATOR a value.@count")
+    expectEqual(read(kvo_value(), "any.thing"), "nil")
+    expectEqual(read(kvo_value_int(3), "a..b"), "KVO_INVALID_KEY_PATH .a..b")
     withCollection(.KVO_ARRAY, [.int(4), .int(84), .int(2)]) { collection in
-      #expect(read(kvo_value_object(CObject(collection)), "@max.self") == "84")
+      expectEqual(read(kvo_value_object(CObject(collection)), "@max.self"), "84")
     }
     crew.end()
   }
@@ -282,10 +283,10 @@ import Testing
     let boss = crew.make("Boss")
     withCollection(.KVO_ARRAY, [.int(1), .string("b"), .nil]) { collection in
       var value = kvo_value_object(CObject(collection))
-      #expect(kvo_set_value_for_key_path(boss.object, "staff", &value, nil) == .KVO_OK)
+      expectEqual(kvo_set_value_for_key_path(boss.object, "staff", &value, nil), .KVO_OK)
       kvo_value_destroy(&value)
     }
-    #expect(readPath(boss.object, "staff") == "[1, b, nil]")
+    expectEqual(readPath(boss.object, "staff"), "[1, b, nil]")
     crew.end()
   }
 }
@@ -299,12 +300,12 @@ import Testing
     var cells = grid(cells: (1, 2, 3, 4, 5, 6, 7, 8, 9))
     worker_setGrid(ada, cells)
     var value = kvo_value()
-    #expect(kvo_value_for_key(ada.object, "grid", &value, nil) == .KVO_OK)
+    expectEqual(kvo_value_for_key(ada.object, "grid", &value, nil), .KVO_OK)
     cells.cells.8 = 90
     worker_setGrid(ada, cells)
-    #expect(kvo_value_bytes(&value)?.load(as: grid.self).cells.8 == 9)
-    #expect(kvo_set_value_for_key(ada.object, "grid", &value, nil) == .KVO_OK)
-    #expect(worker_grid(ada).cells.8 == 9)
+    expectEqual(kvo_value_bytes(&value)?.load(as: grid.self).cells.8, 9)
+    expectEqual(kvo_set_value_for_key(ada.object, "grid", &value, nil), .KVO_OK)
+    expectEqual(worker_grid(ada).cells.8, 9)
     kvo_value_destroy(&value)
     crew.end()
   }
@@ -317,11 +318,11 @@ import Testing
     var value = kvo_value()
     text.withUnsafeMutableBufferPointer { text in
       ada.pointee.pin = badge(text: UnsafePointer(text.baseAddress), number: 4)
-      #expect(kvo_value_for_key(ada.object, "pin", &value, nil) == .KVO_OK)
+      expectEqual(kvo_value_for_key(ada.object, "pin", &value, nil), .KVO_OK)
       text[0] = CChar(UInt8(ascii: "X"))
     }
     let read = kvo_value_bytes(&value)!.load(as: badge.self)
-    #expect(String(cString: read.text) == "pin" && read.number == 4)
+    expect(String(cString: read.text) == "pin" && read.number == 4)
     kvo_value_destroy(&value)
     crew.end()
   }
@@ -333,11 +334,12 @@ import Testing
     let log = Recorder()
     log.observe(ada.object, "label", [.KVO_OLD, .KVO_NEW])
     for label in ["one", "two"] { set(ada.object, "label", .string(label)) }
-    #expect(readKey(ada.object, "label") == "two")
+    expectEqual(readKey(ada.object, "label"), "two")
     set(ada.object, "label", .nil)
-    #expect(ada.pointee.label == nil)
-    #expect(
-      log.take() == [
+    expect(ada.pointee.label == nil)
+    expectEqual(
+      log.take(),
+      [
         "a: label old nil new one", "a: label old one new two", "a: label old two new nil",
       ])
     for number: Int32 in [1, 2] {
@@ -345,11 +347,11 @@ import Testing
         var stored = badge(text: text, number: number)
         var value = kvo_value()
         kvo_value_init(&value, kvo_type_for_encoding("{badge=*i}", nil)!, &stored)
-        #expect(kvo_set_value_for_key(ada.object, "badge", &value, nil) == .KVO_OK)
+        expectEqual(kvo_set_value_for_key(ada.object, "badge", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      #expect(String(cString: ada.pointee.badge.text) == "number \(number)")
-      #expect(ada.pointee.badge.number == number)
+      expectEqual(String(cString: ada.pointee.badge.text), "number \(number)")
+      expectEqual(ada.pointee.badge.number, number)
     }
     crew.end()
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -29,12 +30,12 @@ import Testing
     for (key, meant) in Self.near {
       let question = "Did you mean \"\(meant)\"?"
       let lack = "and no ivar for the key \"\(key)\". \(question)"
-      #expect(reading(object.object, key) == "CSavings has no accessor \(lack)")
-      #expect(
-        observing(object.object, key)
-          == "\"\(key)\" of CSavings can't be observed: it has no getter and no ivar. \(question)")
+      expectEqual(reading(object.object, key), "CSavings has no accessor \(lack)")
+      expectEqual(
+        observing(object.object, key),
+        "\"\(key)\" of CSavings can't be observed: it has no getter and no ivar. \(question)")
       guard key != "Balance" else { continue }  // setBalance: sets that, too
-      #expect(set(object.object, key, .int(1)).message == "CSavings has no setter \(lack)")
+      expectEqual(set(object.object, key, .int(1)).message, "CSavings has no setter \(lack)")
     }
   }
 
@@ -44,7 +45,7 @@ import Testing
     defer { object.release() }
     let long = String(repeating: "balance", count: 20)
     for key in ["", "x", "ba", "place2far", "zzzzzz", "blncee3", "setBalance:", long] {
-      #expect(!reading(object.object, key).contains("Did you mean"), "\(key)")
+      expect(!reading(object.object, key).contains("Did you mean"), "\(key)")
     }
   }
 
@@ -56,7 +57,7 @@ import Testing
     ] {
       let object = makeSearch(candidates)
       defer { kvo_object_release(object) }
-      #expect(reading(object, "vaule").hasSuffix(" Did you mean \"value\"?"), "\(candidates)")
+      expect(reading(object, "vaule").hasSuffix(" Did you mean \"value\"?"), "\(candidates)")
     }
   }
 
@@ -64,9 +65,9 @@ import Testing
   func unreadable() {
     let object = makeSearch([.SEARCH_SET_VALUE])
     defer { kvo_object_release(object) }
-    #expect(reading(object, "vaule").hasSuffix(" for the key \"vaule\"."))
+    expect(reading(object, "vaule").hasSuffix(" for the key \"vaule\"."))
     let sealed = make(sealed.self)
     defer { sealed.release() }
-    #expect(reading(sealed.object, "sekret").hasSuffix(" for the key \"sekret\"."))
+    expect(reading(sealed.object, "sekret").hasSuffix(" for the key \"sekret\"."))
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -16,13 +17,12 @@ import Testing
         for key in numberKeys {
           for path in ["@sum.\(key)", "@avg.\(key)", "@min.\(key)", "@max.\(key)"] {
             let both = readBothWays(many.object, path)
-            #expect(both.short == both.long, "\(path)")
+            expectEqual(both.short, both.long, "\(path)")
           }
         }
-        #expect(Double(readPath(many.object, "@sum.real")) == objects.map(\.pointee.real).sum)
-        #expect(
-          Double(readPath(many.object, "@sum.int32"))
-            == objects.map { Double($0.pointee.int32) }.sum)
+        expectEqual(Double(readPath(many.object, "@sum.real")), objects.map(\.pointee.real).sum)
+        expectEqual(
+          Double(readPath(many.object, "@sum.int32")), objects.map { Double($0.pointee.int32) }.sum)
         releaseAll(objects)
       }
     }
@@ -40,9 +40,9 @@ import Testing
     let objects = [worker.object, other.object, oracle.object]
     for order in [[0, 1, 2], [0, 2, 1], [2, 0, 1], [2, 1, 0]] {
       boss.lead(order.map { objects[$0] })
-      #expect(readPath(boss.object, "staff.@sum.age") == "1321")
-      #expect(readPath(boss.object, "staff.@max.age") == "1300")
-      #expect(readPath(boss.object, "staff.@sum.staff.@count") == "0")
+      expectEqual(readPath(boss.object, "staff.@sum.age"), "1321")
+      expectEqual(readPath(boss.object, "staff.@max.age"), "1300")
+      expectEqual(readPath(boss.object, "staff.@sum.staff.@count"), "0")
     }
     worker_setStaff(boss, nil)
     oracle.release()
@@ -57,10 +57,10 @@ import Testing
     defer { kvo_value_destroy(&held) }
     let elements = [kvo_value(), held, kvo_value()]
     let many = Many(.KVO_ARRAY, elements: elements)
-    #expect(readPath(many.object, "@sum.balance") == "2.5")
-    #expect(readPath(many.object, "@avg.balance") == "\(2.5 / 3)")
+    expectEqual(readPath(many.object, "@sum.balance"), "2.5")
+    expectEqual(readPath(many.object, "@avg.balance"), "\(2.5 / 3)")
     let wrong = Many(.KVO_ARRAY, elements: elements + [kvo_value_int(1)])
-    #expect(readPath(wrong.object, "@sum.balance").hasPrefix("KVO_INVALID_KEY_PATH"))
+    expect(readPath(wrong.object, "@sum.balance").hasPrefix("KVO_INVALID_KEY_PATH"))
     account.release()
   }
 
@@ -76,7 +76,7 @@ import Testing
     objects[0].pointee.context = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(cls))
     objects[0].pointee.during = { interlude_add_getter(OpaquePointer($0!)) }
     let many = collection(of: objects.map(\.object))
-    #expect(readPath(many.object, "@sum.balance") == "2001.0")
+    expectEqual(readPath(many.object, "@sum.balance"), "2001.0")
     releaseAll(objects)
   }
 
@@ -90,14 +90,14 @@ import Testing
       kvo_set_read_listener { recorder, _, _ in
         recorder.assumingMemoryBound(to: Int.self).pointee += 1
       }
-      #expect(readPath(many.object, "@sum.balance") == "3.0")
+      expectEqual(readPath(many.object, "@sum.balance"), "3.0")
       withUnsafeMutablePointer(to: &told) { told in
         kvo_set_recorder(told)
-        #expect(readPath(many.object, "@sum.balance") == "3.0")
-        #expect(readPath(many.object, "@max.balance") == "1.0")
+        expectEqual(readPath(many.object, "@sum.balance"), "3.0")
+        expectEqual(readPath(many.object, "@max.balance"), "1.0")
         kvo_set_recorder(nil)
       }
-      #expect(told == 6)
+      expectEqual(told, 6)
       releaseAll(objects)
     }
   }
@@ -116,8 +116,8 @@ import Testing
     objects[0].pointee.during = { worker_setStaff($0!.assumingMemoryBound(to: worker.self), nil) }
     boss.lead(objects.map(\.object))
     for object in objects { object.release() }
-    #expect(readPath(boss.object, "staff.@sum.balance") == "3.0")
-    #expect(readPath(boss.object, "staff.@sum.balance") == "nil")
+    expectEqual(readPath(boss.object, "staff.@sum.balance"), "3.0")
+    expectEqual(readPath(boss.object, "staff.@sum.balance"), "nil")
     crew.end()
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -87,12 +88,12 @@ import Testing
 
   @Test("B6: numbers summed, averaged, counted and compared", arguments: sums + extremes + counts)
   func numbers(_ sample: Case) {
-    #expect(readPath(of: sample.values, as: sample.kind, sample.path) == sample.result)
+    expectEqual(readPath(of: sample.values, as: sample.kind, sample.path), sample.result)
   }
 
   @Test("B6: unions keep the order of arrays, distinct ones what comes first", arguments: unions)
   func union(_ sample: Case) {
-    #expect(readPath(of: sample.values, as: sample.kind, sample.path) == sample.result)
+    expectEqual(readPath(of: sample.values, as: sample.kind, sample.path), sample.result)
   }
 
   @Test("B6: a sum of integers is an integer, any other a double, an average always a double")
@@ -100,18 +101,18 @@ import Testing
     func type(_ values: [Value], _ path: String) -> kvo_kind? {
       withCollection(.KVO_ARRAY, values) { collection in
         var value = kvo_value()
-        #expect(kvo_value_for_key_path(CObject(collection), path, &value, nil) == .KVO_OK)
+        expectEqual(kvo_value_for_key_path(CObject(collection), path, &value, nil), .KVO_OK)
         return value.type?.pointee.kind
       }
     }
-    #expect(type([.bool(true)], "@sum.self") == .KVO_KIND_INT64)
-    #expect(type([], "@sum.self") == .KVO_KIND_INT64)
-    #expect(type([.int(.max), .int(1)], "@sum.self") == .KVO_KIND_DOUBLE)
-    #expect(type([.double(1)], "@sum.self") == .KVO_KIND_DOUBLE)
-    #expect(type([.int(1)], "@avg.self") == .KVO_KIND_DOUBLE)
-    #expect(type([], "@avg.self") == .KVO_KIND_DOUBLE)
-    #expect(type([.bool(true)], "@max.self") == .KVO_KIND_BOOL)
-    #expect(type([], "@count") == .KVO_KIND_INT64)
+    expectEqual(type([.bool(true)], "@sum.self"), .KVO_KIND_INT64)
+    expectEqual(type([], "@sum.self"), .KVO_KIND_INT64)
+    expectEqual(type([.int(.max), .int(1)], "@sum.self"), .KVO_KIND_DOUBLE)
+    expectEqual(type([.double(1)], "@sum.self"), .KVO_KIND_DOUBLE)
+    expectEqual(type([.int(1)], "@avg.self"), .KVO_KIND_DOUBLE)
+    expectEqual(type([], "@avg.self"), .KVO_KIND_DOUBLE)
+    expectEqual(type([.bool(true)], "@max.self"), .KVO_KIND_BOOL)
+    expectEqual(type([], "@count"), .KVO_KIND_INT64)
   }
 
   @Test("B6: random numbers fold as a plain loop folds them")
@@ -119,12 +120,12 @@ import Testing
     var random = Random(seed: 6)
     for _ in 0..<300 {
       let values = (0..<random.next(8)).map { _ in Self.number(&random) }
-      #expect(readPath(of: values, "@sum.self") == plainSum(values).text, "\(values)")
+      expectEqual(readPath(of: values, "@sum.self"), plainSum(values).text, "\(values)")
       let average = values.isEmpty ? 0 : plainSum(values).real / Double(values.count)
-      #expect(readPath(of: values, "@avg.self") == "\(average)", "\(values)")
+      expectEqual(readPath(of: values, "@avg.self"), "\(average)", "\(values)")
       let reals = values.compactMap(\.real)
-      #expect(worth(readPath(of: values, "@max.self")) == reals.max(), "\(values)")
-      #expect(worth(readPath(of: values, "@min.self")) == reals.min(), "\(values)")
+      expectEqual(worth(readPath(of: values, "@max.self")), reals.max(), "\(values)")
+      expectEqual(worth(readPath(of: values, "@min.self")), reals.min(), "\(values)")
     }
   }
 
@@ -144,14 +145,14 @@ import Testing
     let staff = [crew.make(), crew.make()]
     boss.lead(staff.map(\.object))
     worker_setPoints(staff[0], .max)
-    #expect(readPath(boss.object, "staff.@sum.points") == "\(0x1p64)")
-    #expect(readPath(boss.object, "staff.@max.points") == "\(UInt64.max)")
+    expectEqual(readPath(boss.object, "staff.@sum.points"), "\(0x1p64)")
+    expectEqual(readPath(boss.object, "staff.@max.points"), "\(UInt64.max)")
     worker_setPoints(staff[0], 1 << 63)
-    #expect(readPath(boss.object, "staff.@sum.points") == "\(0x1p63)")
-    #expect(readPath(boss.object, "staff.@min.points") == "0")
+    expectEqual(readPath(boss.object, "staff.@sum.points"), "\(0x1p63)")
+    expectEqual(readPath(boss.object, "staff.@min.points"), "0")
     worker_setPoints(staff[1], .max)
-    #expect(readPath(boss.object, "staff.@min.points") == "\(UInt64(1) << 63)")
-    #expect(readPath(boss.object, "staff.@max.points") == "\(UInt64.max)")
+    expectEqual(readPath(boss.object, "staff.@min.points"), "\(UInt64(1) << 63)")
+    expectEqual(readPath(boss.object, "staff.@max.points"), "\(UInt64.max)")
     crew.end()
   }
 
@@ -170,15 +171,15 @@ import Testing
       }
     }
     let big = UInt64(1) << 63 + 1
-    #expect(extremes(number(big), kvo_value_int(-1)) == "-1 \(big)")
-    #expect(extremes(kvo_value_int(.max), number(big)) == "\(Int64.max) \(big)")
-    #expect(extremes(number(big), kvo_value_double(0x1p63)) == "\(0x1p63) \(big)")
-    #expect(extremes(kvo_value_double(0x1p64), number(.max)) == "\(UInt64.max) \(0x1p64)")
-    #expect(extremes(kvo_value_double(2.5), number(2)) == "2 2.5")
+    expectEqual(extremes(number(big), kvo_value_int(-1)), "-1 \(big)")
+    expectEqual(extremes(kvo_value_int(.max), number(big)), "\(Int64.max) \(big)")
+    expectEqual(extremes(number(big), kvo_value_double(0x1p63)), "\(0x1p63) \(big)")
+    expectEqual(extremes(kvo_value_double(0x1p64), number(.max)), "\(UInt64.max) \(0x1p64)")
+    expectEqual(extremes(kvo_value_double(2.5), number(2)), "2 2.5")
     let sum = withCollection(.KVO_ARRAY, [kvo_value_double(0.5), number(1 << 63)]) {
       readPath(CObject($0), "@sum.self")
     }
-    #expect(sum == "\(0x1p63 + 0.5)")
+    expectEqual(sum, "\(0x1p63 + 0.5)")
   }
 
   // MARK: On paths
@@ -208,7 +209,7 @@ import Testing
     ]
     for (path, expected) in paths {
       let result = readPath(top.object, path)
-      #expect(
+      expect(
         expected.hasPrefix("KVO") ? result == "\(expected) CWorker.\(path)" : result == expected,
         "\(path): \(result)")
     }
@@ -224,14 +225,14 @@ import Testing
     top.lead(leads.map(\.object), as: .KVO_SET)
     leads[0].lead([hands[0].object, hands[1].object], as: .KVO_SET)
     leads[1].lead([hands[2].object, hands[1].object], as: .KVO_ORDERED_SET)
-    #expect(readPath(top.object, "staff.@unionOfSets.staff.name") == "{x, y, z}")
-    #expect(readPath(top.object, "staff.@distinctUnionOfSets.staff.name") == "{x, y, z}")
-    #expect(readPath(top.object, "staff.@distinctUnionOfObjects.name") == "{L, M}")
+    expectEqual(readPath(top.object, "staff.@unionOfSets.staff.name"), "{x, y, z}")
+    expectEqual(readPath(top.object, "staff.@distinctUnionOfSets.staff.name"), "{x, y, z}")
+    expectEqual(readPath(top.object, "staff.@distinctUnionOfObjects.name"), "{L, M}")
     let arrays = "staff.@unionOfArrays.staff"
-    #expect(readPath(top.object, arrays) == "KVO_TYPE_MISMATCH CWorker.\(arrays)")
+    expectEqual(readPath(top.object, arrays), "KVO_TYPE_MISMATCH CWorker.\(arrays)")
     leads[0].lead([hands[0].object])
     let sets = "staff.@unionOfSets.staff"
-    #expect(readPath(top.object, sets) == "KVO_TYPE_MISMATCH CWorker.\(sets)")
+    expectEqual(readPath(top.object, sets), "KVO_TYPE_MISMATCH CWorker.\(sets)")
     crew.end()
   }
 
@@ -241,18 +242,18 @@ import Testing
     let boss = crew.make()
     let staff = [crew.make("A", age: 5), crew.make("B", age: 9), crew.make("C", age: 5)]
     boss.lead(staff.map(\.object))
-    #expect(readPath(boss.object, "staff.@max.self") == "#0")
+    expectEqual(readPath(boss.object, "staff.@max.self"), "#0")
     for (index, worker) in staff.enumerated() { worker.pointee.tracked.mark = Int32(index + 1) }
-    #expect(readPath(boss.object, "staff.@max.self") == "#2")
-    #expect(readPath(boss.object, "staff.@min.self") == "#1")
-    #expect(readPath(boss.object, "staff.@min.boss") == "nil")
+    expectEqual(readPath(boss.object, "staff.@max.self"), "#2")
+    expectEqual(readPath(boss.object, "staff.@min.self"), "#1")
+    expectEqual(readPath(boss.object, "staff.@min.boss"), "nil")
     let other = make(tracked.self)
     boss.lead([other.object])
-    #expect(
-      readPath(boss.object, "staff.@max.self") == "KVO_TYPE_MISMATCH CWorker.staff.@max.self")
+    expectEqual(
+      readPath(boss.object, "staff.@max.self"), "KVO_TYPE_MISMATCH CWorker.staff.@max.self")
     boss.lead([staff[0].object, other.object])
-    #expect(
-      readPath(boss.object, "staff.@max.self") == "KVO_TYPE_MISMATCH CWorker.staff.@max.self")
+    expectEqual(
+      readPath(boss.object, "staff.@max.self"), "KVO_TYPE_MISMATCH CWorker.staff.@max.self")
     worker_setStaff(boss, nil)
     other.release()
     crew.end()
@@ -265,7 +266,7 @@ import Testing
     arguments: ["Objects", "Arrays", "Sets"], ["union", "distinctUnion"])
   func nilInUnions(_ members: String, _ union: String) {
     let path = "@\(union)Of\(members).self"
-    #expect(readPath(of: [.nil], path) == "KVO_NIL_VALUE KVOStoredCollection.\(path)")
+    expectEqual(readPath(of: [.nil], path), "KVO_NIL_VALUE KVOStoredCollection.\(path)")
   }
 
   @Test("B6: nil inside what a union unites is an error too")
@@ -273,7 +274,7 @@ import Testing
     let path = "@unionOfArrays.self"
     withCollection(.KVO_ARRAY, [.int(1), .nil]) { inner in
       withCollection(.KVO_ARRAY, of: [CObject(inner)]) { outer in
-        #expect(readPath(CObject(outer), path) == "KVO_NIL_VALUE KVOStoredCollection.\(path)")
+        expectEqual(readPath(CObject(outer), path), "KVO_NIL_VALUE KVOStoredCollection.\(path)")
       }
     }
   }
@@ -291,8 +292,8 @@ import Testing
     let boss = crew.make()
     boss.lead([])
     let expected = "KVO_INVALID_OPERATOR CWorker.\(path)"
-    #expect(readPath(boss.object, path) == expected)
-    #expect(brief(setPath(boss.object, path, .int(1))) == expected)
+    expectEqual(readPath(boss.object, path), expected)
+    expectEqual(brief(setPath(boss.object, path, .int(1))), expected)
     crew.end()
   }
 
@@ -302,27 +303,27 @@ import Testing
     let ada = crew.make("Ada", age: 3)
     worker_setBoss(ada, ada)
     for path in ["@count", "age.@sum.self", "boss.@max.age", "name.@count", "grid.@count"] {
-      #expect(readPath(ada.object, path) == "KVO_INVALID_OPERATOR CWorker.\(path)")
+      expectEqual(readPath(ada.object, path), "KVO_INVALID_OPERATOR CWorker.\(path)")
     }
-    #expect(readPath(ada.object, "staff.@count") == "nil")
-    #expect(readPath(ada.object, "staff.@sum.age") == "nil")
+    expectEqual(readPath(ada.object, "staff.@count"), "nil")
+    expectEqual(readPath(ada.object, "staff.@sum.age"), "nil")
     worker_setBoss(ada, nil)
     crew.end()
   }
 
   @Test("B6: what is no number can't be summed, and values of two sorts can't be compared")
   func wrongTypes() {
-    #expect(
-      readPath(of: [.int(1), .string("a")], "@sum.self")
-        == "KVO_TYPE_MISMATCH KVOStoredCollection.@sum.self")
-    #expect(
-      readPath(of: [.string("a")], "@avg.self") == "KVO_TYPE_MISMATCH KVOStoredCollection.@avg.self"
+    expectEqual(
+      readPath(of: [.int(1), .string("a")], "@sum.self"),
+      "KVO_TYPE_MISMATCH KVOStoredCollection.@sum.self")
+    expectEqual(
+      readPath(of: [.string("a")], "@avg.self"), "KVO_TYPE_MISMATCH KVOStoredCollection.@avg.self"
     )
-    #expect(
-      readPath(of: [.int(1), .string("a")], "@max.self")
-        == "KVO_TYPE_MISMATCH KVOStoredCollection.@max.self")
-    #expect(
-      readPath(of: [.point(1, 2)], "@min.self") == "KVO_TYPE_MISMATCH KVOStoredCollection.@min.self"
+    expectEqual(
+      readPath(of: [.int(1), .string("a")], "@max.self"),
+      "KVO_TYPE_MISMATCH KVOStoredCollection.@max.self")
+    expectEqual(
+      readPath(of: [.point(1, 2)], "@min.self"), "KVO_TYPE_MISMATCH KVOStoredCollection.@min.self"
     )
   }
 
@@ -331,13 +332,13 @@ import Testing
     let crew = Crew()
     let ada = crew.make("Ada")
     var value = kvo_value()
-    #expect(kvo_value_for_key(ada.object, "self", &value, nil) == .KVO_OK)
-    #expect(kvo_value_get_object(&value) == ada.object)
+    expectEqual(kvo_value_for_key(ada.object, "self", &value, nil), .KVO_OK)
+    expectEqual(kvo_value_get_object(&value), ada.object)
     kvo_value_destroy(&value)
     withCollection(.KVO_ARRAY, [Value.int(1), .string("a"), .nil]) {
-      #expect(readKey(CObject($0), "self") == readPath(CObject($0), "self"))
+      expectEqual(readKey(CObject($0), "self"), readPath(CObject($0), "self"))
     }
-    #expect(set(ada.object, "self", .int(1)).status == .KVO_UNDEFINED_KEY)
+    expectEqual(set(ada.object, "self", .int(1)).status, .KVO_UNDEFINED_KEY)
     crew.end()
   }
 
@@ -347,8 +348,8 @@ import Testing
     let boss = crew.make()
     let other = make(tracked.self)
     boss.lead([crew.make(age: 1).object, other.object])
-    #expect(readPath(boss.object, "staff.@sum.age") == "KVO_UNDEFINED_KEY CTracked.age")
-    #expect(readPath(boss.object, "staff.age") == "KVO_UNDEFINED_KEY CTracked.age")
+    expectEqual(readPath(boss.object, "staff.@sum.age"), "KVO_UNDEFINED_KEY CTracked.age")
+    expectEqual(readPath(boss.object, "staff.age"), "KVO_UNDEFINED_KEY CTracked.age")
     worker_setStaff(boss, nil)
     other.release()
     crew.end()

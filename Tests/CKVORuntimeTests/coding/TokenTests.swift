@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -77,12 +78,12 @@ import Testing
         object.object, "balance", options, { words, _, _, _ in note("called", words!) }, &words,
         MemoryLayout.size(ofValue: words), { note("ended", $0) }, &handle, nil)
       words.1 = 8
-      #expect(status == .KVO_OK)
+      expectEqual(status, .KVO_OK)
       _ = log.take()
       account_setBalance(object, account_balance(object) + 1)
       kvo_handle_invalidate(handle!)
       kvo_handle_release(handle)
-      #expect(log.take() == ["called 7", "ended 7"])
+      expectEqual(log.take(), ["called 7", "ended 7"])
     }
   }
 }

@@ -1,44 +1,36 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
 /// M: batches of C's objects.
 @Suite(.recording) struct BatchTests {
-  /// A body as a closure.
-  private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
-    withoutActuallyEscaping(body) { body in
-      var body = body
-      withUnsafeMutablePointer(to: &body) {
-        kvo_coalesce(object, { $0!.assumingMemoryBound(to: (() -> Void).self).pointee() }, $0)
-      }
-    }
-  }
-
   @Test(
     "M1: each key is told once when the body ends, by setters of whatever kind",
     arguments: [false, true])
-  func once(_ byClosures: Bool) {
-    let forced = kvo_set_closures_forced(byClosures)
-    let object = make(account.self)
-    let log = Recorder()
-    log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
-    log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
-    kvo_set_closures_forced(forced)
-    coalescing(object.object) {
-      account_setBalance(object, 1)
-      #expect(log.take() == ["a: prior balance old 0.0"])
-      set(object.object, "interestRate", .double(5))
-      account_setBalance(object, 2)
-      kvo_will_change(object.object, "balance")
-      kvo_did_change(object.object, "balance")
-      #expect(log.take() == [])
+  func once(_ byClosures: Bool) async {
+    await #expect(processExitsWith: .success) { [byClosures] in
+      kvo_set_closures_forced(byClosures)
+      let object = make(account.self)
+      let log = Recorder()
+      log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
+      log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+      coalescing(object.object) {
+        account_setBalance(object, 1)
+        expectEqual(log.take(), ["a: prior balance old 0.0"])
+        set(object.object, "interestRate", .double(5))
+        account_setBalance(object, 2)
+        kvo_will_change(object.object, "balance")
+        kvo_did_change(object.object, "balance")
+        expectEqual(log.take(), [])
+      }
+      expectEqual(log.take(), ["a: balance old 0.0 new 2.0", "a: interestRate old 0.0 new 5.0"])
+      account_setBalance(object, 3)
+      expectEqual(log.take(), ["a: prior balance old 2.0", "a: balance old 2.0 new 3.0"])
+      log.end()
+      object.release()
     }
-    #expect(log.take() == ["a: balance old 0.0 new 2.0", "a: interestRate old 0.0 new 5.0"])
-    account_setBalance(object, 3)
-    #expect(log.take() == ["a: prior balance old 2.0", "a: balance old 2.0 new 3.0"])
-    log.end()
-    object.release()
   }
 
   @Test(
@@ -55,7 +47,7 @@ import Testing
       account_setBalance(object, 3)
       log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "late")
     }
-    #expect(log.take() == ["first: balance old 1.0 new 3.0", "in time: balance old 3.0 new 3.0"])
+    expectEqual(log.take(), ["first: balance old 1.0 new 3.0", "in time: balance old 3.0 new 3.0"])
     log.end()
     object.release()
   }
@@ -74,8 +66,8 @@ import Testing
       guide_named_setFirstName(person, "Anne")
       guide_named_setLastName(person, "Byron")
     }
-    #expect(
-      log.take() == ["a: fullName old Ada King new Anne Byron", "a: lastName new Byron"])
+    expectEqual(
+      log.take(), ["a: fullName old Ada King new Anne Byron", "a: lastName new Byron"])
     log.observe(node.object, "next.value", [.KVO_OLD, .KVO_NEW])
     graph_node_setValue(next, 5)
     coalescing(node.object) {
@@ -83,7 +75,7 @@ import Testing
       graph_node_setNext(node, nil)
       graph_node_setNext(node, next)
     }
-    #expect(log.take() == ["a: next.value old nil new 5.0"])
+    expectEqual(log.take(), ["a: next.value old nil new 5.0"])
     log.end()
     graph_node_setNext(node, nil)
     for object in [person.object, node.object, next.object] { kvo_object_release(object) }
@@ -104,10 +96,10 @@ import Testing
       proxy.insert(.int(5), at: 1)
       proxy.remove(at: 0)
     }
-    #expect(alone == ["a: items of another kind new KVOStoredCollection"])
-    #expect(log.take() == ["a: items old KVOStoredCollection new KVOStoredCollection"])
-    #expect(old == ["[9, 7, 8]"])
-    #expect(object.items == [5, 7, 8])
+    expectEqual(alone, ["a: items of another kind new KVOStoredCollection"])
+    expectEqual(log.take(), ["a: items old KVOStoredCollection new KVOStoredCollection"])
+    expectEqual(old, ["[9, 7, 8]"])
+    expectEqual(object.items, [5, 7, 8])
     log.end()
     object.release()
   }
@@ -124,8 +116,8 @@ import Testing
       account_setBalance(other, 2)
       account_setBalance(object, 3)
     }
-    #expect(
-      log.take() == ["other: balance new 1.0", "other: balance new 2.0", "a: balance new 3.0"])
+    expectEqual(
+      log.take(), ["other: balance new 1.0", "other: balance new 2.0", "a: balance new 3.0"])
     log.end()
     object.release()
     other.release()
@@ -141,10 +133,20 @@ import Testing
     coalescing(object.object) {
       thrower_setReading(object, 4)
       object.release()
-      #expect(deaths.count == 0)
+      expectEqual(deaths.count, 0)
     }
-    #expect(log.take() == ["a: reading new 4.0"])
-    #expect(deaths.count == 1)
+    expectEqual(log.take(), ["a: reading new 4.0"])
+    expectEqual(deaths.count, 1)
     log.end()
+  }
+}
+
+/// A body as a closure.
+private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
+  withoutActuallyEscaping(body) { body in
+    var body = body
+    withUnsafeMutablePointer(to: &body) {
+      kvo_coalesce(object, { $0!.assumingMemoryBound(to: (() -> Void).self).pointee() }, $0)
+    }
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     log.observe(object.object, "first", .KVO_PRIOR) { _ in threads.append(fixture_thread()) }
 
     gauge_setFirst(object, 1)
-    #expect(threads == [fixture_thread(), fixture_thread()])
+    expectEqual(threads, [fixture_thread(), fixture_thread()])
 
     threads = []
     let shared = Shared(object)
@@ -24,8 +25,8 @@ import Testing
       other.value.pointee = fixture_thread()
       gauge_setFirst(shared.value, 2)
     }
-    #expect(threads == [other.value.pointee, other.value.pointee])
-    #expect(other.value.pointee != fixture_thread())
+    expectEqual(threads, [other.value.pointee, other.value.pointee])
+    expect(other.value.pointee != fixture_thread())
   }
 
   @Test(
@@ -46,7 +47,7 @@ import Testing
     }
     account_setBalance(object, 1)
     let names = (0..<count).flatMap { ["c\($0)", "w\($0)"] }
-    #expect(log.take() == names.map { "\($0): prior balance" } + names.map { "\($0): balance" })
+    expectEqual(log.take(), names.map { "\($0): prior balance" } + names.map { "\($0): balance" })
   }
 
   @Test("D2: a removal leaves the order of the others; what is added again comes last")
@@ -58,11 +59,11 @@ import Testing
     for index in [2, 0] { tokens[index].invalidate() }
     log.observe(object.object, "balance", as: "again")
     account_setBalance(object, 1)
-    #expect(log.take() == ["1", "3", "4", "again"].map { "\($0): balance" })
+    expectEqual(log.take(), ["1", "3", "4", "again"].map { "\($0): balance" })
     for index in [1, 3, 4] { tokens[index].invalidate() }
     log.observe(object.object, "balance", as: "last")
     account_setBalance(object, 1)
-    #expect(log.take() == ["again: balance", "last: balance"])
+    expectEqual(log.take(), ["again: balance", "last: balance"])
   }
 
   // MARK: Equal values
@@ -76,8 +77,9 @@ import Testing
       log.observe(object.object, key, [.KVO_OLD, .KVO_NEW])
     }
     setEverything(object)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: balance old 0.0 new 0.0", "a: frozen old false new false", "a: owner old nil new nil",
         "a: branch old nil new nil", "a: place old (0.0, 0.0) new (0.0, 0.0)",
       ])
@@ -96,15 +98,16 @@ import Testing
       log.observe(object.object, key, [.KVO_NEW, .KVO_DISTINCT])
     }
     setEverything(object)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     for owner in ["Ada", "Ada", "Grace"] { account_setOwner(object, owner) }
     for balance in [1.0, 1, 2] { account_setBalance(object, balance) }
     for _ in 0..<2 { account_setBranch(object, branch) }
     for longitude in [0.0, 5, 5] {
       account_setPlace(object, location(latitude: 0, longitude: longitude))
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: owner new Ada", "a: owner new Grace", "a: balance new 1.0", "a: balance new 2.0",
         "a: branch new #0", "a: place new (0.0, 5.0)",
       ])
@@ -119,7 +122,7 @@ import Testing
     log.observe(object.object, "balance", as: "all")
     account_setBalance(object, 0)
     account_setBalance(object, 1)
-    #expect(log.take() == ["all: balance", "distinct: balance", "all: balance"])
+    expectEqual(log.take(), ["all: balance", "distinct: balance", "all: balance"])
   }
 
   // MARK: What a change carries
@@ -135,14 +138,14 @@ import Testing
       log.observe(object.object, "balance", options, as: "\(number)")
     }
     let initials = combinations.enumerated().filter { $1.contains(.KVO_INITIAL) }
-    #expect(log.take() == initials.map { line($0, $1, new: "1.0") })
+    expectEqual(log.take(), initials.map { line($0, $1, new: "1.0") })
 
     account_setBalance(object, 2)
 
     let priors = combinations.enumerated().filter { $1.contains(.KVO_PRIOR) }
       .map { line($0, $1, prior: true, old: "1.0") }
     let finals = combinations.enumerated().map { line($0, $1, old: "1.0", new: "2.0") }
-    #expect(log.take() == priors + finals)
+    expectEqual(log.take(), priors + finals)
   }
 
   @Test("D4: kind is always there; prior is in prior calls only")
@@ -159,10 +162,10 @@ import Testing
         ))
     }
     account_setBalance(object, 1)
-    #expect(calls.map(\.0) == [.KVO_SETTING, .KVO_SETTING, .KVO_SETTING])
-    #expect(calls.map(\.1) == [false, true, false])
-    #expect(calls.map(\.2) == [false, true, true])
-    #expect(calls.map(\.3) == [true, false, true])
+    expectEqual(calls.map(\.0), [.KVO_SETTING, .KVO_SETTING, .KVO_SETTING])
+    expectEqual(calls.map(\.1), [false, true, false])
+    expectEqual(calls.map(\.2), [false, true, true])
+    expectEqual(calls.map(\.3), [true, false, true])
   }
 
   @Test("D4: a change carries values of the property's own type, nil as nil")
@@ -180,11 +183,11 @@ import Testing
         case "single", "real", "extended": ("0.0", "1.0")
         default: ("0", "1")
         }
-      #expect(log.take() == ["a: \(key) old \(old) new \(new)"])
+      expectEqual(log.take(), ["a: \(key) old \(old) new \(new)"])
     }
     scalars_setText(object, "x")
     scalars_setText(object, nil)
-    #expect(log.take() == ["a: text old nil new x", "a: text old x new nil"])
+    expectEqual(log.take(), ["a: text old nil new x", "a: text old x new nil"])
   }
 
   // MARK: Old and new
@@ -196,8 +199,9 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "level", [.KVO_OLD, .KVO_NEW])
     for level in [50, 250, -3.5] { quirk_setLevel(object, level) }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: level old 0.0 new 50.0", "a: level old 50.0 new 100.0", "a: level old 100.0 new 0.0",
       ])
   }
@@ -210,7 +214,7 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "fixed", [.KVO_OLD, .KVO_NEW])
     quirk_setFixed(object, 9)
-    #expect(log.take() == ["a: fixed old 3 new 3"])
+    expectEqual(log.take(), ["a: fixed old 3 new 3"])
   }
 
   @Test("D5: old and new are read from the object that changed")
@@ -223,8 +227,9 @@ import Testing
       log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "\(index)")
     }
     for (index, object) in objects.enumerated() { account_setBalance(object, Double(index + 1)) }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "0: balance old 0.0 new 1.0", "1: balance old 10.0 new 2.0", "2: balance old 20.0 new 3.0",
       ])
   }
@@ -241,8 +246,9 @@ import Testing
       }
     }
     account_setOwner(object, "Grace")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior owner", "Ada Ada", "b: prior owner", "Ada Ada",
         "a: owner", "Grace Grace", "b: owner", "Grace Grace",
       ])
@@ -266,7 +272,7 @@ import Testing
     if scribbling { quirk_setLabel(object, "x") } else { account_setOwner(plainer, "x") }
 
     let told = "\(key) old a string that is far too long to be kept inline"
-    #expect(log.take() == ["a: prior \(told)", "b: prior \(told)", "a: \(told)", "b: \(told)"])
+    expectEqual(log.take(), ["a: prior \(told)", "b: prior \(told)", "a: \(told)", "b: \(told)"])
   }
 
   @Test("D5: the old object lives until the last observer has returned")
@@ -284,8 +290,8 @@ import Testing
       }
     }
     account_setBranch(object, nil)
-    #expect(log.take() == ["a: branch old #7", "0 dead", "b: branch old #7", "0 dead"])
-    #expect(deaths.count == 1)
+    expectEqual(log.take(), ["a: branch old #7", "0 dead", "b: branch old #7", "0 dead"])
+    expectEqual(deaths.count, 1)
   }
 
   @Test("D5: an object asked for by nobody dies as without observers")
@@ -299,19 +305,19 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "branch") { _ in log.note("\(deaths.count) dead") }
     account_setBranch(object, nil)
-    #expect(log.take() == ["a: branch", "1 dead"])
+    expectEqual(log.take(), ["a: branch", "1 dead"])
   }
 
   @Test("A3: a setter that returns a value keeps returning it, and notifies")
   func returningSetter() {
     let object = make(quirk.self)
     defer { object.release() }
-    #expect(quirk_setTally(object, 5) == 0)
+    expectEqual(quirk_setTally(object, 5), 0)
     let log = Recorder()
     log.observe(object.object, "tally", [.KVO_OLD, .KVO_NEW])
-    #expect(quirk_setTally(object, -8) == 5)
-    #expect(quirk_setTally(object, .max) == -8)
-    #expect(log.take() == ["a: tally old 5 new -8", "a: tally old -8 new \(Int32.max)"])
+    expectEqual(quirk_setTally(object, -8), 5)
+    expectEqual(quirk_setTally(object, .max), -8)
+    expectEqual(log.take(), ["a: tally old 5 new -8", "a: tally old -8 new \(Int32.max)"])
   }
 
   // MARK: One hierarchy, two contexts
@@ -334,15 +340,16 @@ import Testing
     func number(_ context: UnsafeMutableRawPointer?) -> UInt { UInt(bitPattern: context) }
 
     account_setBalance(object, 2)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "w/CBaseWatcher[\(number(base))]: balance new 2.0",
         "w/CSubWatcher[\(number(sub))]: balance old 0.0",
       ])
 
-    #expect(remove(asWatcher, from: object.object, "balance", context: base).status == .KVO_OK)
+    expectEqual(remove(asWatcher, from: object.object, "balance", context: base).status, .KVO_OK)
     account_setBalance(object, 3)
-    #expect(log.take() == ["w/CSubWatcher[\(number(sub))]: balance old 2.0"])
+    expectEqual(log.take(), ["w/CSubWatcher[\(number(sub))]: balance old 2.0"])
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -13,11 +14,11 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = depth_set_until(Self.never, 64 * Self.megabyte, 16)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("observers of \"first\" of CGauge set what they observe"))
-    #expect(errors.contains("\(KVO_DEFAULT_DEPTH) changes are being told"))
-    #expect(errors.contains("probably without an end"))
-    #expect(errors.contains("kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("observers of \"first\" of CGauge set what they observe"))
+    expect(errors.contains("\(KVO_DEFAULT_DEPTH) changes are being told"))
+    expect(errors.contains("probably without an end"))
+    expect(errors.contains("kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say"))
   }
 
   @Test("D7: the depth can be set, and is looked at every sixteen levels")
@@ -31,8 +32,8 @@ import Testing
       kvo_set_depth_limit(100)
       _ = depth_set_until(130, Self.megabyte, 16)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("of CGauge set what they observe"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("of CGauge set what they observe"))
   }
 
   @Test(
@@ -44,10 +45,10 @@ import Testing
       kvo_set_depth_limit(0)
       _ = depth_set_until(Self.never, kilobytes << 10, each)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("KB are left of the stack's"))
-    #expect(errors.contains("\"first\" of CGauge"))
-    #expect(errors.contains("larger stack") && !errors.contains("KVO_DEPTH"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("KB are left of the stack's"))
+    expect(errors.contains("\"first\" of CGauge"))
+    expect(errors.contains("larger stack") && !errors.contains("KVO_DEPTH"))
   }
 
   @Test("D7: changes that are open and not being told are no depth")
@@ -136,8 +137,8 @@ import Testing
       }
       register()
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("observers of \"first\" of CGauge") && errors.contains("KVO_DEPTH"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("observers of \"first\" of CGauge") && errors.contains("KVO_DEPTH"))
   }
 
   @Test(
@@ -153,9 +154,9 @@ import Testing
       kvo_set_depth_limit(100)
       way.recurse(130)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("observers of \(way.told)"))
-    #expect(errors.contains(" set what they observe, again and again"))
-    #expect(errors.contains(" changes are being told within one another"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("observers of \(way.told)"))
+    expect(errors.contains(" set what they observe, again and again"))
+    expect(errors.contains(" changes are being told within one another"))
   }
 }

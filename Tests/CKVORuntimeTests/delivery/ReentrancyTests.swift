@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -15,8 +16,9 @@ import Testing
     }
     log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW], as: "second")
     account_setBalance(object, 1)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "first: balance old 0.0 new 1.0", "first: balance old 1.0 new 2.0",
         "first: balance old 2.0 new 3.0", "second: balance old 2.0 new 3.0",
         "second: balance old 1.0 new 2.0", "second: balance old 0.0 new 1.0",
@@ -33,7 +35,8 @@ import Testing
       if balance < Double(depth) { account_setBalance(object, balance + 1) }
     }
     account_setBalance(object, 1)
-    #expect(log.take() == (1...depth).map { "a: balance old \(Double($0 - 1)) new \(Double($0))" })
+    expectEqual(
+      log.take(), (1...depth).map { "a: balance old \(Double($0 - 1)) new \(Double($0))" })
   }
 
   @Test("D7: two keys may set each other")
@@ -48,8 +51,9 @@ import Testing
       if account_balance(object) < 200 { account_setBalance(object, account_balance(object) + 100) }
     }
     account_setBalance(object, 10)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: balance new 10.0", "a: interestRate new 1.0", "a: balance new 110.0",
         "a: interestRate new 11.0", "a: balance new 210.0", "a: interestRate new 21.0",
       ])
@@ -68,7 +72,7 @@ import Testing
       log.note("is \(account_balance(object))")
     }
     account_setBalance(object, 1)
-    #expect(log.take() == ["a: prior balance old 0.0", "is 5.0", "a: balance old 0.0 new 1.0"])
+    expectEqual(log.take(), ["a: prior balance old 0.0", "is 5.0", "a: balance old 0.0 new 1.0"])
   }
 
   @Test("D7: a set of another key in a prior call is a change of its own")
@@ -81,8 +85,9 @@ import Testing
     }
     log.observe(object.object, "interestRate", [.KVO_PRIOR, .KVO_NEW])
     account_setBalance(object, 1)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior balance", "a: prior interestRate", "a: interestRate new 1.0", "a: balance",
       ])
   }
@@ -105,10 +110,11 @@ import Testing
       add(added, to: object.object, "balance")
     }
     account_setBalance(object, 1)
-    #expect(log.take() == ["adder: prior balance", "adder: balance"])
+    expectEqual(log.take(), ["adder: prior balance", "adder: balance"])
     account_setBalance(object, 2)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "adder: prior balance", "adder: balance", "added: balance new 2.0", "w: balance",
       ])
   }
@@ -148,12 +154,14 @@ import Testing
     account_setBalance(object, 1)
 
     if inPrior {
-      #expect(
-        log.take() == ["remover: prior balance"]
+      expectEqual(
+        log.take(),
+        ["remover: prior balance"]
           + (taking == .removeAll ? [] : ["remover: balance", "last: balance"]))
     } else {
-      #expect(
-        log.take() == ["remover: prior balance", "victim: prior balance", "remover: balance"]
+      expectEqual(
+        log.take(),
+        ["remover: prior balance", "victim: prior balance", "remover: balance"]
           + (taking == .removeAll ? [] : ["last: balance"]))
     }
     if taking != .death { victim.release() }
@@ -174,7 +182,7 @@ import Testing
     tokens.append(log.observe(object.object, "balance", as: "2"))
     account_setBalance(object, 1)
     account_setBalance(object, 1)
-    #expect(log.take() == ["0: balance", "1: balance", "2: balance", "2: balance"])
+    expectEqual(log.take(), ["0: balance", "1: balance", "2: balance", "2: balance"])
   }
 
   @Test("D7: what is removed and added again during a change gets the next one")
@@ -196,9 +204,9 @@ import Testing
     }
     add(observer, to: object.object, "balance")
     account_setBalance(object, 1)
-    #expect(log.take() == ["a: balance"])
+    expectEqual(log.take(), ["a: balance"])
     account_setBalance(object, 1)
-    #expect(log.take() == ["a: balance", "w: balance"])
+    expectEqual(log.take(), ["a: balance", "w: balance"])
   }
 
   @Test("D7: a callback may drop the object", arguments: [true, false])
@@ -215,9 +223,9 @@ import Testing
 
     tracked_setMark(object, 4)
 
-    #expect(deaths.count == 1)
-    #expect(registrations.map(\.ended) == [1, 1])
-    #expect(log.take().first == "dropper: prior mark")
+    expectEqual(deaths.count, 1)
+    expectEqual(registrations.map(\.ended), [1, 1])
+    expectEqual(log.take().first, "dropper: prior mark")
   }
 
   @Test("D7: a callback may drop the object in its initial call")
@@ -226,10 +234,10 @@ import Testing
     let object = deaths.make()
     let log = Recorder()
     let registration = log.observe(object.object, "mark", .KVO_INITIAL) { $0.object.release() }
-    #expect(registration.outcome.status == .KVO_OK)
-    #expect(deaths.count == 1)
-    #expect(registration.ended == 1)
-    #expect(!registration.isValid)
+    expectEqual(registration.outcome.status, .KVO_OK)
+    expectEqual(deaths.count, 1)
+    expectEqual(registration.ended, 1)
+    expect(!registration.isValid)
   }
 
   @Test("D7 B11: the object may be dropped while several of its keys are set: the others are set")
@@ -244,9 +252,9 @@ import Testing
     let outcome = withKeys(["mark", "mark"]) { keys in
       attempt { kvo_set_values_for_keys(object.object, keys, 2, values, $0) }
     }
-    #expect(outcome.status == .KVO_OK)
-    #expect(log.take() == ["a: mark new 4", "a: mark new 5"])
-    #expect(deaths.count == 1 && registration.ended == 1)
+    expectEqual(outcome.status, .KVO_OK)
+    expectEqual(log.take(), ["a: mark new 4", "a: mark new 5"])
+    expect(deaths.count == 1 && registration.ended == 1)
   }
 
   @Test("D7 B5: the object may be dropped while a key path that begins at it is set")
@@ -257,9 +265,9 @@ import Testing
     log.observe(object.object, "mark", .KVO_NEW) { $0.object.release() }
     var value = kvo_value_int(4)
     let outcome = attempt { kvo_set_value_for_key_path(object.object, "self.mark", &value, $0) }
-    #expect(outcome.status == .KVO_OK)
-    #expect(log.take() == ["a: mark new 4"])
-    #expect(deaths.count == 1)
+    expectEqual(outcome.status, .KVO_OK)
+    expectEqual(log.take(), ["a: mark new 4"])
+    expectEqual(deaths.count, 1)
   }
 
   @Test("D7: a callback may set the key in its initial call and is told")
@@ -270,7 +278,7 @@ import Testing
     log.observe(object.object, "balance", [.KVO_INITIAL, .KVO_OLD, .KVO_NEW]) { call in
       if account_balance(object) == 0 { account_setBalance(object, 3) }
     }
-    #expect(log.take() == ["a: balance new 0.0", "a: balance old 0.0 new 3.0"])
+    expectEqual(log.take(), ["a: balance new 0.0", "a: balance old 0.0 new 3.0"])
   }
 
   @Test("D7: a callback may read, register and remove on any object")
@@ -293,11 +301,12 @@ import Testing
       }
     }
     for _ in 0..<3 { account_setBalance(object, 1) }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: balance", "Ada", "a: balance", "other: owner new Ada", "Ada", "a: balance", "Ada",
       ])
-    #expect(kvo_isa(other.object) == account_class())
+    expectEqual(kvo_isa(other.object), account_class())
   }
 
   @Test(
@@ -311,9 +320,9 @@ import Testing
       if call.isPrior == inPrior { kvo_remove_all_observers(call.object) }
     }
     account_setBalance(object, 6)
-    #expect(account_balance(object) == 6)
-    #expect(kvo_isa(object.object) == account_class())
-    #expect(log.take().count == (inPrior ? 1 : 2))
+    expectEqual(account_balance(object), 6)
+    expectEqual(kvo_isa(object.object), account_class())
+    expectEqual(log.take().count, (inPrior ? 1 : 2))
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Testing
 
 /// The short way of a change: whatever happens in its setter, observers are told the same as by the
@@ -12,7 +13,7 @@ import Testing
         for event in events {
           let short = play(event, options, long: false)
           let long = play(event, options, long: true)
-          #expect(
+          expect(
             short.told == long.told && short.later == long.later,
             "\(event.name), options \(options.rawValue)")
         }
@@ -50,11 +51,11 @@ import Testing
       var registration: Registration?
       registration = log.observe(root.object, "branch.balance", .KVO_NEW) { _ in
         registration?.invalidate()
-        #expect(registration?.ended == 0)
+        expectEqual(registration?.ended, 0)
       }
       account_setBalance(leaf.account, 1)
-      #expect(log.take() == ["a: branch.balance new 1.0"])
-      #expect(registration?.ended == 1)
+      expectEqual(log.take(), ["a: branch.balance new 1.0"])
+      expectEqual(registration?.ended, 1)
       registration = nil
       root.release()
       leaf.release()
@@ -74,11 +75,11 @@ import Testing
         let object = make(account.self)
         let log = Recorder()
         log.observe(object.object, "balance") { _ in
-          #expect(readPath(object.object, "balance") == "1.0")
+          expectEqual(readPath(object.object, "balance"), "1.0")
         }
         account_setBalance(object, 1)
-        #expect(log.take() == ["a: balance"])
-        #expect(told.pointee == 0)
+        expectEqual(log.take(), ["a: balance"])
+        expectEqual(told.pointee, 0)
         kvo_set_recorder(nil)
         told.deallocate()
         log.end()
@@ -104,7 +105,7 @@ import Testing
           if object.pointee.account.interestRate < 5 { account_setInterestRate(object.account, 5) }
         }
         account_setInterestRate(object.account, 1)
-        #expect(log.take() == ["a: balance new 0.0"], "\(long)")
+        expectEqual(log.take(), ["a: balance new 0.0"], "\(long)")
         log.end()
         object.release()
       }
@@ -115,7 +116,8 @@ import Testing
   func examples() async {
     await #expect(processExitsWith: .success) {
       for event in events {
-        #expect(play(event, [.KVO_OLD, .KVO_NEW], long: false).told == event.told, "\(event.name)")
+        expectEqual(
+          play(event, [.KVO_OLD, .KVO_NEW], long: false).told, event.told, "\(event.name)")
       }
     }
   }
@@ -129,7 +131,7 @@ import Testing
     log.observe(object.object, "rate", [.KVO_OLD, .KVO_NEW])
     interlude_set_rate(object, 3)
     interlude_set_rate(object, 4)
-    #expect(log.take() == ["a: rate old 0.0 new 3.0", "a: rate old 3.0 new 4.0"])
+    expectEqual(log.take(), ["a: rate old 0.0 new 3.0", "a: rate old 3.0 new 4.0"])
   }
 
   @Test("D7: a change whose object dies in its setter is told to nobody")
@@ -146,7 +148,7 @@ import Testing
     }
     account_setBalance(
       UnsafeMutableRawPointer(object).assumingMemoryBound(to: account.self), 1)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     object.pointee.during = nil
     object.release()
   }
@@ -162,7 +164,7 @@ import Testing
       log.observe(object.header, "rent", [.KVO_OLD, .KVO_NEW])
       lodger_set_savings(object, 3)
       lodger_set_rent(object, 5)
-      #expect(log.take() == ["a: rent old 0.0 new 5.0"])
+      expectEqual(log.take(), ["a: rent old 0.0 new 5.0"])
       kvo_object_will_die(object.header)
       object.deallocate()
     }
@@ -172,10 +174,10 @@ import Testing
   func switched() async {
     await #expect(processExitsWith: .success) {
       kvo_set_long_way_forced(false)
-      #expect(!kvo_set_long_way_forced(true))
-      #expect(kvo_set_long_way_forced(true))
-      #expect(kvo_set_long_way_forced(false))
-      #expect(!kvo_set_long_way_forced(false))
+      expect(!kvo_set_long_way_forced(true))
+      expect(kvo_set_long_way_forced(true))
+      expect(kvo_set_long_way_forced(false))
+      expect(!kvo_set_long_way_forced(false))
     }
   }
 }
@@ -210,7 +212,7 @@ private func compareWays(_ reach: Reach, _ events: [Event], inGetter call: Int? 
     for event in events {
       let short = play(event, options, long: false, reach, inGetter: call)
       let long = play(event, options, long: true, reach, inGetter: call)
-      #expect(
+      expect(
         short.told == long.told && short.later == long.later,
         "\(event.name), \(reach), options \(options.rawValue), getter \(call ?? 0)")
     }

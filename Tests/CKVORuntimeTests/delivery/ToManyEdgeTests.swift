@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -17,14 +18,14 @@ import Testing
       guard call.isPrior, before == nil else { return }
       before = call.old
       other.lend { kvo_did_change_set(nodes[0].object, .KVO_MINUS, $0, "tags") }
-      #expect(call.old == before)
+      expectEqual(call.old, before)
     }
     log.observe(nodes[0].object, "tags", [.KVO_PRIOR, .KVO_OLD], as: "b") { call in
-      if call.isPrior { #expect(call.old == before) }
+      if call.isPrior { expectEqual(call.old, before) }
     }
     other.lend { kvo_will_change_set(nodes[0].object, .KVO_MINUS, $0, "tags") }
-    #expect(before != nil)
-    #expect(log.take().count == 4)
+    expect(before != nil)
+    expectEqual(log.take().count, 4)
     graph_node_removeTag(nodes[0], nodes[1])
   }
 
@@ -39,22 +40,22 @@ import Testing
     outer.lend { graph_node_setWares(nodes[0], $0) }
     let log = Recorder()
     let registration = log.observe(nodes[0].object, path)
-    #expect(registration.outcome.status == .KVO_OK)
+    expectEqual(registration.outcome.status, .KVO_OK)
     for node in nodes.dropFirst() { graph_node_setValue(node, 1) }
-    #expect(log.take() == ["a: \(path)", "a: \(path)"])
+    expectEqual(log.take(), ["a: \(path)", "a: \(path)"])
     graph_node_setWares(nodes[0], nil)
-    #expect(log.take() == ["a: \(path)"])
+    expectEqual(log.take(), ["a: \(path)"])
     for node in nodes.dropFirst() { graph_node_setValue(node, 2) }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     log.end()
-    #expect(nodes.allSatisfy { !isSwapped($0.object) })
+    expect(nodes.allSatisfy { !isSwapped($0.object) })
   }
 
   @Test("B9: what a class refuses is an error of the proxy, and no final call is made")
   func refusedEdit() {
     let size = MemoryLayout<graph_node>.size
     let cls = kvo_class_create("CRefusesWares", graph_node_class(), size, nil)!
-    #expect(kvo_class_register(cls, nil) == .KVO_OK)
+    expectEqual(kvo_class_register(cls, nil), .KVO_OK)
     let hook:
       @convention(c) (
         CObject?, OpaquePointer?, UnsafePointer<kvo_value>?, UnsafePointer<CChar>?,
@@ -63,20 +64,20 @@ import Testing
     let added = kvo_class_add_method(
       cls, "setValue:forKey:", unsafeBitCast(hook, to: kvo_imp.self),
       signature(.KVO_FORM_HOOK, layout("")), nil, nil)
-    #expect(added == .KVO_OK)
+    expectEqual(added, .KVO_OK)
     let node = make(cls)
     defer { kvo_object_release(node) }
     let log = Recorder()
     log.observe(node, "wares")
     var proxy: OpaquePointer?
-    #expect(kvo_mutable_array(node, "wares", &proxy, nil) == .KVO_OK)
+    expectEqual(kvo_mutable_array(node, "wares", &proxy, nil), .KVO_OK)
     let wares = Many(taking: proxy!)
     var element = kvo_value_object(node)
     defer { kvo_value_destroy(&element) }
-    #expect(wares.lend { kvo_collection_append($0, &element, nil) } == .KVO_VALIDATION_FAILED)
-    #expect(log.take() == [])
+    expectEqual(wares.lend { kvo_collection_append($0, &element, nil) }, .KVO_VALIDATION_FAILED)
+    expectEqual(log.take(), [])
     graph_node_setWares(UnsafeMutableRawPointer(node).assumingMemoryBound(to: graph_node.self), nil)
-    #expect(log.take() == ["a: wares"])
+    expectEqual(log.take(), ["a: wares"])
   }
 
   @Test("I1: observers of an object are all removed while paths are registered with it")
@@ -96,8 +97,8 @@ import Testing
         }
       }
     }
-    #expect(tally.isSettled)
-    #expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
+    expect(tally.isSettled)
+    expect(nodes.allSatisfy { !isSwapped($0) && $0.pointee.observations == nil })
     for node in nodes { kvo_object_release(node) }
   }
 
@@ -111,12 +112,12 @@ import Testing
       let shared = Shared((cls, node))
       onThreads(2) { thread in
         let status = kvo_class_add_dependency(shared.value.0, "sum", thread == 0 ? "a" : "b", nil)
-        #expect(status == .KVO_OK)
+        expectEqual(status, .KVO_OK)
       }
       let extended = UnsafeMutableRawPointer(node).assumingMemoryBound(to: extended.self)
       extended_setA(extended, 1)
       extended_setB(extended, 2)
-      #expect(log.take() == ["a: sum new 1.0", "a: sum new 3.0"])
+      expectEqual(log.take(), ["a: sum new 1.0", "a: sum new 3.0"])
       log.end()
       kvo_object_release(node)
     }

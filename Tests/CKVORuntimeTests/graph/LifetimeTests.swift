@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -12,9 +13,9 @@ import Testing
     let observer = deaths.makeWatcher()
     add(observer, to: object.object, "mark", [.KVO_OLD, .KVO_NEW])
     if observerFirst { observer.release() } else { object.release() }
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     if observerFirst { object.release() } else { observer.release() }
-    #expect(deaths.count == 2)
+    expectEqual(deaths.count, 2)
   }
 
   @Test("C4: an observer that dies ends its registrations, with all objects and keys")
@@ -37,10 +38,10 @@ import Testing
 
     for object in objects { account_setBalance(object, 1) }
     for object in objects { account_setOwner(object, "Ada") }
-    #expect(log.take() == ["other: balance"])
-    #expect(isSwapped(objects[0].object))
-    #expect(kvo_isa(objects[1].object) == account_class())
-    #expect(!kvo_is_observed(objects[0].object, "owner"))
+    expectEqual(log.take(), ["other: balance"])
+    expect(isSwapped(objects[0].object))
+    expectEqual(kvo_isa(objects[1].object), account_class())
+    expect(!kvo_is_observed(objects[0].object, "owner"))
   }
 
   @Test("C4: an observed object that dies ends its registrations and leaves its observers alone")
@@ -58,9 +59,9 @@ import Testing
 
     object.release()
 
-    #expect(registration.ended == 1)
+    expectEqual(registration.ended, 1)
     account_setBalance(second, 1)
-    #expect(log.take() == ["w: balance"])
+    expectEqual(log.take(), ["w: balance"])
   }
 
   @Test("C4: the token of a dead object is inert")
@@ -68,13 +69,13 @@ import Testing
     let object = make(account.self)
     let log = Recorder()
     let registration = log.observe(object.object, "balance")
-    #expect(registration.isValid)
+    expect(registration.isValid)
     object.release()
-    #expect(!registration.isValid)
+    expect(!registration.isValid)
     registration.invalidate()
     registration.invalidate()
     registration.release()
-    #expect(registration.ended == 1)
+    expectEqual(registration.ended, 1)
   }
 
   @Test("C4: an observer that removes itself as it dies finds its registrations")
@@ -95,8 +96,8 @@ import Testing
 
     observer.release()
 
-    #expect(farewell.said == ["known", "true", "false", "true"])
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(farewell.said, ["known", "true", "false", "true"])
+    expectEqual(kvo_isa(object.object), account_class())
   }
 
   @Test("C4: an observed object still has its registrations in its own last call")
@@ -108,8 +109,8 @@ import Testing
     object.pointee.last_words_context = farewell.context
     object.pointee.last_words = Farewell.words
     object.release()
-    #expect(farewell.said == ["observed"])
-    #expect(registration.ended == 1)
+    expectEqual(farewell.said, ["observed"])
+    expectEqual(registration.ended, 1)
   }
 
   @Test("C4: an object at a dead one's address is not taken for it")
@@ -126,13 +127,13 @@ import Testing
     let others = (0..<100).map { _ in make(account.self) }
     defer { releaseAll(others) }
     for other in others {
-      #expect(kvo_isa(other.object) == account_class())
-      #expect(!kvo_is_observed(other.object, "balance"))
-      #expect(remove(observer, from: other.object, "balance").status == .KVO_NOT_REGISTERED)
+      expectEqual(kvo_isa(other.object), account_class())
+      expect(!kvo_is_observed(other.object, "balance"))
+      expectEqual(remove(observer, from: other.object, "balance").status, .KVO_NOT_REGISTERED)
       account_setBalance(other, 1)
     }
     registration.invalidate()
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("C4: an observer at a dead one's address is not taken for it")
@@ -148,10 +149,10 @@ import Testing
     defer { releaseAll(others) }
     for other in others {
       log.listen(to: other, as: "other")
-      #expect(remove(other, from: object.object, "balance").status == .KVO_NOT_REGISTERED)
+      expectEqual(remove(other, from: object.object, "balance").status, .KVO_NOT_REGISTERED)
     }
     account_setBalance(object, 1)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("C4: an observer may die in its own call, and in the call of an earlier one")
@@ -175,8 +176,8 @@ import Testing
     account_setBalance(object, 1)
     account_setBalance(object, 2)
 
-    #expect(deaths.count == 2)
-    #expect(log.take() == ["suicide: balance", "dropped", "last: balance", "last: balance"])
+    expectEqual(deaths.count, 2)
+    expectEqual(log.take(), ["suicide: balance", "dropped", "last: balance", "last: balance"])
   }
 
   @Test("C4: a binding that frees its objects itself says so beforehand")
@@ -193,17 +194,17 @@ import Testing
       add(observer, to: headers[0], "rent")
 
       lodger_set_rent(lodgers, 5)
-      #expect(log.take() == ["a: rent old 0.0 new 5.0", "w: rent"])
+      expectEqual(log.take(), ["a: rent old 0.0 new 5.0", "w: rent"])
       kvo_object_will_die(headers[0])
-      #expect(registrations.map(\.ended) == [1, 0])
-      #expect(registrations.map(\.isValid) == [false, true])
+      expectEqual(registrations.map(\.ended), [1, 0])
+      expectEqual(registrations.map(\.isValid), [false, true])
 
       lodgers[0] = lodger()
       lodger_set_rent(lodgers, 6)
-      #expect(!kvo_is_observed(headers[0], "rent"))
-      #expect(remove(observer, from: headers[0], "rent").status == .KVO_NOT_REGISTERED)
+      expect(!kvo_is_observed(headers[0], "rent"))
+      expectEqual(remove(observer, from: headers[0], "rent").status, .KVO_NOT_REGISTERED)
       lodger_set_rent(lodgers + 1, 7)
-      #expect(log.take() == ["a: rent old 0.0 new 7.0"])
+      expectEqual(log.take(), ["a: rent old 0.0 new 7.0"])
       kvo_object_will_die(headers[1])
       observer.release()
       lodgers.deallocate()
@@ -220,11 +221,11 @@ import Testing
     let registration = log.observe(object.object, "balance")
     for _ in 0..<3 {
       registration.invalidate()
-      #expect(!registration.isValid)
-      #expect(registration.ended == 1)
+      expect(!registration.isValid)
+      expectEqual(registration.ended, 1)
     }
     registration.release()
-    #expect(registration.ended == 1)
+    expectEqual(registration.ended, 1)
     kvo_handle_release(nil)
   }
 
@@ -237,10 +238,10 @@ import Testing
       let registration = log.observe(object.object, "balance")
       let shared = Shared(registration)
       onThreads(2) { _ in shared.value.invalidate() }
-      #expect(registration.ended == 1)
-      #expect(!registration.isValid)
+      expectEqual(registration.ended, 1)
+      expect(!registration.isValid)
     }
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(kvo_isa(object.object), account_class())
   }
 
   @Test(
@@ -257,9 +258,9 @@ import Testing
     }
     account_setBalance(object, 1)
     account_setBalance(object, 2)
-    #expect(log.take() == ["a: balance", "ended 0 times"])
-    #expect(token?.ended == 1)
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(log.take(), ["a: balance", "ended 0 times"])
+    expectEqual(token?.ended, 1)
+    expectEqual(kvo_isa(object.object), account_class())
   }
 
   @Test("C5: `ended` waits for the outermost of nested calls")
@@ -274,9 +275,9 @@ import Testing
       log.note("ended \(token!.ended) times")
     }
     account_setBalance(object, 0)
-    #expect(log.take().suffix(4) == Array(repeating: "ended 0 times", count: 4))
-    #expect(token?.calls == 4)
-    #expect(token?.ended == 1)
+    expectEqual(log.take().suffix(4), Array(repeating: "ended 0 times", count: 4))
+    expectEqual(token?.calls, 4)
+    expectEqual(token?.ended, 1)
   }
 
   /// How registrations end by something else than their token.
@@ -293,7 +294,7 @@ import Testing
     if end == .removeAll { kvo_remove_all_observers(object.object) }
     object.release()
     let times = end == .failedRegistration ? 0 : 1
-    #expect(registrations.map(\.ended) == Array(repeating: times, count: 10))
+    expectEqual(registrations.map(\.ended), Array(repeating: times, count: 10))
   }
 
   @Test("C5: a registration without a wish for its handle lives as long as the object")
@@ -310,11 +311,11 @@ import Testing
       count,
       { $0!.assumingMemoryBound(to: (calls: Int, ended: Int).self).pointee.ended += 1 },
       nil, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
     account_setBalance(object, 1)
-    #expect(count.pointee == (1, 0))
+    expect(count.pointee == (1, 0))
     object.release()
-    #expect(count.pointee == (1, 1))
+    expect(count.pointee == (1, 1))
   }
 
   @Test("C5: a context that owns its own handle may give it back as it ends")
@@ -329,9 +330,9 @@ import Testing
         kvo_handle_release(owner.slot.pointee)
       },
       owner.slot, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
     object.release()
-    #expect(owner.ended == 1)
+    expectEqual(owner.ended, 1)
   }
 
   @Test("C5: `ended` may change and register anything")
@@ -350,7 +351,7 @@ import Testing
       { Unmanaged<HandleOwner>.fromOpaque($0!).takeUnretainedValue().onEnd() }, owner.slot, nil)
     kvo_handle_release(owner.slot.pointee)
     account_setBalance(object, 1)
-    #expect(log.take() == ["other: owner new Ada", "heir: balance new 1.0"])
+    expectEqual(log.take(), ["other: owner new Ada", "heir: balance new 1.0"])
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -16,14 +17,15 @@ import Testing
     }
     log.observe(color.object, "color", [.KVO_OLD, .KVO_NEW])
     article_color_setLComponent(color, 1)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: blueComponent", "a: greenComponent", "a: redComponent", "a: color old #0 new #10101",
       ])
     article_color_setAComponent(color, 2)
-    #expect(log.take() == ["a: greenComponent", "a: color old #10101 new #10301"])
+    expectEqual(log.take(), ["a: greenComponent", "a: color old #10101 new #10301"])
     set(color.object, "bComponent", .int(4))
-    #expect(log.take() == ["a: blueComponent", "a: color old #10301 new #10305"])
+    expectEqual(log.take(), ["a: blueComponent", "a: color old #10301 new #10305"])
   }
 
   @Test("F1: article, LabColor: a subclass that overrides redComponent keeps its dependencies")
@@ -33,8 +35,8 @@ import Testing
     let log = Recorder()
     for key in ["redComponent", "color"] { log.observe(color.object, key, [.KVO_OLD, .KVO_NEW]) }
     article_color_setLComponent(color, 1)
-    #expect(
-      log.take() == ["a: redComponent old 0.0 new 2.0", "a: color old #0 new #20101"])
+    expectEqual(
+      log.take(), ["a: redComponent old 0.0 new 2.0", "a: color old #0 new #20101"])
   }
 
   @Test(
@@ -47,8 +49,9 @@ import Testing
       log.observe(color.object, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     }
     for value in [0.0, 1, 1] { article_color_setLComponent(color, value) }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior lComponent old 0.0", "a: prior color old #0",
         "a: lComponent old 0.0 new 1.0", "a: color old #0 new #10101",
       ])
@@ -63,7 +66,7 @@ import Testing
     kvo_will_change(color.object, "lComponent")
     color.pointee.lComponent = 3
     kvo_did_change(color.object, "lComponent")
-    #expect(log.take() == ["a: lComponent old 0.0 new 3.0", "a: color old #0 new #30303"])
+    expectEqual(log.take(), ["a: lComponent old 0.0 new 3.0", "a: color old #0 new #30303"])
   }
 
   @Test(
@@ -75,22 +78,22 @@ import Testing
     article_color_setLComponent(colors[0], 1)
     article_controller_setLabColor(controller, colors[0])
     func shown() -> [Int32] { [controller.pointee.shown, controller.pointee.updates] }
-    #expect(shown() == [10101, 1])
+    expectEqual(shown(), [10101, 1])
     article_color_setLComponent(colors[0], 2)
-    #expect(shown() == [20202, 2])
+    expectEqual(shown(), [20202, 2])
     if !livesOn { colors[0].release() }
     article_controller_setLabColor(controller, colors[1])
-    #expect(shown() == [0, 3])
+    expectEqual(shown(), [0, 3])
     if livesOn {
       article_color_setLComponent(colors[0], 9)
-      #expect(shown() == [0, 3] && !isSwapped(colors[0].object))
+      expect(shown() == [0, 3] && !isSwapped(colors[0].object))
       colors[0].release()
     }
     article_color_setAComponent(colors[1], 5)
-    #expect(shown() == [500, 4])
+    expectEqual(shown(), [500, 4])
     controller.release()
     article_color_setAComponent(colors[1], 6)
-    #expect(!isSwapped(colors[1].object))
+    expect(!isSwapped(colors[1].object))
     colors[1].release()
   }
 
@@ -101,9 +104,9 @@ import Testing
     article_color_setLComponent(color, 1)
     let log = Recorder()
     log.observe(color.object, "color", .KVO_INITIAL)
-    #expect(log.take() == ["a: color"])
+    expectEqual(log.take(), ["a: color"])
     log.observe(color.object, "color", [.KVO_INITIAL, .KVO_PRIOR, .KVO_OLD, .KVO_NEW], as: "b")
-    #expect(log.take() == ["b: color new #10101"])
+    expectEqual(log.take(), ["b: color new #10101"])
   }
 
   @Test("D4: article, options: prior comes before the change and says so; old and new as asked")
@@ -114,14 +117,15 @@ import Testing
     var read: [String] = []
     log.observe(color.object, "redComponent", .KVO_PRIOR, as: "prior") { call in
       read.append("\(call.isPrior) \(article_color_redComponent(color))")
-      #expect(call.old == nil && call.new == nil)
+      expect(call.old == nil && call.new == nil)
     }
     log.observe(color.object, "redComponent", .KVO_OLD, as: "old")
     log.observe(color.object, "redComponent", .KVO_NEW, as: "new")
     article_color_setLComponent(color, 1)
-    #expect(read == ["true 0.0", "false 1.0"])
-    #expect(
-      log.take() == [
+    expectEqual(read, ["true 0.0", "false 1.0"])
+    expectEqual(
+      log.take(),
+      [
         "prior: prior redComponent", "prior: redComponent", "old: redComponent old 0.0",
         "new: redComponent new 1.0",
       ])
@@ -139,7 +143,7 @@ import Testing
       seen.append(keys.map { CKVORuntimeTests.read(color.object, $0) })
     }
     article_color_setLComponent(color, 1)
-    #expect(seen == [["0.0", "0.0", "0.0", "#0"], ["1.0", "1.0", "1.0", "#10101"]])
+    expectEqual(seen, [["0.0", "0.0", "0.0", "#0"], ["1.0", "1.0", "1.0", "#10101"]])
   }
 
   @Test("G4: article: an empty pair after a direct change has no old, but the path is followed")
@@ -156,11 +160,11 @@ import Testing
     kvo_store_retained_object(&contact.pointee.address, addresses[1])
     kvo_will_change(contact.object, "address")
     kvo_did_change(contact.object, "address")
-    #expect(log.take() == ["a: address.city old Oslo new Oslo"])
+    expectEqual(log.take(), ["a: address.city old Oslo new Oslo"])
     article_address_setCity(addresses[0], "Milan")
     article_address_setCity(addresses[1], "Bergen")
-    #expect(log.take() == ["a: address.city old Oslo new Bergen"])
-    #expect(!isSwapped(addresses[0].object))
+    expectEqual(log.take(), ["a: address.city old Oslo new Bergen"])
+    expect(!isSwapped(addresses[0].object))
     log.end()
     contact.release()
     releaseAll(addresses)
@@ -173,15 +177,15 @@ import Testing
     let log = Recorder()
     for many in [Many(ints: [4, 84, 2]), Many(list.object, "wrappedContacts")!] {
       let outcome = log.observe(many.object, "count").outcome
-      withExtendedLifetime(many) { #expect(outcome.status == .KVO_NOT_OBSERVABLE) }
+      withExtendedLifetime(many) { expectEqual(outcome.status, .KVO_NOT_OBSERVABLE) }
     }
     let proxy = Many(taking: article_list_mutableContacts(list))
     let message = log.observe(proxy.object, "@count").outcome.message
     withExtendedLifetime(proxy) {
-      #expect(message.contains("CArticleList") && message.contains("wrappedContacts"))
+      expect(message.contains("CArticleList") && message.contains("wrappedContacts"))
     }
     for key in ["wrappedContacts", "wrappedContacts.@count"] {
-      #expect(log.observe(list.object, key).outcome.status == .KVO_OK)
+      expectEqual(log.observe(list.object, key).outcome.status, .KVO_OK)
     }
   }
 
@@ -190,9 +194,9 @@ import Testing
     let color = make(article_color.self)
     let observer = make(watcher.self)
     add(observer, to: color.object, "color", .KVO_NEW, context: address(0xC0104))
-    let text = try #require(kvo_copy_debug_dump(color.object))
+    let text = try require(kvo_copy_debug_dump(color.object))
     for word in ["CArticleColor", "CWatcher", "color", "c0104"] {
-      #expect(String(cString: text).contains(word), "\(word)")
+      expect(String(cString: text).contains(word), "\(word)")
     }
     free(text)
     observer.release()
@@ -204,7 +208,7 @@ import Testing
 @Suite(.recording) struct ArticleCollectionTests {
   @Test("B7: article, operators: the greatest of [4, 84, 2], and the greatest amount")
   func operators() {
-    #expect(readPath(of: ints(4, 84, 2), "@max.self") == "84")
+    expectEqual(readPath(of: ints(4, 84, 2), "@max.self"), "84")
     let made = Numbered()
     let transactions = [120.5, 99, 300].map { amount in
       let transaction = made.make(guide_transaction.self)
@@ -212,11 +216,11 @@ import Testing
       return transaction.object
     }
     withCollection(.KVO_ARRAY, of: transactions) {
-      #expect(readPath(CObject($0), "@max.amount") == "300.0")
-      #expect(readPath(CObject($0), "amount") == "[120.5, 99.0, 300.0]")
+      expectEqual(readPath(CObject($0), "@max.amount"), "300.0")
+      expectEqual(readPath(CObject($0), "amount"), "[120.5, 99.0, 300.0]")
     }
     withCollection(.KVO_SET, of: transactions) {
-      #expect(readPath(CObject($0), "@max.amount") == "300.0")
+      expectEqual(readPath(CObject($0), "@max.amount"), "300.0")
     }
     made.end()
   }
@@ -229,14 +233,14 @@ import Testing
       [Int(primes.pointee.counted), Int(primes.pointee.found), primes.pointee.index]
     }
     let proxy = Many(taking: article_primes_primes(primes))
-    #expect(calls() == [0, 0, 0])
-    #expect(proxy.last == "1987")
-    #expect(calls() == [1, 1, Int(ARTICLE_PRIME_COUNT) - 1])
-    #expect((0..<5).map { proxy[$0] } == ["2", "3", "5", "7", "11"])
-    #expect(primes.pointee.found == 6)
+    expectEqual(calls(), [0, 0, 0])
+    expectEqual(proxy.last, "1987")
+    expectEqual(calls(), [1, 1, Int(ARTICLE_PRIME_COUNT) - 1])
+    expectEqual((0..<5).map { proxy[$0] }, ["2", "3", "5", "7", "11"])
+    expectEqual(primes.pointee.found, 6)
     withExtendedLifetime(proxy) {
-      #expect(readPath(proxy.object, "@max.self") == "1987")
-      #expect(readPath(primes.object, "backingPrimes.@count") == "300")
+      expectEqual(readPath(proxy.object, "@max.self"), "1987")
+      expectEqual(readPath(primes.object, "backingPrimes.@count"), "300")
     }
   }
 
@@ -259,18 +263,19 @@ import Testing
     proxy.change(by: contacts[0].object, kvo_collection_append)
     proxy.change(at: 0, by: contacts[1].object, kvo_collection_insert)
     article_list_insertContact(list, contacts[2], 1)
-    #expect(
-      changes.take() == [
+    expectEqual(
+      changes.take(),
+      [
         "insertion 0..<1 new [#1]", "insertion 0..<1 new [#2]", "insertion 1..<2 new [#3]",
       ])
     proxy.change(at: 2, by: contacts[3].object, kvo_collection_replace_at)
     proxy.remove(at: 0)
-    #expect(changes.take() == ["replacement 2..<3 old [#1] new [#4]", "removal 0..<1 old [#2]"])
-    #expect(proxy.text == "[#3, #4]")
-    #expect(readKey(list.object, "wrappedContacts") == "[#3, #4]")
+    expectEqual(changes.take(), ["replacement 2..<3 old [#1] new [#4]", "removal 0..<1 old [#2]"])
+    expectEqual(proxy.text, "[#3, #4]")
+    expectEqual(readKey(list.object, "wrappedContacts"), "[#3, #4]")
     changes.end()
     for _ in 0..<2 { proxy.remove(at: 0) }
-    #expect(proxy.count == 0)
+    expectEqual(proxy.count, 0)
     list.release()
     made.end()
   }
@@ -283,12 +288,12 @@ import Testing
     let changes = Mutations(
       of: list.object, "wrappedContacts", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     article_list_insertContact(list, contact, 0)
-    #expect(changes.take() == ["prior insertion 0..<1", "insertion 0..<1 new [#1]"])
+    expectEqual(changes.take(), ["prior insertion 0..<1", "insertion 0..<1 new [#1]"])
     let proxy = Many(mutable: list.object, "wrappedContacts")
     proxy.remove(at: 0)
-    #expect(changes.take() == ["prior removal 0..<1 old [#1]", "removal 0..<1 old [#1]"])
-    #expect(proxy.remove(at: 0).status == .KVO_INDEX_OUT_OF_BOUNDS)
-    #expect(changes.take() == [])
+    expectEqual(changes.take(), ["prior removal 0..<1 old [#1]", "removal 0..<1 old [#1]"])
+    expectEqual(proxy.remove(at: 0).status, .KVO_INDEX_OUT_OF_BOUNDS)
+    expectEqual(changes.take(), [])
     changes.end()
     list.release()
     made.end()
@@ -303,15 +308,15 @@ import Testing
     let proxy = Many(mutable: list.object, "favourites", as: .KVO_SET)
     proxy.change(by: contacts[0].object, kvo_collection_add)
     proxy.change(by: contacts[0].object, kvo_collection_add)
-    #expect(changes.take() == ["insertion new {#1}", "insertion new {}"])
+    expectEqual(changes.take(), ["insertion new {#1}", "insertion new {}"])
     Many(.KVO_SET, of: contacts.map(\.object)).lend { both in
       kvo_will_change_set(list.object, .KVO_UNION, both, "favourites")
       for contact in contacts { article_list_store_favourite(list, contact) }
       kvo_did_change_set(list.object, .KVO_UNION, both, "favourites")
     }
     proxy.change(by: contacts[0].object, kvo_collection_remove)
-    #expect(changes.take() == ["insertion new {#2}", "removal old {#1}"])
-    #expect(proxy.text == "{#2}")
+    expectEqual(changes.take(), ["insertion new {#2}", "removal old {#1}"])
+    expectEqual(proxy.text, "{#2}")
     changes.end()
     proxy.set([])
     list.release()
@@ -326,10 +331,10 @@ import Testing
     let changes = Mutations(of: list.object, "ranking")
     let proxy = Many(mutable: list.object, "ranking", as: .KVO_ORDERED_SET)
     for contact in contacts + contacts { proxy.change(by: contact, kvo_collection_append) }
-    #expect(changes.take() == ["insertion 0..<1 new [#1]", "insertion 1..<2 new [#2]"])
-    #expect(proxy.text == "<#1, #2>")
+    expectEqual(changes.take(), ["insertion 0..<1 new [#1]", "insertion 1..<2 new [#2]"])
+    expectEqual(proxy.text, "<#1, #2>")
     proxy.remove(at: 0)
-    #expect(changes.take() == ["removal 0..<1 old [#1]"])
+    expectEqual(changes.take(), ["removal 0..<1 old [#1]"])
     changes.end()
     article_list_setRanking(list, nil)
     list.release()

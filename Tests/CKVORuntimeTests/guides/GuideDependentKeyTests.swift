@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -22,13 +23,14 @@ import Testing
     guide_named_setLastName(person, "Byron")
     guide_named_setTitle(person, "Lady")
     set(person.object, "firstName", .string("Anne"))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior fullName old Ada King", "a: fullName old Ada King new Ada Byron",
         "a: prior fullName old Ada Byron", "a: fullName old Ada Byron new Anne Byron",
       ])
     log.end()
-    #expect(!isSwapped(person.object))
+    expect(!isSwapped(person.object))
   }
 
   @Test("F1: guide, dependent keys: an override of the general hook adds to what super answers")
@@ -43,8 +45,9 @@ import Testing
     guide_named_setTitle(person, "Lady")
     guide_named_setLastName(person, "Lovelace")
     guide_named_setFirstName(person, "Augusta")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: fullName new Lady Ada Byron", "a: fullName new Lady Ada Lovelace",
         "a: fullName new Lady Augusta Lovelace",
       ])
@@ -59,13 +62,14 @@ import Testing
     guide_named_setLastName(person, "King")
     let log = Recorder()
     log.observe(person.object, "lastName", .KVO_NEW)
-    #expect(log.observe(person.object, "fullName").outcome.status == .KVO_UNDEFINED_KEY)
+    expectEqual(log.observe(person.object, "fullName").outcome.status, .KVO_UNDEFINED_KEY)
     guide_add_full_name(cls)
     log.observe(person.object, "fullName", .KVO_NEW)
     guide_named_setLastName(person, "Byron")
     guide_named_setFirstName(person, "Anne")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: lastName new Byron", "a: fullName new Ada Byron", "a: fullName new Anne Byron",
       ])
   }
@@ -92,7 +96,7 @@ import Testing
 
     func end() {
       department.release()
-      #expect(employees.allSatisfy { !isSwapped($0.object) })
+      expect(employees.allSatisfy { !isSwapped($0.object) })
       made.end()
     }
   }
@@ -103,16 +107,16 @@ import Testing
     let log = Recorder()
     log.observe(office.department.object, "totalSalary", [.KVO_OLD, .KVO_NEW])
     office.hire()
-    #expect(
-      log.take() == ["a: totalSalary old 0.0 new 100.0", "a: totalSalary old 100.0 new 150.0"])
+    expectEqual(
+      log.take(), ["a: totalSalary old 0.0 new 100.0", "a: totalSalary old 100.0 new 150.0"])
     guide_employee_setSalary(office.employees[0], 120)
     guide_employee_setSalary(office.employees[0], 120)
     set(office.employees[1].object, "salary", .int(60))
-    #expect(
-      log.take() == ["a: totalSalary old 150.0 new 170.0", "a: totalSalary old 170.0 new 180.0"])
+    expectEqual(
+      log.take(), ["a: totalSalary old 150.0 new 170.0", "a: totalSalary old 170.0 new 180.0"])
     guide_department_removeEmployee(office.department, 0)
     guide_employee_setSalary(office.employees[0], 999)
-    #expect(log.take() == ["a: totalSalary old 180.0 new 60.0"])
+    expectEqual(log.take(), ["a: totalSalary old 180.0 new 60.0"])
     log.end()
     office.end()
   }
@@ -125,16 +129,18 @@ import Testing
     log.observe(department, "employees.@sum.salary", [.KVO_OLD, .KVO_NEW], as: "path")
     log.observe(department, "payroll", [.KVO_OLD, .KVO_NEW], as: "key")
     office.hire()
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "path: employees.@sum.salary old 0 new 100.0", "key: payroll old 0.0 new 100.0",
         "path: employees.@sum.salary old 100.0 new 150.0", "key: payroll old 100.0 new 150.0",
       ])
     guide_employee_setSalary(office.employees[1], 60)
     guide_department_removeEmployee(office.department, 0)
     guide_employee_setSalary(office.employees[0], 999)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "path: employees.@sum.salary old 150.0 new 160.0", "key: payroll old 150.0 new 160.0",
         "path: employees.@sum.salary old 160.0 new 60.0", "key: payroll old 160.0 new 60.0",
       ])
@@ -151,16 +157,16 @@ import Testing
       let employee = make(guide_employee.self)
       guide_department_insertEmployee(department, employee, 0)
       let cls = guide_department_class()
-      #expect(kvo_class_add_dependency(cls, "totalSalary", "employees.salary", nil) == .KVO_OK)
+      expectEqual(kvo_class_add_dependency(cls, "totalSalary", "employees.salary", nil), .KVO_OK)
       let log = Recorder()
       log.observe(department.object, "totalSalary", [.KVO_OLD, .KVO_NEW])
       let messages = heard.withLock { $0 }
-      #expect(messages.count == 1)
+      expectEqual(messages.count, 1)
       for word in ["totalSalary", "CGuideDepartment", "employees.salary", "employees.@"] {
-        #expect(messages.first?.contains(word) == true, "\(word)")
+        expectEqual(messages.first?.contains(word), true, "\(word)")
       }
       guide_employee_setSalary(employee, 5)
-      #expect(log.take() == ["a: totalSalary old 0.0 new 5.0"])
+      expectEqual(log.take(), ["a: totalSalary old 0.0 new 5.0"])
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -25,15 +26,16 @@ import Testing
     guide_account_setInterestRate(account, 2)
     guide_account_setName(account, "Savings")
     guide_account_setBalance(account, 12)
-    #expect(
-      person.takeHeard() == [
+    expectEqual(
+      person.takeHeard(),
+      [
         "person: balance 0 to 10", "person: rate 0 to 2", "person: balance 10 to 12",
       ])
     guide_person_unwatch(person, account)
     guide_account_setBalance(account, 1)
     guide_account_setInterestRate(account, 1)
-    #expect(person.takeHeard() == [])
-    #expect(!isSwapped(account.object))
+    expectEqual(person.takeHeard(), [])
+    expect(!isSwapped(account.object))
   }
 
   @Test("D11: guide, context: a subclass and its superclass observe one key and do not clash")
@@ -48,17 +50,18 @@ import Testing
     guide_child_watch(child, account)
     guide_account_setBalance(account, 10)
     guide_account_setInterestRate(account, 2)
-    #expect(
-      child.takeHeard() == [
+    expectEqual(
+      child.takeHeard(),
+      [
         "person: balance 0 to 10", "child: balance 0 to 10", "person: rate 0 to 2",
       ])
     guide_child_unwatch(child, account)
     guide_account_setBalance(account, 20)
-    #expect(child.takeHeard() == ["person: balance 10 to 20"])
+    expectEqual(child.takeHeard(), ["person: balance 10 to 20"])
     guide_child_watch(child, account)
     guide_person_unwatch(child, account)
     guide_account_setBalance(account, 30)
-    #expect(child.takeHeard() == ["child: balance 20 to 30"])
+    expectEqual(child.takeHeard(), ["child: balance 20 to 30"])
   }
 
   @Test("D10: guide, receiving: a notification that nobody in the hierarchy takes stops")
@@ -72,8 +75,8 @@ import Testing
       guide_account_setName(account, "Savings")
       print("still there")
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    for word in ["CGuideChild", "name", "CGuideAccount"] { #expect(errors.contains(word)) }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    for word in ["CGuideChild", "name", "CGuideAccount"] { expect(errors.contains(word)) }
   }
 
   @Test("C2: guide, removing: to remove what is not registered is an error, and no harm")
@@ -87,13 +90,13 @@ import Testing
     func remove(_ key: String) -> kvo_status {
       kvo_remove_observer(account.object, person.object, key, nil)
     }
-    #expect(remove("balance") == .KVO_NOT_REGISTERED)
+    expectEqual(remove("balance"), .KVO_NOT_REGISTERED)
     guide_person_watch(person, account)
-    #expect(remove("name") == .KVO_NOT_REGISTERED)
-    #expect(remove("balance") == .KVO_OK)
-    #expect(remove("balance") == .KVO_NOT_REGISTERED)
+    expectEqual(remove("name"), .KVO_NOT_REGISTERED)
+    expectEqual(remove("balance"), .KVO_OK)
+    expectEqual(remove("balance"), .KVO_NOT_REGISTERED)
     guide_account_setInterestRate(account, 3)
-    #expect(person.takeHeard() == ["person: rate 0 to 3"])
+    expectEqual(person.takeHeard(), ["person: rate 0 to 3"])
   }
 
   @Test("C4: guide, removing: here an observer that disappears without removing itself is let go")
@@ -104,7 +107,7 @@ import Testing
     guide_person_watch(person, account)
     person.release()
     guide_account_setBalance(account, 1)
-    #expect(!isSwapped(account.object))
+    expect(!isSwapped(account.object))
   }
 
   @Test("D12: guide, options: prior, to say that a dependent property of the observer will change")
@@ -122,14 +125,16 @@ import Testing
       log.observe(investor.object, "wealth", [.KVO_OLD, .KVO_NEW], as: "\(index + 1)")
     }
     guide_account_setBalance(account, 10)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "1: wealth old 0.0 new 10.0", "2: wealth old 0.0 new 20.0", "3: wealth old 0.0 new 30.0",
       ])
     log.observe(investors[1].object, "wealth", [.KVO_PRIOR, .KVO_OLD], as: "prior")
     guide_account_setBalance(account, 1)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "prior: prior wealth old 20.0", "1: wealth old 10.0 new 1.0",
         "2: wealth old 20.0 new 2.0", "prior: wealth old 20.0", "3: wealth old 30.0 new 3.0",
       ])
@@ -152,8 +157,9 @@ import Testing
     guide_account_setName(account, "Savings")
     set(account.object, "name", .string("Current"))
     setPath(document.object, "account.name", .string("Shared"))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: name old nil new Savings", "document: account.name new Savings",
         "a: name old Savings new Current", "document: account.name new Current",
         "a: name old Current new Shared", "document: account.name new Shared",
@@ -168,12 +174,12 @@ import Testing
     let transactions = (0..<3).map { _ in made.make(guide_transaction.self).object }
     let proxy = Many(mutable: account.object, "transactions")
     for transaction in transactions.prefix(2) {
-      #expect(proxy.change(by: transaction, kvo_collection_append).status == .KVO_OK)
+      expectEqual(proxy.change(by: transaction, kvo_collection_append).status, .KVO_OK)
     }
-    #expect(changes.take() == ["insertion 0..<1 new [#1]", "insertion 1..<2 new [#2]"])
+    expectEqual(changes.take(), ["insertion 0..<1 new [#1]", "insertion 1..<2 new [#2]"])
     Many(of: transactions).lend { guide_account_setTransactions(account, $0) }
-    #expect(changes.take() == ["setting old [#1, #2] new [#1, #2, #3]"])
-    #expect(proxy.text == "[#1, #2, #3]")
+    expectEqual(changes.take(), ["setting old [#1, #2] new [#1, #2, #3]"])
+    expectEqual(proxy.text, "[#1, #2, #3]")
     changes.end()
     guide_account_setTransactions(account, nil)
     made.end()
@@ -188,16 +194,16 @@ import Testing
       let keys: [String] = ["balance", "name", "transactions"]
       return keys.map { key in kvo_class_automatically_notifies(cls, key) }
     }
-    #expect(isAutomatic(guide_account_class()) == [true, true, true])
-    #expect(isAutomatic(guide_ledger_class()) == [false, true, true])
-    #expect(isAutomatic(guide_strict_ledger_class()) == [false, true, false])
+    expectEqual(isAutomatic(guide_account_class()), [true, true, true])
+    expectEqual(isAutomatic(guide_ledger_class()), [false, true, true])
+    expectEqual(isAutomatic(guide_strict_ledger_class()), [false, true, false])
     let ledger = make(guide_account.self, of: guide_ledger_class())
     defer { ledger.release() }
     let log = Recorder()
     for key in ["name", "interestRate"] { log.observe(ledger.object, key, .KVO_NEW) }
     guide_account_setName(ledger, "Savings")
     guide_account_setInterestRate(ledger, 2)
-    #expect(log.take() == ["a: name new Savings", "a: interestRate new 2.0"])
+    expectEqual(log.take(), ["a: name new Savings", "a: interestRate new 2.0"])
   }
 
   @Test("E3: guide, manual, listing 3: the setter notifies, once, also by key")
@@ -208,8 +214,9 @@ import Testing
     log.observe(ledger.object, "balance", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     guide_account_setBalance(ledger, 5)
     set(ledger.object, "balance", .int(5))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior balance old 0.0", "a: balance old 0.0 new 5.0",
         "a: prior balance old 5.0", "a: balance old 5.0 new 5.0",
       ])
@@ -223,7 +230,7 @@ import Testing
     log.observe(ledger.object, "balance", [.KVO_OLD, .KVO_NEW])
     for balance in [0.0, 5, 5, 6] { guide_account_setBalance(ledger, balance) }
     set(ledger.object, "balance", .int(6))
-    #expect(log.take() == ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 6.0"])
+    expectEqual(log.take(), ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 6.0"])
   }
 
   @Test("D6: guide, manual, listing 5: nested changes for several keys")
@@ -235,8 +242,9 @@ import Testing
       log.observe(ledger.object, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     }
     guide_account_setBalance(ledger, 5)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior balance old 0.0", "a: prior itemChanged old 0",
         "a: itemChanged old 0 new 1", "a: balance old 0.0 new 5.0",
       ])
@@ -255,11 +263,12 @@ import Testing
     let options: kvo_options = [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]
     let changes = Mutations(of: ledger.object, "transactions", options)
     withIndexes([0..<1, 2..<4]) { guide_ledger_removeTransactions(ledger, $0) }
-    #expect(
-      changes.take() == [
+    expectEqual(
+      changes.take(),
+      [
         "prior removal 0..<1 2..<4 old [#1, #3, #4]", "removal 0..<1 2..<4 old [#1, #3, #4]",
       ])
-    #expect(readKey(ledger.object, "transactions") == "[#2]")
+    expectEqual(readKey(ledger.object, "transactions"), "[#2]")
     changes.end()
     ledger.release()
     made.end()
@@ -276,14 +285,14 @@ import Testing
       releaseAll([account, other])
       person.release()
     }
-    #expect(kvo_isa(account.object) == guide_account_class())
+    expectEqual(kvo_isa(account.object), guide_account_class())
     guide_person_watch(person, account)
-    #expect(name(of: kvo_isa(account.object)) == "KVONotifying_CGuideAccount")
-    #expect(kvo_class_superclass(kvo_isa(account.object)!) == guide_account_class())
-    #expect(kvo_class_of(account.object) == guide_account_class())
-    #expect(kvo_isa(other.object) == guide_account_class())
+    expectEqual(name(of: kvo_isa(account.object)), "KVONotifying_CGuideAccount")
+    expectEqual(kvo_class_superclass(kvo_isa(account.object)!), guide_account_class())
+    expectEqual(kvo_class_of(account.object), guide_account_class())
+    expectEqual(kvo_isa(other.object), guide_account_class())
     guide_person_unwatch(person, account)
-    #expect(kvo_isa(account.object) == guide_account_class())
+    expectEqual(kvo_isa(account.object), guide_account_class())
   }
 }
 

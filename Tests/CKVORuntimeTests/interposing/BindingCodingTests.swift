@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -19,9 +20,9 @@ import Testing
         "nothing": "KVO_UNDEFINED_KEY CGuest.nothing",
         "partner.nothing": "KVO_UNDEFINED_KEY CWorker.nothing",
       ]
-      for (path, value) in paths { #expect(readPath(guest.header, path) == value, "\(path)") }
+      for (path, value) in paths { expectEqual(readPath(guest.header, path), value, "\(path)") }
       guest.pointee.partner = nil
-      #expect(readPath(guest.header, "partner.name") == "nil")
+      expectEqual(readPath(guest.header, "partner.name"), "nil")
     }
     crew.end()
   }
@@ -31,18 +32,18 @@ import Testing
     let crew = Crew()
     let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
     withGuest { guest in
-      #expect(setPath(guest.header, "length", .int(3)).status == .KVO_OK)
-      #expect(guest.pointee.length == 3)
+      expectEqual(setPath(guest.header, "length", .int(3)).status, .KVO_OK)
+      expectEqual(guest.pointee.length, 3)
       for worker in [ada, bob] {
         var value = kvo_value_object(worker.object)
-        #expect(kvo_set_value_for_key(guest.header, "partner", &value, nil) == .KVO_OK)
+        expectEqual(kvo_set_value_for_key(guest.header, "partner", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      #expect(guest.pointee.partner == bob.object)
-      #expect(setPath(guest.header, "partner.age", .int(9)).status == .KVO_OK)
-      #expect(bob.pointee.age == 9)
-      #expect(setPath(guest.header, "partner", .nil).status == .KVO_OK)
-      #expect(guest.pointee.partner == nil)
+      expectEqual(guest.pointee.partner, bob.object)
+      expectEqual(setPath(guest.header, "partner.age", .int(9)).status, .KVO_OK)
+      expectEqual(bob.pointee.age, 9)
+      expectEqual(setPath(guest.header, "partner", .nil).status, .KVO_OK)
+      expect(guest.pointee.partner == nil)
     }
     crew.end()
   }
@@ -60,20 +61,20 @@ import Testing
         (setPath(guest.header, "title", .string("x")), "KVO_READ_ONLY CGuest.title"),
         (setPath(guest.header, "wish", .int(1)), "KVO_UNDEFINED_KEY CGuest.wish"),
       ]
-      for (outcome, expected) in outcomes { #expect(brief(outcome) == expected) }
-      #expect(guest.pointee.length == 1)
-      #expect(guest.pointee.numbers.count == 0)
+      for (outcome, expected) in outcomes { expectEqual(brief(outcome), expected) }
+      expectEqual(guest.pointee.length, 1)
+      expectEqual(guest.pointee.numbers.count, 0)
     }
   }
 
   @Test("B5: a binding's own hooks for reading and setting are asked for every key")
   func hooks() {
     withGuest(parrot_class()) { parrot in
-      #expect(readPath(parrot.header, "length") == "length")
-      #expect(readPath(parrot.header, "anything") == "anything")
-      #expect(setPath(parrot.header, "length", .int(100)).status == .KVO_OK)
-      #expect(set(parrot.header, "anything", .int(100)).status == .KVO_OK)
-      #expect(parrot.pointee.length == 2)
+      expectEqual(readPath(parrot.header, "length"), "length")
+      expectEqual(readPath(parrot.header, "anything"), "anything")
+      expectEqual(setPath(parrot.header, "length", .int(100)).status, .KVO_OK)
+      expectEqual(set(parrot.header, "anything", .int(100)).status, .KVO_OK)
+      expectEqual(parrot.pointee.length, 2)
     }
   }
 
@@ -84,22 +85,22 @@ import Testing
     withGuest { guest in
       withCollection(.KVO_ARRAY, [.int(4), .int(84), .int(2)]) { collection in
         var value = kvo_value_object(CObject(collection))
-        #expect(kvo_set_value_for_key(guest.header, "numbers", &value, nil) == .KVO_OK)
+        expectEqual(kvo_set_value_for_key(guest.header, "numbers", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      #expect(readPath(guest.header, "numbers") == "[4, 84, 2]")
-      #expect(readPath(guest.header, "numbers.@max.self") == "84")
-      #expect(readPath(guest.header, "numbers.@sum.self") == "90")
-      #expect(readPath(guest.header, "numbers.@count") == "3")
-      #expect(readPath(guest.header, "digits") == "[4, 84, 2]")
-      #expect(readPath(guest.header, "digits.@unionOfObjects.self") == "[4, 84, 2]")
+      expectEqual(readPath(guest.header, "numbers"), "[4, 84, 2]")
+      expectEqual(readPath(guest.header, "numbers.@max.self"), "84")
+      expectEqual(readPath(guest.header, "numbers.@sum.self"), "90")
+      expectEqual(readPath(guest.header, "numbers.@count"), "3")
+      expectEqual(readPath(guest.header, "digits"), "[4, 84, 2]")
+      expectEqual(readPath(guest.header, "digits.@unionOfObjects.self"), "[4, 84, 2]")
       var numbers = kvo_value()
-      #expect(kvo_value_for_key(guest.header, "numbers", &numbers, nil) == .KVO_OK)
-      #expect(kvo_set_value_for_key(ada.object, "staff", &numbers, nil) == .KVO_OK)
-      #expect(readPath(ada.object, "staff") == "[4, 84, 2]")
+      expectEqual(kvo_value_for_key(guest.header, "numbers", &numbers, nil), .KVO_OK)
+      expectEqual(kvo_set_value_for_key(ada.object, "staff", &numbers, nil), .KVO_OK)
+      expectEqual(readPath(ada.object, "staff"), "[4, 84, 2]")
       var staff = kvo_value()
-      #expect(kvo_value_for_key(ada.object, "staff", &staff, nil) == .KVO_OK)
-      #expect(kvo_value_equal(&numbers, &staff) && kvo_value_equal(&staff, &numbers))
+      expectEqual(kvo_value_for_key(ada.object, "staff", &staff, nil), .KVO_OK)
+      expect(kvo_value_equal(&numbers, &staff) && kvo_value_equal(&staff, &numbers))
       kvo_value_destroy(&numbers)
       kvo_value_destroy(&staff)
       let five = [Value](repeating: .int(1), count: 5)
@@ -108,8 +109,8 @@ import Testing
         defer { kvo_value_destroy(&value) }
         return kvo_set_value_for_key(guest.header, "numbers", &value, nil)
       }
-      #expect(tooMany == .KVO_TYPE_MISMATCH)
-      #expect(guest.pointee.numbers.count == 3)
+      expectEqual(tooMany, .KVO_TYPE_MISMATCH)
+      expectEqual(guest.pointee.numbers.count, 3)
     }
     crew.end()
   }
@@ -124,15 +125,15 @@ import Testing
         other.pointee.length = 4
         other.pointee.partner = ada.object
         ada.lead([guest.header, other.header])
-        #expect(readPath(ada.object, "staff.@sum.length") == "6.5")
-        #expect(readPath(ada.object, "staff.@avg.length") == "3.25")
-        #expect(readPath(ada.object, "staff.@max.partner.age") == "36")
-        #expect(readPath(ada.object, "staff.partner.name") == "[nil, Ada]")
+        expectEqual(readPath(ada.object, "staff.@sum.length"), "6.5")
+        expectEqual(readPath(ada.object, "staff.@avg.length"), "3.25")
+        expectEqual(readPath(ada.object, "staff.@max.partner.age"), "36")
+        expectEqual(readPath(ada.object, "staff.partner.name"), "[nil, Ada]")
         var longest = kvo_value()
-        #expect(kvo_value_for_key_path(ada.object, "staff.@max.length", &longest, nil) == .KVO_OK)
-        #expect(kvo_value_get_double(&longest) == 4)
-        #expect(kvo_set_value_for_key(ada.object, "age", &longest, nil) == .KVO_OK)
-        #expect(ada.pointee.age == 4)
+        expectEqual(kvo_value_for_key_path(ada.object, "staff.@max.length", &longest, nil), .KVO_OK)
+        expectEqual(kvo_value_get_double(&longest), 4)
+        expectEqual(kvo_set_value_for_key(ada.object, "age", &longest, nil), .KVO_OK)
+        expectEqual(ada.pointee.age, 4)
         other.pointee.partner = nil
         worker_setStaff(ada, nil)
       }
@@ -152,16 +153,16 @@ import Testing
         func mood(_ path: String) -> Int64? {
           var mood = kvo_value()
           defer { kvo_value_destroy(&mood) }
-          #expect(kvo_value_for_key_path(ada.object, path, &mood, nil) == .KVO_OK)
+          expectEqual(kvo_value_for_key_path(ada.object, path, &mood, nil), .KVO_OK)
           return kvo_value_bytes(&mood)?.load(as: Int64.self)
         }
-        #expect(mood("staff.@min.mood") == 9)
-        #expect(mood("staff.@max.mood") == 3)
+        expectEqual(mood("staff.@min.mood"), 9)
+        expectEqual(mood("staff.@max.mood"), 3)
         for path in ["staff.@sum.mood", "staff.@max.numbers"] {
-          #expect(readPath(ada.object, path) == "KVO_TYPE_MISMATCH CWorker.\(path)")
+          expectEqual(readPath(ada.object, path), "KVO_TYPE_MISMATCH CWorker.\(path)")
         }
-        #expect(
-          brief(setPath(guest.header, "mood", .int(1))) == "KVO_TYPE_MISMATCH CGuest.mood")
+        expectEqual(
+          brief(setPath(guest.header, "mood", .int(1))), "KVO_TYPE_MISMATCH CGuest.mood")
         worker_setStaff(ada, nil)
       }
     }
@@ -177,24 +178,24 @@ import Testing
       func equals(_ key: String, _ other: kvo_value) -> Bool {
         var other = other
         var value = kvo_value()
-        #expect(kvo_value_for_key(guest.header, key, &value, nil) == .KVO_OK)
+        expectEqual(kvo_value_for_key(guest.header, key, &value, nil), .KVO_OK)
         defer {
           kvo_value_destroy(&value)
           kvo_value_destroy(&other)
         }
         let equal = kvo_value_equal(&value, &other)
-        #expect(kvo_value_equal(&other, &value) == equal)
+        expectEqual(kvo_value_equal(&other, &value), equal)
         return equal
       }
-      #expect(equals("length", kvo_value_int(2)))
-      #expect(!equals("length", kvo_value_double(2.5)))
-      #expect(!equals("length", kvo_value_string("2")))
-      #expect(equals("partner", kvo_value()))
-      #expect(!equals("partner", kvo_value_object(ada.object)))
+      expect(equals("length", kvo_value_int(2)))
+      expect(!equals("length", kvo_value_double(2.5)))
+      expect(!equals("length", kvo_value_string("2")))
+      expect(equals("partner", kvo_value()))
+      expect(!equals("partner", kvo_value_object(ada.object)))
       guest.pointee.partner = ada.object
-      #expect(equals("partner", kvo_value_object(ada.object)))
-      #expect(!equals("partner", kvo_value()))
-      #expect(!equals("numbers", kvo_value()))
+      expect(equals("partner", kvo_value_object(ada.object)))
+      expect(!equals("partner", kvo_value()))
+      expect(!equals("numbers", kvo_value()))
       guest.pointee.partner = nil
     }
     crew.end()
@@ -208,10 +209,10 @@ import Testing
       guest.pointee.partner = bob.object
       for expected in [Optional(bob), nil] {
         var partner = kvo_value()
-        #expect(kvo_value_for_key(guest.header, "partner", &partner, nil) == .KVO_OK)
-        #expect(kvo_value_is_nil(&partner) == (expected == nil))
-        #expect(kvo_set_value_for_key(ada.object, "boss", &partner, nil) == .KVO_OK)
-        #expect(worker_boss(ada) == expected)
+        expectEqual(kvo_value_for_key(guest.header, "partner", &partner, nil), .KVO_OK)
+        expectEqual(kvo_value_is_nil(&partner), (expected == nil))
+        expectEqual(kvo_set_value_for_key(ada.object, "boss", &partner, nil), .KVO_OK)
+        expectEqual(worker_boss(ada), expected)
         kvo_value_destroy(&partner)
         guest.pointee.partner = nil
       }
@@ -222,7 +223,7 @@ import Testing
   @Test("B10: a binding's object without a validator is valid")
   func validation() {
     withGuest { guest in
-      #expect(validate(guest.header, "length", .string("x")) == Validated("KVO_OK", "x"))
+      expectEqual(validate(guest.header, "length", .string("x")), Validated("KVO_OK", "x"))
     }
   }
 }
@@ -243,5 +244,5 @@ func withGuest(
   made.initialize(to: guest())
   made.pointee.header.isa = cls
   body(made)
-  #expect(made.pointee.references == 0)
+  expectEqual(made.pointee.references, 0)
 }

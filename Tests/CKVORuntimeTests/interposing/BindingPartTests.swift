@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -13,8 +14,9 @@ import Testing
       change(guest, .KVO_REMOVAL, 1..<3, to: numbers(1))
       change(guest, .KVO_INSERTION, 0..<2, to: numbers(8, 9, 1))
       change(guest, .KVO_REPLACEMENT, 2..<3, to: numbers(8, 9, 7))
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "prior removal 1..<3 old [2, 3]", "removal 1..<3 old [2, 3]",
           "prior insertion 0..<2", "insertion 0..<2 new [8, 9]",
           "prior replacement 2..<3 old [1]", "replacement 2..<3 old [1] new [7]",
@@ -30,8 +32,9 @@ import Testing
       let log = observed(guest)
       if let frame = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_cancel(frame) }
       change(guest, .KVO_REMOVAL, 0..<1, to: numbers())
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "prior removal 0..<1 old [1]", "prior removal 0..<1 old [1]", "removal 0..<1 old [1]",
         ])
       log.end()
@@ -56,8 +59,8 @@ import Testing
       }
       kvo_value_destroy(&goes)
       kvo_value_destroy(&comes)
-      #expect(
-        log.take() == ["prior replacement old [5]", "replacement old [5] new [6, 7]"])
+      expectEqual(
+        log.take(), ["prior replacement old [5]", "replacement old [5] new [6, 7]"])
       log.end()
     }
   }
@@ -69,7 +72,7 @@ import Testing
       let log = Recorder()
       log.observe(guest.header, "length")
       if let change = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_did(change) }
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
       log.end()
     }
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import SignatureFixtures
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       kvo_set_closures_forced(true)
       for index in 0..<signature_case_count() {
-        #expect(failure(of: index) == nil, "\(name(of: index))")
+        expect(failure(of: index) == nil, "\(name(of: index))")
       }
     }
   }
@@ -24,10 +25,10 @@ import Testing
       for index in 0..<signature_case_count() {
         let failure = failure(of: index)
         if signature_case_is_typed(index) {
-          #expect(failure == nil, "\(name(of: index))")
+          expect(failure == nil, "\(name(of: index))")
         } else {
           for word in ["\"value\"", "Signature\(index)", "executable"] {
-            #expect(failure?.contains(word) == true, "\(name(of: index)): \(failure ?? "none")")
+            expectEqual(failure?.contains(word), true, "\(name(of: index)): \(failure ?? "none")")
           }
         }
       }
@@ -37,8 +38,8 @@ import Testing
   @Test("A3: there are cases of either interposer")
   func enough() {
     let typed = (0..<signature_case_count()).filter(signature_case_is_typed)
-    #expect(typed.count >= 20)
-    #expect(signature_case_count() - typed.count >= 20)
+    expect(typed.count >= 20)
+    expect(signature_case_count() - typed.count >= 20)
   }
 
   @Test(
@@ -50,15 +51,15 @@ import Testing
       let object = make(account.self)
       let log = Recorder()
       log.observe(object.object, "balance", .KVO_NEW)
-      #expect(!kvo_set_closures_forced(true))
-      #expect(kvo_set_closures_forced(true))
+      expect(!kvo_set_closures_forced(true))
+      expect(kvo_set_closures_forced(true))
       closures_refuse(true)
       log.observe(object.object, "balance", .KVO_NEW, as: "b")
       account_setBalance(object, 1)
-      #expect(log.take() == ["a: balance new 1.0", "b: balance new 1.0"])
-      #expect(observe(object, "interestRate").status == .KVO_CLOSURES_UNAVAILABLE)
-      #expect(kvo_set_closures_forced(false))
-      #expect(observe(object, "interestRate").status == .KVO_OK)
+      expectEqual(log.take(), ["a: balance new 1.0", "b: balance new 1.0"])
+      expectEqual(observe(object, "interestRate").status, .KVO_CLOSURES_UNAVAILABLE)
+      expect(kvo_set_closures_forced(false))
+      expectEqual(observe(object, "interestRate").status, .KVO_OK)
       object.release()
     }
   }
@@ -72,13 +73,13 @@ import Testing
       closures_refuse(true)
       let object = make(account.self)
       let outcome = observe(object, "place")
-      #expect(outcome.status == .KVO_CLOSURES_UNAVAILABLE)
-      #expect(outcome.className == "CAccount" && outcome.key == "place")
-      for word in ["place", "CAccount", "executable"] { #expect(outcome.message.contains(word)) }
-      #expect(!kvo_is_observed(object.object, "place"))
-      #expect(kvo_isa(object.object) == kvo_class_of(object.object))
+      expectEqual(outcome.status, .KVO_CLOSURES_UNAVAILABLE)
+      expect(outcome.className == "CAccount" && outcome.key == "place")
+      for word in ["place", "CAccount", "executable"] { expect(outcome.message.contains(word)) }
+      expect(!kvo_is_observed(object.object, "place"))
+      expectEqual(kvo_isa(object.object), kvo_class_of(object.object))
       account_setPlace(object, location(latitude: 1, longitude: 2))
-      #expect(account_place(object).longitude == 2)
+      expectEqual(account_place(object).longitude, 2)
       object.release()
     }
   }
@@ -88,7 +89,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       closures_refuse(true)
       let object = make(account.self)
-      #expect(observe(object, "place").status == .KVO_CLOSURES_UNAVAILABLE)
+      expectEqual(observe(object, "place").status, .KVO_CLOSURES_UNAVAILABLE)
       closures_refuse(false)
       expectTold(object.object, "place", "(1.0, 2.0)") {
         account_setPlace(object, location(latitude: 1, longitude: 2))
@@ -112,7 +113,7 @@ import Testing
   func writeExecuteDenied() async {
     await #expect(processExitsWith: .success) {
       kvo_set_closures_forced(false)
-      #expect(system_deny_write_execute())
+      expect(system_deny_write_execute())
       let object = make(account.self)
       let outcome = observe(object, "place")
       if outcome.status == .KVO_OK {
@@ -133,10 +134,10 @@ import Testing
   func executeDenied() async {
     await #expect(processExitsWith: .success) {
       kvo_set_closures_forced(false)
-      #expect(system_deny_write_execute() && system_deny_execute())
+      expect(system_deny_write_execute() && system_deny_execute())
       let object = make(account.self)
       expectRefusal(observe(object, "place"))
-      #expect(kvo_isa(object.object) == kvo_class_of(object.object))
+      expectEqual(kvo_isa(object.object), kvo_class_of(object.object))
       expectOtherLanesWork()
       object.release()
     }
@@ -156,9 +157,9 @@ private func observe(_ object: UnsafeMutablePointer<account>, _ key: String) -> 
 }
 
 private func expectRefusal(_ outcome: Outcome) {
-  #expect(outcome.status == .KVO_CLOSURES_UNAVAILABLE)
+  expectEqual(outcome.status, .KVO_CLOSURES_UNAVAILABLE)
   for word in ["\"place\"", "CAccount", "executable memory: Permission denied"] {
-    #expect(outcome.message.contains(word), "\(outcome.message)")
+    expect(outcome.message.contains(word), "\(outcome.message)")
   }
 }
 
@@ -168,7 +169,7 @@ private func expectTold(
   let log = Recorder()
   log.observe(object, key, .KVO_NEW)
   change()
-  #expect(log.take() == ["a: \(key) new \(value)"])
+  expectEqual(log.take(), ["a: \(key) new \(value)"])
   log.end()
 }
 
@@ -179,7 +180,7 @@ private func expectOtherLanesWork() {
   expectTold(object.object, "balance", "1.0") { account_setBalance(object, 1) }
   expectTold(object.object, "owner", "Ada") { account_setOwner(object, "Ada") }
   expectTold(object.object, "frozen", "true") {
-    #expect(set(object.object, "frozen", .bool(true)).status == .KVO_OK)
+    expectEqual(set(object.object, "frozen", .bool(true)).status, .KVO_OK)
   }
   expectTold(object.object, "number", "7") {
     kvo_will_change(object.object, "number")
@@ -187,11 +188,11 @@ private func expectOtherLanesWork() {
     kvo_did_change(object.object, "number")
   }
   account_setPlace(object, location(latitude: 3, longitude: 4))
-  #expect(read(object.object, "place") == "(3.0, 4.0)")
+  expectEqual(read(object.object, "place"), "(3.0, 4.0)")
   object.release()
   let data = make(plain_class())
   expectTold(data, "secret", "2.5") {
-    #expect(set(data, "secret", .double(2.5)).status == .KVO_OK)
+    expectEqual(set(data, "secret", .double(2.5)).status, .KVO_OK)
   }
   kvo_object_release(data)
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -49,9 +50,9 @@ import Testing
       } in: {
         way.set(object, 5)
       }
-      #expect(log.take() == ["a: value new 0", "a: value new 5"])
+      expectEqual(log.take(), ["a: value new 0", "a: value new 5"])
       way.set(object, 6)
-      #expect(log.take() == ["a: value new 6"])
+      expectEqual(log.take(), ["a: value new 6"])
     }
   }
 
@@ -69,14 +70,16 @@ import Testing
       } in: {
         disturbed_setValue(object, 5)
       }
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "a: value old 5 new 5", "b: value old 5", "c: prior value old 5",
           "c: value old 5 new 5", "d: value new 5",
         ])
       disturbed_setValue(object, 6)
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "c: prior value old 5", "a: value old 5 new 6", "b: value old 5",
           "c: value old 5 new 6", "d: value new 6",
         ])
@@ -93,7 +96,7 @@ import Testing
     } in: {
       disturbed_setValue(object, 5)
     }
-    #expect(log.take() == ["a: value old 0", "b: value old 0 new 5"])
+    expectEqual(log.take(), ["a: value old 0", "b: value old 0 new 5"])
     log.end()
     object.release()
   }
@@ -107,9 +110,9 @@ import Testing
       } in: {
         disturbed_setValue(object, 5)
       }
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
       disturbed_setValue(object, 6)
-      #expect(log.take() == ["a: value new 6"])
+      expectEqual(log.take(), ["a: value new 6"])
     }
   }
 
@@ -123,7 +126,7 @@ import Testing
       } in: {
         disturbed_setValue(object, 5)
       }
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
     }
   }
 
@@ -143,8 +146,8 @@ import Testing
     } in: {
       disturbed_setValue(object, 5)
     }
-    #expect(deaths.count == 1)
-    #expect(log.take() == [])
+    expectEqual(deaths.count, 1)
+    expectEqual(log.take(), [])
     log.end()
     releaseAll(others)
   }
@@ -161,10 +164,10 @@ import Testing
     } in: {
       disturbed_setNext(root, new)
     }
-    #expect(log.take() == ["a: next.value old 0 new 0"])
+    expectEqual(log.take(), ["a: next.value old 0 new 0"])
     disturbed_setValue(new, 5)
     disturbed_setValue(old, 7)
-    #expect(log.take() == ["a: next.value old 0 new 5"])
+    expectEqual(log.take(), ["a: next.value old 0 new 5"])
     log.end()
     releaseAll([root, old, new])
   }
@@ -183,7 +186,7 @@ import Testing
       disturbed_setValue(leaf, 5)
     }
     let told = ["a: next.value old nil new 0", "a: next.value old 5 new 5"]
-    #expect(log.take() == told + (isObserved ? ["b: value"] : []))
+    expectEqual(log.take(), told + (isObserved ? ["b: value"] : []))
     log.end()
     releaseAll([root, leaf])
   }
@@ -199,17 +202,17 @@ import Testing
     } in: {
       way.set(object, 1)
     }
-    #expect(log.take() == ["a: value old 1 new 7", "a: value old 1 new 1"])
+    expectEqual(log.take(), ["a: value old 1 new 7", "a: value old 1 new 1"])
     object.interrupt(.DISTURBED_BEFORE_STORE) {
       disturbed_setValue(object, 1)  // overlaps with the other, which can't know what it has found
     } in: {
       way.set(object, 1)
     }
-    #expect(log.take() == ["a: value old 1 new 1"])
+    expectEqual(log.take(), ["a: value old 1 new 1"])
     way.set(object, 1)
     onThreads(1) { [object = Shared(object)] _ in way.set(object.value, 1) }
     way.set(object, 1)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     log.end()
     object.release()
   }
@@ -228,8 +231,9 @@ import Testing
     } in: {
       disturbed_setValue(leaf, 0)
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: next.value new 7", "b: value new 7", "c: value new 7", "a: next.value new 0",
         "b: value new 0", "c: value new 0",
       ])
@@ -256,8 +260,8 @@ import Testing
     } in: {
       if isInitial { observe() } else { disturbed_setValue(object, 1) }
     }
-    #expect(log.take() == ["a: value new 5", isInitial ? "a: value new 0" : "a: value new 1"])
-    #expect(shown == 5)
+    expectEqual(log.take(), ["a: value new 5", isInitial ? "a: value new 0" : "a: value new 1"])
+    expectEqual(shown, 5)
     log.end()
     object.release()
   }
@@ -277,9 +281,9 @@ import Testing
     } in: {
       disturbed_setTwin(object, isLarge, 5)
     }
-    #expect(Set(log.take()) == ["a: \(observed)", "b: \(other)"])
+    expectEqual(Set(log.take()), ["a: \(observed)", "b: \(other)"])
     disturbed_setTwin(object, isLarge, 6)
-    #expect(Set(log.take()) == ["a: \(observed)", "b: \(other)"])
+    expectEqual(Set(log.take()), ["a: \(observed)", "b: \(other)"])
     log.end()
     object.release()
   }
@@ -294,7 +298,7 @@ import Testing
     } in: {
       set(object.object, "twin", .int(5))
     }
-    #expect(log.take().sorted() == ["a: twin old 0 new 5", "b: Twin old 5 new 5"])
+    expectEqual(log.take().sorted(), ["a: twin old 0 new 5", "b: Twin old 5 new 5"])
     log.end()
     object.release()
   }
@@ -313,8 +317,8 @@ import Testing
     } in: {
       disturbed_setTwin(object, false, 5)
     }
-    #expect(deaths.count == 1)
-    #expect(log.take() == [])
+    expectEqual(deaths.count, 1)
+    expectEqual(log.take(), [])
     log.end()
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Testing
 
 /// Section A: what the swap of the dispatch table does, and what it leaves alone.
@@ -16,16 +17,16 @@ import Testing
 
     log.observe(observed.object, "balance")
 
-    #expect(kvo_isa(observed.object) != account_class())
-    #expect(name(of: kvo_isa(observed.object)) == "KVONotifying_CAccount")
-    #expect(kvo_isa(other.object) == account_class())
+    expect(kvo_isa(observed.object) != account_class())
+    expectEqual(name(of: kvo_isa(observed.object)), "KVONotifying_CAccount")
+    expectEqual(kvo_isa(other.object), account_class())
     let setter = kvo_class_method(account_class(), "setBalance:")!
-    #expect(reached(observed.object, setter) != implementation(account_class(), setter))
-    #expect(reached(other.object, setter) == implementation(account_class(), setter))
+    expect(reached(observed.object, setter) != implementation(account_class(), setter))
+    expectEqual(reached(other.object, setter), implementation(account_class(), setter))
     account_setBalance(other, 5)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     account_setBalance(observed, 5)
-    #expect(log.take() == ["a: balance"])
+    expectEqual(log.take(), ["a: balance"])
   }
 
   @Test("A1: objects of one class share the dynamic subclass, subclasses have their own")
@@ -41,9 +42,9 @@ import Testing
     let log = Recorder()
     for object in [first.object, second.object, third.object] { log.observe(object, "balance") }
 
-    #expect(kvo_isa(first.object) == kvo_isa(second.object))
-    #expect(kvo_isa(third.object) != kvo_isa(first.object))
-    #expect(name(of: kvo_isa(third.object)) == "KVONotifying_CSavings")
+    expectEqual(kvo_isa(first.object), kvo_isa(second.object))
+    expect(kvo_isa(third.object) != kvo_isa(first.object))
+    expectEqual(name(of: kvo_isa(third.object)), "KVONotifying_CSavings")
   }
 
   @Test("A1: the last removal puts the isa back, no earlier one does")
@@ -56,18 +57,18 @@ import Testing
     }
 
     for registration in registrations {
-      #expect(isSwapped(observed.object))
+      expect(isSwapped(observed.object))
       registration.invalidate()
     }
 
-    #expect(kvo_isa(observed.object) == account_class())
+    expectEqual(kvo_isa(observed.object), account_class())
     for selector in ["setBalance:", "setOwner:", "setPlace:"] {
       let method = kvo_class_method(account_class(), selector)!
-      #expect(reached(observed.object, method) == implementation(account_class(), method))
+      expectEqual(reached(observed.object, method), implementation(account_class(), method))
     }
     account_setBalance(observed, 3)
-    #expect(log.take() == [])
-    #expect(account_balance(observed) == 3)
+    expectEqual(log.take(), [])
+    expectEqual(account_balance(observed), 3)
   }
 
   /// Every way in which a registration ends.
@@ -90,17 +91,17 @@ import Testing
       kvo_remove_all_observers(observed.object)
     case .remove:
       add(observer, to: observed.object, "balance")
-      #expect(remove(observer, from: observed.object, "balance").status == .KVO_OK)
+      expectEqual(remove(observer, from: observed.object, "balance").status, .KVO_OK)
     case .removeWithContext:
       add(observer, to: observed.object, "balance", context: address(1))
       let outcome = remove(observer, from: observed.object, "balance", context: address(1))
-      #expect(outcome.status == .KVO_OK)
+      expectEqual(outcome.status, .KVO_OK)
     case .observerDies: add(observer, to: observed.object, "balance")
     }
     observer.release()
 
-    #expect(kvo_isa(observed.object) == account_class())
-    #expect(!kvo_is_observed(observed.object, "balance"))
+    expectEqual(kvo_isa(observed.object), account_class())
+    expect(!kvo_is_observed(observed.object, "balance"))
   }
 
   @Test("A1: an object can be observed again and again")
@@ -113,8 +114,8 @@ import Testing
       account_setBalance(observed, Double(round))
       registration.invalidate()
       account_setBalance(observed, 0)
-      #expect(log.take() == ["a: balance new \(Double(round))"])
-      #expect(kvo_isa(observed.object) == account_class())
+      expectEqual(log.take(), ["a: balance new \(Double(round))"])
+      expectEqual(kvo_isa(observed.object), account_class())
     }
   }
 
@@ -124,16 +125,16 @@ import Testing
     defer { observed.release() }
     let log = Recorder()
     var inside: [CClass] = []
-    #expect(kvo_class_of(observed.object) == savings_class())
+    expectEqual(kvo_class_of(observed.object), savings_class())
 
     log.observe(observed.object, "balance", .KVO_PRIOR) { inside.append(kvo_class_of($0.object)) }
     setSavingsBalance(observed, 1)
 
-    #expect(kvo_class_of(observed.object) == savings_class())
-    #expect(inside == [savings_class(), savings_class()])
-    #expect(isSwapped(observed.object))
-    #expect(kvo_class_superclass(kvo_class_of(observed.object)) == account_class())
-    #expect(kvo_class_is_subclass_of(kvo_isa(observed.object)!, savings_class()))
+    expectEqual(kvo_class_of(observed.object), savings_class())
+    expectEqual(inside, [savings_class(), savings_class()])
+    expect(isSwapped(observed.object))
+    expectEqual(kvo_class_superclass(kvo_class_of(observed.object)), account_class())
+    expect(kvo_class_is_subclass_of(kvo_isa(observed.object)!, savings_class()))
   }
 
   @Test("A2: an observed object is described by its class")
@@ -145,7 +146,7 @@ import Testing
     var buffer = [CChar](repeating: 0, count: 128)
     let length = kvo_object_describe(observed.object, &buffer, buffer.count)
     let text = String(decoding: buffer.prefix(length).map { UInt8($0) }, as: UTF8.self)
-    #expect(text.hasPrefix("<CAccount: 0x"))
+    expect(text.hasPrefix("<CAccount: 0x"))
   }
 
   @Test("A4: an overridden setter that calls its superclass's notifies once")
@@ -157,13 +158,13 @@ import Testing
 
     setSavingsBalance(observed, 7.5)
 
-    #expect(log.take() == ["a: prior balance old 0.0", "a: balance old 0.0 new 7.0"])
-    #expect(observed.pointee.sets == 1)
+    expectEqual(log.take(), ["a: prior balance old 0.0", "a: balance old 0.0 new 7.0"])
+    expectEqual(observed.pointee.sets, 1)
   }
 
   @Test("A4: a method replaced after observation began runs, and still notifies once")
   func replacedMethod() throws {
-    let cls = try #require(makeClass("CReplaced", superclass: account_class()))
+    let cls = try require(makeClass("CReplaced", superclass: account_class()))
     let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
     defer { observed.release() }
     let log = Recorder()
@@ -172,33 +173,33 @@ import Testing
 
     var previous: kvo_imp?
     let outcome = attempt { kvo_class_replace_method(cls, "setBalance:", doubling, &previous, $0) }
-    #expect(outcome.status == .KVO_OK)
+    expectEqual(outcome.status, .KVO_OK)
     account_setBalance(observed, 2)
 
-    #expect(previous != nil)
-    #expect(account_balance(observed) == 4)
-    #expect(log.take() == ["a: balance old 0.0 new 1.0", "a: balance old 1.0 new 4.0"])
+    expect(previous != nil)
+    expectEqual(account_balance(observed), 4)
+    expectEqual(log.take(), ["a: balance old 0.0 new 1.0", "a: balance old 1.0 new 4.0"])
   }
 
   @Test("A4: so it does where the class has changed since, and the key has been looked up anew")
   func replacedAfterOtherChanges() throws {
-    let cls = try #require(makeClass("CReplacedLater", superclass: account_class()))
+    let cls = try require(makeClass("CReplacedLater", superclass: account_class()))
     let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
     defer { observed.release() }
     let log = Recorder()
     log.observe(observed.object, "balance", [.KVO_OLD, .KVO_NEW])
     kvo_class_replace_method(cls, "setInterestRate:", doubling, nil, nil)
-    #expect(read(observed.object, "balance") == "0.0")
+    expectEqual(read(observed.object, "balance"), "0.0")
 
     kvo_class_replace_method(cls, "setBalance:", doubling, nil, nil)
     account_setBalance(observed, 2)
 
-    #expect(log.take() == ["a: balance old 0.0 new 4.0"])
+    expectEqual(log.take(), ["a: balance old 0.0 new 4.0"])
   }
 
   @Test("A4: replacing takes effect on the class's own objects and not on the superclass's")
   func replacedInSubclassAlone() throws {
-    let cls = try #require(makeClass("CReplacedAlone", superclass: account_class()))
+    let cls = try require(makeClass("CReplacedAlone", superclass: account_class()))
     let inside = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
     let outside = make(account.self)
     defer {
@@ -210,13 +211,13 @@ import Testing
     account_setBalance(inside, 3)
     account_setBalance(outside, 3)
 
-    #expect(account_balance(inside) == 6)
-    #expect(account_balance(outside) == 3)
+    expectEqual(account_balance(inside), 6)
+    expectEqual(account_balance(outside), 3)
   }
 
   @Test("A4: an override added while objects are observed runs, and calls on to its superclass's")
   func addedOverride() throws {
-    let cls = try #require(makeClass("COverridden", superclass: account_class()))
+    let cls = try require(makeClass("COverridden", superclass: account_class()))
     let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
     defer { observed.release() }
     let log = Recorder()
@@ -227,16 +228,16 @@ import Testing
         cls, "setBalance:", doublingForSuper,
         signature(.KVO_FORM_SETTER, layout("d", size: 8, alignment: 8)), nil, $0)
     }
-    #expect(outcome.status == .KVO_OK)
+    expectEqual(outcome.status, .KVO_OK)
     account_setBalance(observed, 5)
 
-    #expect(log.take() == ["a: balance new 10.0"])
+    expectEqual(log.take(), ["a: balance new 10.0"])
   }
 
   @Test("A4: a method replaced in the superclass reaches observed objects of subclasses")
   func replacedInSuperclass() throws {
-    let base = try #require(makeClass("CReplacedBase", superclass: account_class()))
-    let leaf = try #require(makeClass("CReplacedLeaf", superclass: base))
+    let base = try require(makeClass("CReplacedBase", superclass: account_class()))
+    let leaf = try require(makeClass("CReplacedLeaf", superclass: base))
     let observed = UnsafeMutableRawPointer(make(leaf)).assumingMemoryBound(to: account.self)
     defer { observed.release() }
     let log = Recorder()
@@ -245,7 +246,7 @@ import Testing
     kvo_class_replace_method(base, "setBalance:", doubling, nil, nil)
     account_setBalance(observed, 8)
 
-    #expect(log.take() == ["a: balance new 16.0"])
+    expectEqual(log.take(), ["a: balance new 16.0"])
   }
 
   enum Stranger: String, CaseIterable, Codable { case sibling, observedSibling, superclass, later }
@@ -282,8 +283,8 @@ import Testing
         to: (@convention(c) (CObject, OpaquePointer) -> Void).self
       )(object, method!)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("KVO: A method was called on an object whose class does not have it"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("KVO: A method was called on an object whose class does not have it"))
   }
 
   @Test("A5: keys that share a setter stay two keys, each with its own observers and value")
@@ -293,18 +294,18 @@ import Testing
     let log = Recorder()
     let lower = log.observe(object.object, "name", [.KVO_OLD, .KVO_NEW], as: "lower")
     spelled_setName(object, 1)
-    #expect(log.take() == ["lower: name old 0 new 1"])
+    expectEqual(log.take(), ["lower: name old 0 new 1"])
 
     log.observe(object.object, "Name", [.KVO_OLD, .KVO_NEW], as: "upper")
     spelled_setName(object, 2)
-    #expect(
-      Set(log.take()) == ["lower: name old 1 new 2", "upper: Name old 10 new 20"])
+    expectEqual(
+      Set(log.take()), ["lower: name old 1 new 2", "upper: Name old 10 new 20"])
 
     lower.invalidate()
     spelled_setName(object, 3)
-    #expect(log.take() == ["upper: Name old 20 new 30"])
-    #expect(kvo_is_observed(object.object, "Name"))
-    #expect(!kvo_is_observed(object.object, "name"))
+    expectEqual(log.take(), ["upper: Name old 20 new 30"])
+    expect(kvo_is_observed(object.object, "Name"))
+    expect(!kvo_is_observed(object.object, "name"))
   }
 
   @Test("A5: setting by key, either key, tells the observers of both, once each")
@@ -315,8 +316,8 @@ import Testing
     log.observe(object.object, "name", .KVO_NEW, as: "lower")
     log.observe(object.object, "Name", .KVO_NEW, as: "upper")
     for key in ["name", "Name"] {
-      #expect(set(object.object, key, .int(4)).status == .KVO_OK)
-      #expect(log.take().sorted() == ["lower: name new 4", "upper: Name new 40"])
+      expectEqual(set(object.object, key, .int(4)).status, .KVO_OK)
+      expectEqual(log.take().sorted(), ["lower: name new 4", "upper: Name new 40"])
     }
   }
 
@@ -337,17 +338,17 @@ import Testing
     let log = Recorder()
 
     for key in ["balance", "interestRate", "frozen", "number", "owner", "branch", "place"] {
-      #expect(log.observe(object.object, key, [.KVO_OLD, .KVO_NEW]).outcome.status == .KVO_OK)
-      #expect(fields(object) == before)
+      expectEqual(log.observe(object.object, key, [.KVO_OLD, .KVO_NEW]).outcome.status, .KVO_OK)
+      expectEqual(fields(object), before)
     }
-    #expect(account_balance(object) == 1.5)
-    #expect(account_frozen(object))
-    #expect(String(cString: account_owner(object)) == "Ada")
-    #expect(account_branch(object) == branch)
-    #expect(account_place(object).longitude == 4)
+    expectEqual(account_balance(object), 1.5)
+    expect(account_frozen(object))
+    expectEqual(String(cString: account_owner(object)), "Ada")
+    expectEqual(account_branch(object), branch)
+    expectEqual(account_place(object).longitude, 4)
 
     kvo_remove_all_observers(object.object)
-    #expect(fields(object) == before)
+    expectEqual(fields(object), before)
   }
 
   @Test("A6: setting one observed property leaves the others' values as they are")
@@ -359,11 +360,11 @@ import Testing
     account_setPlace(object, location(latitude: 1, longitude: 2))
     account_setBalance(object, 3)
     account_setInterestRate(object, 4)
-    #expect(
-      log.take() == ["a: place new (1.0, 2.0)", "a: balance new 3.0", "a: interestRate new 4.0"])
-    #expect(
-      ["place", "balance", "interestRate"].map { read(object.object, $0) }
-        == ["(1.0, 2.0)", "3.0", "4.0"])
+    expectEqual(
+      log.take(), ["a: place new (1.0, 2.0)", "a: balance new 3.0", "a: interestRate new 4.0"])
+    expectEqual(
+      ["place", "balance", "interestRate"].map { read(object.object, $0) },
+      ["(1.0, 2.0)", "3.0", "4.0"])
   }
 }
 

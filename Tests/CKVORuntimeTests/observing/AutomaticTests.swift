@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Testing
 
 /// E1: automatic notification, and the three ways to turn it off for a key.
@@ -43,13 +44,13 @@ import Testing
   func hooks(_ sample: Case) {
     let object = make(sample.cls())
     defer { kvo_object_release(object) }
-    #expect(kvo_class_automatically_notifies(sample.cls(), sample.key) == sample.automatic)
+    expectEqual(kvo_class_automatically_notifies(sample.cls(), sample.key), sample.automatic)
     let log = Recorder()
     log.observe(object, sample.key, [.KVO_OLD, .KVO_NEW])
 
-    #expect(set(object, sample.key, .int(3)).status == .KVO_OK)
-    #expect(read(object, sample.key) == "3")
-    #expect(log.take() == (sample.automatic ? ["a: \(sample.key) old 0 new 3"] : []))
+    expectEqual(set(object, sample.key, .int(3)).status, .KVO_OK)
+    expectEqual(read(object, sample.key), "3")
+    expectEqual(log.take(), (sample.automatic ? ["a: \(sample.key) old 0 new 3"] : []))
   }
 
   @Test(
@@ -63,10 +64,10 @@ import Testing
     automatic_by_key_setOf(object, 2)
     automatic_by_key_setFor_(object, 3)
     automatic_by_key_setBoth(object, 4)
-    #expect(
-      log.take()
-        == (options == .KVO_NEW ? ["a: plain new 1", "a: both new 4"] : ["a: plain", "a: both"]))
-    #expect(object.pointee.of == 2 && object.pointee.for_ == 3)
+    expectEqual(
+      log.take(),
+      (options == .KVO_NEW ? ["a: plain new 1", "a: both new 4"] : ["a: plain", "a: both"]))
+    expect(object.pointee.of == 2 && object.pointee.for_ == 3)
   }
 
   @Test("E1: of two keys that share a setter one may be off")
@@ -78,10 +79,10 @@ import Testing
     log.observe(object.object, "Loud", .KVO_NEW)
     automatic_general_setLoud(object, 2)
     set(object.object, "Loud", .int(3))
-    #expect(log.take() == ["a: loud new 2", "a: loud new 3"])
+    expectEqual(log.take(), ["a: loud new 2", "a: loud new 3"])
     kvo_will_change(object.object, "Loud")
     kvo_did_change(object.object, "Loud")
-    #expect(log.take() == ["a: Loud new 30"])
+    expectEqual(log.take(), ["a: Loud new 30"])
   }
 
   @Test("E1: where automatic notification is off, a pair by hand still notifies", arguments: cases)
@@ -92,7 +93,7 @@ import Testing
     log.observe(object, sample.key, .KVO_PRIOR)
     kvo_will_change(object, sample.key)
     kvo_did_change(object, sample.key)
-    #expect(log.take() == ["a: prior \(sample.key)", "a: \(sample.key)"])
+    expectEqual(log.take(), ["a: prior \(sample.key)", "a: \(sample.key)"])
   }
 
   @Test("E1: the class is asked once per class and key")
@@ -106,8 +107,8 @@ import Testing
       set(object.object, "counted", .int(2))
       kvo_remove_all_observers(object.object)
     }
-    #expect(automatic_general_times_asked() == 1)
-    #expect(log.take().count == 12)
+    expectEqual(automatic_general_times_asked(), 1)
+    expectEqual(log.take().count, 12)
   }
 
   @Test("E1: with everything left at its default every setter notifies")
@@ -123,6 +124,6 @@ import Testing
     account_setOwner(object, "Ada")
     account_setBranch(object, nil)
     account_setPlace(object, location())
-    #expect(log.take() == keys.map { "a: \($0)" })
+    expectEqual(log.take(), keys.map { "a: \($0)" })
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -22,8 +23,9 @@ import Testing
           kvo_did_change(house.header, "rent")
           house.bracket("rent") { house.lodger.pointee.rent = 3 }
         }
-        #expect(
-          house.log.take() == [
+        expectEqual(
+          house.log.take(),
+          [
             "a: rent old 0.0 new 1.0", "a: rent old 1.0 new 2.0", "a: rent old 2.0 new 3.0",
             "a: rent old 0.0 new 3.0",
           ])
@@ -38,7 +40,7 @@ import Testing
         let house = House(long: false)
         house.log.observe(house.header, "savings", options)
         lodger_set_savings(house.lodger, 3)
-        #expect(house.log.take() == [])
+        expectEqual(house.log.take(), [])
       }
     }
   }
@@ -52,7 +54,7 @@ import Testing
         let frame = kvo_uniform_will(house.header, house.rent)!
         house.bracket("rent") { house.lodger.pointee.rent = 3 }
         kvo_uniform_did(frame)
-        #expect(house.log.take() == ["a: rent old 0.0 new 3.0"])
+        expectEqual(house.log.take(), ["a: rent old 0.0 new 3.0"])
       }
     }
   }
@@ -67,7 +69,7 @@ import Testing
           house.lodger.pointee.rent = 3
           house.log.observe(house.header, "rent", .KVO_NEW, as: "late")
         }
-        #expect(house.log.take() == ["a: rent old 0.0 new 3.0"])
+        expectEqual(house.log.take(), ["a: rent old 0.0 new 3.0"])
       }
     }
   }
@@ -84,9 +86,9 @@ import Testing
           }
           house.lodger.pointee.savings = 3
         }
-        #expect(house.log.take() == ["late: savings new 3.0"])
+        expectEqual(house.log.take(), ["late: savings new 3.0"])
         house.bracket("savings") { house.lodger.pointee.savings = 4 }
-        #expect(house.log.take() == ["late: savings new 4.0"])
+        expectEqual(house.log.take(), ["late: savings new 4.0"])
       }
     }
   }
@@ -99,9 +101,9 @@ import Testing
         house.log.observe(house.header, "rent")
         house.bracket("rent") {
           let line = house.dump.split(separator: "\n").first { $0.contains("open") }
-          #expect(line?.contains("\"rent\"") == true && line?.contains("thread") == true)
+          expect(line?.contains("\"rent\"") == true && line?.contains("thread") == true)
         }
-        #expect(!house.dump.contains("open"))
+        expect(!house.dump.contains("open"))
       }
     }
   }
@@ -112,9 +114,9 @@ import Testing
       for long in BracketTests.ways {
         let house = House(House.subclass(hasOwnBrackets: true), long: long)
         house.log.observe(house.header, "rent")
-        #expect(kvo_bracket_will(house.header, kvo_key_intern("rent")!, 0) == nil)
-        #expect(kvo_bracket_will_named(house.header, "rent") == nil)
-        #expect(house.log.take() == [])
+        expect(kvo_bracket_will(house.header, kvo_key_intern("rent")!, 0) == nil)
+        expect(kvo_bracket_will_named(house.header, "rent") == nil)
+        expectEqual(house.log.take(), [])
       }
     }
   }
@@ -125,11 +127,11 @@ import Testing
       for long in BracketTests.ways {
         let house = House(House.subclass(hasOwnBrackets: false), long: long)
         let id = kvo_binding_key_id(lodger_class(), kvo_key_intern("rent")!)
-        #expect(id != kvo_binding_key_id(house.cls, kvo_key_intern("rent")!))
+        expect(id != kvo_binding_key_id(house.cls, kvo_key_intern("rent")!))
         house.log.observe(house.header, "rent", [.KVO_OLD, .KVO_NEW])
         house.bracket("rent", id) { house.lodger.pointee.room = 3 }
         house.bracket("rent") { house.lodger.pointee.room = 4 }
-        #expect(house.log.take() == ["a: rent old 0.0 new 3.0", "a: rent old 3.0 new 4.0"])
+        expectEqual(house.log.take(), ["a: rent old 0.0 new 3.0", "a: rent old 3.0 new 4.0"])
       }
     }
   }
@@ -140,8 +142,8 @@ import Testing
       let house = House(long: false)
       house.log.observe(house.header, "rent")
       for key in ["savings", "nonsense", ""] { house.bracket(key) {} }
-      #expect(kvo_binding_key_id(lodger_class(), kvo_key_intern("nonsense")!) == 0)
-      #expect(house.log.take() == [])
+      expectEqual(kvo_binding_key_id(lodger_class(), kvo_key_intern("nonsense")!), 0)
+      expectEqual(house.log.take(), [])
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -73,22 +74,22 @@ import Testing
     body(object, listener)
     kvo_handle_release(listener.handle)
     withExtendedLifetime(listener) { object.release() }
-    #expect(listener.endings <= 1)
+    expect(listener.endings <= 1)
   }
 
   @Test("C5: each key's callback is handed a context of its own, and one handle ends them all")
   func contexts() {
     withAccount { object, listener in
-      #expect(
-        listener.add(object.object, ["balance", "interestRate", "balance"]).status == .KVO_OK)
+      expectEqual(
+        listener.add(object.object, ["balance", "interestRate", "balance"]).status, .KVO_OK)
       account_setBalance(object, 1)
       account_setInterestRate(object, 2)
-      #expect(listener.take() == ["0 balance", "2 balance", "1 interestRate"])
-      #expect(kvo_handle_is_valid(listener.handle!))
+      expectEqual(listener.take(), ["0 balance", "2 balance", "1 interestRate"])
+      expect(kvo_handle_is_valid(listener.handle!))
       kvo_handle_invalidate(listener.handle!)
-      #expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
+      expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
       account_setBalance(object, 3)
-      #expect(listener.take() == [] && kvo_isa(object.object) == account_class())
+      expect(listener.take() == [] && kvo_isa(object.object) == account_class())
     }
   }
 
@@ -97,17 +98,17 @@ import Testing
     for way in 0..<3 {
       let object = make(account.self)
       let listener = Listener()
-      #expect(listener.add(object.object, ["balance", "owner"], .KVO_PRIOR).status == .KVO_OK)
+      expectEqual(listener.add(object.object, ["balance", "owner"], .KVO_PRIOR).status, .KVO_OK)
       if way == 0 { kvo_remove_all_observers(object.object) }
       if way == 1 { object.release() }
       if way == 2 {
         kvo_handle_release(listener.handle)
         listener.handle = nil
       }
-      #expect(listener.endings == 1)
+      expectEqual(listener.endings, 1)
       kvo_handle_release(listener.handle)
       if way != 1 { object.release() }
-      #expect(listener.endings == 1)
+      expectEqual(listener.endings, 1)
     }
   }
 
@@ -135,11 +136,11 @@ import Testing
       listener.endsAtCall = true
       let outcome = listener.add(
         object.object, ["balance", "interestRate", "owner"], [.KVO_INITIAL, .KVO_NEW])
-      #expect(outcome.status == .KVO_OK)
-      #expect(listener.take() == ["0 balance"])
-      #expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
+      expectEqual(outcome.status, .KVO_OK)
+      expectEqual(listener.take(), ["0 balance"])
+      expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
       for key in ["balance", "interestRate", "owner"] {
-        #expect(!kvo_is_observed(object.object, key))
+        expect(!kvo_is_observed(object.object, key))
       }
     }
   }
@@ -151,9 +152,9 @@ import Testing
     let listener = Listener()
     listener.dropsAtCall = object.object
     let outcome = listener.add(object.object, ["mark", "mark"], [.KVO_INITIAL, .KVO_NEW])
-    #expect(outcome.status == .KVO_OK && deaths.count == 1)
-    #expect(listener.take() == ["0 mark", "1 mark"])
-    #expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
+    expect(outcome.status == .KVO_OK && deaths.count == 1)
+    expectEqual(listener.take(), ["0 mark", "1 mark"])
+    expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
     kvo_handle_release(listener.handle)
   }
 
@@ -163,8 +164,8 @@ import Testing
     let listener = Listener()
     listener.releasesAtCall = call
     let outcome = listener.add(object.object, ["balance", "owner"], .KVO_INITIAL)
-    #expect(outcome.status == .KVO_OK && listener.endings == 1)
-    #expect(!kvo_is_observed(object.object, "balance"))
+    expect(outcome.status == .KVO_OK && listener.endings == 1)
+    expect(!kvo_is_observed(object.object, "balance"))
     object.release()
   }
 
@@ -180,10 +181,10 @@ import Testing
   func refused(_ keys: [String], _ status: kvo_status) {
     withAccount { object, listener in
       let outcome = listener.add(object.object, keys, .KVO_INITIAL)
-      #expect(outcome.status == status && outcome.className == "CAccount")
-      #expect(keys.last.map { outcome.message.contains("\"\($0)\"") } ?? true)
-      #expect(listener.handle == nil && listener.endings == 0 && listener.calls == [])
-      #expect(!kvo_is_observed(object.object, "balance"))
+      expect(outcome.status == status && outcome.className == "CAccount")
+      expect(keys.last.map { outcome.message.contains("\"\($0)\"") } ?? true)
+      expect(listener.handle == nil && listener.endings == 0 && listener.calls == [])
+      expect(!kvo_is_observed(object.object, "balance"))
     }
   }
 
@@ -192,7 +193,7 @@ import Testing
     let many = Many(ints: 0..<3)
     let listener = Listener()
     many.lend {
-      #expect(listener.add(CObject($0), ["count"]).status == .KVO_NOT_OBSERVABLE)
+      expectEqual(listener.add(CObject($0), ["count"]).status, .KVO_NOT_OBSERVABLE)
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Testing
 
 /// C3: the one call before registration returns.
@@ -21,7 +22,7 @@ import Testing
     account_setBalance(object, 5)
     let log = Recorder()
     log.observe(object.object, "balance", options)
-    #expect(log.take() == [line])
+    expectEqual(log.take(), [line])
   }
 
   @Test("C3: an observer object is told initially as well, with its context")
@@ -35,7 +36,7 @@ import Testing
     let log = Recorder()
     log.listen(to: observer, as: "w")
     add(observer, to: object.object, "balance", [.KVO_INITIAL, .KVO_NEW], context: address(3))
-    #expect(log.take() == ["w[3]: balance new 0.0"])
+    expectEqual(log.take(), ["w[3]: balance new 0.0"])
   }
 
   @Test("C3: initial comes even where automatic notification is off")
@@ -44,7 +45,7 @@ import Testing
     defer { object.release() }
     let log = Recorder()
     log.observe(object.object, "balance", [.KVO_INITIAL, .KVO_NEW])
-    #expect(log.take() == ["a: balance new 0.0"])
+    expectEqual(log.take(), ["a: balance new 0.0"])
   }
 
   @Test("C3: initial carries nil as nil")
@@ -54,7 +55,7 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "owner", [.KVO_INITIAL, .KVO_NEW])
     log.observe(object.object, "branch", [.KVO_INITIAL, .KVO_NEW])
-    #expect(log.take() == ["a: owner new nil", "a: branch new nil"])
+    expectEqual(log.take(), ["a: owner new nil", "a: branch new nil"])
   }
 
   @Test("C3: a registration may be ended inside its initial call", arguments: [false, true])
@@ -70,16 +71,16 @@ import Testing
         Unmanaged.passUnretained(context).toOpaque(),
         { InitialContext.from($0).ended += 1 }, context.handle, nil)
     }
-    #expect(status == .KVO_OK)
-    #expect(context.calls == 1)
-    #expect(context.ended == 1)
-    #expect(context.sawHandle)
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(status, .KVO_OK)
+    expectEqual(context.calls, 1)
+    expectEqual(context.ended, 1)
+    expect(context.sawHandle)
+    expectEqual(kvo_isa(object.object), account_class())
     account_setBalance(object, 1)
-    #expect(context.calls == 1)
+    expectEqual(context.calls, 1)
     kvo_handle_release(context.handle.pointee)
-    #expect(context.ended == 1)
-    #expect(log.take() == [])
+    expectEqual(context.ended, 1)
+    expectEqual(log.take(), [])
   }
 
   @Test("C3: an observer object may remove itself inside its initial call")
@@ -96,8 +97,8 @@ import Testing
     }
     add(observer, to: object.object, "balance", .KVO_INITIAL)
     account_setBalance(object, 1)
-    #expect(log.take() == ["w: balance", "KVO_OK"])
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(log.take(), ["w: balance", "KVO_OK"])
+    expectEqual(kvo_isa(object.object), account_class())
   }
 }
 

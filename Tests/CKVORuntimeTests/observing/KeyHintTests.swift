@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -45,8 +46,8 @@ import Testing
         kvo_will_change(object.object, key)
         kvo_did_change(object.object, key)
       }
-      #expect(hints().count == 1)
-      #expect(hints().first?.contains("\"goast\" of CForgiving is announced by hand") == true)
+      expectEqual(hints().count, 1)
+      expectEqual(hints().first?.contains("\"goast\" of CForgiving is announced by hand"), true)
       log.end()
       object.release()
     }
@@ -58,7 +59,7 @@ import Testing
       kvo_set_hint_handler(hear)
       let cls = extended_class("CHinted")
       for (key, path) in [("summ", "a"), ("sum", "b"), ("peerSum", "peer.sum")] {
-        #expect(kvo_class_add_dependency(cls, key, path, nil) == .KVO_OK)
+        expectEqual(kvo_class_add_dependency(cls, key, path, nil), .KVO_OK)
       }
       expect([])
       let (object, log) = (make(cls), Recorder())
@@ -84,7 +85,7 @@ import Testing
       log.observe(object.object, "level")
       expect([])
       log.observe(savings.object, "balance")
-      #expect(
+      expect(
         hints().count == 1 && hints()[0].hasPrefix("CAccount declares a dependency for \"numbr\""))
       expect(hints())
       kvo_set_hint_handler(nil)
@@ -118,5 +119,5 @@ private func expect(_ texts: [String]) {
     defer { told = [] }
     return told
   }
-  #expect(told == texts)
+  expectEqual(told, texts)
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
       log.observe(object.object, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     }
     run(script.steps, on: object)
-    #expect(log.take() == script.lines.map(spelledOut))
+    expectEqual(log.take(), script.lines.map(spelledOut))
   }
 
   @Test("D6: pairs on an object that nobody observes change nothing", arguments: ChangeScript.all)
@@ -25,9 +26,9 @@ import Testing
     let object = make(account.self)
     defer { object.release() }
     run(script.steps, on: object)
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(kvo_isa(object.object), account_class())
     let stores = script.steps.split(separator: " ").count { $0 == "fA" || $0 == "sA" }
-    #expect(account_balance(object) == Double(stores))
+    expectEqual(account_balance(object), Double(stores))
   }
 
   @Test("D6: pairs match by object")
@@ -45,7 +46,7 @@ import Testing
     run("wA fA fA", on: second)
     run("dA", on: first)
     run("dA", on: second)
-    #expect(log.take() == ["1: balance old 0.0 new 1.0", "2: balance old 0.0 new 2.0"])
+    expectEqual(log.take(), ["1: balance old 0.0 new 1.0", "2: balance old 0.0 new 2.0"])
   }
 
   @Test("D6: pairs match by thread: another thread's is its own")
@@ -58,7 +59,7 @@ import Testing
     let shared = Shared(object)
     onThreads(1) { _ in run("wA fA dA", on: shared.value) }
     run("fA dA", on: object)
-    #expect(log.take() == ["prior A 0", "prior A 1", "A 1 2", "A 0 3"].map(spelledOut))
+    expectEqual(log.take(), ["prior A 0", "prior A 1", "A 1 2", "A 0 3"].map(spelledOut))
   }
 
   @Test("D6: a bracket inside an automatic setter joins its change")
@@ -69,8 +70,9 @@ import Testing
     log.observe(object.object, "bracketed", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     quirk_setBracketed(object, 2)
     set(object.object, "bracketed", .int(3))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior bracketed old 0", "a: bracketed old 0 new 2",
         "a: prior bracketed old 2", "a: bracketed old 2 new 3",
       ])
@@ -83,7 +85,7 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "nested", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
     quirk_setNested(object, 4)
-    #expect(log.take() == ["a: prior nested old 0", "a: nested old 0 new 4"])
+    expectEqual(log.take(), ["a: prior nested old 0", "a: nested old 0 new 4"])
   }
 
   @Test("D6: a pair in a prior call of an automatic change joins it")
@@ -95,7 +97,7 @@ import Testing
       if call.isPrior { run("wA fA dA", on: object) }
     }
     run("sA", on: object)
-    #expect(log.take() == ["prior A 0", "A 0 1"].map(spelledOut))
+    expectEqual(log.take(), ["prior A 0", "A 0 1"].map(spelledOut))
   }
 
   @Test("D6: a change is closed before its final calls: a pair in one is a change of its own")
@@ -107,7 +109,7 @@ import Testing
       if account_balance(object) < 2 { run("wA fA dA", on: object) }
     }
     run("sA", on: object)
-    #expect(log.take() == ["A 0 1", "A 1 2"].map(spelledOut))
+    expectEqual(log.take(), ["A 0 1", "A 1 2"].map(spelledOut))
   }
 
   @Test("D6: a pair may be opened in the prior call and closed in the final one")
@@ -125,8 +127,9 @@ import Testing
     }
     log.observe(object.object, "interestRate", [.KVO_OLD, .KVO_NEW])
     account_setBalance(object, 500)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "bridge: prior balance", "bridge: balance", "a: interestRate old 0.0 new 5.0",
       ])
   }
@@ -140,7 +143,7 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW])
     for balance in [5.0, 5, 0, 0] { hand_setBalance(object, balance) }
-    #expect(log.take() == ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 0.0"])
+    expectEqual(log.take(), ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 0.0"])
   }
 
   @Test("E3: another key may be set within a pair by hand")
@@ -151,8 +154,9 @@ import Testing
     log.observe(object.object, "balance", [.KVO_PRIOR, .KVO_NEW])
     log.observe(object.object, "itself", [.KVO_PRIOR, .KVO_NEW])
     hand_setBalance(object, 2)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: prior balance", "a: prior itself", "a: itself new 2.0", "a: balance new 2.0",
       ])
   }
@@ -174,8 +178,9 @@ import Testing
     kvo_will_change(bare.object, "secret")
     bare.pointee.secret = 9
     kvo_did_change(bare.object, "secret")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a: place old (0.0, 0.0) new (0.0, 2.0)", "a: secret old 0.0 new 9.0",
       ])
   }
@@ -187,9 +192,9 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW])
     object.pointee.balance = 4
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     account_setBalance(object, 5)
-    #expect(log.take() == ["a: balance old 4.0 new 5.0"])
+    expectEqual(log.take(), ["a: balance old 4.0 new 5.0"])
   }
 
   @Test("D6: a did finds its will among many others that are open, whichever end first")
@@ -213,7 +218,7 @@ import Testing
       let last = Double(3 * round + 3)
       for opened in stride(from: last - 1, through: last - 3, by: -1) {
         kvo_did_change(object.object, "balance")
-        #expect(log.take() == ["a: balance old \(opened) new \(last)"])
+        expectEqual(log.take(), ["a: balance old \(opened) new \(last)"])
       }
       for key in others[37...] { kvo_did_change(object.object, key) }
     }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -19,9 +20,9 @@ import Testing
 
     for left in (0...3).reversed() {
       account_setBalance(object, 1)
-      #expect(log.take() == Array(repeating: "w[7]: balance", count: left))
+      expectEqual(log.take(), Array(repeating: "w[7]: balance", count: left))
       let status = remove(observer, from: object.object, "balance", context: address(7)).status
-      #expect(status == (left > 0 ? .KVO_OK : .KVO_NOT_REGISTERED))
+      expectEqual(status, (left > 0 ? .KVO_OK : .KVO_NOT_REGISTERED))
     }
   }
 
@@ -38,10 +39,10 @@ import Testing
     add(observer, to: object.object, "balance", .KVO_NEW)
     add(observer, to: object.object, "balance", .KVO_OLD)
     account_setBalance(object, 2)
-    #expect(log.take() == ["w: balance new 2.0", "w: balance old 0.0"])
+    expectEqual(log.take(), ["w: balance new 2.0", "w: balance old 0.0"])
     remove(observer, from: object.object, "balance")
     account_setBalance(object, 3)
-    #expect(log.take() == ["w: balance new 3.0"])
+    expectEqual(log.take(), ["w: balance new 3.0"])
   }
 
   @Test("C1: removal with a context takes the most recent of that context's alone")
@@ -65,9 +66,9 @@ import Testing
     ]
     for (context, lines) in expected {
       let outcome = remove(observer, from: object.object, "balance", context: address(context))
-      #expect(outcome.status == .KVO_OK)
+      expectEqual(outcome.status, .KVO_OK)
       account_setBalance(object, 1)
-      #expect(log.take() == lines)
+      expectEqual(log.take(), lines)
     }
   }
 
@@ -99,11 +100,11 @@ import Testing
         let place = expected.lastIndex {
           $0.observer == entry.observer && (anyContext || $0.context == entry.context)
         }
-        #expect(outcome.status == (place == nil ? .KVO_NOT_REGISTERED : .KVO_OK))
+        expectEqual(outcome.status, (place == nil ? .KVO_NOT_REGISTERED : .KVO_OK))
         if let place { expected.remove(at: place) }
       }
       account_setBalance(object, 1)
-      #expect(log.take() == expected.map { "w\($0.observer)[\($0.context)]: balance" })
+      expectEqual(log.take(), expected.map { "w\($0.observer)[\($0.context)]: balance" })
     }
   }
 
@@ -127,12 +128,12 @@ import Testing
     add(observer, to: object.object, "owner", context: address(8))
 
     for lines in [["w[1]", "w", "o[9]"], ["w[1]", "o[9]"], ["o[9]"]] {
-      #expect(remove(observer, from: object.object, "balance").status == .KVO_OK)
+      expectEqual(remove(observer, from: object.object, "balance").status, .KVO_OK)
       account_setBalance(object, 1)
-      #expect(log.take() == lines.map { "\($0): balance" })
+      expectEqual(log.take(), lines.map { "\($0): balance" })
     }
     account_setOwner(object, "Ada")
-    #expect(log.take() == ["w[8]: owner"])
+    expectEqual(log.take(), ["w[8]: owner"])
   }
 
   @Test("C1: a context of NULL is a context as any other")
@@ -147,11 +148,11 @@ import Testing
     log.listen(to: observer, as: "w")
     add(observer, to: object.object, "balance", context: nil)
     add(observer, to: object.object, "balance", context: address(5))
-    #expect(remove(observer, from: object.object, "balance", context: nil).status == .KVO_OK)
-    #expect(
-      remove(observer, from: object.object, "balance", context: nil).status == .KVO_NOT_REGISTERED)
+    expectEqual(remove(observer, from: object.object, "balance", context: nil).status, .KVO_OK)
+    expectEqual(
+      remove(observer, from: object.object, "balance", context: nil).status, .KVO_NOT_REGISTERED)
     account_setBalance(object, 1)
-    #expect(log.take() == ["w[5]: balance"])
+    expectEqual(log.take(), ["w[5]: balance"])
   }
 
   /// A removal of what is not there: its observer (the registered one or another), key, context.
@@ -194,13 +195,13 @@ import Testing
         remove(who, from: object.object, removal.key)
       }
 
-    #expect(outcome.status == .KVO_NOT_REGISTERED)
-    #expect(outcome.className == "CAccount")
-    #expect(outcome.key == removal.key)
-    #expect(outcome.message.contains("CAccount") && outcome.message.contains(removal.key))
-    #expect(kvo_isa(object.object) == isa)
+    expectEqual(outcome.status, .KVO_NOT_REGISTERED)
+    expectEqual(outcome.className, "CAccount")
+    expectEqual(outcome.key, removal.key)
+    expect(outcome.message.contains("CAccount") && outcome.message.contains(removal.key))
+    expectEqual(kvo_isa(object.object), isa)
     account_setBalance(object, 1)
-    #expect(log.take() == ["w[1]: balance"])
+    expectEqual(log.take(), ["w[1]: balance"])
   }
 
   @Test("C2: removing from an object that nobody ever observed is an error")
@@ -211,8 +212,8 @@ import Testing
       object.release()
       observer.release()
     }
-    #expect(remove(observer, from: object.object, "balance").status == .KVO_NOT_REGISTERED)
+    expectEqual(remove(observer, from: object.object, "balance").status, .KVO_NOT_REGISTERED)
     kvo_remove_all_observers(object.object)
-    #expect(kvo_isa(object.object) == account_class())
+    expectEqual(kvo_isa(object.object), account_class())
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -104,7 +105,7 @@ import Testing
       kvo_did_change(object.object, "value")
       twin.look()
       twin.finish()
-      #expect(
+      expect(
         !kvo_is_observed(object.object, "other") && kvo_isa(object.object) == disturbed_class())
       defer { releaseAll([object, next]) }
       return twin.take()
@@ -120,7 +121,7 @@ import Testing
       for options in Self.asked {
         let grouped = play(happen, moment, options, isGrouped: true)
         let single = play(happen, moment, options, isGrouped: false)
-        #expect(grouped == single, "\(name), \(moment), options \(options.rawValue)")
+        expectEqual(grouped, single, "\(name), \(moment), options \(options.rawValue)")
       }
     }
   }
@@ -139,7 +140,7 @@ import Testing
         twin.observe(keys, [])
         graph_node_setValue(object, 1)
         graph_node_setExtra(object, 1)
-        #expect(twin.take().suffix(1) == ["2.1: extra"] && twin.groups[2].isValid)
+        expect(twin.take().suffix(1) == ["2.1: extra"] && twin.groups[2].isValid)
         twin.finish()
       }
     }
@@ -244,7 +245,7 @@ import Testing
 
   @Test("C5: any program tells the same with registrations of several keys as with single ones")
   func sameInAnyProgram() {
-    for seed in 1...max(Environment.steps(24_000) / 60, 1) {
+    for seed in 1...max(Environment.steps(2_400) / 60, 1) {
       let grouped = Program(seed: seed, isGrouped: true).run()
       let single = Program(seed: seed, isGrouped: false).run()
       guard grouped != single else { continue }

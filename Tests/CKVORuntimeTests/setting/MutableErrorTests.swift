@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -21,19 +22,19 @@ import Testing
       proxy.replace(at: 2, with: .int(1)), proxy.replace(at: 1..<3, with: ints(1, 2)),
     ]
     for outcome in failures {
-      #expect(brief(outcome) == "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+      expectEqual(brief(outcome), "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
     }
     for outcome in [proxy.insert(.int(1), at: notFound), proxy.remove(at: notFound)] {
-      #expect(outcome.status == .KVO_INDEX_OUT_OF_BOUNDS)
+      expectEqual(outcome.status, .KVO_INDEX_OUT_OF_BOUNDS)
     }
     let mismatched = [proxy.insert(ints(1), at: 0..<2), proxy.replace(at: 0..<1, with: ints(1, 2))]
     for outcome in mismatched {
-      #expect(brief(outcome) == "KVO_INVALID_ARGUMENT \(className(object)).items")
+      expectEqual(brief(outcome), "KVO_INVALID_ARGUMENT \(className(object)).items")
     }
     for outcome in [proxy.insert([], at: 0..<0), proxy.remove(at: 9..<9)] {
-      #expect(outcome.status == .KVO_OK)
+      expectEqual(outcome.status, .KVO_OK)
     }
-    #expect(log.take() == [] && proxy.text == "[7, 8]")
+    expect(log.take() == [] && proxy.text == "[7, 8]")
     log.end()
   }
 
@@ -43,17 +44,17 @@ import Testing
       let object = makeShelf([.array, methods], [7])
       let proxy = Many(mutable: object.object)
       let log = Mutations(of: object.object, "items", [.KVO_NEW, .KVO_PRIOR])
-      #expect(proxy.append(.double(2)).status == .KVO_OK)
-      #expect(log.take() == ["prior insertion 1..<2", "insertion 1..<2 new [2]"])
+      expectEqual(proxy.append(.double(2)).status, .KVO_OK)
+      expectEqual(log.take(), ["prior insertion 1..<2", "insertion 1..<2 new [2]"])
       for value in [Value.string("x"), .nil, .point(1, 2)] {
         for outcome in [
           proxy.append(value), proxy.insert([.int(1), value], at: 0..<2),
           proxy.replace(at: 0, with: value), proxy.set([.int(1), value]),
         ] {
-          #expect(brief(outcome) == "KVO_TYPE_MISMATCH \(className(object)).items")
+          expectEqual(brief(outcome), "KVO_TYPE_MISMATCH \(className(object)).items")
         }
       }
-      #expect(object.items == [7, 2] && log.take() == [])
+      expect(object.items == [7, 2] && log.take() == [])
       log.end()
       object.release()
     }
@@ -72,14 +73,14 @@ import Testing
       let proxy = Many(mutable: object.object)
       let log = Mutations(of: object.object, "items", .KVO_PRIOR)
       for outcome in [proxy.append(.int(1)), proxy.remove(at: 0), proxy.set(ints(1))] {
-        #expect(brief(outcome) == "\(status) \(className(object)).items")
+        expectEqual(brief(outcome), "\(status) \(className(object)).items")
       }
-      #expect(proxy.text == "[7]" && log.take() == [])
+      expect(proxy.text == "[7]" && log.take() == [])
       log.end()
       object.release()
     }
     let stored = Many(ints: [7])
-    #expect(stored.append(.int(8)).status == .KVO_READ_ONLY && stored.text == "[7]")
+    expect(stored.append(.int(8)).status == .KVO_READ_ONLY && stored.text == "[7]")
   }
 
   @Test("B9: a key that holds no collection can't be changed as one")
@@ -90,14 +91,14 @@ import Testing
     tracked_setMark(other, 3)
     kvo_store_retained_object(&object.pointee.value, other)
     let proxy = Many(mutable: object.object)
-    #expect(brief(proxy.append(.int(1))) == "KVO_TYPE_MISMATCH \(className(object)).items")
-    #expect(object.value == "#3" && proxy.count == 0)
+    expectEqual(brief(proxy.append(.int(1))), "KVO_TYPE_MISMATCH \(className(object)).items")
+    expect(object.value == "#3" && proxy.count == 0)
     other.release()
     let number = make(plain.self)
     defer { number.release() }
     let secret = Many(mutable: number.object, "secret")
-    #expect(brief(secret.append(.int(1))) == "KVO_TYPE_MISMATCH CPlain.secret")
-    #expect(number.pointee.secret == 0)
+    expectEqual(brief(secret.append(.int(1))), "KVO_TYPE_MISMATCH CPlain.secret")
+    expectEqual(number.pointee.secret, 0)
   }
 
   @Test(
@@ -116,11 +117,11 @@ import Testing
           proxy.add(.int(1)), proxy.union(ints(1, 7)), proxy.remove(.int(7)), proxy.minus(ints(7)),
           proxy.intersect(ints(1)), proxy.set(ints(1)),
         ] {
-          #expect(
-            brief(outcome) == "KVO_TYPE_MISMATCH \(className(object)).items",
+          expectEqual(
+            brief(outcome), "KVO_TYPE_MISMATCH \(className(object)).items",
             "\(held) as \(asked)")
         }
-        #expect(proxy.count == 1 && proxy.contains(.int(7)) && log.take() == [])
+        expect(proxy.count == 1 && proxy.contains(.int(7)) && log.take() == [])
         log.end()
       }
     }
@@ -133,8 +134,8 @@ import Testing
     object.store(Many(ints: [7]))
     let proxy = Many(mutable: object.object)
     let log = Mutations(of: object.object, "items", .KVO_PRIOR)
-    #expect(brief(proxy.remove(at: 2)) == "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
-    #expect(object.value == "[7]" && log.take() == [])
+    expectEqual(brief(proxy.remove(at: 2)), "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+    expect(object.value == "[7]" && log.take() == [])
     log.end()
   }
 
@@ -151,14 +152,14 @@ import Testing
       var value = kvo_value_int(1)
       var handle: OpaquePointer?
       kvo_add_callback(object.object, "items", .KVO_PRIOR, trap_callback, &trap, nil, &handle, nil)
-      #expect(proxy.lend { thrown_by_append($0, &value) } == max(prior, final))
+      expectEqual(proxy.lend { thrown_by_append($0, &value) }, max(prior, final))
       kvo_handle_release(handle)
       let log = Mutations(of: object.object)
       proxy.append(.int(2))
-      #expect(log.take().map { $0.hasPrefix("insertion") } == [true])
+      expectEqual(log.take().map { $0.hasPrefix("insertion") }, [true])
       log.end()
     }
-    #expect(proxy.text == "[2, 1, 2]")
+    expectEqual(proxy.text, "[2, 1, 2]")
   }
 
   @Test("B9: a proxy of an unknown key is refused")
@@ -168,11 +169,11 @@ import Testing
     var proxy: OpaquePointer?
     for kind in [kvo_collection_kind.KVO_ARRAY, .KVO_SET, .KVO_ORDERED_SET] {
       let outcome = Many.makeProxy(object.object, "nothing", kind, &proxy)
-      #expect(brief(outcome) == "KVO_UNDEFINED_KEY \(className(object)).nothing")
-      #expect(proxy == nil)
+      expectEqual(brief(outcome), "KVO_UNDEFINED_KEY \(className(object)).nothing")
+      expect(proxy == nil)
     }
     let outcome = Many(ints: [1]).lend { Many.makeProxy(CObject($0), "count", .KVO_ARRAY, &proxy) }
-    #expect(outcome.status == .KVO_UNDEFINED_KEY)
+    expectEqual(outcome.status, .KVO_UNDEFINED_KEY)
   }
 
 }

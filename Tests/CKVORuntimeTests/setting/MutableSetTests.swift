@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -41,8 +42,8 @@ import Testing
       let object = makeShelf([.set, methods], [7, 8])
       var expected = calls
       if methods.contains(.SHELF_INTERSECT) { expected[5] = "drop(7) addMany(2)" }
-      #expect(steps(Many(mutable: object.object, as: .KVO_SET), object) == expected, "\(methods)")
-      #expect(Set(object.items) == [5, 6])
+      expectEqual(steps(Many(mutable: object.object, as: .KVO_SET), object), expected, "\(methods)")
+      expectEqual(Set(object.items), [5, 6])
       object.release()
     }
   }
@@ -55,7 +56,7 @@ import Testing
     ]
     return steps.map { step in
       _ = object.takeCalls()
-      #expect(step().status == .KVO_OK)
+      expectEqual(step().status, .KVO_OK)
       let calls = object.takeCalls().split(separator: " ")
       return calls.filter { $0 != "count" && $0 != "enumerator" && !$0.hasPrefix("member") }
         .joined(separator: " ")
@@ -74,8 +75,9 @@ import Testing
     proxy.add(.double(9))
     proxy.union(ints(9, 1, 2))
     proxy.union([])
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "insertion new {9}", "insertion new {}", "insertion new {1, 2}", "insertion new {}",
       ])
     proxy.remove(.int(9))
@@ -83,18 +85,20 @@ import Testing
     proxy.minus(ints(9, 1, 3))
     proxy.intersect(ints(7, 2, 5))
     proxy.intersect(ints(7, 2, 5))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "removal old {9}", "removal old {}", "removal old {1}", "removal old {8}", "removal old {}",
       ])
     proxy.set(ints(7, 6))
     proxy.set(ints(6, 7, 7))
     proxy.set([])
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "replacement old {2} new {6}", "replacement old {} new {}", "replacement old {6, 7} new {}",
       ])
-    #expect(proxy.count == 0)
+    expectEqual(proxy.count, 0)
     log.end()
   }
 
@@ -109,8 +113,9 @@ import Testing
     proxy.minus(ints(9, 1))
     proxy.intersect(ints(7))
     proxy.set(ints(6))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "prior insertion", "insertion new {9}", "prior removal old {9}", "removal old {9}",
         "prior removal old {8}", "removal old {8}", "prior replacement old {7}",
         "replacement old {7} new {6}",
@@ -127,8 +132,8 @@ import Testing
     let proxy = Many(mutable: object.object, as: .KVO_SET)
     _ = object.takeCalls()
     proxy.set(ints(8))
-    #expect(log.take() == ["replacement old {7} new {8}"] && object.value == "{8}")
-    #expect(object.takeCalls().contains("set") && object.items == [])
+    expect(log.take() == ["replacement old {7} new {8}"] && object.value == "{8}")
+    expect(object.takeCalls().contains("set") && object.items == [])
     log.end()
   }
 
@@ -138,7 +143,7 @@ import Testing
     defer { object.release() }
     let log = Mutations(of: object.object)
     Many(.KVO_SET, ints: [7, 8]).lend { shelf_add_many(object, $0) }
-    #expect(log.take() == ["insertion new {8}"])
+    expectEqual(log.take(), ["insertion new {8}"])
     log.end()
   }
 
@@ -149,18 +154,18 @@ import Testing
     ] {
       let object = makeShelf([.set, methods], [1, 2])
       let proxy = Many(mutable: object.object, as: .KVO_SET)
-      #expect(proxy.minus([.double(1.5), .double(2)]).status == .KVO_OK && object.items == [1])
-      #expect(proxy.add(.double(3)).status == .KVO_OK && object.items == [1, 3])
+      expect(proxy.minus([.double(1.5), .double(2)]).status == .KVO_OK && object.items == [1])
+      expect(proxy.add(.double(3)).status == .KVO_OK && object.items == [1, 3])
       for value in [Value.string("x"), .nil] {
         let outcomes = [
           proxy.add(value), proxy.union([.int(5), value]), proxy.remove(value),
           proxy.minus([.int(1), value]), proxy.intersect([value]), proxy.set([.int(5), value]),
         ]
         for outcome in outcomes {
-          #expect(brief(outcome) == "KVO_TYPE_MISMATCH \(className(object)).items")
+          expectEqual(brief(outcome), "KVO_TYPE_MISMATCH \(className(object)).items")
         }
       }
-      #expect(object.items == [1, 3])
+      expectEqual(object.items, [1, 3])
       object.release()
     }
   }
@@ -176,9 +181,9 @@ import Testing
       proxy.replace(at: 0, with: .int(1)), proxy.insert(ints(1), at: 0..<1),
     ]
     for outcome in outcomes {
-      #expect(brief(outcome) == "KVO_INVALID_ARGUMENT \(className(object)).items")
+      expectEqual(brief(outcome), "KVO_INVALID_ARGUMENT \(className(object)).items")
     }
-    #expect(log.take() == [] && object.items == [7])
+    expect(log.take() == [] && object.items == [7])
     log.end()
   }
 
@@ -199,23 +204,23 @@ import Testing
     for outcome in [
       proxy.append(.int(7)), proxy.insert(.double(8), at: 0), proxy.union(ints(8, 7)),
     ] {
-      #expect(outcome.status == .KVO_OK)
+      expectEqual(outcome.status, .KVO_OK)
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     proxy.insert(ints(7, 1, 1, 2), at: 0..<4)
     proxy.union(ints(1, 9, 9))
-    #expect(log.take() == ["insertion 0..<2 new [1, 2]", "insertion 4..<5 new [9]"])
-    #expect(proxy.text == "<1, 2, 7, 8, 9>")
+    expectEqual(log.take(), ["insertion 0..<2 new [1, 2]", "insertion 4..<5 new [9]"])
+    expectEqual(proxy.text, "<1, 2, 7, 8, 9>")
     proxy.remove(.int(7))
     proxy.replace(at: 0..<2, with: ints(2, 1))
-    #expect(log.take() == ["removal 2..<3 old [7]", "replacement 0..<2 old [1, 2] new [2, 1]"])
+    expectEqual(log.take(), ["removal 2..<3 old [7]", "replacement 0..<2 old [1, 2] new [2, 1]"])
     let refused = [proxy.replace(at: 0, with: .int(9)), proxy.replace(at: 0..<2, with: ints(5, 5))]
     for outcome in refused {
-      #expect(brief(outcome) == "KVO_INVALID_ARGUMENT \(className(object)).items")
+      expectEqual(brief(outcome), "KVO_INVALID_ARGUMENT \(className(object)).items")
     }
     proxy.set(ints(3, 3, 4))
-    #expect(proxy.text == "<3, 4>")
-    #expect(log.take() == [setting(methods, "2, 1, 8, 9", "3, 4")])
+    expectEqual(proxy.text, "<3, 4>")
+    expectEqual(log.take(), [setting(methods, "2, 1, 8, 9", "3, 4")])
     log.end()
   }
 
@@ -233,13 +238,13 @@ import Testing
     for key in ["friends", "crowd"] {
       withCollection(.KVO_ARRAY, of: friends.map(\.object)) { all in
         let proxy = Many(mutable: object.object, key, as: .KVO_SET)
-        #expect(proxy.lend { kvo_collection_union($0, all, nil) } == .KVO_OK)
-        #expect(proxy.text == "{#0, #1, #2}")
+        expectEqual(proxy.lend { kvo_collection_union($0, all, nil) }, .KVO_OK)
+        expectEqual(proxy.text, "{#0, #1, #2}")
       }
     }
     releaseAll(friends)
-    #expect(deaths.count == 0)
+    expectEqual(deaths.count, 0)
     object.release()
-    #expect(deaths.count == 3)
+    expectEqual(deaths.count, 3)
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -48,8 +49,8 @@ import Testing
     for (methods, calls) in cases {
       let object = makeShelf([.array, methods], [7, 8])
       let proxy = Many(mutable: object.object)
-      #expect(steps(proxy, object) == calls, "\(methods)")
-      #expect(object.items == [2, 8])
+      expectEqual(steps(proxy, object), calls, "\(methods)")
+      expectEqual(object.items, [2, 8])
       object.release()
     }
   }
@@ -64,7 +65,7 @@ import Testing
     ]
     return steps.map { step in
       _ = object.takeCalls()
-      #expect(step().status == .KVO_OK)
+      expectEqual(step().status, .KVO_OK)
       return object.takeCalls().split(separator: " ").filter { $0 != "count" }.joined(
         separator: " ")
     }
@@ -88,25 +89,27 @@ import Testing
     let log = Mutations(of: object.object)
     proxy.append(.int(9))
     proxy.insert(ints(1, 2, 3), at: 0..<2, 4..<5)
-    #expect(log.take() == ["insertion 2..<3 new [9]", "insertion 0..<2 4..<5 new [1, 2, 3]"])
-    #expect(proxy.text == "[1, 2, 7, 8, 3, 9]")
+    expectEqual(log.take(), ["insertion 2..<3 new [9]", "insertion 0..<2 4..<5 new [1, 2, 3]"])
+    expectEqual(proxy.text, "[1, 2, 7, 8, 3, 9]")
     proxy.replace(at: 5, with: .int(6))
     proxy.replace(at: 0..<1, 2..<4, with: ints(4, 5, 5))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "replacement 5..<6 old [9] new [6]", "replacement 0..<1 2..<4 old [1, 7, 8] new [4, 5, 5]",
       ])
     proxy.remove(at: 1)
     proxy.remove(at: 0..<2, 4..<5)
-    #expect(log.take() == ["removal 1..<2 old [2]", "removal 0..<2 4..<5 old [4, 5, 6]"])
-    #expect(proxy.text == "[5, 3]")
+    expectEqual(log.take(), ["removal 1..<2 old [2]", "removal 0..<2 4..<5 old [4, 5, 6]"])
+    expectEqual(proxy.text, "[5, 3]")
     proxy.add(.int(3))
     proxy.union(ints(5, 5))
     proxy.remove(.double(3))
     proxy.minus(ints(8))
     proxy.intersect(ints(5, 3))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "insertion 2..<3 new [3]", "insertion 3..<5 new [5, 5]", "removal 1..<3 old [3, 3]",
       ])
     log.end()
@@ -120,9 +123,9 @@ import Testing
     let proxy = Many(mutable: object.object)
     let log = Mutations(of: object.object)
     proxy.set(ints(1, 2, 3))
-    #expect(log.take() == ["setting old [7, 8] new [1, 2, 3]"])
+    expectEqual(log.take(), ["setting old [7, 8] new [1, 2, 3]"])
     proxy.set([])
-    #expect(log.take() == ["setting old [1, 2, 3] new []"] && proxy.count == 0)
+    expect(log.take() == ["setting old [1, 2, 3] new []"] && proxy.count == 0)
     log.end()
   }
 
@@ -139,13 +142,13 @@ import Testing
       if call.isPrior { readBefore.append(proxy.text) }
     }
     proxy.insert(ints(1, 2), at: 0..<2)
-    #expect(log.take() == ["prior insertion 0..<2", "insertion 0..<2 new [1, 2]"])
+    expectEqual(log.take(), ["prior insertion 0..<2", "insertion 0..<2 new [1, 2]"])
     proxy.remove(at: 0..<2)
     _ = log.take()
     proxy.replace(at: 0, with: .int(3))
-    #expect(
-      log.take() == ["prior replacement 0..<1 old [7]", "replacement 0..<1 old [7] new [3]"])
-    #expect(readBefore == ["[7]", "[1, 2, 7]", "[7]"])
+    expectEqual(
+      log.take(), ["prior replacement 0..<1 old [7]", "replacement 0..<1 old [7] new [3]"])
+    expectEqual(readBefore, ["[7]", "[1, 2, 7]", "[7]"])
     log.end()
   }
 
@@ -159,14 +162,14 @@ import Testing
       let object = makeShelf([half, .SHELF_GETTER, .SHELF_SETTER, .SHELF_IVAR])
       object.store(Many(ints: [7]))
       Many(mutable: object.object).append(.int(8))
-      #expect(object.value == "[7, 8]")
-      #expect(object.takeCalls().hasSuffix("set") && !object.takeCalls().contains("("))
+      expectEqual(object.value, "[7, 8]")
+      expect(object.takeCalls().hasSuffix("set") && !object.takeCalls().contains("("))
       object.release()
     }
     let object = makeShelf([.SHELF_GETTER, .SHELF_IVAR])
     defer { object.release() }
     Many(mutable: object.object).append(.int(8))
-    #expect(object.value == "[8]" && !object.takeCalls().contains("set"))
+    expect(object.value == "[8]" && !object.takeCalls().contains("set"))
   }
 
   @Test("B9: a nil collection springs into being at the first insertion, of the proxy's kind")
@@ -177,11 +180,11 @@ import Testing
       ] {
         let object = makeShelf(methods)
         let proxy = Many(mutable: object.object, as: kind)
-        #expect(proxy.count == 0 && !proxy.contains(.int(8)))
-        #expect(proxy.snapshot?.kind == kind)
-        #expect(proxy.remove(.int(8)).status == .KVO_OK && object.value == "nil")
-        #expect(proxy.add(.int(8)).status == .KVO_OK)
-        #expect(object.value == expected)
+        expect(proxy.count == 0 && !proxy.contains(.int(8)))
+        expectEqual(proxy.snapshot?.kind, kind)
+        expect(proxy.remove(.int(8)).status == .KVO_OK && object.value == "nil")
+        expectEqual(proxy.add(.int(8)).status, .KVO_OK)
+        expectEqual(object.value, expected)
         object.release()
       }
     }
@@ -196,12 +199,12 @@ import Testing
     let second = Many(ints: [2])
     let proxy = Many(mutable: object.object)
     object.store(first)
-    #expect(proxy.text == "[1]")
+    expectEqual(proxy.text, "[1]")
     object.store(second)
-    #expect(proxy.text == "[2]" && proxy.append(.int(3)).status == .KVO_OK)
+    expect(proxy.text == "[2]" && proxy.append(.int(3)).status == .KVO_OK)
     object.store(nil)
-    #expect(proxy.text == "[]" && proxy.append(.int(4)).status == .KVO_OK)
-    #expect(object.value == "[4]" && first.text == "[1]" && second.text == "[2]")
+    expect(proxy.text == "[]" && proxy.append(.int(4)).status == .KVO_OK)
+    expect(object.value == "[4]" && first.text == "[1]" && second.text == "[2]")
   }
 
   @Test("B9: an accessor that ignores a change is believed")
@@ -215,9 +218,10 @@ import Testing
       let outcomes = [
         proxy.append(.int(8)), proxy.replace(at: 0, with: .int(8)), proxy.remove(at: 0),
       ]
-      #expect(outcomes.allSatisfy { $0.status == .KVO_OK } && proxy.text == "[7]")
-      #expect(
-        log.take() == [
+      expect(outcomes.allSatisfy { $0.status == .KVO_OK } && proxy.text == "[7]")
+      expectEqual(
+        log.take(),
+        [
           "insertion 1..<2 new []", "replacement 0..<1 old [7] new [7]", "removal 0..<1 old [7]",
         ])
       log.end()
@@ -236,8 +240,8 @@ import Testing
     }
     let borrowed = proxy!.collection
     var value = kvo_value_int(1)
-    #expect(kvo_collection_append(borrowed, &value, nil) == .KVO_OK)
-    #expect(log.take().first == "prior insertion 0..<1")
+    expectEqual(kvo_collection_append(borrowed, &value, nil), .KVO_OK)
+    expectEqual(log.take().first, "prior insertion 0..<1")
     log.end()
   }
 
@@ -250,7 +254,7 @@ import Testing
         if proxy.count < 3 { proxy.insert(.int(Int64(proxy.count)), at: 0) }
       }
       proxy.append(.int(0))
-      #expect(proxy.text == "[2, 1, 0]" && log.take().count == 3)
+      expect(proxy.text == "[2, 1, 0]" && log.take().count == 3)
       log.end()
       object.release()
     }
@@ -267,7 +271,7 @@ import Testing
       proxy.insert(ints(2, 3), at: 0..<2)
       proxy.replace(at: 0, with: .int(4))
       proxy.set(ints(5))
-      #expect(proxy.text == "[5]" && log.take() == [])
+      expect(proxy.text == "[5]" && log.take() == [])
       log.end()
       shelf.release()
     }
@@ -279,7 +283,7 @@ import Testing
     defer { object.release() }
     let log = Mutations(of: object.object)
     shelf_insert(object, 8, 1)
-    #expect(log.take() == ["insertion 1..<2 new [8]"])
+    expectEqual(log.take(), ["insertion 1..<2 new [8]"])
     log.end()
   }
 
@@ -292,21 +296,21 @@ import Testing
     var value = kvo_value()
     kvo_value_init(&value, kvo_type_for_encoding("{rgb=CCC}", nil)!, &colour)
     defer { kvo_value_destroy(&value) }
-    #expect(proxy.lend { kvo_collection_append($0, &value, nil) } == .KVO_OK)
-    #expect(proxy.lend { kvo_collection_insert($0, 0, &value, nil) } == .KVO_OK)
-    #expect(brief(proxy.append(.int(1))) == "KVO_TYPE_MISMATCH CCrate.colours")
-    #expect(proxy.text == "[[1, 2, 3], [1, 2, 3]]" && proxy.remove(at: 0).status == .KVO_OK)
-    #expect(object.pointee.colour_count == 1)
+    expectEqual(proxy.lend { kvo_collection_append($0, &value, nil) }, .KVO_OK)
+    expectEqual(proxy.lend { kvo_collection_insert($0, 0, &value, nil) }, .KVO_OK)
+    expectEqual(brief(proxy.append(.int(1))), "KVO_TYPE_MISMATCH CCrate.colours")
+    expect(proxy.text == "[[1, 2, 3], [1, 2, 3]]" && proxy.remove(at: 0).status == .KVO_OK)
+    expectEqual(object.pointee.colour_count, 1)
   }
 
   @Test("B9: a binding's collection is replaced by one that the binding makes")
   func bindingCollection() {
     withNumbers([4, 84]) { object in
       let proxy = Many(mutable: object, "numbers")
-      #expect(proxy.text == "[4, 84]" && proxy.index(of: .int(84)) == 1)
-      #expect(proxy.append(.int(2)).status == .KVO_OK && proxy.remove(at: 0).status == .KVO_OK)
-      #expect(proxy.text == "[84, 2]" && proxy.last == "2")
-      #expect(brief(Many(mutable: object, "title").append(.int(1))).hasSuffix("CGuest.title"))
+      expect(proxy.text == "[4, 84]" && proxy.index(of: .int(84)) == 1)
+      expect(proxy.append(.int(2)).status == .KVO_OK && proxy.remove(at: 0).status == .KVO_OK)
+      expect(proxy.text == "[84, 2]" && proxy.last == "2")
+      expect(brief(Many(mutable: object, "title").append(.int(1))).hasSuffix("CGuest.title"))
     }
   }
 
@@ -318,27 +322,27 @@ import Testing
     kvo_object_retain(other.object)
     var made: OpaquePointer?
     for (path, expected) in [("line.numbers", "[1]"), ("numbers", "[1, 1]")] {
-      #expect(kvo_mutable_array_key_path(object.object, path, &made, nil) == .KVO_OK)
+      expectEqual(kvo_mutable_array_key_path(object.object, path, &made, nil), .KVO_OK)
       Many(taking: made!).union(ints(1))
-      #expect(readKey(other.object, "numbers") == "[1]")
-      #expect(
-        readKey(object.object, "numbers") == (path == "numbers" ? "[1]" : "nil"), "\(expected)")
+      expectEqual(readKey(other.object, "numbers"), "[1]")
+      expectEqual(
+        readKey(object.object, "numbers"), (path == "numbers" ? "[1]" : "nil"), "\(expected)")
     }
-    #expect(kvo_mutable_set_key_path(object.object, "line.crowd", &made, nil) == .KVO_OK)
+    expectEqual(kvo_mutable_set_key_path(object.object, "line.crowd", &made, nil), .KVO_OK)
     Many(taking: made!).add(.int(2))
-    #expect(readKey(other.object, "crowd") == "{2}")
-    #expect(kvo_mutable_ordered_set_key_path(object.object, "line.line", &made, nil) == .KVO_OK)
+    expectEqual(readKey(other.object, "crowd"), "{2}")
+    expectEqual(kvo_mutable_ordered_set_key_path(object.object, "line.line", &made, nil), .KVO_OK)
     Many(taking: made!).add(.int(3))
-    #expect(readKey(other.object, "line") == "<3>")
+    expectEqual(readKey(other.object, "line"), "<3>")
     for (path, status) in [
       ("crowd.numbers", "KVO_INVALID_KEY_PATH CCrate.crowd.numbers"),
       ("line.line.numbers", "KVO_INVALID_KEY_PATH CCrate.line.line.numbers"),
       ("line.nothing", "KVO_UNDEFINED_KEY CCrate.nothing"),
       ("nothing.numbers", "KVO_UNDEFINED_KEY CCrate.nothing"),
     ] {
-      #expect(
-        brief(attempt { kvo_mutable_array_key_path(object.object, path, &made, $0) }) == status)
-      #expect(made == nil)
+      expectEqual(
+        brief(attempt { kvo_mutable_array_key_path(object.object, path, &made, $0) }), status)
+      expect(made == nil)
     }
     for dead in [object, other] { dead.release() }
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -9,11 +10,11 @@ import Testing
   func validators() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
-    #expect(validate(ada.object, "age", .int(40)) == Validated("KVO_OK", "40"))
-    #expect(validate(ada.object, "age", .int(400)) == Validated("KVO_OK", "150"))
-    #expect(validate(ada.object, "name", .nil) == Validated("KVO_OK", "anonymous"))
-    #expect(readPath(ada.object, "age") == "36")
-    #expect(readPath(ada.object, "name") == "Ada")
+    expectEqual(validate(ada.object, "age", .int(40)), Validated("KVO_OK", "40"))
+    expectEqual(validate(ada.object, "age", .int(400)), Validated("KVO_OK", "150"))
+    expectEqual(validate(ada.object, "name", .nil), Validated("KVO_OK", "anonymous"))
+    expectEqual(readPath(ada.object, "age"), "36")
+    expectEqual(readPath(ada.object, "name"), "Ada")
     crew.end()
   }
 
@@ -22,11 +23,11 @@ import Testing
     let crew = Crew()
     let ada = crew.make("Ada")
     let refused = validate(ada.object, "name", .string(""))
-    #expect(refused.value == "")
-    #expect(refused.outcome?.status == .KVO_INVALID_ARGUMENT)
-    #expect(refused.outcome?.className == "names")
-    #expect(refused.outcome?.key == "of workers")
-    #expect(refused.outcome?.message == "A worker has a name.")
+    expectEqual(refused.value, "")
+    expectEqual(refused.outcome?.status, .KVO_INVALID_ARGUMENT)
+    expectEqual(refused.outcome?.className, "names")
+    expectEqual(refused.outcome?.key, "of workers")
+    expectEqual(refused.outcome?.message, "A worker has a name.")
     crew.end()
   }
 
@@ -34,10 +35,10 @@ import Testing
   func statusAlone() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    #expect(
-      validate(ada.object, "age", .int(-1)) == Validated("KVO_VALIDATION_FAILED CWorker.age", "-1"))
+    expectEqual(
+      validate(ada.object, "age", .int(-1)), Validated("KVO_VALIDATION_FAILED CWorker.age", "-1"))
     var value = kvo_value_int(-1)
-    #expect(kvo_validate_value(ada.object, "age", &value, nil) == .KVO_VALIDATION_FAILED)
+    expectEqual(kvo_validate_value(ada.object, "age", &value, nil), .KVO_VALIDATION_FAILED)
     crew.end()
   }
 
@@ -45,8 +46,8 @@ import Testing
   func noValidator() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    #expect(validate(ada.object, "wage", .string("any")) == Validated("KVO_OK", "any"))
-    #expect(validate(ada.object, "nothing", .nil) == Validated("KVO_OK", "nil"))
+    expectEqual(validate(ada.object, "wage", .string("any")), Validated("KVO_OK", "any"))
+    expectEqual(validate(ada.object, "nothing", .nil), Validated("KVO_OK", "nil"))
     crew.end()
   }
 
@@ -55,15 +56,16 @@ import Testing
     let crew = Crew()
     let (ada, sibyl) = (crew.make("Ada"), crew.makeOracle())
     worker_setBoss(ada, UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self))
-    #expect(validate(ada.object, "boss.age", .int(200)) == Validated("KVO_OK", "150"))
-    #expect(validate(ada.object, "boss.age", .int(-2)).brief == "KVO_VALIDATION_FAILED COracle.age")
-    #expect(validate(ada.object, "boss.boss.age", .int(-2)) == Validated("KVO_OK", "-2"))
-    #expect(validate(ada.object, "none.age", .int(1)).brief == "KVO_UNDEFINED_KEY CWorker.none")
-    #expect(validate(ada.object, "age.x", .int(1)).brief == "KVO_INVALID_KEY_PATH CWorker.age.x")
-    #expect(
-      validate(ada.object, "staff.@sum.age", .int(1)).brief
-        == "KVO_INVALID_OPERATOR CWorker.staff.@sum.age")
-    #expect(validate(ada.object, "self", .int(1)).brief == "KVO_READ_ONLY CWorker.self")
+    expectEqual(validate(ada.object, "boss.age", .int(200)), Validated("KVO_OK", "150"))
+    expectEqual(
+      validate(ada.object, "boss.age", .int(-2)).brief, "KVO_VALIDATION_FAILED COracle.age")
+    expectEqual(validate(ada.object, "boss.boss.age", .int(-2)), Validated("KVO_OK", "-2"))
+    expectEqual(validate(ada.object, "none.age", .int(1)).brief, "KVO_UNDEFINED_KEY CWorker.none")
+    expectEqual(validate(ada.object, "age.x", .int(1)).brief, "KVO_INVALID_KEY_PATH CWorker.age.x")
+    expectEqual(
+      validate(ada.object, "staff.@sum.age", .int(1)).brief,
+      "KVO_INVALID_OPERATOR CWorker.staff.@sum.age")
+    expectEqual(validate(ada.object, "self", .int(1)).brief, "KVO_READ_ONLY CWorker.self")
     crew.end()
   }
 
@@ -72,11 +74,11 @@ import Testing
     let crew = Crew()
     let sibyl = crew.makeOracle()
     let object = UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: kvo_object.self)
-    #expect(validate(object, "fortune", .int(7)) == Validated("KVO_OK", "13"))
-    #expect(
-      validate(object, "doom", .int(7)) == Validated("KVO_VALIDATION_FAILED COracle.doom", "7"))
-    #expect(validate(object, "age", .int(200)) == Validated("KVO_OK", "150"))
-    #expect(validate(object, "name", .string("")).outcome?.message == "A worker has a name.")
+    expectEqual(validate(object, "fortune", .int(7)), Validated("KVO_OK", "13"))
+    expectEqual(
+      validate(object, "doom", .int(7)), Validated("KVO_VALIDATION_FAILED COracle.doom", "7"))
+    expectEqual(validate(object, "age", .int(200)), Validated("KVO_OK", "150"))
+    expectEqual(validate(object, "name", .string("")).outcome?.message, "A worker has a name.")
     crew.end()
   }
 
@@ -84,9 +86,9 @@ import Testing
   func neverByItself() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    #expect(set(ada.object, "age", .int(-5)).status == .KVO_OK)
-    #expect(setPath(ada.object, "name", .string("")).status == .KVO_OK)
-    #expect(ada.pointee.age == -5)
+    expectEqual(set(ada.object, "age", .int(-5)).status, .KVO_OK)
+    expectEqual(setPath(ada.object, "name", .string("")).status, .KVO_OK)
+    expectEqual(ada.pointee.age, -5)
     crew.end()
   }
 }
@@ -103,13 +105,13 @@ import Testing
     let read = withKeys(keys) { keys in
       attempt { kvo_values_for_keys(ada.object, keys, 3, &values, $0) }
     }
-    #expect(read.status == .KVO_OK)
-    #expect(values.indices.map { text(&values[$0]) } == ["Ada", "nil", "36"])
+    expectEqual(read.status, .KVO_OK)
+    expectEqual(values.indices.map { text(&values[$0]) }, ["Ada", "nil", "36"])
     let set = withKeys(keys) { keys in
       attempt { kvo_set_values_for_keys(bob.object, keys, 3, &values, $0) }
     }
-    #expect(set.status == .KVO_OK)
-    #expect(keys.map { readKey(bob.object, $0) } == ["Ada", "nil", "36"])
+    expectEqual(set.status, .KVO_OK)
+    expectEqual(keys.map { readKey(bob.object, $0) }, ["Ada", "nil", "36"])
     for index in values.indices { kvo_value_destroy(&values[index]) }
     crew.end()
   }
@@ -122,8 +124,8 @@ import Testing
     let outcome = withKeys(["name", "nothing", "age"]) { keys in
       attempt { kvo_values_for_keys(ada.object, keys, 3, &values, $0) }
     }
-    #expect(brief(outcome) == "KVO_UNDEFINED_KEY CWorker.nothing")
-    #expect(values.indices.allSatisfy { kvo_value_is_nil(&values[$0]) })
+    expectEqual(brief(outcome), "KVO_UNDEFINED_KEY CWorker.nothing")
+    expect(values.indices.allSatisfy { kvo_value_is_nil(&values[$0]) })
     crew.end()
   }
 
@@ -145,9 +147,9 @@ import Testing
     let outcome = withKeys(["name", key, "wage"]) { keys in
       attempt { kvo_set_values_for_keys(ada.object, keys, 3, &values, $0) }
     }
-    #expect(brief(outcome) == expected)
-    #expect(log.take() == [])
-    #expect(readKey(ada.object, "name") == "Ada")
+    expectEqual(brief(outcome), expected)
+    expectEqual(log.take(), [])
+    expectEqual(readKey(ada.object, "name"), "Ada")
     for index in values.indices { kvo_value_destroy(&values[index]) }
     crew.end()
   }
@@ -160,7 +162,7 @@ import Testing
     let outcome = withKeys([]) { keys in
       attempt { kvo_values_for_keys(ada.object, keys, 0, &values, $0) }
     }
-    #expect(outcome.status == .KVO_OK)
+    expectEqual(outcome.status, .KVO_OK)
     crew.end()
   }
 }

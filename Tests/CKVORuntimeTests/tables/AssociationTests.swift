@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
   private func keep(_ object: UnsafeMutablePointer<kvo_object>, _ key: Int, _ value: Int?) {
     let status = kvo_object_associate(
       object, keys[key], value.map { places[$0] }, Self.release, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
   }
 
   private func read(_ object: UnsafeMutablePointer<kvo_object>, _ key: Int) -> Int? {
@@ -38,17 +39,17 @@ import Testing
     let object = make(gauge.self)
     keep(object.object, 0, 0)
     keep(object.object, 1, 1)
-    #expect(read(object.object, 0) == 0 && read(object.object, 1) == 1)
-    #expect(read(object.object, 2) == nil)
+    expect(read(object.object, 0) == 0 && read(object.object, 1) == 1)
+    expect(read(object.object, 2) == nil)
     keep(object.object, 0, 2)
-    #expect(read(object.object, 0) == 2)
-    #expect(places.all == [1, 0, 0, 0, 0, 0, 0, 0])
+    expectEqual(read(object.object, 0), 2)
+    expectEqual(places.all, [1, 0, 0, 0, 0, 0, 0, 0])
     keep(object.object, 1, nil)
     keep(object.object, 1, nil)
-    #expect(read(object.object, 1) == nil && places.all == [1, 1, 0, 0, 0, 0, 0, 0])
+    expect(read(object.object, 1) == nil && places.all == [1, 1, 0, 0, 0, 0, 0, 0])
     keep(object.object, 3, 3)
     object.release()
-    #expect(places.all == [1, 1, 1, 1, 0, 0, 0, 0])
+    expectEqual(places.all, [1, 1, 1, 1, 0, 0, 0, 0])
   }
 
   @Test("P2: values stay while registrations come and go, and the other way round")
@@ -59,56 +60,56 @@ import Testing
     keep(object.object, 0, 0)
     gauge_setFirst(object, 1)
     let others = ["second", "first", "second"].map { probe.register(object.object, $0) }
-    #expect(read(object.object, 0) == 0)
+    expectEqual(read(object.object, 0), 0)
     kvo_handle_release(first)
     for handle in others { kvo_handle_release(handle) }
-    #expect(kvo_isa(object.object) == gauge_class())
+    expectEqual(kvo_isa(object.object), gauge_class())
     gauge_setFirst(object, 2)
-    #expect(read(object.object, 0) == 0 && probe.calls == 1)
+    expect(read(object.object, 0) == 0 && probe.calls == 1)
     keep(object.object, 0, nil)
-    #expect(object.object.pointee.observations == nil)
+    expect(object.object.pointee.observations == nil)
     object.release()
   }
 
   @Test("P2: a value without a function is nobody's to give back")
   func plain() {
     let object = make(gauge.self)
-    #expect(kvo_object_associate(object.object, keys[0], places[5], nil, nil) == .KVO_OK)
+    expectEqual(kvo_object_associate(object.object, keys[0], places[5], nil, nil), .KVO_OK)
     keep(object.object, 1, 1)
     object.release()
-    #expect(places.all == [0, 1, 0, 0, 0, 0, 0, 0])
+    expectEqual(places.all, [0, 1, 0, 0, 0, 0, 0, 0])
   }
 
   // An address that is nobody else's.
   private nonisolated(unsafe) static let key = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
   private static let keepOnceMore: @convention(c) (UnsafeMutableRawPointer) -> Void = { value in
     let object = value.assumingMemoryBound(to: kvo_object.self)
-    #expect(!kvo_object_try_retain(object))
+    expect(!kvo_object_try_retain(object))
     let last: @convention(c) (UnsafeMutableRawPointer) -> Void = { _ in lastCalls.add() }
-    #expect(kvo_object_associate(object, key, value, last, nil) == .KVO_OK)
-    #expect(kvo_object_associated(object, key, nil) == value)
+    expectEqual(kvo_object_associate(object, key, value, last, nil), .KVO_OK)
+    expectEqual(kvo_object_associated(object, key, nil), value)
   }
   private static let lastCalls = Count()
 
   @Test("P2: what is kept while the object dies is given back as well; it gives no reference then")
   func whileDying() {
     let object = make(gauge.self)
-    #expect(kvo_object_try_retain(object.object))
+    expect(kvo_object_try_retain(object.object))
     kvo_object_release(object.object)
     let status = kvo_object_associate(
       object.object, keys[0], object.object, Self.keepOnceMore, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
     object.release()
-    #expect(Self.lastCalls.value == 1)
+    expectEqual(Self.lastCalls.value, 1)
   }
 
   @Test("P2: `retain` is called with what is there")
   func retains() {
     let object = make(gauge.self)
     keep(object.object, 0, 7)
-    #expect(kvo_object_associated(object.object, keys[0], Self.release) == places[7])
-    #expect(kvo_object_associated(object.object, keys[1], Self.release) == nil)
-    #expect(places.all[7] == 1)
+    expectEqual(kvo_object_associated(object.object, keys[0], Self.release), places[7])
+    expect(kvo_object_associated(object.object, keys[1], Self.release) == nil)
+    expectEqual(places.all[7], 1)
     object.release()
   }
 }

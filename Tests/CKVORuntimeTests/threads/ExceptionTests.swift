@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import TestSupport
 import Testing
@@ -27,7 +28,7 @@ import Testing
   /// Gives back the object, which must be the last reference to it, and the trap.
   private func end(alsoDead others: Int = 0) {
     object.release()
-    #expect(deaths.count == 1 + others)
+    expectEqual(deaths.count, 1 + others)
     trap.deallocate()
   }
 
@@ -38,12 +39,12 @@ import Testing
     let handle = observe("reading", [])
     log.observe(object.object, "reading", .KVO_NEW, as: "after")
     trap.pointee.final = 7
-    #expect(thrown_by_set_reading(object, 1) == 7)
-    #expect(log.take() == ["before: reading old 0.0 new 1.0"])
-    #expect(object.pointee.reading == 1)
+    expectEqual(thrown_by_set_reading(object, 1), 7)
+    expectEqual(log.take(), ["before: reading old 0.0 new 1.0"])
+    expectEqual(object.pointee.reading, 1)
     trap.pointee.final = 0
-    #expect(thrown_by_set_reading(object, 2) == 0)
-    #expect(log.take() == ["before: reading old 1.0 new 2.0", "after: reading new 2.0"])
+    expectEqual(thrown_by_set_reading(object, 2), 0)
+    expectEqual(log.take(), ["before: reading old 1.0 new 2.0", "after: reading new 2.0"])
     kvo_handle_release(handle)
     log.end()
     end()
@@ -55,11 +56,11 @@ import Testing
     let handle = observe("reading", [.KVO_PRIOR, .KVO_OLD])
     log.observe(object.object, "reading", .KVO_NEW)
     trap.pointee.prior = 7
-    #expect(thrown_by_set_reading(object, 1) == 7)
-    #expect(object.pointee.reading == 0)
-    #expect(log.take() == [])
+    expectEqual(thrown_by_set_reading(object, 1), 7)
+    expectEqual(object.pointee.reading, 0)
+    expectEqual(log.take(), [])
     trap.pointee.prior = 0
-    #expect(isTold(log, line: "a: reading new 9.0"))
+    expect(isTold(log, line: "a: reading new 9.0"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -70,11 +71,11 @@ import Testing
     let log = Recorder()
     log.observe(object.object, key, .KVO_OLD)
     object.pointee.setter_throws = 7
-    for _ in 0..<3 { #expect(set(key) == 7) }
-    #expect(log.take() == [])
+    for _ in 0..<3 { expectEqual(set(key), 7) }
+    expectEqual(log.take(), [])
     object.pointee.setter_throws = 0
-    #expect(set(key) == 0)
-    #expect(log.take().count == 1)
+    expectEqual(set(key), 0)
+    expectEqual(log.take().count, 1)
     log.end()
     end()
   }
@@ -86,12 +87,12 @@ import Testing
     let log = Recorder()
     log.observe(object.object, key, options)
     object.pointee.getter_throws = 7
-    #expect(set(key) == 7)
-    #expect(thrown_by_get_value(object.object, key) == 7)
-    #expect(log.take() == [])
+    expectEqual(set(key), 7)
+    expectEqual(thrown_by_get_value(object.object, key), 7)
+    expectEqual(log.take(), [])
     object.pointee.getter_throws = 0
-    #expect(set(key) == 0)
-    #expect(log.take().count == 1)
+    expectEqual(set(key), 0)
+    expectEqual(log.take().count, 1)
     log.end()
     end()
   }
@@ -122,8 +123,8 @@ import Testing
       }
     }
     onThreads(1) { _ in body.value() }  // not the first of the process
-    #expect(thrown == [7, 0, 0, 0])
-    #expect(calls == [0, 1, 1])
+    expectEqual(thrown, [7, 0, 0, 0])
+    expectEqual(calls, [0, 1, 1])
     kvo_handle_release(handle)
     log.end()
     end()
@@ -141,10 +142,10 @@ import Testing
     first.pointee.ward = ward
     object.pointee.getter_throws = 7
     withCollection(.KVO_ARRAY, of: [first.object, object.object]) {
-      #expect(thrown_by_get_path($0, path) == 7)
+      expectEqual(thrown_by_get_path($0, path), 7)
       object.pointee.setter_throws = 7
-      #expect(thrown_by_set_key($0, "reading") == 7)
-      #expect(first.pointee.reading == 1)
+      expectEqual(thrown_by_set_key($0, "reading"), 7)
+      expectEqual(first.pointee.reading, 1)
     }
     object.pointee.getter_throws = 0
     first.pointee.ward = nil
@@ -159,11 +160,12 @@ import Testing
     log.observe(object.object, "reading")
     trap.pointee.final = 7
     var handle: OpaquePointer?
-    #expect(thrown_by_add(object.object, "reading", [.KVO_INITIAL, .KVO_NEW], trap, &handle) == 7)
+    expectEqual(
+      thrown_by_add(object.object, "reading", [.KVO_INITIAL, .KVO_NEW], trap, &handle), 7)
     trap.pointee.final = 0
-    #expect(isTold(log, line: "a: reading"))
-    #expect(trap.pointee.calls == 2)
-    #expect(handle.map(kvo_handle_is_valid) == true)
+    expect(isTold(log, line: "a: reading"))
+    expectEqual(trap.pointee.calls, 2)
+    expectEqual(handle.map(kvo_handle_is_valid), true)
     kvo_handle_release(handle)
     log.end()
     end()
@@ -183,11 +185,11 @@ import Testing
         object.object, "ward.mark", [.KVO_INITIAL, .KVO_NEW], trap, &handle)
       let isMade = handle != nil
       kvo_handle_release(handle)
-      #expect(trap.pointee.ends == (isMade ? 1 : 0), "\(calm) reads before it")
+      expectEqual(trap.pointee.ends, (isMade ? 1 : 0), "\(calm) reads before it")
       guard number == 7 else { break }
       thrown += 1
     }
-    #expect(thrown > 2)
+    expect(thrown > 2)
     object.pointee.getter_throws = 0
     object.pointee.ward = nil
     ward.release()
@@ -198,13 +200,13 @@ import Testing
   func group() {
     trap.pointee.final = 7
     var handle: OpaquePointer?
-    #expect(
-      thrown_by_add_keys(object.object, "reading", "note", .KVO_INITIAL, trap, &handle) == 7)
-    #expect(trap.pointee.calls == 1 && trap.pointee.ends == 1)
-    #expect(handle.map(kvo_handle_is_valid) == false)
-    #expect(!kvo_is_observed(object.object, "reading") && !kvo_is_observed(object.object, "note"))
+    expectEqual(
+      thrown_by_add_keys(object.object, "reading", "note", .KVO_INITIAL, trap, &handle), 7)
+    expect(trap.pointee.calls == 1 && trap.pointee.ends == 1)
+    expectEqual(handle.map(kvo_handle_is_valid), false)
+    expect(!kvo_is_observed(object.object, "reading") && !kvo_is_observed(object.object, "note"))
     kvo_handle_release(handle)
-    #expect(trap.pointee.ends == 1)
+    expectEqual(trap.pointee.ends, 1)
     end()
   }
 
@@ -220,14 +222,14 @@ import Testing
     trap.pointee.prior = 7
     trap.pointee.final = 7
     if isInitial {
-      #expect(thrown_by_add_observer(object.object, observer.object, "reading", options) == 7)
+      expectEqual(thrown_by_add_observer(object.object, observer.object, "reading", options), 7)
     } else {
-      #expect(thrown_by_set_reading(object, 1) == 7)
+      expectEqual(thrown_by_set_reading(object, 1), 7)
     }
-    #expect(trap.pointee.calls == 1)
+    expectEqual(trap.pointee.calls, 1)
     observer.release()
-    #expect(deaths.count == 1)
-    #expect(thrown_by_set_reading(object, 2) == 0)
+    expectEqual(deaths.count, 1)
+    expectEqual(thrown_by_set_reading(object, 2), 0)
     end(alsoDead: 1)
   }
 
@@ -238,12 +240,12 @@ import Testing
     let ward = deaths.make()
     object.pointee.setter_throws = 7
     var value = kvo_value_object(ward.object)
-    #expect(thrown_by_set_value(object.object, "ward", &value) == 7)
+    expectEqual(thrown_by_set_value(object.object, "ward", &value), 7)
     kvo_value_destroy(&value)
     object.pointee.ward = nil
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     ward.release()
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     log.end()
     end(alsoDead: 1)
   }
@@ -255,11 +257,11 @@ import Testing
     log.observe(object.object, "note", [.KVO_OLD, .KVO_NEW])
     trap.pointee.final = 7
     var value = kvo_value_string("one")
-    #expect(thrown_by_set_value(object.object, "note", &value) == 7)
+    expectEqual(thrown_by_set_value(object.object, "note", &value), 7)
     kvo_value_destroy(&value)
     trap.pointee.final = 0
     CKVORuntimeTests.set(object.object, "note", .string("two"))
-    #expect(log.take() == ["a: note old one new two"])
+    expectEqual(log.take(), ["a: note old one new two"])
     kvo_handle_release(handle)
     log.end()
     end()
@@ -271,20 +273,20 @@ import Testing
     let handle = observe("reading", [.KVO_PRIOR, .KVO_OLD])
     log.observe(object.object, "reading", .KVO_OLD)
     trap.pointee.prior = 7
-    #expect(thrown_by_will_change(object.object, "reading") == 7)
-    #expect(!dump(object.object).contains("open"))
+    expectEqual(thrown_by_will_change(object.object, "reading"), 7)
+    expect(!dump(object.object).contains("open"))
     trap.pointee.prior = 0
     object.pointee.getter_throws = 8
-    #expect(thrown_by_will_change(object.object, "reading") == 8)
-    #expect(!dump(object.object).contains("open"))
+    expectEqual(thrown_by_will_change(object.object, "reading"), 8)
+    expect(!dump(object.object).contains("open"))
     object.pointee.getter_throws = 0
     trap.pointee.final = 9
-    #expect(thrown_by_will_change(object.object, "reading") == 0)
-    #expect(thrown_by_did_change(object.object, "reading") == 9)
-    #expect(!dump(object.object).contains("open"))
+    expectEqual(thrown_by_will_change(object.object, "reading"), 0)
+    expectEqual(thrown_by_did_change(object.object, "reading"), 9)
+    expect(!dump(object.object).contains("open"))
     trap.pointee.final = 0
-    #expect(log.take() == [])
-    #expect(isTold(log, line: "a: reading old 0.0"))
+    expectEqual(log.take(), [])
+    expect(isTold(log, line: "a: reading old 0.0"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -294,11 +296,11 @@ import Testing
   func coalesced() {
     let log = Recorder()
     log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
-    #expect(thrown_by_coalescing(object, 0) == 0)
-    #expect(log.take() == ["a: reading old 0.0 new 2.0"])
-    #expect(thrown_by_coalescing(object, 7) == 7)
-    #expect(log.take() == ["a: reading old 2.0 new 2.0"])
-    #expect(isTold(log, line: "a: reading old 2.0 new 9.0"))
+    expectEqual(thrown_by_coalescing(object, 0), 0)
+    expectEqual(log.take(), ["a: reading old 0.0 new 2.0"])
+    expectEqual(thrown_by_coalescing(object, 7), 7)
+    expectEqual(log.take(), ["a: reading old 2.0 new 2.0"])
+    expect(isTold(log, line: "a: reading old 2.0 new 9.0"))
     log.end()
     end()
   }
@@ -310,12 +312,12 @@ import Testing
     log.observe(object.object, "reading", .KVO_OLD)
     for (prior, final, thrown) in [(0, 9, 9), (7, 0, 7), (7, 9, 9)] as [(Int32, Int32, Int32)] {
       (trap.pointee.prior, trap.pointee.final) = (prior, final)
-      #expect(thrown_by_coalescing(object, 8) == thrown)
-      #expect(!dump(object.object).contains("batch"))
+      expectEqual(thrown_by_coalescing(object, 8), thrown)
+      expect(!dump(object.object).contains("batch"))
     }
     (trap.pointee.prior, trap.pointee.final) = (0, 0)
     let reading = object.pointee.reading
-    #expect(isTold(log, line: "a: reading old \(reading)"))
+    expect(isTold(log, line: "a: reading old \(reading)"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -328,8 +330,8 @@ import Testing
     trap.pointee.prior = 7
     trap.pointee.first_context = UnsafeMutableRawPointer(object)
     trap.pointee.first = { kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self)) }
-    #expect(thrown_by_will_change(object.object, "reading") == 7)
-    #expect(deaths.count == 1)
+    expectEqual(thrown_by_will_change(object.object, "reading"), 7)
+    expectEqual(deaths.count, 1)
     kvo_handle_release(handle)
     trap.deallocate()
   }
@@ -342,9 +344,9 @@ import Testing
     }
     let handle = observe("reading", .KVO_PRIOR)
     trap.pointee.prior = 7
-    #expect(thrown_by_will_change(object.object, "reading") == 7)
-    #expect(log.take() == ["a: prior reading", "a: reading new 0.0"])
-    #expect(!dump(object.object).contains("open"))
+    expectEqual(thrown_by_will_change(object.object, "reading"), 7)
+    expectEqual(log.take(), ["a: prior reading", "a: reading new 0.0"])
+    expect(!dump(object.object).contains("open"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -353,10 +355,10 @@ import Testing
   @Test("D9: an exception through nested changes closes all of them", arguments: [1, 15, 16, 40])
   func nested(_ depth: Int32) {
     let log = Recorder()
-    #expect(thrown_by_countdown(object, depth, 7) == 7)
-    #expect(object.pointee.reading == 0)
+    expectEqual(thrown_by_countdown(object, depth, 7), 7)
+    expectEqual(object.pointee.reading, 0)
     log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
-    #expect(isTold(log, line: "a: reading old 0.0 new 9.0"))
+    expect(isTold(log, line: "a: reading old 0.0 new 9.0"))
     log.end()
     end()
   }
@@ -371,14 +373,15 @@ import Testing
     log.observe(object.object, "reading", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { _ in
       log.note("caught \(thrown_by_set_reading(inner, 1))")
     }
-    #expect(thrown_by_set_reading(object, 3) == 0)
-    #expect(
-      log.take() == [
+    expectEqual(thrown_by_set_reading(object, 3), 0)
+    expectEqual(
+      log.take(),
+      [
         "a: prior reading old 0.0", "caught 7", "a: reading old 0.0 new 3.0", "caught 7",
       ])
     log.end()
     inner.release()
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     end(alsoDead: 1)
   }
 
@@ -390,13 +393,13 @@ import Testing
     trap.pointee.final = 7
     trap.pointee.first_context = UnsafeMutableRawPointer(registration)
     trap.pointee.first = { kvo_handle_release($0.map { OpaquePointer($0) }) }
-    #expect(thrown_by_set_reading(object, 1) == 7)
-    #expect(probe.calls == 1)
-    #expect(probe.ended == 1)
+    expectEqual(thrown_by_set_reading(object, 1), 7)
+    expectEqual(probe.calls, 1)
+    expectEqual(probe.ended, 1)
     trap.pointee.first = nil
     trap.pointee.final = 0
-    #expect(thrown_by_set_reading(object, 2) == 0)
-    #expect(probe.calls == 1)
+    expectEqual(thrown_by_set_reading(object, 2), 0)
+    expectEqual(probe.calls, 1)
     kvo_handle_release(handle)
     end()
   }
@@ -407,8 +410,8 @@ import Testing
     trap.pointee.final = 7
     trap.pointee.first_context = UnsafeMutableRawPointer(object)
     trap.pointee.first = { kvo_object_release($0?.assumingMemoryBound(to: kvo_object.self)) }
-    #expect(thrown_by_set_reading(object, 1) == 7)
-    #expect(deaths.count == 1)
+    expectEqual(thrown_by_set_reading(object, 1), 7)
+    expectEqual(deaths.count, 1)
     kvo_handle_release(handle)
     trap.deallocate()
   }
@@ -424,7 +427,7 @@ import Testing
   private func watch(
     _ observer: UnsafeMutablePointer<throwing_watcher>, _ options: kvo_options
   ) {
-    #expect(thrown_by_add_observer(object.object, observer.object, "reading", options) == 0)
+    expectEqual(thrown_by_add_observer(object.object, observer.object, "reading", options), 0)
   }
 
   private func set(_ key: String) -> Int32 {

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -25,15 +26,15 @@ import Testing
     let most = Locked(0)
     onThreads(1) { _ in
       let needed = Int(frames_of_overlapping_changes(2_000, CInt(open)))
-      #expect(frames_blocks() == 0)
+      expectEqual(frames_blocks(), 0)
       most.withLock { $0 = needed }
     }
-    #expect(most.withLock { $0 } <= blocks + 1)
+    expect(most.withLock { $0 } <= blocks + 1)
   }
 
   @Test("I4: the same where another thread ends them than began them")
   func endedElsewhere() {
-    #expect(frames_of_changes_ended_elsewhere(1_000) <= 2)
+    expect(frames_of_changes_ended_elsewhere(1_000) <= 2)
   }
 
   @Test("D7: a change that ends above others of which some have ended is told, and ends")
@@ -44,14 +45,14 @@ import Testing
     let first = kvo_key_intern("first")!
     let frames = objects.map { kvo_uniform_will_key($0.object, first) }
     for index in stride(from: 0, to: 40, by: 3) { kvo_uniform_did(frames[index]!) }
-    #expect(log.take().count == 14)
+    expectEqual(log.take().count, 14)
     gauge_setFirst(objects[0], 1)
-    #expect(log.take() == ["a: first new 1"])
+    expectEqual(log.take(), ["a: first new 1"])
     gauge_setFirst(objects[1], 1)  // joins the change that is open
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     for index in 0..<40 where index % 3 != 0 { kvo_uniform_did(frames[index]!) }
-    #expect(log.take().count == 26)
-    #expect(frames_blocks() == 0)
+    expectEqual(log.take().count, 26)
+    expectEqual(frames_blocks(), 0)
     log.end()
     for object in objects { object.release() }
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -26,11 +27,11 @@ import Testing
       }
     }
 
-    #expect(steady.calls == 4 * 1_500)
+    expectEqual(steady.calls, 4 * 1_500)
     kvo_handle_release(handle)
-    #expect(steady.ended == 1)
-    #expect(churn.isSettled)
-    #expect(kvo_isa(object.object) == gauge_class())
+    expectEqual(steady.ended, 1)
+    expect(churn.isSettled)
+    expectEqual(kvo_isa(object.object), gauge_class())
   }
 
   @Test("I1: pairs by hand and sets by key are counted exactly as well")
@@ -52,7 +53,7 @@ import Testing
         }
       }
     }
-    #expect(steady.calls == 4 * 500)
+    expectEqual(steady.calls, 4 * 500)
     kvo_handle_release(handle)
   }
 
@@ -79,13 +80,13 @@ import Testing
         }
       }
       gauge_setFirst(object, 1)
-      #expect(probe.calls == 40)
+      expectEqual(probe.calls, 40)
       gauge_setSecond(object, 1)
-      #expect(probe.calls == 80)
+      expectEqual(probe.calls, 80)
       handles.withLock { for handle in $0 { kvo_handle_release(handle.value) } }
-      #expect(probe.ended == 60)
+      expectEqual(probe.ended, 60)
       observer.release()
-      #expect(kvo_isa(object.object) == gauge_class())
+      expectEqual(kvo_isa(object.object), gauge_class())
       object.release()
     }
   }
@@ -93,9 +94,9 @@ import Testing
   @Test("I1: the first observers of a class's objects may come on several threads at once")
   func firstObservers() throws {
     for round in 0..<30 {
-      let cls = try #require(
+      let cls = try require(
         kvo_class_create("CFresh\(round)", gauge_class(), MemoryLayout<gauge>.size, nil))
-      #expect(kvo_class_register(cls, nil) == .KVO_OK)
+      expectEqual(kvo_class_register(cls, nil), .KVO_OK)
       let objects = (0..<4).map { _ in Shared(make(cls)) }
       let probe = Probe()
       let handles = Locked<[Shared<OpaquePointer?>]>([])
@@ -103,12 +104,12 @@ import Testing
         let handle = Shared(probe.register(objects[thread].value, thread < 2 ? "first" : "second"))
         handles.withLock { $0.append(handle) }
       }
-      #expect(Set(objects.map { kvo_isa($0.value) }).count == 1)
+      expectEqual(Set(objects.map { kvo_isa($0.value) }).count, 1)
       for object in objects {
         set(object.value, "first", .int(1))
         set(object.value, "second", .int(1))
       }
-      #expect(probe.calls == 4)
+      expectEqual(probe.calls, 4)
       handles.withLock { for handle in $0 { kvo_handle_release(handle.value) } }
       for object in objects { kvo_object_release(object.value) }
     }
@@ -130,9 +131,9 @@ import Testing
         let (object, observer) = shared.value
         if remove(observer, from: object, "first").status == .KVO_OK { removed.add() }
       }
-      #expect(removed.value == 1)
+      expectEqual(removed.value, 1)
     }
-    #expect(kvo_isa(object.object) == gauge_class())
+    expectEqual(kvo_isa(object.object), gauge_class())
   }
 
   @Test("C5: token, removal of all and death at once end a registration once")
@@ -154,8 +155,8 @@ import Testing
           shared.value.release()
         }
       }
-      #expect(probe.ended == 1)
-      #expect(deaths.count == 1)
+      expectEqual(probe.ended, 1)
+      expectEqual(deaths.count, 1)
     }
   }
 
@@ -173,8 +174,8 @@ import Testing
       }
     }
     stage.end()
-    #expect(stage.deaths.count == stage.made.value)
-    #expect(tally.isSettled)
+    expectEqual(stage.deaths.count, stage.made.value)
+    expect(tally.isSettled)
   }
 
   @Test("C5: `ended` waits for the calls that were in progress, and for none that began later")
@@ -196,21 +197,21 @@ import Testing
         gauge_setFirst(object, 1)
         fixture_raise(turn)
       case 1:  // the one that begins later
-        fixture_await(turn, 1)
+        awaitTurn(turn, 1)
         gauge_setFirst(object, 2)
       default:
-        fixture_await(&gate.pointee.begun, 1)
+        awaitTurn(&gate.pointee.begun, 1)
         kvo_handle_release(probe.register(object.object, "first"))
         fixture_raise(turn)
-        fixture_await(&gate.pointee.begun, 2)
+        awaitTurn(&gate.pointee.begun, 2)
         ends.withLock { $0.append(probe.ended) }
         fixture_raise(&gate.pointee.let_go)
-        fixture_await(turn, 2)
+        awaitTurn(turn, 2)
         ends.withLock { $0.append(probe.ended) }
         fixture_raise(&gate.pointee.let_go)
       }
     }
-    #expect(ends.withLock { $0 } == [0, 1] && probe.calls == 0)
+    expect(ends.withLock { $0 } == [0, 1] && probe.calls == 0)
     kvo_handle_release(waiting)
     object.release()
     gate.deallocate()
@@ -237,23 +238,23 @@ import Testing
       }
       let told = probe.calls
       gauge_setFirst(object, 0)
-      #expect(probe.calls == told)
-      #expect(deaths.count == 1)
-      #expect(kvo_isa(object.object) == gauge_class())
+      expectEqual(probe.calls, told)
+      expectEqual(deaths.count, 1)
+      expectEqual(kvo_isa(object.object), gauge_class())
       object.release()
     }
   }
 
   @Test("A4 I1: a method may be replaced while other threads set and are told")
   func replacingWhileSetting() throws {
-    let cls = try #require(
+    let cls = try require(
       kvo_class_create("CReplacing", gauge_class(), MemoryLayout<gauge>.size, nil))
-    #expect(kvo_class_register(cls, nil) == .KVO_OK)
+    expectEqual(kvo_class_register(cls, nil), .KVO_OK)
     let object = make(cls)
     let probe = Probe()
     defer { kvo_object_release(object) }
     let handle = probe.register(object, "first")
-    let method = try #require(kvo_class_method(cls, "setFirst:"))
+    let method = try require(kvo_class_method(cls, "setFirst:"))
     let original = kvo_class_imp(cls, method)
     let shared = Shared((cls, object, original))
     onThreads(3) { thread in
@@ -268,7 +269,7 @@ import Testing
         }
       }
     }
-    #expect(probe.calls == 1_000)
+    expectEqual(probe.calls, 1_000)
     kvo_handle_release(handle)
   }
 
@@ -290,8 +291,8 @@ import Testing
         }
       }
     }
-    #expect(wrong.value == 0)
-    #expect(tally.isSettled)
+    expectEqual(wrong.value, 0)
+    expect(tally.isSettled)
   }
 
   enum Begun: CaseIterable {
@@ -313,7 +314,7 @@ import Testing
         disturbed_setValue(shared.value, 3)
       }
     }
-    #expect(log.take() == (1...3).map { "a: value new \($0)" })
+    expectEqual(log.take(), (1...3).map { "a: value new \($0)" })
     log.end()
     object.release()
   }
@@ -344,17 +345,17 @@ import Testing
       registerElsewhere()
       kvo_did_change(object.object, "first")
     }
-    #expect(late.calls == 2)
+    expectEqual(late.calls, 2)
     early.invalidate()
     gauge_setFirst(object, 2)
-    #expect(late.calls == 3)
+    expectEqual(late.calls, 3)
     kvo_handle_release(handle.withLock { $0.value })
     object.release()
   }
 
   @Test("I3: initial tells what a setter has stored, or its change finds the registration")
   func nothingMissed() {
-    #expect(late_store_missed_values(500) == 0)
+    expectEqual(late_store_missed_values(500), 0)
   }
 
   @Test(
@@ -365,9 +366,9 @@ import Testing
     let probe = Probe()
     let handle = probe.register(object.object, "room", options)
     meeting_hold(object)
-    #expect(object.pointee.met_in_setter)
-    #expect(object.pointee.met_in_getter == !options.isEmpty)
-    #expect(probe.calls == 2)
+    expectEqual(object.pointee.arrivals_in_setter, 2)
+    expectEqual(options.isEmpty, (object.pointee.arrivals_in_getter == 0))
+    expectEqual(probe.calls, 2)
     kvo_handle_release(handle)
     object.release()
   }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -20,13 +21,13 @@ import Testing
       ("object_", .nil, "nil"),
     ]
     for sample in samples {
-      #expect(set(object.object, sample.key, sample.value).status == .KVO_OK)
-      #expect(description(of: sample.key, in: object.object) == sample.text)
+      expectEqual(set(object.object, sample.key, sample.value).status, .KVO_OK)
+      expectEqual(description(of: sample.key, in: object.object), sample.text)
     }
     scalars_setColour(object, rgb(red: 1, green: 2, blue: 3))
-    #expect(description(of: "colour", in: object.object) == "rgb{1, 2, 3}")
+    expectEqual(description(of: "colour", in: object.object), "rgb{1, 2, 3}")
     scalars_setPointer(object, address(0xABC))
-    #expect(description(of: "pointer", in: object.object) == "0xabc")
+    expectEqual(description(of: "pointer", in: object.object), "0xabc")
   }
 
   @Test("structs are described with their members, arrays and strings inside")
@@ -34,12 +35,12 @@ import Testing
     let crew = Crew()
     let ada = crew.make()
     worker_setGrid(ada, grid(cells: (1, 2, 3, 4, 5, 6, 7, 8, 9)))
-    #expect(
-      description(of: "grid", in: ada.object) == "grid{[1, 2, 3, 4, 5, 6, 7, 8, 9]}")
-    #expect(description(of: "pin", in: ada.object) == "badge{nil, 0}")
+    expectEqual(
+      description(of: "grid", in: ada.object), "grid{[1, 2, 3, 4, 5, 6, 7, 8, 9]}")
+    expectEqual(description(of: "pin", in: ada.object), "badge{nil, 0}")
     "x".withCString { text in
       ada.pointee.pin = badge(text: text, number: 4)
-      #expect(description(of: "pin", in: ada.object) == "badge{\"x\", 4}")
+      expectEqual(description(of: "pin", in: ada.object), "badge{\"x\", 4}")
     }
     crew.end()
   }
@@ -50,11 +51,11 @@ import Testing
     let ada = crew.make()
     worker_setGrid(ada, grid(cells: (1, 2, 3, 4, 5, 6, 7, 8, 9)))
     var value = kvo_value()
-    #expect(kvo_value_for_key(ada.object, "grid", &value, nil) == .KVO_OK)
+    expectEqual(kvo_value_for_key(ada.object, "grid", &value, nil), .KVO_OK)
     for capacity in 0...40 {
       let (text, length) = described(&value, capacity: capacity)
-      #expect(length == 33)
-      #expect(text == String("grid{[1, 2, 3, 4, 5, 6, 7, 8, 9]}".prefix(max(capacity - 1, 0))))
+      expectEqual(length, 33)
+      expectEqual(text, String("grid{[1, 2, 3, 4, 5, 6, 7, 8, 9]}".prefix(max(capacity - 1, 0))))
     }
     kvo_value_destroy(&value)
     crew.end()
@@ -64,7 +65,7 @@ import Testing
   func noText() {
     for capacity in 0...5 {
       let (text, length) = described(nil, capacity: capacity)
-      #expect(length == 3 && text == String("nil".prefix(max(capacity - 1, 0))))
+      expect(length == 3 && text == String("nil".prefix(max(capacity - 1, 0))))
     }
   }
 
@@ -73,13 +74,13 @@ import Testing
     let crew = Crew()
     let ada = crew.make()
     worker_setBoss(ada, ada)
-    #expect(description(of: "boss", in: ada.object)?.hasPrefix("<CWorker: 0x") == true)
+    expectEqual(description(of: "boss", in: ada.object)?.hasPrefix("<CWorker: 0x"), true)
     worker_setBoss(ada, nil)
     let plain = makeType(size: 4, alignment: 4)
     defer { plain.deallocate() }
     var value = kvo_value()
-    #expect(kvo_value_init(&value, plain, [UInt8](repeating: 7, count: 4)) == .KVO_OK)
-    #expect(described(&value).text == "<Bytes>")
+    expectEqual(kvo_value_init(&value, plain, [UInt8](repeating: 7, count: 4)), .KVO_OK)
+    expectEqual(described(&value).text, "<Bytes>")
     kvo_value_destroy(&value)
     crew.end()
   }
@@ -91,15 +92,15 @@ import Testing
       defer { type.deallocate() }
       let bytes = (0..<size).map { UInt8($0) }
       var value = kvo_value()
-      #expect(kvo_value_init(&value, type, bytes) == .KVO_OK)
+      expectEqual(kvo_value_init(&value, type, bytes), .KVO_OK)
       var copy = kvo_value()
-      #expect(kvo_value_copy(&copy, &value) == .KVO_OK)
+      expectEqual(kvo_value_copy(&copy, &value), .KVO_OK)
       kvo_value_destroy(&value)
       let stored = kvo_value_bytes(&copy)!
-      #expect(UInt(bitPattern: stored) % UInt(alignment) == 0)
-      #expect(Array(UnsafeRawBufferPointer(start: stored, count: size)) == bytes)
+      expectEqual(UInt(bitPattern: stored) % UInt(alignment), 0)
+      expectEqual(Array(UnsafeRawBufferPointer(start: stored, count: size)), bytes)
       kvo_value_destroy(&copy)
-      #expect(kvo_value_bytes(&copy) == nil)
+      expect(kvo_value_bytes(&copy) == nil)
     }
   }
 }

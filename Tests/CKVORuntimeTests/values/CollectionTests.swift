@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -11,24 +12,24 @@ import Testing
   func kinds() {
     let values: [Value] = [.int(3), .int(1), .double(3), .string("a"), .nil, .string("a"), .nil]
     let array = Many(.KVO_ARRAY, values)
-    #expect(array.text == "[3, 1, 3.0, a, nil, a, nil]" && array.count == 7)
-    #expect(Many(.KVO_SET, values).text == "{1, 3, a, nil}")
+    expect(array.text == "[3, 1, 3.0, a, nil, a, nil]" && array.count == 7)
+    expectEqual(Many(.KVO_SET, values).text, "{1, 3, a, nil}")
     let ordered = Many(.KVO_ORDERED_SET, values)
-    #expect(ordered.text == "<3, 1, a, nil>" && ordered.kind == .KVO_ORDERED_SET)
-    #expect(ordered.index(of: .nil) == 3 && ordered.index(of: .double(1)) == 1)
-    #expect(array.index(of: .string("a")) == 3 && array.index(of: .int(4)) == nil)
-    #expect(!array.contains(.string("b")) && array.contains(.bool(true)))
-    #expect(Many(.KVO_SET, []).text == "{}")
+    expect(ordered.text == "<3, 1, a, nil>" && ordered.kind == .KVO_ORDERED_SET)
+    expect(ordered.index(of: .nil) == 3 && ordered.index(of: .double(1)) == 1)
+    expect(array.index(of: .string("a")) == 3 && array.index(of: .int(4)) == nil)
+    expect(!array.contains(.string("b")) && array.contains(.bool(true)))
+    expectEqual(Many(.KVO_SET, []).text, "{}")
   }
 
   @Test("H6: an index out of range is an error and gives nil")
   func bounds() {
     let many = Many(ints: 0..<3)
-    #expect(many[2] == "2" && many.last == "2")
+    expect(many[2] == "2" && many.last == "2")
     for index in [3, notFound] {
-      #expect(many[index].hasPrefix("KVO_INDEX_OUT_OF_BOUNDS KVOCollection."))
+      expect(many[index].hasPrefix("KVO_INDEX_OUT_OF_BOUNDS KVOCollection."))
     }
-    #expect(Many(ints: 0..<0).last.hasPrefix("KVO_INDEX_OUT_OF_BOUNDS"))
+    expect(Many(ints: 0..<0).last.hasPrefix("KVO_INDEX_OUT_OF_BOUNDS"))
   }
 
   @Test("B7: in a set every equal value is found, whatever its type, among few and among many")
@@ -44,10 +45,10 @@ import Testing
         let strangers = (0..<others).map { Value.int(Int64($0 + 1000)) }
         for value in values {
           let set = Many(.KVO_SET, strangers + [value] + strangers)
-          #expect(set.count == others + 1)
+          expectEqual(set.count, others + 1)
           for (other, candidates) in same.enumerated() {
             for candidate in candidates {
-              #expect(set.contains(candidate) == (group == other), "\(value) \(candidate)")
+              expectEqual(set.contains(candidate), (group == other), "\(value) \(candidate)")
             }
           }
         }
@@ -58,7 +59,7 @@ import Testing
   @Test("B7: no NaN is a member, though it is an element")
   func notANumber() {
     let set = Many(.KVO_SET, (0..<20).map { _ in .double(.nan) })
-    #expect(set.count == 20 && !set.contains(.double(.nan)))
+    expect(set.count == 20 && !set.contains(.double(.nan)))
   }
 
   @Test("B7: collections are compared by contents, sets without order")
@@ -67,12 +68,12 @@ import Testing
     for kind in kinds {
       let numbers = Many(kind, ints: 0..<20)
       let reversed = Many(kind, ints: (0..<20).reversed())
-      #expect(equal(numbers, Many(kind, (0..<20).map { Value.double(Double($0)) })))
-      #expect(equal(numbers, reversed) == (kind == .KVO_SET))
-      #expect(
+      expect(equal(numbers, Many(kind, (0..<20).map { Value.double(Double($0)) })))
+      expectEqual(equal(numbers, reversed), (kind == .KVO_SET))
+      expect(
         !equal(numbers, Many(kind, ints: 0..<19)) && !equal(numbers, Many(kind, ints: 1..<21)))
       for other in kinds where other != kind {
-        #expect(!equal(numbers, Many(other, ints: 0..<20)))
+        expect(!equal(numbers, Many(other, ints: 0..<20)))
       }
     }
   }
@@ -81,12 +82,14 @@ import Testing
   func nested() {
     let inner = (0..<30).map { Many(.KVO_SET, ints: [$0 % 10, 100]) }
     withExtendedLifetime(inner) {
-      withCollection(.KVO_SET, of: inner.map(\.object)) { #expect(kvo_collection_count($0) == 10) }
+      withCollection(.KVO_SET, of: inner.map(\.object)) {
+        expectEqual(kvo_collection_count($0), 10)
+      }
     }
     let boxes = (0..<12).map { Many(.KVO_ARRAY, ints: [$0 / 2]) }
     withExtendedLifetime(boxes) {
       withCollection(.KVO_ORDERED_SET, of: boxes.map(\.object)) {
-        #expect(kvo_collection_count($0) == 6)
+        expectEqual(kvo_collection_count($0), 6)
       }
     }
   }
@@ -99,31 +102,31 @@ import Testing
       kvo_object_retain(CObject(borrowed))
       return Many(taking: borrowed)
     }
-    #expect(set?.count == 12)
+    expectEqual(set?.count, 12)
     marks.removeLast().release()
-    #expect(set?.text.contains("#11") == true)
+    expectEqual(set?.text.contains("#11"), true)
     releaseAll(marks)
-    #expect(deaths.count == 0)
+    expectEqual(deaths.count, 0)
     set = nil
-    #expect(deaths.count == 12)
+    expectEqual(deaths.count, 12)
   }
 
   @Test("B7: a collection is described by its elements")
   func description() {
     let values: [Value] = [.int(1), .string("a"), .nil]
-    #expect(Many(.KVO_ARRAY, values).description == "[1, \"a\", nil]")
-    #expect(Many(.KVO_SET, values).description == "{1, \"a\", nil}")
-    #expect(Many(.KVO_ORDERED_SET, values).description == "(1, \"a\", nil)")
+    expectEqual(Many(.KVO_ARRAY, values).description, "[1, \"a\", nil]")
+    expectEqual(Many(.KVO_SET, values).description, "{1, \"a\", nil}")
+    expectEqual(Many(.KVO_ORDERED_SET, values).description, "(1, \"a\", nil)")
     let many = Many(ints: 0..<10)
     var buffer = [CChar](repeating: 1, count: 8)
-    #expect(many.lend { kvo_object_describe(CObject($0), &buffer, 8) } == 30)
-    #expect(String(decoding: buffer.map(UInt8.init(bitPattern:)), as: UTF8.self) == "[0, 1, \0")
+    expectEqual(many.lend { kvo_object_describe(CObject($0), &buffer, 8) }, 30)
+    expectEqual(String(decoding: buffer.map(UInt8.init(bitPattern:)), as: UTF8.self), "[0, 1, \0")
   }
 
   @Test("B7: a snapshot of a stored collection is that collection")
   func snapshot() {
     let many = Many(ints: 0..<3)
-    withExtendedLifetime(many) { #expect(many.snapshot?.object == many.object) }
+    withExtendedLifetime(many) { expectEqual(many.snapshot?.object, many.object) }
   }
 
   @Test("B7: values that are no collection have no elements")
@@ -131,9 +134,9 @@ import Testing
     for value in [Value.nil, .int(1), .string("a")] {
       value.withValue { value in
         var element = kvo_value()
-        #expect(!kvo_value_is_collection(value!, nil) && kvo_value_count(value!) == 0)
-        #expect(kvo_collection_of_value(value!) == nil)
-        #expect(kvo_value_element(value!, 0, &element) == .KVO_TYPE_MISMATCH)
+        expect(!kvo_value_is_collection(value!, nil) && kvo_value_count(value!) == 0)
+        expect(kvo_collection_of_value(value!) == nil)
+        expectEqual(kvo_value_element(value!, 0, &element), .KVO_TYPE_MISMATCH)
       }
     }
   }
@@ -143,33 +146,33 @@ import Testing
     var value = kvo_value()
     var element = kvo_value()
     var kind = kvo_collection_kind.KVO_SET
-    withNumbers([4, 84, 2]) { #expect(kvo_value_for_key($0, "numbers", &value, nil) == .KVO_OK) }
+    withNumbers([4, 84, 2]) { expectEqual(kvo_value_for_key($0, "numbers", &value, nil), .KVO_OK) }
     defer { kvo_value_destroy(&value) }
-    #expect(kvo_value_is_collection(&value, &kind) && kind == .KVO_ARRAY)
-    #expect(text(&value) == "[4, 84, 2]" && kvo_value_count(&value) == 3)
-    #expect(kvo_value_element(&value, 3, &element) == .KVO_INDEX_OUT_OF_BOUNDS)
-    #expect(kvo_value_is_nil(&element))
+    expect(kvo_value_is_collection(&value, &kind) && kind == .KVO_ARRAY)
+    expect(text(&value) == "[4, 84, 2]" && kvo_value_count(&value) == 3)
+    expectEqual(kvo_value_element(&value, 3, &element), .KVO_INDEX_OUT_OF_BOUNDS)
+    expect(kvo_value_is_nil(&element))
     let many = Many(ints: [4, 84, 2])
     var same = many.lend { kvo_value_object(CObject($0)) }
     defer { kvo_value_destroy(&same) }
-    #expect(kvo_value_equal(&value, &same) && kvo_value_equal(&same, &value))
+    expect(kvo_value_equal(&value, &same) && kvo_value_equal(&same, &value))
   }
 
   @Test("B7: a binding's values are found by its hash, its number, or by comparing all")
   func bindingElements() {
     for sort in [token_sort.TOKEN_BARE, .TOKEN_HASHED, .TOKEN_NUMBER] {
       let set = Many(.KVO_SET, elements: (0..<100).map { token(sort, $0 % 50) })
-      #expect(set.count == 50)
+      expectEqual(set.count, 50)
       for other in [token_sort.TOKEN_BARE, .TOKEN_HASHED, .TOKEN_NUMBER] {
         for (number, expected) in [(Int64(49), sort == other), (50, false)] {
           var value = token(other, number)
-          #expect(set.lend { kvo_collection_contains($0, &value) } == expected)
+          expectEqual(set.lend { kvo_collection_contains($0, &value) }, expected)
         }
       }
-      #expect(set.contains(.double(7)) == (sort == .TOKEN_NUMBER))
+      expectEqual(set.contains(.double(7)), (sort == .TOKEN_NUMBER))
     }
     let mixed = Many(.KVO_SET, elements: (0..<20).map(kvo_value_int) + [token(.TOKEN_BARE, 3)])
-    #expect(mixed.count == 21 && mixed.contains(.int(19)) && !mixed.contains(.int(20)))
+    expect(mixed.count == 21 && mixed.contains(.int(19)) && !mixed.contains(.int(20)))
   }
 
   private func token(_ sort: token_sort, _ number: Int64) -> kvo_value {
@@ -186,12 +189,12 @@ import Testing
     let proxies = [Many(object.object, "items")!, Many(mutable: object.object)]
     for many in [Many(ints: 0..<3)] + proxies {
       let outcome = observeCount(of: many)
-      #expect(outcome.status == .KVO_NOT_OBSERVABLE)
-      many.lend { #expect(kvo_isa(CObject($0)) == kvo_class_of(CObject($0))) }
-      #expect(outcome.message.contains("observe"))
+      expectEqual(outcome.status, .KVO_NOT_OBSERVABLE)
+      many.lend { expectEqual(kvo_isa(CObject($0)), kvo_class_of(CObject($0))) }
+      expect(outcome.message.contains("observe"))
     }
     let outcome = observeCount(of: proxies[0])
-    #expect(outcome.message.contains("items") && outcome.message.contains("CShelf"))
+    expect(outcome.message.contains("items") && outcome.message.contains("CShelf"))
   }
 
   private func observeCount(of many: Many) -> Outcome {
@@ -206,10 +209,10 @@ import Testing
   func classes() {
     for many in [Many(ints: 0..<1), Many(.KVO_SET, ints: 0..<1)] {
       many.lend {
-        #expect(kvo_class_is_subclass_of(kvo_class_of(CObject($0)), kvo_collection_class()))
+        expect(kvo_class_is_subclass_of(kvo_class_of(CObject($0)), kvo_collection_class()))
       }
     }
-    #expect(!kvo_class_is_subclass_of(tracked_class(), kvo_collection_class()))
+    expect(!kvo_class_is_subclass_of(tracked_class(), kvo_collection_class()))
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import TestSupport
 import Testing
 
@@ -56,8 +57,8 @@ import Testing
   func conversion(_ sample: Case) {
     let object = make(scalars.self)
     defer { object.release() }
-    #expect(set(object.object, sample.key, sample.value).status == .KVO_OK)
-    #expect(read(object.object, sample.key) == sample.stored)
+    expectEqual(set(object.object, sample.key, sample.value).status, .KVO_OK)
+    expectEqual(read(object.object, sample.key), sample.stored)
   }
 
   @Test("B2: a value read from a key can be stored in it, for every type")
@@ -78,14 +79,14 @@ import Testing
 
     for key in scalarKeys + ["text", "object_", "pointer", "colour"] {
       var value = kvo_value()
-      #expect(kvo_value_for_key(object.object, key, &value, nil) == .KVO_OK)
-      #expect(kvo_set_value_for_key(copy.object, key, &value, nil) == .KVO_OK)
-      #expect(read(copy.object, key) == described(&value))
+      expectEqual(kvo_value_for_key(object.object, key, &value, nil), .KVO_OK)
+      expectEqual(kvo_set_value_for_key(copy.object, key, &value, nil), .KVO_OK)
+      expectEqual(read(copy.object, key), described(&value))
       kvo_value_destroy(&value)
     }
-    #expect(copy.pointee.colour.blue == 3)
-    #expect(copy.pointee.pointer == address(4096))
-    #expect(copy.pointee.object_ == other)
+    expectEqual(copy.pointee.colour.blue, 3)
+    expectEqual(copy.pointee.pointer, address(4096))
+    expectEqual(copy.pointee.object_, other)
   }
 
   static let mismatches: [(String, Value)] = [
@@ -105,12 +106,12 @@ import Testing
     log.observe(object.object, key, .KVO_PRIOR)
     let before = read(object.object, key)
     let outcome = set(object.object, key, value)
-    #expect(outcome.status == .KVO_TYPE_MISMATCH)
-    #expect(outcome.className == "CScalars")
-    #expect(outcome.key == key)
-    #expect(outcome.message.contains("CScalars") && outcome.message.contains(key))
-    #expect(read(object.object, key) == before)
-    #expect(log.take() == [])
+    expectEqual(outcome.status, .KVO_TYPE_MISMATCH)
+    expectEqual(outcome.className, "CScalars")
+    expectEqual(outcome.key, key)
+    expect(outcome.message.contains("CScalars") && outcome.message.contains(key))
+    expectEqual(read(object.object, key), before)
+    expectEqual(log.take(), [])
   }
 
   static let types: [(String, Value, String)] = [
@@ -124,7 +125,7 @@ import Testing
   func mismatchedTypes(_ key: String, _ value: Value, _ types: String) {
     let object = make(scalars.self)
     defer { object.release() }
-    #expect(set(object.object, key, value).message.hasSuffix("of CScalars takes \(types)."))
+    expect(set(object.object, key, value).message.hasSuffix("of CScalars takes \(types)."))
   }
 
   // MARK: Values by themselves
@@ -142,8 +143,8 @@ import Testing
   func equality(_ first: Value, _ second: Value, _ equal: Bool) {
     first.withValue { a in
       second.withValue { b in
-        #expect(kvo_value_equal(a!, b!) == equal)
-        #expect(kvo_value_equal(b!, a!) == equal)
+        expectEqual(kvo_value_equal(a!, b!), equal)
+        expectEqual(kvo_value_equal(b!, a!), equal)
       }
     }
   }
@@ -157,27 +158,27 @@ import Testing
   func copying(_ value: Value) {
     var copy = kvo_value()
     let before = value.withValue { original in
-      #expect(kvo_value_copy(&copy, original!) == .KVO_OK)
+      expectEqual(kvo_value_copy(&copy, original!), .KVO_OK)
       return described(original)
     }
-    #expect(described(&copy) == before)
+    expectEqual(described(&copy), before)
     kvo_value_destroy(&copy)
-    #expect(kvo_value_is_nil(&copy))
+    expect(kvo_value_is_nil(&copy))
     kvo_value_destroy(&copy)
   }
 
   @Test("B2: a value too large to lie inline is kept whole")
   func largeStruct() throws {
-    let type = try #require(kvo_type_for_encoding("{large=[9d]}", nil))
-    #expect(type.pointee.size == 72)
+    let type = try require(kvo_type_for_encoding("{large=[9d]}", nil))
+    expectEqual(type.pointee.size, 72)
     let numbers = (0..<9).map { Double($0) * 1.5 }
     var value = kvo_value()
     var copy = kvo_value()
-    #expect(kvo_value_init(&value, type, numbers) == .KVO_OK)
-    #expect(kvo_value_copy(&copy, &value) == .KVO_OK)
+    expectEqual(kvo_value_init(&value, type, numbers), .KVO_OK)
+    expectEqual(kvo_value_copy(&copy, &value), .KVO_OK)
     kvo_value_destroy(&value)
-    let bytes = try #require(kvo_value_bytes(&copy))
-    #expect((0..<9).map { bytes.load(fromByteOffset: $0 * 8, as: Double.self) } == numbers)
+    let bytes = try require(kvo_value_bytes(&copy))
+    expectEqual((0..<9).map { bytes.load(fromByteOffset: $0 * 8, as: Double.self) }, numbers)
     kvo_value_destroy(&copy)
   }
 
@@ -187,34 +188,34 @@ import Testing
     let object = deaths.make()
     var value = kvo_value_object(object.object)
     object.release()
-    #expect(deaths.count == 0)
-    #expect(kvo_value_get_object(&value) == object.object)
+    expectEqual(deaths.count, 0)
+    expectEqual(kvo_value_get_object(&value), object.object)
     kvo_value_destroy(&value)
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
   }
 
   @Test("B2: reading a value as what it is not gives zero or NULL")
   func readingAsOther() {
     Value.string("12").withValue {
-      #expect(kvo_value_get_int($0!) == 0)
-      #expect(kvo_value_get_double($0!) == 0)
-      #expect(!kvo_value_get_bool($0!))
-      #expect(kvo_value_get_object($0!) == nil)
+      expectEqual(kvo_value_get_int($0!), 0)
+      expectEqual(kvo_value_get_double($0!), 0)
+      expect(!kvo_value_get_bool($0!))
+      expect(kvo_value_get_object($0!) == nil)
     }
-    Value.int(12).withValue { #expect(kvo_value_get_string($0!) == nil) }
-    Value.nil.withValue { #expect(kvo_value_get_int($0!) == 0 && kvo_value_get_string($0!) == nil) }
+    Value.int(12).withValue { expect(kvo_value_get_string($0!) == nil) }
+    Value.nil.withValue { expect(kvo_value_get_int($0!) == 0 && kvo_value_get_string($0!) == nil) }
   }
 
   @Test("B2: a conversion that fails leaves nil")
   func failedConversion() throws {
-    let double = try #require(kvo_type_for_encoding("d", nil))
+    let double = try require(kvo_type_for_encoding("d", nil))
     var target = kvo_value()
     Value.string("3").withValue {
-      #expect(kvo_value_convert(&target, double, $0!) == .KVO_TYPE_MISMATCH)
+      expectEqual(kvo_value_convert(&target, double, $0!), .KVO_TYPE_MISMATCH)
     }
-    #expect(kvo_value_is_nil(&target))
-    Value.int(3).withValue { #expect(kvo_value_convert(&target, double, $0!) == .KVO_OK) }
-    #expect(described(&target) == "3.0")
+    expect(kvo_value_is_nil(&target))
+    Value.int(3).withValue { expectEqual(kvo_value_convert(&target, double, $0!), .KVO_OK) }
+    expectEqual(described(&target), "3.0")
     kvo_value_destroy(&target)
   }
 
@@ -223,9 +224,9 @@ import Testing
     Value.string("abcdefgh").withValue { value in
       var buffer = [CChar](repeating: 1, count: 4)
       let whole = kvo_value_describe(value!, &buffer, buffer.count)
-      #expect(whole >= 8)
-      #expect(buffer[3] == 0 && !buffer[..<3].contains(0))
-      #expect(kvo_value_describe(value!, &buffer, 0) == whole)
+      expect(whole >= 8)
+      expect(buffer[3] == 0 && !buffer[..<3].contains(0))
+      expectEqual(kvo_value_describe(value!, &buffer, 0), whole)
     }
   }
 }

@@ -1,6 +1,7 @@
 import CFixtures
 import CKVORuntime
 import Dispatch
+import Expectations
 import Glibc
 import KVORuntime
 import ModelFixtures
@@ -57,10 +58,10 @@ import Testing
       if inner == nil { inner = source.bind(\.value, to: master, \.value) }
     }
     source.value = 1
-    #expect(source.value == 77 && inner?.isValid == true)
+    expect(source.value == 77 && inner?.isValid == true)
     third.value = 20
     let own = third.bind(\.value, to: third, \.value) { min($0, 9) }
-    #expect(third.value == 9)
+    expectEqual(third.value, 9)
     withExtendedLifetime((outer, observer, own)) {}
   }
 
@@ -85,7 +86,7 @@ import Testing
       c.value = 2
       done.signal()
     }
-    #expect([a.value, b.value, c.value] == [2, 2, 2])
+    expectEqual([a.value, b.value, c.value], [2, 2, 2])
     withExtendedLifetime((bindings, observer)) {}
   }
 
@@ -95,23 +96,23 @@ import Testing
   func sets() {
     source.value = 3
     let token = target.bind(\.value, to: source, \.value)
-    #expect(target.value == 3)
+    expectEqual(target.value, 3)
     log.observe(target)
     for value in [4, 4, 5] { source.value = value }
-    #expect(log.take() == [4, 4, 5])
+    expectEqual(log.take(), [4, 4, 5])
     target.value = 9
-    #expect(source.value == 5)
+    expectEqual(source.value, 5)
     token.invalidate()
     source.value = 6
-    #expect(target.value == 9 && !token.isValid)
+    expect(target.value == 9 && !token.isValid)
   }
 
   @Test("L1: a transform makes of the source's value what is set")
   func transforms() {
     let token = target.bind(\.text, to: source, \.value) { "<\($0)>" }
-    #expect(target.text == "<0>")
+    expectEqual(target.text, "<0>")
     source.value = 7
-    #expect(target.text == "<7>")
+    expectEqual(target.text, "<7>")
     withExtendedLifetime(token) {}
   }
 
@@ -119,19 +120,19 @@ import Testing
   func kinds() {
     let twice = target.bind(\.value, to: source, \.twice)
     source.value = 4
-    #expect(target.value == 8)
+    expectEqual(target.value, 8)
     let list = target.bind(\.list, to: source, \.list)
     source.mutableArray(\.list).append(1)
     source.mutableArray(\.list).append(2)
-    #expect(target.list == [1, 2])
+    expectEqual(target.list, [1, 2])
     let path = target.bind(\.text, to: source, \.next?.value) { $0.map(String.init) ?? "none" }
-    #expect(target.text == "none")
+    expectEqual(target.text, "none")
     let third = Cell()
     source.next = third
     third.value = 5
-    #expect(target.text == "5")
+    expectEqual(target.text, "5")
     source.next = nil
-    #expect(target.text == "none")
+    expectEqual(target.text, "none")
     withExtendedLifetime((twice, list, path)) {}
   }
 
@@ -144,7 +145,7 @@ import Testing
     }
     let token = target.bind(\.plain, to: source, \.value)
     source.value = 8
-    #expect(source.value == 3 && target.plain == 3)
+    expect(source.value == 3 && target.plain == 3)
     withExtendedLifetime((clamp, token)) {}
   }
 
@@ -154,9 +155,9 @@ import Testing
     log.observe(target)
     source.coalescingNotifications {
       for value in 1..<4 { source.value = value }
-      #expect(target.value == 0)
+      expectEqual(target.value, 0)
     }
-    #expect(log.take() == [3])
+    expectEqual(log.take(), [3])
     withExtendedLifetime(token) {}
   }
 
@@ -166,20 +167,20 @@ import Testing
   func twoWays() {
     source.value = 1
     let token = target.bindTwoWay(\.value, to: source, \.value)
-    #expect(target.value == 1)
+    expectEqual(target.value, 1)
     log.observe(source)
     log.observe(target)
     source.value = 2
-    #expect(log.take() == [2, 2] && target.value == 2)
+    expect(log.take() == [2, 2] && target.value == 2)
     target.value = 3
-    #expect(log.take() == [3, 3] && source.value == 3)
+    expect(log.take() == [3, 3] && source.value == 3)
     // What the setter makes of it stays there.
     token.invalidate()
     let clamping = target.bindTwoWay(\.clamped, to: source, \.value)
     source.value = 20
-    #expect(target.value == 9 && source.value == 20)
+    expect(target.value == 9 && source.value == 20)
     target.clamped = 4
-    #expect(source.value == 4)
+    expectEqual(source.value, 4)
     withExtendedLifetime(clamping) {}
   }
 
@@ -195,7 +196,7 @@ import Testing
     _ = log.take()
     for start in 0..<count {
       cells[start].value = start + 10
-      #expect(log.take() == Array(repeating: start + 10, count: count))
+      expectEqual(log.take(), Array(repeating: start + 10, count: count))
     }
     for token in tokens { token.invalidate() }
   }
@@ -210,7 +211,7 @@ import Testing
     ]
     for (index, cell) in [source, target, third].enumerated() {
       cell.value = index + 1
-      #expect([source, target, third].allSatisfy { $0.value == index + 1 })
+      expect([source, target, third].allSatisfy { $0.value == index + 1 })
     }
     withExtendedLifetime(tokens) {}
   }
@@ -224,9 +225,9 @@ import Testing
     log.observe(source)
     log.observe(special)
     source.value = 1
-    #expect(log.take() == [1, 1])
+    expectEqual(log.take(), [1, 1])
     special.value = 2
-    #expect(log.take() == [2, 2])
+    expectEqual(log.take(), [2, 2])
     withExtendedLifetime((there, back)) {}
   }
 
@@ -237,13 +238,13 @@ import Testing
       if target.value > 5 { source.value = 5 }
     }
     source.value = 8
-    #expect(source.value == 5 && target.value == 5)
+    expect(source.value == 5 && target.value == 5)
     // An observer that brings it back whatever it is does not go on for ever.
     let endless = target.observe(\.value) { [unowned source] target, _ in
       source.value = target.value - 1
     }
     source.value = 4
-    #expect(target.value == 3)
+    expectEqual(target.value, 3)
     withExtendedLifetime((token, hand, endless)) {}
   }
 
@@ -266,13 +267,13 @@ import Testing
       case 2: token = nil
       default: from?.removeAllObservers()
       }
-      #expect(token?.isValid ?? false == false)
-      #expect(way != 0 || gone == nil)
-      #expect(way != 1 || other == nil)
+      expect(token?.isValid ?? false == false)
+      expect(way != 0 || gone == nil)
+      expect(way != 1 || other == nil)
       from?.value = 1
       to?.value = 2
-      #expect(from == nil || from!.observationInfo.registrations.isEmpty)
-      #expect(to == nil || to!.observationInfo.registrations.isEmpty)
+      expect(from == nil || from!.observationInfo.registrations.isEmpty)
+      expect(to == nil || to!.observationInfo.registrations.isEmpty)
     }
   }
 
@@ -286,11 +287,11 @@ import Testing
       token = nil
     }
     from!.value = 1
-    #expect(to == nil && token == nil && from!.observationInfo.registrations.isEmpty)
+    expect(to == nil && token == nil && from!.observationInfo.registrations.isEmpty)
     let last = target.bind(\.value, to: from!, \.value)
     let letting = target.observe(\.value) { _, _ in from = nil }
     from!.value = 2
-    #expect(from == nil && target.value == 2 && !last.isValid)
+    expect(from == nil && target.value == 2 && !last.isValid)
     withExtendedLifetime((dropping, letting)) {}
   }
 
@@ -322,7 +323,7 @@ import Testing
       onThreads(4) { thread in
         for value in 0..<20 { from.value = round * 100 + thread * 20 + value }
       }
-      #expect(to.value == from.value && last.value == to.value + 1)
+      expect(to.value == from.value && last.value == to.value + 1)
     }
     for token in tokens { token.invalidate() }
   }
@@ -337,19 +338,19 @@ import Testing
       told.withLock { $0.append(to.value) }
       guard to.value == 1 else { return }
       inside.add()
-      waitFor(isSet)
+      waitUntil { isSet.value > 0 }
     }
     onThreads(2) { thread in
       guard thread == 1 else {
         from.value = 1
         return
       }
-      waitFor(inside)
+      waitUntil { inside.value > 0 }
       from.value = 2
       from.value = 3
       isSet.add()
     }
-    #expect(to.value == 3 && told.withLock { $0 } == [1, 3])
+    expect(to.value == 3 && told.withLock { $0 } == [1, 3])
     withExtendedLifetime((token, waiting)) {}
   }
 
@@ -362,7 +363,7 @@ import Testing
         let slot = thread % 2 == 0 ? one : other
         for value in 0..<10 { slot.value = round * 100 + thread * 10 + value }
       }
-      #expect(one.value == other.value)
+      expectEqual(one.value, other.value)
     }
     token.invalidate()
   }
@@ -382,7 +383,7 @@ import Testing
         }
       }
     }
-    #expect(from.observationInfo.registrations.isEmpty)
+    expect(from.observationInfo.registrations.isEmpty)
   }
 
   // MARK: Objects of C
@@ -394,17 +395,17 @@ import Testing
     let here = try target.bind(\.value, to: account.wrapped, "balance") { (value: Double) in
       Int(value)
     }
-    #expect(target.value == 2)
+    expectEqual(target.value, 2)
     account_setBalance(account.pointer, 5)
-    #expect(target.value == 5)
+    expectEqual(target.value, 5)
     let told = Locked(0)
     let count = try account.wrapped.observe("owner", as: String?.self) { _, _ in
       told.withLock { $0 += 1 }
     }
     let there = try account.wrapped.bind("owner", to: source, \.text)
-    #expect(told.withLock { $0 } == 1)
+    expectEqual(told.withLock { $0 }, 1)
     source.text = "Ada"
-    #expect(String(cString: account_owner(account.pointer)) == "Ada")
+    expectEqual(String(cString: account_owner(account.pointer)), "Ada")
     withExtendedLifetime((here, there, count)) {}
   }
 
@@ -413,17 +414,17 @@ import Testing
     let account = CAccount()
     account_setBalance(account.pointer, 4)
     let token = try target.bindTwoWay(\.value, to: account.wrapped, "balance")
-    #expect(target.value == 4)
+    expectEqual(target.value, 4)
     log.observe(target)
     let told = Locked(0)
     let count = try account.wrapped.observe("balance", as: Int.self) { _, _ in
       told.withLock { $0 += 1 }
     }
     account_setBalance(account.pointer, 6)
-    #expect(log.take() == [6] && told.withLock { $0 } == 1)
+    expect(log.take() == [6] && told.withLock { $0 } == 1)
     target.value = 8
-    #expect(log.take() == [8] && told.withLock { $0 } == 2)
-    #expect(account_balance(account.pointer) == 8)
+    expect(log.take() == [8] && told.withLock { $0 } == 2)
+    expectEqual(account_balance(account.pointer), 8)
     withExtendedLifetime((token, count)) {}
   }
 
@@ -439,17 +440,17 @@ import Testing
       try target.bindTwoWay(\.plainNumber, to: wrapped!, "balance"),
     ]
     source.value = 3
-    #expect(tokens.allSatisfy { $0.isValid })
+    expect(tokens.allSatisfy { $0.isValid })
     wrapped = nil
-    #expect(tokens.allSatisfy { !$0.isValid })
+    expect(tokens.allSatisfy { !$0.isValid })
     source.value = 4
-    #expect(target.value == 3)
-    #expect(source.observationInfo.registrations.isEmpty)
+    expectEqual(target.value, 3)
+    expect(source.observationInfo.registrations.isEmpty)
     let mortal = Cell()
     var other: Cell? = Cell()
     let last = try account!.wrapped.bind("balance", to: other!, \.value)
     other = nil
-    #expect(!last.isValid)
+    expect(!last.isValid)
     account = nil
     withExtendedLifetime(mortal) {}
   }
@@ -481,8 +482,8 @@ import Testing
     }
     #expect(throws: KeyValueError.self) { try account.wrapped.bind("balance", to: source, \.text) }
     #expect(throws: KeyValueError.self) { try target.bind(\.value, to: account.wrapped, "owner") }
-    #expect(source.observationInfo.registrations.isEmpty)
-    #expect(account.wrapped.observationInfo.registrations.isEmpty)
+    expect(source.observationInfo.registrations.isEmpty)
+    expect(account.wrapped.observationInfo.registrations.isEmpty)
     await #expect(processExitsWith: .success) {
       let heard = Locked<[String]>([])
       KVODiagnostics.misuse = { message in heard.withLock { $0.append(message) } }
@@ -497,12 +498,6 @@ import Testing
       withExtendedLifetime(token) {}
     }
   }
-}
-
-/// Until another thread has counted, or for twenty seconds.
-private func waitFor(_ count: Count) {
-  let end = ContinuousClock.now + .seconds(20)
-  while count.value == 0, ContinuousClock.now < end { sched_yield() }
 }
 
 extension BindingTests.Cell {

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -22,8 +23,9 @@ import Testing
     firm.mutableArray(\.figures)[0] = 9
     firm.figures = []
     firm.mutableSet(\.tags).formUnion(["x"])
-    #expect(
-      try texts(log) == [
+    expectEqual(
+      try texts(log),
+      [
         #"Firm#1.name: setting "" -> "A""#,
         #"Firm#1.note: setting nil -> "n""#,
         #"Firm#1.note: setting "n" -> nil"#,
@@ -33,13 +35,13 @@ import Testing
         "Firm#1.figures: setting [9, 7] -> []",
         #"Firm#1.tags: insertion nil -> Set(["x"])"#,
       ])
-    #expect(log.count == 8 && log.firstPosition == 0)
+    expect(log.count == 8 && log.firstPosition == 0)
     let record = log[3]
-    #expect(record.object === firm && record.key == "figures" && record.kind == .insertion)
-    #expect(record.indexes == RangeSet(0..<3) && record.oldValue == nil)
-    #expect(record.newValue as? [Int] == [5, 6, 7] && record.cause == .change)
-    #expect(try log.records(from: 6).map(\.key) == ["figures", "tags"])
-    #expect(try log.records(from: 8).isEmpty)
+    expect(record.object === firm && record.key == "figures" && record.kind == .insertion)
+    expect(record.indexes == RangeSet(0..<3) && record.oldValue == nil)
+    expect(record.newValue as? [Int] == [5, 6, 7] && record.cause == .change)
+    expectEqual(try log.records(from: 6).map(\.key), ["figures", "tags"])
+    expect(try log.records(from: 8).isEmpty)
     #expect(throws: ChangeLogError.noRecord(position: 9, first: 0, count: 8)) {
       try log.records(from: 9)
     }
@@ -65,8 +67,9 @@ import Testing
     bob.follow(stranger)  // weakly
     stranger.salary = 5
     let told = try log.records().map { "\(($0.object as? Clerk)?.id ?? "-").\($0.key)" }
-    #expect(
-      told == [
+    expectEqual(
+      told,
+      [
         "b.salary", "-.boss", "c.reports", "d.salary", "-.team", "e.salary", "-.boss", "d.salary",
         "b.boss",
       ])
@@ -81,8 +84,9 @@ import Testing
     firm.boss = Clerk("d")
     firm.boss?.salary = 2
     let names = try log.records().map { $0.description.prefix { $0 != ":" } }
-    #expect(
-      names == [
+    expectEqual(
+      names,
+      [
         "Clerk#2.salary", "Clerk#3.salary", "Clerk.salary", "Firm#1.boss", "Clerk#4.salary",
       ])
   }
@@ -97,7 +101,7 @@ import Testing
     ada.id = "b"
     firm.name = "x"
     firm.boss = Clerk("c")
-    #expect(try log.records().map(\.key) == ["salary", "id", "boss"])
+    expectEqual(try log.records().map(\.key), ["salary", "id", "boss"])
   }
 
   private class Manager: Clerk {
@@ -114,10 +118,10 @@ import Testing
     manager.level = 2
     manager.salary = 3
     manager.id = "n"
-    #expect(try log.records().map(\.key) == ["level", "salary"])
+    expectEqual(try log.records().map(\.key), ["level", "salary"])
     try log.undo()
     try log.undo()
-    #expect(manager.level == 1 && manager.salary == 0)
+    expect(manager.level == 1 && manager.salary == 0)
   }
 
   private final class Odd: Tracked {
@@ -135,12 +139,12 @@ import Testing
         return ""
       } catch { return "\(error)" }
     }
-    #expect(error(.keys(of: Odd.self, "missing")).contains("Odd has no key \"missing\""))
-    #expect(
-      error(.keys(of: Odd.self, "constant")) == "\"constant\" of Odd can be read but not set.")
-    #expect(
+    expect(error(.keys(of: Odd.self, "missing")).contains("Odd has no key \"missing\""))
+    expectEqual(
+      error(.keys(of: Odd.self, "constant")), "\"constant\" of Odd can be read but not set.")
+    expect(
       error(.keys(of: Odd.self, "value.x")).contains("\"value.x\" of Odd leads nowhere at \"x\""))
-    #expect(error(.keys(of: Odd.self, \.plainlyComputed)).contains("of Odd can't be observed"))
+    expect(error(.keys(of: Odd.self, \.plainlyComputed)).contains("of Odd can't be observed"))
   }
 
   @Test("N1: nothing is kept alive but values of records, and the log ends with its last reference")
@@ -153,12 +157,12 @@ import Testing
       firm.staff = [worker]
       firm.staff = []
     }
-    #expect(gone != nil)
+    expect(gone != nil)
     log?.removeAll()
-    #expect(gone == nil)
-    #expect(firm.isObserved(forKey: "name"))
+    expect(gone == nil)
+    expect(firm.isObserved(forKey: "name"))
     log = nil
-    #expect(!firm.isObserved(forKey: "name"))
+    expect(!firm.isObserved(forKey: "name"))
   }
 
   @Test("N1: a log that its own root keeps ends with it")
@@ -172,7 +176,7 @@ import Testing
     document!.title = "x"
     weak let gone = document
     document = nil
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   // MARK: Order
@@ -193,20 +197,21 @@ import Testing
       firm.note = "first"
       firm.name = "uvw"
     }
-    #expect(
-      try texts(log) == [
+    expectEqual(
+      try texts(log),
+      [
         "Firm#1.figures: insertion at 0..<1 nil -> [1]",
         "Firm#1.figures: insertion at 1..<2 nil -> [2]",
         #"Firm#1.name: setting "" -> "x""#, #"Firm#1.note: setting nil -> "first""#,
         #"Firm#1.name: setting "x" -> "u""#,
       ])
     let groups = Set(try log.records().map(\.group))
-    #expect(groups.count == 3)
+    expectEqual(groups.count, 3)
     try withExtendedLifetime((token, clamp)) {
       while try log.undo() {}
-      #expect(firm.figures == [] && firm.name == "" && firm.note == nil)
+      expect(firm.figures == [] && firm.name == "" && firm.note == nil)
       while try log.redo() {}
-      #expect(firm.figures == [1, 2] && firm.name == "u" && firm.note == "first")
+      expect(firm.figures == [1, 2] && firm.name == "u" && firm.note == "first")
     }
   }
 
@@ -232,14 +237,14 @@ import Testing
     }
     withExtendedLifetime((late, unrecorded)) {}
     let groups = try log.records().map(\.group)
-    #expect(zip(groups, groups.dropFirst()).count { $0 != $1 } == 4)
+    expectEqual(zip(groups, groups.dropFirst()).count { $0 != $1 }, 4)
     for tags in [["b"], [], [], []] as [Set<String>] {
       try log.undo()
-      #expect(firm.tags == tags)
+      expectEqual(firm.tags, tags)
     }
-    #expect(firm.name == "a" && firm.note == "a")
+    expect(firm.name == "a" && firm.note == "a")
     try log.undo()
-    #expect(firm.name == "" && firm.note == nil && !log.canUndo)
+    expect(firm.name == "" && firm.note == nil && !log.canUndo)
   }
 
   @Test("N2: a change that others follow within, more than a block of frames deep, is one group")
@@ -250,10 +255,10 @@ import Testing
     }
     firm.figures = []
     let groups = Set(try log.records().map(\.group))
-    #expect(log.count == 41 && groups.count == 1)
+    expect(log.count == 41 && groups.count == 1)
     firm.name = "x"
     try log.undo()
-    #expect(firm.figures.count == 40 && firm.name == "")
+    expect(firm.figures.count == 40 && firm.name == "")
     withExtendedLifetime(token) {}
   }
 
@@ -278,14 +283,14 @@ import Testing
     }
     log.withGroup("empty") {}
     let groups = try log.records().map(\.group)
-    #expect(groups.count == 6)
-    #expect(groups[0] != groups[1] && groups[1] != groups[2] && groups[4] != groups[5])
-    #expect(Set(groups[2...4]).count == 1)
-    #expect(log.undoName == nil)
+    expectEqual(groups.count, 6)
+    expect(groups[0] != groups[1] && groups[1] != groups[2] && groups[4] != groups[5])
+    expectEqual(Set(groups[2...4]).count, 1)
+    expect(log.undoName == nil)
     try log.undo()
-    #expect(firm.note == "d" && log.undoName == "outer" && log.redoName == nil)
+    expect(firm.note == "d" && log.undoName == "outer" && log.redoName == nil)
     try log.undo()
-    #expect(firm.name == "b" && firm.note == nil && log.redoName == "outer")
+    expect(firm.name == "b" && firm.note == nil && log.redoName == "outer")
   }
 
   @Test(
@@ -294,18 +299,19 @@ import Testing
     let log = try Firm.recorded(firm)
     log.withGroup {
       for text in ["a", "ab", "abc"] { firm.name = text }
-      #expect((try? texts(log)) == [#"Firm#1.name: setting "" -> "abc""#])
+      expectEqual((try? texts(log)), [#"Firm#1.name: setting "" -> "abc""#])
       firm.name = "abcd"
       firm.note = "n"
       firm.name = "e"
     }
-    #expect(
-      try texts(log) == [
+    expectEqual(
+      try texts(log),
+      [
         #"Firm#1.name: setting "" -> "abc""#, #"Firm#1.name: setting "abc" -> "abcd""#,
         #"Firm#1.note: setting nil -> "n""#, #"Firm#1.name: setting "abcd" -> "e""#,
       ])
     try log.undo()
-    #expect(firm.name == "" && firm.note == nil)
+    expect(firm.name == "" && firm.note == nil)
   }
 
   @Test("N2: what a repeated set leads to is in the group of the set that it repeats")
@@ -319,11 +325,11 @@ import Testing
     firm.name = "a"
     firm.name = "abc"
     firm.name = "d"
-    #expect(log.count == 3 && firm.note == "abc")
+    expect(log.count == 3 && firm.note == "abc")
     try log.undo()
-    #expect(firm.name == "abc" && firm.note == "abc")
+    expect(firm.name == "abc" && firm.note == "abc")
     try log.undo()
-    #expect(firm.name == "" && firm.note == nil && !log.canUndo)
+    expect(firm.name == "" && firm.note == nil && !log.canUndo)
     withExtendedLifetime(token) {}
   }
 
@@ -331,24 +337,24 @@ import Testing
   func mergesSingles() throws {
     let log = try Firm.recorded(firm)
     firm.name = "0"
-    #expect(!log.mergesRepeatedSets)
+    expect(!log.mergesRepeatedSets)
     log.mergesRepeatedSets = true
     for text in ["a", "ab", "abc"] { firm.name = text }
     firm.note = "n"
     firm.note = "m"
     log.withGroup { firm.note = "grouped" }
     firm.note = "single"
-    #expect(log.count == 4)
+    expectEqual(log.count, 4)
     for expected in ["grouped", "m", nil] {
       try log.undo()
-      #expect(firm.note == expected)
+      expectEqual(firm.note, expected)
     }
     try log.undo()
-    #expect(firm.name == "" && !log.canUndo)
+    expect(firm.name == "" && !log.canUndo)
     try log.redo()
     firm.name = "after"  // what was redone is not changed
     try log.undo()
-    #expect(firm.name == "abc")
+    expectEqual(firm.name, "abc")
   }
 
   @Test("N2: beyond the limit the oldest groups go, with their records")
@@ -363,21 +369,21 @@ import Testing
     }
     for number in 1...5 { firm.name = "\(number)" }
     firm.boss = nil
-    #expect(log.count == 7 && log.firstPosition == 4 && first != nil)
+    expect(log.count == 7 && log.firstPosition == 4 && first != nil)
     #expect(throws: ChangeLogError.noRecord(position: 0, first: 4, count: 7)) {
       try log.records(from: 0)
     }
-    #expect(try log.records(from: 5).count == 2 && log.records().count == 3)
+    expect(try log.records(from: 5).count == 2 && log.records().count == 3)
     while try log.undo() {}
-    #expect(firm.name == "3" && firm.boss === first)
+    expect(firm.name == "3" && firm.boss === first)
     while try log.redo() {}
     log.undoLimit = 0
-    #expect(first == nil && !log.canUndo && log.firstPosition == log.count)
+    expect(first == nil && !log.canUndo && log.firstPosition == log.count)
     firm.name = "x"
-    #expect(!log.canUndo && log.firstPosition == log.count)
+    expect(!log.canUndo && log.firstPosition == log.count)
     log.undoLimit = nil
     firm.name = "y"
-    #expect(log.canUndo)
+    expect(log.canUndo)
   }
 
   @Test("N2: count, canUndo, canRedo and the names tell their observers")
@@ -406,11 +412,12 @@ import Testing
     log.removeAll()
     withExtendedLifetime(tokens) {}
     let changes = told.withLock { $0 }.filter { Int($0) == nil }
-    #expect(
-      changes == [
+    expectEqual(
+      changes,
+      [
         "undo false true", "name named", "name -", "redo true", "redo false", "undo true false",
       ])
-    #expect(told.withLock { $0 }.compactMap { Int($0) }.max() == 5)
+    expectEqual(told.withLock { $0 }.compactMap { Int($0) }.max(), 5)
   }
 
   // MARK: Threads
@@ -425,12 +432,12 @@ import Testing
       for salary in 1...500 { each[index].salary = salary }
     }
     let records = try log.records()
-    #expect(records.count == 2_000)
+    expectEqual(records.count, 2_000)
     for worker in workers {
       let salaries = records.filter { $0.object === worker }.map { $0.newValue as? Int }
-      #expect(salaries == Array(1...500))
+      expectEqual(salaries, Array(1...500))
     }
     while try log.undo() {}
-    #expect(workers.allSatisfy { $0.salary == 0 })
+    expect(workers.allSatisfy { $0.salary == 0 })
   }
 }

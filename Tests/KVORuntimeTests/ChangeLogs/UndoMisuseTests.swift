@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -23,7 +24,7 @@ import Testing
           }
         }
       }
-      #expect(undone.withLock { $0 } == 30 && firm.figures == Array(0..<10))
+      expect(undone.withLock { $0 } == 30 && firm.figures == Array(0..<10))
     }
   }
 
@@ -39,7 +40,7 @@ import Testing
       firm.name = "A"
       _ = log[position]
     }
-    #expect(
+    expect(
       result.errors.contains("There is no record \(position): the log has 1, from 0 on."))
   }
 
@@ -67,9 +68,9 @@ import Testing
     }
     armed.withLock { $0 = true }
     firm.mutableArray(\.figures).insert(3, at: 0)
-    #expect(firm.figures == [1, 2])
+    expectEqual(firm.figures, [1, 2])
     while try log.undo() {}
-    #expect(firm.figures == [])
+    expectEqual(firm.figures, [])
     withExtendedLifetime(late) {}
   }
 
@@ -88,9 +89,9 @@ import Testing
     for number in 1...2 { firm.mutableArray(\.figures).append(number) }
     armed.withLock { $0 = true }
     firm.mutableArray(\.figures).insert(3, at: 0)
-    #expect(firm.figures == [3, 1, 2])
+    expectEqual(firm.figures, [3, 1, 2])
     while try log.undo() {}
-    #expect(firm.figures == [])
+    expectEqual(firm.figures, [])
     logs.withLock { $0 = nil }
     withExtendedLifetime(token) {}
   }
@@ -128,10 +129,10 @@ import Testing
     try log.redo()
     armed.withLock { $0 = false }
     log.removeAll()
-    #expect(!log.canUndo && !log.canRedo)
+    expect(!log.canUndo && !log.canRedo)
     shelf.box = nil
     log.removeAll()
-    #expect(asked.withLock { $0 } == 1)
+    expectEqual(asked.withLock { $0 }, 1)
     token.invalidate()
   }
 
@@ -144,11 +145,11 @@ import Testing
     while try log.undo() {}
     log.undoLimit = 1
     while try log.redo() {}
-    #expect(try log.undo() && !log.undo())
+    expect(try log.undo() && !log.undo())
     let other = Firm()
     let copy = try Firm.recorded(other)
     copy.undoLimit = 0
     try copy.apply(records)
-    #expect(other.name == "4" && !copy.canUndo)
+    expect(other.name == "4" && !copy.canUndo)
   }
 }

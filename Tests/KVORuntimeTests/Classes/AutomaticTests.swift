@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -20,8 +21,8 @@ import Testing
     log.observe(object, \.quiet, [.prior, .new])
     try object.addObserver(log.watcher(), forKeyPath: "quiet", options: .new)
     try Self.ways[way].set(object, 5)
-    #expect(object.quiet == 5)
-    #expect(log.take() == [])
+    expectEqual(object.quiet, 5)
+    expectEqual(log.take(), [])
   }
 
   @Test("E1: the other keys of the class notify, by what the superclass says")
@@ -32,7 +33,7 @@ import Testing
     object.loud = 1
     object.loud += 1
     try object.setValue(3, forKey: "loud")
-    #expect(log.take() == ["loud new 1", "loud new 2", "loud new 3"])
+    expectEqual(log.take(), ["loud new 1", "loud new 2", "loud new 3"])
   }
 
   @Test("E3: a pair by hand tells of a key that is turned off, also around its setter")
@@ -44,7 +45,7 @@ import Testing
     object.willChangeValue(forKey: "quiet")
     object.quiet += 1
     object.didChangeValue(forKey: "quiet")
-    #expect(log.take() == ["a prior old 0", "a old 0 new 2", "a prior old 2", "a old 2 new 3"])
+    expectEqual(log.take(), ["a prior old 0", "a old 0 new 2", "a prior old 2", "a old 2 new 3"])
   }
 
   @Test("C3: initial is told even where automatic notification is off")
@@ -54,7 +55,7 @@ import Testing
     object.quiet = 4
     log.observe(object, \.quiet, [.initial, .new])
     try object.addObserver(log.watcher(), forKeyPath: "quiet", options: [.initial, .new])
-    #expect(log.take() == ["a new 4", "w: quiet new 4"])
+    expectEqual(log.take(), ["a new 4", "w: quiet new 4"])
   }
 
   @Test("E1: a subclass turns off more, the rest left to the superclass, which it may overrule")
@@ -69,13 +70,13 @@ import Testing
     object.loud = 2
     object.extra = 3
     object.reopened = 4
-    #expect(log.take() == ["extra new 3", "reopened new 4"])
+    expectEqual(log.take(), ["extra new 3", "reopened new 4"])
     let parent = Quiet()
     log.observe(parent, \.loud, .new, as: "parent")
     log.observe(parent, \.reopened, .new, as: "parent's")
     parent.loud = 5
     parent.reopened = 6
-    #expect(log.take() == ["parent new 5"])
+    expectEqual(log.take(), ["parent new 5"])
   }
 
   @Test("E1: a class is asked once per class and key")
@@ -95,8 +96,8 @@ import Testing
       object.first = 1
       token.invalidate()
     }
-    #expect(Asked.questions.values.count { $0 == "first" } == 1)
-    #expect(Asked.questions.values.count { $0 == "second" } == 1)
+    expectEqual(Asked.questions.values.count { $0 == "first" }, 1)
+    expectEqual(Asked.questions.values.count { $0 == "second" }, 1)
   }
 
   @Test("E1: a declaration turns a key off and on, in the class and for its subclasses")
@@ -111,7 +112,7 @@ import Testing
       each.muted = 1
       each.plain = 2
     }
-    #expect(log.take() == ["plain new 2", "sub's new 1"])
+    expectEqual(log.take(), ["plain new 2", "sub's new 1"])
   }
 
   @Test("E2: setting a key with a setter by key notifies once, a plain stored key as well")
@@ -125,8 +126,9 @@ import Testing
     try person.setValue(39, forKey: "shoeSize")
     try person.setValue(1, forKey: "pin")
     try person.setValue(2, forKey: "rank")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "w: age prior old 36", "w: age old 36 new 37", "w: shoeSize prior old 38",
         "w: shoeSize old 38 new 39", "w: pin prior old 1234", "w: pin old 1234 new 1",
         "w: rank prior old 1", "w: rank old 1 new 2",
@@ -140,9 +142,9 @@ import Testing
     try person.addObserver(log.watcher(), forKeyPath: "shoeSize", options: [.old, .new])
     person.shoeSize = 40
     person.shoeSize += 1
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     try person.setValue(50, forKey: "shoeSize")
-    #expect(log.take() == ["w: shoeSize old 41 new 50"])
+    expectEqual(log.take(), ["w: shoeSize old 41 new 50"])
   }
 }
 

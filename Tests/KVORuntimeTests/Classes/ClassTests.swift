@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -13,7 +14,7 @@ import Testing
     object.balance = 1
     object.floor = 2
     (object as Account).balance += 2
-    #expect(log.take() == ["balance new 1.0", "floor new 2.0", "balance new 3.0"])
+    expectEqual(log.take(), ["balance new 1.0", "floor new 2.0", "balance new 3.0"])
   }
 
   @Test(
@@ -26,7 +27,7 @@ import Testing
       _ = $1
     }
     object.balance = 1
-    #expect(log.take() == ["a new 1.0", "SavingsAccount true"])
+    expectEqual(log.take(), ["a new 1.0", "SavingsAccount true"])
   }
 
   @Test("A1: a final class of another module is observed like others")
@@ -37,7 +38,7 @@ import Testing
     log.observe(object, \.balance, [.old, .new], as: "balance")
     object.seal += "!"
     object.balance = 1
-    #expect(log.take() == ["seal old wax new wax!", "balance old 0.0 new 1.0"])
+    expectEqual(log.take(), ["seal old wax new wax!", "balance old 0.0 new 1.0"])
   }
 
   @Test("A1: a property whose setter is private is observed from outside")
@@ -46,7 +47,7 @@ import Testing
     let log = Recorder()
     log.observe(object, \.number, [.old, .new])
     object.renumber(to: 7)
-    #expect(log.take() == ["a old 0 new 7"])
+    expectEqual(log.take(), ["a old 0 new 7"])
   }
 
   @Test("A1: a private property is observed where it can be named")
@@ -55,7 +56,7 @@ import Testing
     let log = Recorder()
     object.watch(with: log)
     object.whisper("psst")
-    #expect(log.take() == ["a old  new psst"])
+    expectEqual(log.take(), ["a old  new psst"])
   }
 
   @Test("A1: the forms of a generic class have keys of their own types")
@@ -73,8 +74,9 @@ import Testing
     text.label = "b"
     list.value = [1]
     list.value?.append(2)
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "number old 1 new 2", "text old a new ab", "label old box new b", "list old nil new [1]",
         "list old [1] new [1, 2]",
       ])
@@ -93,8 +95,9 @@ import Testing
     number.limit = 3
     pair.value = "b"
     pair.second = 4
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "number.value new 2", "number.limit new 3", "pair.value new b", "pair.second new 4.0",
       ])
   }
@@ -111,7 +114,7 @@ import Testing
     model.title += "!"
     model.rows.append("row")
     token.invalidate()
-    #expect(log.take() == ["title old  new one", "title old one new one!", "1 rows"])
+    expectEqual(log.take(), ["title old  new one", "title old one new one!", "1 rows"])
   }
 
   @Test("A1: a class of the main actor may be observed by one of its own methods")
@@ -121,7 +124,7 @@ import Testing
     let token = model.observe(\.title, options: .new, target: screen, action: Screen.titleChanged)
     model.title = "shown"
     token.invalidate()
-    #expect(screen.shown == ["shown"])
+    expectEqual(screen.shown, ["shown"])
   }
 
   @Test(
@@ -129,10 +132,10 @@ import Testing
   func initialisers() {
     let object = Prepared(5)
     let log = Recorder()
-    #expect(object.first == 5 && object.second == 10)
+    expect(object.first == 5 && object.second == 10)
     log.observe(object, \.first, [.old, .new])
     object.first = 6
-    #expect(log.take() == ["a old 5 new 6"])
+    expectEqual(log.take(), ["a old 5 new 6"])
   }
 
   @Test("A6: observing one key leaves the other properties as they are")
@@ -141,12 +144,12 @@ import Testing
     let log = Recorder()
     log.observe(ledger, \.total)
     ledger.total = 1
-    #expect(ledger.entries == [1, 2])
-    #expect(ledger.pair == (1, "a"))
-    #expect(ledger.lastPlace == Place(latitude: 3, longitude: 4))
+    expectEqual(ledger.entries, [1, 2])
+    expect(ledger.pair == (1, "a"))
+    expectEqual(ledger.lastPlace, Place(latitude: 3, longitude: 4))
     ledger.entries.append(3)
-    #expect(ledger.entries == [1, 2, 3])
-    #expect(log.take() == ["a"])
+    expectEqual(ledger.entries, [1, 2, 3])
+    expectEqual(log.take(), ["a"])
   }
 
   @Test("A6: objects are equal and hash by identity unless the class says otherwise")
@@ -154,12 +157,12 @@ import Testing
     let first = Account()
     let second = Account()
     let log = Recorder()
-    #expect(first == first && first != second)
+    expect(first == first && first != second)
     log.observe(first, \.balance)
     let set: Set<KVOObject> = [first, second, first]
-    #expect(set.count == 2 && set.contains(first))
-    #expect(Named("a") == Named("a") && Named("a") != Named("b"))
-    #expect(Set([Named("a"), Named("a"), Named("b")]).count == 2)
+    expect(set.count == 2 && set.contains(first))
+    expect(Named("a") == Named("a") && Named("a") != Named("b"))
+    expectEqual(Set([Named("a"), Named("a"), Named("b")]).count, 2)
   }
 }
 

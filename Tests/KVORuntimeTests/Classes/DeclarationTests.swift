@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -10,11 +11,11 @@ import Testing
     let log = Recorder()
     log.observe(plant, \.height, [.prior, .old, .new])
     try plant.setValue(2, forKey: "height")
-    #expect(plant.height == 2)
+    expectEqual(plant.height, 2)
     plant.height = 3
-    #expect(log.take() == ["a prior old 0.0", "a old 0.0 new 2.0"])
+    expectEqual(log.take(), ["a prior old 0.0", "a old 0.0 new 2.0"])
     try plant.setValue(4, forKey: "height")
-    #expect(log.take() == ["a prior old 3.0", "a old 3.0 new 4.0"])
+    expectEqual(log.take(), ["a prior old 3.0", "a old 3.0 new 4.0"])
   }
 
   @Test("E2: a property may be declared under another name than its own")
@@ -24,9 +25,9 @@ import Testing
     log.observe(plant, \.water, [.old, .new], as: "typed")
     try log.observe(plant, "moisture", [.old, .new], as: "string")
     try plant.setValue(0.5, forKey: "moisture")
-    #expect(plant.water == 0.5)
-    #expect(try plant.value(forKey: "moisture") as? Double == 0.5)
-    #expect(log.take() == ["typed old 0.0 new 0.5", "string old 0.0 new 0.5"])
+    expectEqual(plant.water, 0.5)
+    expect(try plant.value(forKey: "moisture") as? Double == 0.5)
+    expectEqual(log.take(), ["typed old 0.0 new 0.5", "string old 0.0 new 0.5"])
   }
 
   @Test("E2: declared accessors are read and set by key, each set a change")
@@ -36,9 +37,9 @@ import Testing
     log.observe(plant, \.inches, [.old, .new], as: "typed")
     try plant.addObserver(log.watcher(), forKeyPath: "inches", options: [.old, .new])
     try plant.setValue(10, forKey: "inches")
-    #expect(plant.height == 25.4)
-    #expect(try plant.value(forKey: "inches") as? Double == 10)
-    #expect(log.take() == ["typed old 0.0 new 10.0", "w: inches old 0.0 new 10.0"])
+    expectEqual(plant.height, 25.4)
+    expect(try plant.value(forKey: "inches") as? Double == 10)
+    expectEqual(log.take(), ["typed old 0.0 new 10.0", "w: inches old 0.0 new 10.0"])
   }
 
   @Test(
@@ -49,7 +50,7 @@ import Testing
     for key in ["clamped", "deaf"] { try log.observe(plant, key, [.old, .new], as: key) }
     try plant.setValue(500, forKey: "clamped")
     try plant.setValue(500, forKey: "deaf")
-    #expect(log.take() == ["clamped old 0 new 100", "deaf old 7 new 7"])
+    expectEqual(log.take(), ["clamped old 0 new 100", "deaf old 7 new 7"])
   }
 
   @Test(
@@ -61,15 +62,16 @@ import Testing
     log.observe(level, \.level, [.initial, .prior, .old, .new], as: "typed")
     try level.addObserver(log.watcher(), forKeyPath: "level", options: [.old, .new])
     level.level = 4
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "typed new 0.0", "typed prior old 0.0", "typed old 0.0 new 4.0", "w: level old 0.0 new 4.0",
       ])
     try level.setValue(6, forKey: "level")
-    #expect(level.level == 6)
-    #expect(try level.value(forKey: "level") as? Double == 6)
-    #expect(
-      log.take() == ["typed prior old 4.0", "typed old 4.0 new 6.0", "w: level old 4.0 new 6.0"])
+    expectEqual(level.level, 6)
+    expect(try level.value(forKey: "level") as? Double == 6)
+    expectEqual(
+      log.take(), ["typed prior old 4.0", "typed old 4.0 new 6.0", "w: level old 4.0 new 6.0"])
   }
 
   @Test("D6: a set by key through a declared accessor for an observable property notifies once")
@@ -78,10 +80,10 @@ import Testing
     let log = Recorder()
     log.observe(level, \.level, [.prior, .old, .new])
     try level.setValue(5, forKey: "level")
-    #expect(level.sets == [5])
-    #expect(log.take() == ["a prior old 0.0", "a old 0.0 new 5.0"])
+    expectEqual(level.sets, [5])
+    expectEqual(log.take(), ["a prior old 0.0", "a old 0.0 new 5.0"])
     level.level = 6
-    #expect(log.take() == ["a prior old 5.0", "a old 5.0 new 6.0"])
+    expectEqual(log.take(), ["a prior old 5.0", "a old 5.0 new 6.0"])
   }
 
   @Test("B2: what an accessor throws reaches the caller, and the change is closed")
@@ -90,9 +92,9 @@ import Testing
     let log = Recorder()
     try log.observe(plant, "thorny", [.prior, .old, .new])
     #expect(throws: Plant.Thorn.self) { try plant.setValue(-1, forKey: "thorny") }
-    #expect(log.take() == ["a prior old 1", "a old 1 new 1"])
+    expectEqual(log.take(), ["a prior old 1", "a old 1 new 1"])
     try plant.setValue(2, forKey: "thorny")
-    #expect(log.take() == ["a prior old 1", "a old 1 new 2"])
+    expectEqual(log.take(), ["a prior old 1", "a old 1 new 2"])
     plant.pricks = true
     #expect(throws: Plant.Thorn.self) { try plant.value(forKey: "thorny") }
   }
@@ -101,13 +103,13 @@ import Testing
   func convertedForAccessors() throws {
     let plant = Plant()
     try plant.setValue(9.99, forKey: "clamped")
-    #expect(try plant.value(forKey: "clamped") as? Int == 9)
-    #expect(
-      keyValueError { try plant.setValue(nil, forKey: "clamped") }
-        == .nilValue(key: "clamped", className: "Plant"))
-    #expect(
-      keyValueError { try plant.setValue("wet", forKey: "clamped") }
-        == .typeMismatch(key: "clamped", className: "Plant", expected: "Int", found: "String"))
+    expect(try plant.value(forKey: "clamped") as? Int == 9)
+    expectEqual(
+      keyValueError { try plant.setValue(nil, forKey: "clamped") },
+      .nilValue(key: "clamped", className: "Plant"))
+    expectEqual(
+      keyValueError { try plant.setValue("wet", forKey: "clamped") },
+      .typeMismatch(key: "clamped", className: "Plant", expected: "Int", found: "String"))
   }
 
   @Test("E2: subclasses inherit declarations, add their own and replace inherited ones")
@@ -120,8 +122,8 @@ import Testing
     try tree.setValue(1, forKey: "height")
     try tree.setValue(2, forKey: "rings")
     try tree.setValue(3, forKey: "deaf")
-    #expect(log.take() == ["height new 1.0", "rings new 2", "deaf new 3"])
-    #expect(tree.deafSets == [3])
+    expectEqual(log.take(), ["height new 1.0", "rings new 2", "deaf new 3"])
+    expectEqual(tree.deafSets, [3])
   }
 
   @Test("E2: saying the same again changes nothing; another entry for a key replaces the earlier")
@@ -136,13 +138,13 @@ import Testing
       Chatty.declareKeys { $0.accessors("word", get: { $0.first }, set: { $0.first = $1 }) }
     }
     try object.setValue("b", forKey: "word")
-    #expect(log.take() == ["a old a new b"])
+    expectEqual(log.take(), ["a old a new b"])
     Chatty.declareKeys { keys in
       keys.accessors("word", get: { $0.second }, set: { $0.second = $1 })
     }
     try object.setValue("d", forKey: "word")
-    #expect(object.first == "b" && object.second == "d")
-    #expect(log.take() == ["a old c new d"])
+    expect(object.first == "b" && object.second == "d")
+    expectEqual(log.take(), ["a old c new d"])
   }
 
   @Test("E2: a key may be declared from an extension, while objects of the class are observed")
@@ -150,14 +152,14 @@ import Testing
     let object = Extended()
     let log = Recorder()
     log.observe(object, \.known, .new, as: "known")
-    #expect(
-      keyValueError { _ = try object.value(forKey: "late") }
-        == .undefinedKey(key: "late", className: "Extended"))
+    expectEqual(
+      keyValueError { _ = try object.value(forKey: "late") },
+      .undefinedKey(key: "late", className: "Extended"))
     Extended.declareLate()
     log.observe(object, \.late, [.old, .new], as: "late")
     try object.setValue(5, forKey: "late")
     object.known = 1
-    #expect(log.take() == ["late old 0 new 5", "known new 1"])
+    expectEqual(log.take(), ["late old 0 new 5", "known new 1"])
   }
 
   @Test("E2: registerKeys runs once for each class, superclass first, before the keys are used")
@@ -165,7 +167,7 @@ import Testing
     _ = try Second().value(forKey: "declared")
     _ = try Second().value(forKey: "declared")
     _ = try First().value(forKey: "declared")
-    #expect(First.registrations == ["First", "Second"])
+    expectEqual(First.registrations, ["First", "Second"])
   }
 }
 

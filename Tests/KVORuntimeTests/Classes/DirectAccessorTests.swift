@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -11,17 +12,18 @@ import Testing
     let log = Recorder()
     try log.observe(playlist, "songs", [.prior, .old, .new])
     playlist.insertObjects(["a", "b"], inSongsAt: RangeSet(0..<2))
-    #expect(
-      log.take() == ["a prior insertion at 0...1", "a insertion at 0...1 new [\"a\", \"b\"]"])
+    expectEqual(
+      log.take(), ["a prior insertion at 0...1", "a insertion at 0...1 new [\"a\", \"b\"]"])
     playlist.removeObjects(fromSongsAt: RangeSet([0]))
-    #expect(
-      log.take() == ["a prior removal at 0 old [\"a\"]", "a removal at 0 old [\"a\"]"])
+    expectEqual(
+      log.take(), ["a prior removal at 0 old [\"a\"]", "a removal at 0 old [\"a\"]"])
     let songs = try playlist.mutableArrayValue(forKey: "songs")
     try songs.add("c")
-    #expect(log.take() == ["a prior insertion at 1", "a insertion at 1 new [\"c\"]"])
+    expectEqual(log.take(), ["a prior insertion at 1", "a insertion at 1 new [\"c\"]"])
     try songs.removeAllObjects()
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a prior removal at 0...1 old [\"b\", \"c\"]", "a removal at 0...1 old [\"b\", \"c\"]",
       ])
   }
@@ -33,7 +35,7 @@ import Testing
     try log.observe(playlist, "moods", [.old, .new])
     playlist.addMoods(["calm"])
     try playlist.mutableSetValue(forKey: "moods").addObjects(from: ["calm", "loud"])
-    #expect(log.take() == ["a insertion new {calm}", "a insertion new {loud}"])
+    expectEqual(log.take(), ["a insertion new {calm}", "a insertion new {loud}"])
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -15,8 +16,9 @@ import Testing
     log.observe(object, \.level, [.prior, .old, .new])
     object.level = 5
     object.level += 1
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a prior old 0.0", "a old 0.0 new 5.0", "a prior old 5.0", "a old 5.0 new 6.0",
       ])
   }
@@ -34,9 +36,10 @@ import Testing
     counted.level = 1
     clamped.level = 200
     partly.level = 3
-    #expect(counted.sets == 1)
-    #expect(
-      log.take() == [
+    expectEqual(counted.sets, 1)
+    expectEqual(
+      log.take(),
+      [
         "counted new 1.0", "as level new 1.0", "clamped new 100.0", "partly new 3.0",
       ])
   }
@@ -50,9 +53,9 @@ import Testing
     object.level = 2
     object.level += 1
     (object as Level).level = 4
-    #expect(object.sets == [1, 2, 3, 4])
-    #expect(object.wills == 4)
-    #expect(log.take() == ["a", "a", "a"])
+    expectEqual(object.sets, [1, 2, 3, 4])
+    expectEqual(object.wills, 4)
+    expectEqual(log.take(), ["a", "a", "a"])
   }
 
   @Test("A4: an override is observed under its own key path and under the superclass's")
@@ -63,7 +66,7 @@ import Testing
     log.observe(object as Level, \Level.level, .new, as: "super")
     object.level = 1
     (object as Level).level = 2
-    #expect(log.take() == ["own new 1.0", "super new 1.0", "own new 2.0", "super new 2.0"])
+    expectEqual(log.take(), ["own new 1.0", "super new 1.0", "own new 2.0", "super new 2.0"])
   }
 
   @Test("D5: the new value is what the getter answers, not what the setter was given: clamped")
@@ -72,8 +75,9 @@ import Testing
     let log = Recorder()
     log.observe(object, \.level, [.old, .new])
     for level in [50.0, 150, 200, -3] { object.level = level }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a old 0.0 new 50.0", "a old 50.0 new 100.0", "a old 100.0 new 100.0",
         "a old 100.0 new 0.0",
       ])
@@ -85,8 +89,8 @@ import Testing
     let log = Recorder()
     log.observe(object, \.level, [.old, .new])
     object.level = 50
-    #expect(log.take() == [])
-    #expect(object.level == 0)
+    expectEqual(log.take(), [])
+    expectEqual(object.level, 0)
   }
 
   @Test("D5: old and new are what an overridden getter answers")
@@ -95,7 +99,7 @@ import Testing
     let log = Recorder()
     log.observe(object, \.level, [.initial, .prior, .old, .new])
     object.level = 4
-    #expect(log.take() == ["a new 0.0", "a prior old 0.0", "a old 0.0 new 4.0"])
+    expectEqual(log.take(), ["a new 0.0", "a prior old 0.0", "a old 0.0 new 4.0"])
   }
 
   @Test("D5: a didSet that clamps is a second set, and each change tells the truth")
@@ -105,8 +109,9 @@ import Testing
     log.observe(object, \.level, [.old, .new])
     object.level = 50
     object.level = 150
-    #expect(object.level == 100)
-    #expect(log.take() == ["a old 0.0 new 50.0", "a old 50.0 new 150.0", "a old 150.0 new 100.0"])
+    expectEqual(object.level, 100)
+    expectEqual(
+      log.take(), ["a old 0.0 new 50.0", "a old 50.0 new 150.0", "a old 150.0 new 100.0"])
   }
 
   @Test("D5: a set by a declared key runs what the class has made of the property")
@@ -117,8 +122,8 @@ import Testing
     defer { for token in tokens { token.invalidate() } }
     try counted.setValue(5, forKey: "level")
     try clamped.setValue(500, forKey: "level")
-    #expect(counted.sets == [5])
-    #expect(clamped.level == 100)
+    expectEqual(counted.sets, [5])
+    expectEqual(clamped.level, 100)
   }
 
   @Test("D5: all reads in a prior call give the old value, all in a final one the new")
@@ -131,8 +136,9 @@ import Testing
     }
     object.level = 3
     object.level += 1
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a prior", "0.0 0.0 0.0", "a", "3.0 6.0 3.0", "a prior", "3.0 6.0 3.0", "a", "4.0 8.0 4.0",
       ])
   }

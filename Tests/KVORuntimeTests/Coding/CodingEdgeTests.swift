@@ -1,4 +1,5 @@
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -13,13 +14,13 @@ import Testing
     let log = Recorder()
     log.observe(drawer, \.cards, [.old, .new], as: "cards")
     try drawer.setValue(9, forKeyPath: "cards.a")
-    #expect(drawer.cards == [["a": 9], ["a": 9, "b": 2]])
-    #expect(log.take().count == 1)
+    expectEqual(drawer.cards, [["a": 9], ["a": 9, "b": 2]])
+    expectEqual(log.take().count, 1)
     try drawer.setValue(nil, forKeyPath: "cards.b")
-    #expect(drawer.cards == [["a": 9], ["a": 9]])
+    expectEqual(drawer.cards, [["a": 9], ["a": 9]])
     drawer.boxes = ["first": [["n": 1], ["n": 2]], "second": []]
     try drawer.setValue(5, forKeyPath: "boxes.first.n")
-    #expect(drawer.boxes == ["first": [["n": 5], ["n": 5]], "second": []])
+    expectEqual(drawer.boxes, ["first": [["n": 5], ["n": 5]], "second": []])
   }
 
   @Test("B5: dictionaries of the objects in a collection are set each in its object")
@@ -28,8 +29,8 @@ import Testing
     drawer.inner = [Drawer(), Drawer()]
     drawer.inner[1].cards = [["a": 4]]
     try drawer.setValue(7, forKeyPath: "inner.cards.a")
-    #expect(drawer.inner[0].cards == [["a": 7], ["a": 7, "b": 2]])
-    #expect(drawer.inner[1].cards == [["a": 7]])
+    expectEqual(drawer.inner[0].cards, [["a": 7], ["a": 7, "b": 2]])
+    expectEqual(drawer.inner[1].cards, [["a": 7]])
   }
 
   @Test(
@@ -40,7 +41,7 @@ import Testing
     #expect(
       throws: KeyValueError.invalidKeyPath(keyPath: path, component: "size", className: "Drawer")
     ) { try drawer.setValue(1, forKeyPath: path) }
-    #expect(drawer.numbers == [1, 2] && drawer.cards == [["a": 1], ["a": 1, "b": 2]])
+    expect(drawer.numbers == [1, 2] && drawer.cards == [["a": 1], ["a": 1, "b": 2]])
   }
 
   @Test("B5: a value that a dictionary can't have leaves all as it was")
@@ -50,7 +51,7 @@ import Testing
       throws: KeyValueError.typeMismatch(
         key: "a", className: "Dictionary<String, Int>", expected: "Int", found: "String")
     ) { try drawer.setValue("x", forKeyPath: "cards.a") }
-    #expect(drawer.cards == [["a": 1], ["a": 1, "b": 2]])
+    expectEqual(drawer.cards, [["a": 1], ["a": 1, "b": 2]])
   }
 
   // MARK: self and operators
@@ -58,14 +59,14 @@ import Testing
   @Test("B6 B7: self is a key of objects, and of whatever is in a collection")
   func selfAsKey() throws {
     let drawer = Drawer()
-    #expect(try drawer.value(forKey: "self") as? Drawer === drawer)
-    #expect(try [1, 2].value(forKey: "self") as? [Int] == [1, 2])
-    #expect(try Set(["a"]).value(forKey: "self") as? Set<String> == ["a"])
+    expect(try drawer.value(forKey: "self") as? Drawer === drawer)
+    expect(try [1, 2].value(forKey: "self") as? [Int] == [1, 2])
+    expect(try Set(["a"]).value(forKey: "self") as? Set<String> == ["a"])
     let array = try drawer.mutableArrayValue(forKey: "numbers").value(forKey: "self")
-    #expect(array as? [Int] == [1, 2])
+    expect(array as? [Int] == [1, 2])
     // A dictionary's keys are its own.
-    #expect(try ["self": 3].value(forKey: "self") as? Int == 3)
-    #expect(try ["a": 3].value(forKey: "self") == nil)
+    expect(try ["self": 3].value(forKey: "self") as? Int == 3)
+    expect(try ["a": 3].value(forKey: "self") == nil)
     #expect(throws: KeyValueError.undefinedKey(key: "self", className: "Drawer")) {
       try drawer.setValue(1, forKey: "self")
     }
@@ -74,15 +75,15 @@ import Testing
   @Test("B7: operators work on a dictionary's values")
   func dictionaryOperators() throws {
     let ages = ["Ada": 36, "Grace": 85]
-    #expect(try ages.value(forKeyPath: "@count") as? Int == 2)
-    #expect(try ages.value(forKey: "@count") as? Int == 2)
-    #expect(try ages.value(forKeyPath: "@sum.self") as? Int == 121)
-    #expect(try ages.value(forKeyPath: "@max.self") as? Int == 85)
+    expect(try ages.value(forKeyPath: "@count") as? Int == 2)
+    expect(try ages.value(forKey: "@count") as? Int == 2)
+    expect(try ages.value(forKeyPath: "@sum.self") as? Int == 121)
+    expect(try ages.value(forKeyPath: "@max.self") as? Int == 85)
     let drawer = Drawer()
     drawer.boxes = ["x": [["n": 1], ["n": 2]], "y": [["n": 3]]]
-    #expect(try drawer.value(forKeyPath: "boxes.@count") as? Int == 2)
-    #expect(try drawer.value(forKeyPath: "boxes.@sum.@max.n") as? Int == 5)
-    #expect(try ["@id": 7].value(forKey: "@id") as? Int == 7)
+    expect(try drawer.value(forKeyPath: "boxes.@count") as? Int == 2)
+    expect(try drawer.value(forKeyPath: "boxes.@sum.@max.n") as? Int == 5)
+    expect(try ["@id": 7].value(forKey: "@id") as? Int == 7)
     #expect(throws: KeyValueError.invalidOperator("@id", keyPath: "@id")) {
       try ["a": 7].value(forKey: "@id")
     }
@@ -94,11 +95,11 @@ import Testing
   func wideIntegers() throws {
     let drawer = Drawer()
     try drawer.setValue(1e30, forKey: "wide")
-    #expect(drawer.wide == Int128(1e30))
+    expectEqual(drawer.wide, Int128(1e30))
     try drawer.setValue(-1e30, forKey: "wide")
-    #expect(drawer.wide == Int128(-1e30))
+    expectEqual(drawer.wide, Int128(-1e30))
     try drawer.setValue(Double.infinity, forKey: "wide")
-    #expect(drawer.wide == Int128(Int64.max))
+    expectEqual(drawer.wide, Int128(Int64.max))
   }
 
   // MARK: Validation and several keys
@@ -108,16 +109,16 @@ import Testing
     let drawer = Drawer()
     coreClassIsKnown(drawer)
     var value = kvo_value_int(7)
-    #expect(kvo_validate_value(header(of: drawer), "size", &value, nil) == .KVO_OK)
-    #expect(kvo_value_get_int(&value) == 7)
+    expectEqual(kvo_validate_value(header(of: drawer), "size", &value, nil), .KVO_OK)
+    expectEqual(kvo_value_get_int(&value), 7)
     value = kvo_value_int(500)
-    #expect(kvo_validate_value(header(of: drawer), "self.size", &value, nil) == .KVO_OK)
-    #expect(kvo_value_get_int(&value) == 100)
+    expectEqual(kvo_validate_value(header(of: drawer), "self.size", &value, nil), .KVO_OK)
+    expectEqual(kvo_value_get_int(&value), 100)
     value = kvo_value_int(-1)
     var error = kvo_error()
-    #expect(kvo_validate_value(header(of: drawer), "size", &value, &error) == .KVO_REFUSED)
-    #expect(kvo_value_get_int(&value) == -1)
-    #expect(kvo_validate_value(header(of: drawer), "numbers", &value, &error) == .KVO_OK)
+    expectEqual(kvo_validate_value(header(of: drawer), "size", &value, &error), .KVO_REFUSED)
+    expectEqual(kvo_value_get_int(&value), -1)
+    expectEqual(kvo_validate_value(header(of: drawer), "numbers", &value, &error), .KVO_OK)
     withExtendedLifetime(drawer) {}
   }
 
@@ -143,16 +144,16 @@ import Testing
     let log = Recorder()
     for key in ["size", "label", "numbers"] { try log.observe(drawer, key) }
     #expect(throws: error) { try drawer.setValuesForKeys(values.mapValues { $0 }) }
-    #expect(drawer.size == 1 && drawer.label == nil && drawer.numbers == [1, 2])
-    #expect(log.take() == [])
+    expect(drawer.size == 1 && drawer.label == nil && drawer.numbers == [1, 2])
+    expectEqual(log.take(), [])
   }
 
   @Test("B11: hooks answer for the keys that the class leaves to them, before the others are set")
   func hooks() throws {
     let drawer = Forgiving()
     try drawer.setValuesForKeys(["size": nil, "hat": 1, "label": "x"])
-    #expect(drawer.log == ["hat", "nil size"])
-    #expect(drawer.label == "x")
+    expectEqual(drawer.log, ["hat", "nil size"])
+    expectEqual(drawer.label, "x")
   }
 
   // MARK: didSet
@@ -166,9 +167,10 @@ import Testing
     try drawer.setValue(3, forKey: "watched")
     try drawer.mutableArrayValue(forKey: "rows").append(1)
     drawer.mutableArray(\.rows).append(2)
-    #expect(drawer.sets == ["watched 3", "rows [1]", "rows [1, 2]"])
-    #expect(
-      log.take() == [
+    expectEqual(drawer.sets, ["watched 3", "rows [1]", "rows [1, 2]"])
+    expectEqual(
+      log.take(),
+      [
         "a old 0 new 3", "a insertion at 0 new [1]", "a insertion at 1 new [2]",
       ])
   }
@@ -208,7 +210,7 @@ private final class Forgiving: Drawer {
   override func setValue(_ value: Any?, forUndefinedKey key: String) throws { note(key) }
 
   private func note(_ line: String) {
-    #expect(label == nil)
+    expect(label == nil)
     log = (log + [line]).sorted()
   }
 }

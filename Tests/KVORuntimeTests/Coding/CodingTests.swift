@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -17,33 +18,33 @@ import Testing
   func reading(_ key: String, _ value: String) throws {
     let employee = Employee()
     let log = Recorder()
-    #expect(shown(try employee.value(forKey: key)) == value)
+    expectEqual(shown(try employee.value(forKey: key)), value)
     try employee.addObserver(log.watcher(), forKeyPath: key)
-    #expect(shown(try employee.value(forKey: key)) == value)
+    expectEqual(shown(try employee.value(forKey: key)), value)
   }
 
   @Test("B2: a value that is read is of the property's type, without an optional around it")
   func types() throws {
     let person = Person()
-    #expect(try person.value(forKey: "age") is Int)
-    #expect(type(of: try #require(try person.value(forKey: "lastName"))) == String.self)
-    #expect(type(of: try #require(try person.value(forKey: "height"))) == Double.self)
-    #expect(try person.value(forKey: "home") as? Place == Place(latitude: 3, longitude: 4))
+    expect(try person.value(forKey: "age") is Int)
+    expect(type(of: try #require(try person.value(forKey: "lastName"))) == String.self)
+    expect(type(of: try #require(try person.value(forKey: "height"))) == Double.self)
+    expect(try person.value(forKey: "home") as? Place == Place(latitude: 3, longitude: 4))
     person.lastName = nil
-    #expect(try person.value(forKey: "lastName") == nil)
-    #expect(try person.value(forKey: "motto") == nil)
+    expect(try person.value(forKey: "lastName") == nil)
+    expect(try person.value(forKey: "motto") == nil)
   }
 
   @Test("B2: nested optionals are read as what is inside")
   func nestedOptionals() throws {
     let box = Box<Int??>(.some(.some(3)))
-    #expect(try box.value(forKey: "value") as? Int == 3)
+    expect(try box.value(forKey: "value") as? Int == 3)
     box.value = .some(nil)
-    #expect(try box.value(forKey: "value") == nil)
+    expect(try box.value(forKey: "value") == nil)
     try box.setValue(4, forKey: "value")
-    #expect(box.value == .some(.some(4)))
+    expectEqual(box.value, .some(.some(4)))
     try box.setValue(nil, forKey: "value")
-    #expect(shown(box.value) == "nil")
+    expectEqual(shown(box.value), "nil")
   }
 
   /// A value for a key, and what the property has afterwards.
@@ -81,8 +82,8 @@ import Testing
     let log = Recorder()
     if observed { try employee.addObserver(log.watcher(), forKeyPath: setting.key, options: .new) }
     try employee.setValue(setting.value, forKey: setting.key)
-    #expect(shown(try employee.value(forKey: setting.key)) == setting.stored)
-    #expect(log.take() == (observed ? ["w: \(setting.key) new \(setting.stored)"] : []))
+    expectEqual(shown(try employee.value(forKey: setting.key)), setting.stored)
+    expectEqual(log.take(), (observed ? ["w: \(setting.key) new \(setting.stored)"] : []))
   }
 
   @Test("B2: what is set by key is what the property has")
@@ -92,12 +93,12 @@ import Testing
     try person.setValue("Grace", forKey: "firstName")
     try person.setValue(account, forKey: "account")
     try person.setValue(44, forKey: "shoeSize")
-    #expect(person.firstName == "Grace" && person.account === account && person.shoeSize == 44)
+    expect(person.firstName == "Grace" && person.account === account && person.shoeSize == 44)
     person.firstName = "Ada"
     person.shoeSize = 38
-    #expect(try person.value(forKey: "firstName") as? String == "Ada")
-    #expect(try person.value(forKey: "shoeSize") as? Int == 38)
-    #expect(try person.value(forKey: "account") as? Account === account)
+    expect(try person.value(forKey: "firstName") as? String == "Ada")
+    expect(try person.value(forKey: "shoeSize") as? Int == 38)
+    expect(try person.value(forKey: "account") as? Account === account)
   }
 
   @Test("B2: an object of a subclass is taken for a property of its superclass's type")
@@ -105,12 +106,12 @@ import Testing
     let person = Person()
     let savings = SavingsAccount()
     try person.setValue(savings, forKey: "account")
-    #expect(person.account === savings)
-    #expect(
-      keyValueError { try person.setValue(Person(), forKey: "account") }
-        == .typeMismatch(
-          key: "account", className: "Person", expected: "Optional<Account>", found: "Person"))
-    #expect(person.account === savings)
+    expect(person.account === savings)
+    expectEqual(
+      keyValueError { try person.setValue(Person(), forKey: "account") },
+      .typeMismatch(
+        key: "account", className: "Person", expected: "Optional<Account>", found: "Person"))
+    expect(person.account === savings)
   }
 
   @Test("B2: collections, enumerations and tuples are set as they are")
@@ -121,8 +122,8 @@ import Testing
     try ledger.setValue(Set(["x"]), forKey: "tags")
     try ledger.setValue(Colour.mixed(1, 2, 3), forKey: "colour")
     try ledger.setValue((5, "e"), forKey: "pair")
-    #expect(ledger.entries == [7, 8] && ledger.index == ["z": 26] && ledger.tags == ["x"])
-    #expect(ledger.colour == .mixed(1, 2, 3) && ledger.pair == (5, "e"))
+    expect(ledger.entries == [7, 8] && ledger.index == ["z": 26] && ledger.tags == ["x"])
+    expect(ledger.colour == .mixed(1, 2, 3) && ledger.pair == (5, "e"))
   }
 
   static let readOnly = ["birthYear", "constant", "computed"]
@@ -134,9 +135,9 @@ import Testing
     let object = Limited()
     let before = shown(try object.value(forKey: key))
     let error = keyValueError { try object.setValue(1, forKey: key) }
-    #expect(error == .readOnly(key: key, className: "Limited"))
-    #expect(keyValueError { try object.setValue(nil, forKey: key) } == error)
-    #expect(shown(try object.value(forKey: key)) == before)
+    expectEqual(error, .readOnly(key: key, className: "Limited"))
+    expectEqual(keyValueError { try object.setValue(nil, forKey: key) }, error)
+    expectEqual(shown(try object.value(forKey: key)), before)
   }
 
   static let mismatches: [(key: String, value: any Sendable, expected: String, found: String)] = [
@@ -155,32 +156,32 @@ import Testing
     let log = Recorder()
     try person.addObserver(log.watcher(), forKeyPath: key, options: .prior)
     let before = shown(try person.value(forKey: key))
-    #expect(
-      keyValueError { try person.setValue(value, forKey: key) }
-        == .typeMismatch(key: key, className: "Person", expected: expected, found: found))
-    #expect(shown(try person.value(forKey: key)) == before)
-    #expect(log.take() == [])
+    expectEqual(
+      keyValueError { try person.setValue(value, forKey: key) },
+      .typeMismatch(key: key, className: "Person", expected: expected, found: found))
+    expectEqual(shown(try person.value(forKey: key)), before)
+    expectEqual(log.take(), [])
   }
 
   @Test(
     "B2: getters that are not stored and not declared are no keys", arguments: ["fullName", "hash"])
   func undeclaredGetters(_ key: String) {
     let person = Person()
-    #expect(
-      keyValueError { _ = try person.value(forKey: key) }
-        == .undefinedKey(key: key, className: "Person"))
-    #expect(
-      keyValueError { try person.setValue("x", forKey: key) }
-        == .undefinedKey(key: key, className: "Person"))
+    expectEqual(
+      keyValueError { _ = try person.value(forKey: key) },
+      .undefinedKey(key: key, className: "Person"))
+    expectEqual(
+      keyValueError { try person.setValue("x", forKey: key) },
+      .undefinedKey(key: key, className: "Person"))
   }
 
   @Test("B2: plain storage is found under its name with an underscore, as an instance variable is")
   func underscored() throws {
     let object = Limited()
-    #expect(try object.value(forKey: "hidden") as? String == "underscored")
-    #expect(try object.value(forKey: "open") as? Bool == true)
+    expect(try object.value(forKey: "hidden") as? String == "underscored")
+    expect(try object.value(forKey: "open") as? Bool == true)
     try object.setValue("found", forKey: "hidden")
-    #expect(try object.value(forKey: "_hidden") as? String == "found")
+    expect(try object.value(forKey: "_hidden") as? String == "found")
   }
 
   @Test("B2: keys may be of any script")
@@ -192,8 +193,8 @@ import Testing
     }
     object.größe = 2
     try object.setValue("Ada", forKey: "名前")
-    #expect(try object.value(forKey: "größe") as? Int == 2)
-    #expect(log.take() == ["w: größe old 1 new 2", "w: 名前 old  new Ada"])
+    expect(try object.value(forKey: "größe") as? Int == 2)
+    expectEqual(log.take(), ["w: größe old 1 new 2", "w: 名前 old  new Ada"])
   }
 
   @Test("A5: two keys of one property stay two: a set tells the observers of both, each by its key")
@@ -202,34 +203,35 @@ import Testing
     let log = Recorder()
     let watcher = log.watcher()
     for key in ["open", "isOpen"] {
-      #expect(try object.value(forKey: key) as? Bool == false)
+      expect(try object.value(forKey: key) as? Bool == false)
       try object.addObserver(watcher, forKeyPath: key, options: .new)
     }
     log.observe(object, \.isOpen, .new, as: "typed")
     object.isOpen = true
     try object.setValue(false, forKey: "open")
-    #expect(object.isOpen == false)
-    #expect(
-      log.take() == [
+    expectEqual(object.isOpen, false)
+    expectEqual(
+      log.take(),
+      [
         "w: open new true", "w: isOpen new true", "typed new true", "w: open new false",
         "w: isOpen new false", "typed new false",
       ])
     try object.removeObserver(watcher, forKeyPath: "open")
     object.isOpen = true
-    #expect(log.take() == ["w: isOpen new true", "typed new true"])
+    expectEqual(log.take(), ["w: isOpen new true", "typed new true"])
   }
 
   @Test("B2: a class may keep its plain storage to itself; observable properties still answer")
   func sealed() throws {
     let object = SealedStorage()
-    #expect(
-      keyValueError { _ = try object.value(forKey: "plain") }
-        == .undefinedKey(key: "plain", className: "SealedStorage"))
-    #expect(
-      keyValueError { try object.setValue(1, forKey: "plain") }
-        == .undefinedKey(key: "plain", className: "SealedStorage"))
+    expectEqual(
+      keyValueError { _ = try object.value(forKey: "plain") },
+      .undefinedKey(key: "plain", className: "SealedStorage"))
+    expectEqual(
+      keyValueError { try object.setValue(1, forKey: "plain") },
+      .undefinedKey(key: "plain", className: "SealedStorage"))
     try object.setValue(2, forKey: "open")
-    #expect(object.open == 2 && object.plain == 0)
+    expect(object.open == 2 && object.plain == 0)
   }
 
   @Test("B2: the keys of generic classes have the types of their form")
@@ -239,16 +241,16 @@ import Testing
     try number.setValue(2.9, forKey: "value")
     try pair.setValue("b", forKey: "value")
     try pair.setValue(3, forKey: "second")
-    #expect(number.value == 2 && pair.value == "b" && pair.second == 3)
-    #expect(keyValueError { try pair.setValue(1, forKey: "value") } != nil)
+    expect(number.value == 2 && pair.value == "b" && pair.second == 3)
+    expect(keyValueError { try pair.setValue(1, forKey: "value") } != nil)
   }
 
   @Test("B2: overrides of value(forKey:) and setValue(_:forKey:) are what callers get")
   func overriddenCoding() throws {
     let object = Echo()
-    #expect(try object.value(forKey: "anything") as? String == "anything")
+    expect(try object.value(forKey: "anything") as? String == "anything")
     try object.setValue(7, forKey: "whatever")
-    #expect(object.heard == ["whatever"])
+    expectEqual(object.heard, ["whatever"])
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -21,7 +22,7 @@ import Testing
   @Test(
     "B5 B7: key paths through objects, optionals, dictionaries, collections", arguments: readings)
   func reading(_ path: String, _ value: String) throws {
-    #expect(text(Company.small(), path) == value)
+    expectEqual(text(Company.small(), path), value)
   }
 
   static let operators: [(path: String, value: String)] = [
@@ -53,52 +54,52 @@ import Testing
 
   @Test("B5 B6: operators, and what can't be read", arguments: operators)
   func operating(_ path: String, _ value: String) throws {
-    #expect(text(Company.small(), path) == value)
+    expectEqual(text(Company.small(), path), value)
   }
 
   @Test("B6: sums are Int as far as they can be, averages Double; of nothing 0 and nil")
   func sums() throws {
     func read(_ values: [Any], _ path: String) throws -> Any? { try values.value(forKeyPath: path) }
-    #expect(try read([1, 2, 3], "@sum.self") as? Int == 6)
-    #expect(try read([UInt8(200), Int16(100)], "@sum.self") as? Int == 300)
-    #expect(try read([Int.max, 1], "@sum.self") as? Double == 9_223_372_036_854_775_808)
-    #expect(try read([Int.max, 1, -1], "@sum.self") as? Int == Int.max)
-    #expect(try read([UInt64.max], "@sum.self") as? Double == 18_446_744_073_709_551_616)
-    #expect(try read([1, 0.5], "@sum.self") as? Double == 1.5)
-    #expect(try read([Float(0.5), 1], "@avg.self") as? Double == 0.75)
-    #expect(try read([true, true, false], "@sum.self") as? Int == 2)
+    expect(try read([1, 2, 3], "@sum.self") as? Int == 6)
+    expect(try read([UInt8(200), Int16(100)], "@sum.self") as? Int == 300)
+    expect(try read([Int.max, 1], "@sum.self") as? Double == 9_223_372_036_854_775_808)
+    expect(try read([Int.max, 1, -1], "@sum.self") as? Int == Int.max)
+    expect(try read([UInt64.max], "@sum.self") as? Double == 18_446_744_073_709_551_616)
+    expect(try read([1, 0.5], "@sum.self") as? Double == 1.5)
+    expect(try read([Float(0.5), 1], "@avg.self") as? Double == 0.75)
+    expect(try read([true, true, false], "@sum.self") as? Int == 2)
     for op in ["@sum", "@avg"] {
-      #expect(try shown(read([], "\(op).self")) == (op == "@sum" ? "0" : "0.0"))
+      expectEqual(try shown(read([], "\(op).self")), (op == "@sum" ? "0" : "0.0"))
     }
-    #expect(try read([], "@sum.self") is Int && read([], "@avg.self") is Double)
-    #expect(try read([], "@min.self") == nil && read([], "@max.self") == nil)
-    #expect(try [4, 84, 2].value(forKeyPath: "@max.self") as? Int == 84)
-    #expect(try [Int?.none, 5].value(forKeyPath: "@max.self") as? Int == 5)
-    #expect(try Set([4, 84, 2]).value(forKeyPath: "@min.self") as? Int == 2)
-    #expect(try [Int?.none, 5].value(forKeyPath: "@avg.self") as? Double == 2.5)
-    #expect(try ["b", "é", "a"].value(forKeyPath: "@max.self") as? String == "é")
+    expect(try read([], "@sum.self") is Int && read([], "@avg.self") is Double)
+    expect(try read([], "@min.self") == nil && read([], "@max.self") == nil)
+    expect(try [4, 84, 2].value(forKeyPath: "@max.self") as? Int == 84)
+    expect(try [Int?.none, 5].value(forKeyPath: "@max.self") as? Int == 5)
+    expect(try Set([4, 84, 2]).value(forKeyPath: "@min.self") as? Int == 2)
+    expect(try [Int?.none, 5].value(forKeyPath: "@avg.self") as? Double == 2.5)
+    expect(try ["b", "é", "a"].value(forKeyPath: "@max.self") as? String == "é")
     #expect(throws: KeyValueError.self) { try [1, "a"].value(forKeyPath: "@max.self") }
   }
 
   @Test("B7: collections answer keys themselves")
   func collections() throws {
     let company = Company.small()
-    #expect(try company.workers.value(forKey: "age") as? [Int] == [36, 50, 41])
-    #expect(try company.workers.value(forKey: "bonus") as? [Int?] == [10, nil, nil])
-    #expect(try company.workers.value(forKey: "@count") as? Int == 3)
-    #expect(try company.friends.value(forKey: "name") as? Set<String> == ["Ada", "Bob"])
-    #expect(try company.seats.value(forKeyPath: "name.@count") as? Int == 3)
-    #expect(try company.byName.value(forKey: "bob") as? Worker === company.workers[1])
-    #expect(try company.byName.value(forKey: "eve") == nil)
-    #expect(try company.byName.value(forKeyPath: "bob.boss.name") as? String == "Ada")
-    #expect(try ["a": Int?.none].value(forKey: "a") == nil)
-    #expect(
-      keyValueError { _ = try company.workers.value(forKey: "boss.name") }
-        == .undefinedKey(key: "boss.name", className: "Worker"))
-    #expect(
-      keyValueError { _ = try [1].value(forKey: "x") }
-        == .invalidKeyPath(keyPath: "x", component: "x", className: "Array<Int>"))
-    #expect(try [Worker]().value(forKey: "hat") as? [Int] == [])
+    expect(try company.workers.value(forKey: "age") as? [Int] == [36, 50, 41])
+    expect(try company.workers.value(forKey: "bonus") as? [Int?] == [10, nil, nil])
+    expect(try company.workers.value(forKey: "@count") as? Int == 3)
+    expect(try company.friends.value(forKey: "name") as? Set<String> == ["Ada", "Bob"])
+    expect(try company.seats.value(forKeyPath: "name.@count") as? Int == 3)
+    expect(try company.byName.value(forKey: "bob") as? Worker === company.workers[1])
+    expect(try company.byName.value(forKey: "eve") == nil)
+    expect(try company.byName.value(forKeyPath: "bob.boss.name") as? String == "Ada")
+    expect(try ["a": Int?.none].value(forKey: "a") == nil)
+    expectEqual(
+      keyValueError { _ = try company.workers.value(forKey: "boss.name") },
+      .undefinedKey(key: "boss.name", className: "Worker"))
+    expectEqual(
+      keyValueError { _ = try [1].value(forKey: "x") },
+      .invalidKeyPath(keyPath: "x", component: "x", className: "Array<Int>"))
+    expect(try [Worker]().value(forKey: "hat") as? [Int] == [])
   }
 
   static let settings: [(path: String, value: any Sendable, read: String, result: String)] = [
@@ -117,7 +118,7 @@ import Testing
   func setting(_ path: String, _ value: any Sendable, _ read: String, _ result: String) throws {
     let company = Company.small()
     try company.setValue(value, forKeyPath: path)
-    #expect(text(company, read) == result)
+    expectEqual(text(company, read), result)
   }
 
   static let refusals: [(path: String, error: KeyValueError)] = [
@@ -138,16 +139,16 @@ import Testing
   @Test("B5 B2: what can't be set by key path is an error", arguments: refusals)
   func refusing(_ path: String, _ error: KeyValueError) {
     let company = Company.small()
-    #expect(keyValueError { try company.setValue("x", forKeyPath: path) } == error)
-    #expect(
+    expectEqual(keyValueError { try company.setValue("x", forKeyPath: path) }, error)
+    expect(
       text(company, "workers.age") == "[36, 50, 41]" && text(company, "head.desk.floor") == "2")
   }
 
   @Test("B3: nil for a last key that can't be nil goes to its object's setNilValueForKey")
   func nilValue() {
-    #expect(
-      keyValueError { try Company.small().setValue(nil, forKeyPath: "head.age") }
-        == .nilValue(key: "age", className: "Worker"))
+    expectEqual(
+      keyValueError { try Company.small().setValue(nil, forKeyPath: "head.age") },
+      .nilValue(key: "age", className: "Worker"))
   }
 
   @Test("B5: every key on the way is asked of value(forKey:), and set by setValue(_:forKey:)")
@@ -157,14 +158,14 @@ import Testing
     company.head = joker
     company.workers = [joker, Worker("Bob")]
     joker.boss = Worker("Ada")
-    #expect(text(company, "head.name") == "Joe!")
-    #expect(text(company, "head.joke") == "joke")
-    #expect(text(company, "workers.name") == "[Joe!, Bob]")
-    #expect(text(company, "workers.@max.name") == "Joe!")
-    #expect(text(company, "head.boss.name") == "Ada")
-    #expect(text(joker, "boss.name") == "Ada")
+    expectEqual(text(company, "head.name"), "Joe!")
+    expectEqual(text(company, "head.joke"), "joke")
+    expectEqual(text(company, "workers.name"), "[Joe!, Bob]")
+    expectEqual(text(company, "workers.@max.name"), "Joe!")
+    expectEqual(text(company, "head.boss.name"), "Ada")
+    expectEqual(text(joker, "boss.name"), "Ada")
     try company.setValue("Jim", forKeyPath: "head.name")
-    #expect(joker.name == "JIM")
+    expectEqual(joker.name, "JIM")
   }
 
   @Test("B5: what an accessor or an override throws comes out as it is")

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -61,10 +62,10 @@ import Testing
     arguments: all)
   private func kinds(_ expected: Expected) throws {
     for type in [Part.self, Wheel.self] {
-      let property = try #require(type.keyValueProperty(forKey: expected.key))
-      #expect(property.key == expected.key && property.valueType == expected.type)
-      #expect(property.isWritable == expected.writable)
-      #expect(property.isToMany == expected.toMany && property.isWeak == expected.weak)
+      let property = try require(type.keyValueProperty(forKey: expected.key))
+      expect(property.key == expected.key && property.valueType == expected.type)
+      expectEqual(property.isWritable, expected.writable)
+      expect(property.isToMany == expected.toMany && property.isWeak == expected.weak)
     }
   }
 
@@ -74,24 +75,24 @@ import Testing
       override func value(forUndefinedKey key: String) throws -> Any? { 1 }
     }
     for key in ["nmae", "", "name.count", "@count", "headerStorage", "\0"] {
-      #expect(Wheel.keyValueProperty(forKey: key) == nil)
+      expect(Wheel.keyValueProperty(forKey: key) == nil)
     }
-    #expect(Answering.keyValueProperty(forKey: "x") == nil)
-    #expect(KVOObject.keyValueProperties.isEmpty)
+    expect(Answering.keyValueProperty(forKey: "x") == nil)
+    expect(KVOObject.keyValueProperties.isEmpty)
   }
 
   @Test("P3: all keys of a class, by name, with those of its superclasses")
   func keys() {
     let inherited = Part.keyValueProperties.map(\.key)
-    #expect(
+    expect(
       inherited.contains("pieces") && inherited.contains("total") && !inherited.contains("_secret"))
-    #expect(inherited == inherited.sorted())
-    #expect(Set(Wheel.keyValueProperties.map(\.key)) == Set(inherited + ["spokes"]))
+    expectEqual(inherited, inherited.sorted())
+    expectEqual(Set(Wheel.keyValueProperties.map(\.key)), Set(inherited + ["spokes"]))
     final class Sheet: KeyValueRecord {
       override class func registerKeys() { declareKeys { $0.value("cell", 0.5) } }
     }
-    #expect(Sheet.keyValueProperties.map(\.key) == ["cell"])
-    #expect(Sheet.keyValueProperty(forKey: "cell")?.valueType == Double.self)
+    expectEqual(Sheet.keyValueProperties.map(\.key), ["cell"])
+    expect(Sheet.keyValueProperty(forKey: "cell")?.valueType == Double.self)
   }
 
   @Test("P3: what is told is so: what is writable can be set, and has that type")
@@ -102,7 +103,7 @@ import Testing
       // What accessors show is a proxy.
       let isOfType =
         property.key == "pieces" || value == nil || isOfType(value as Any, property.valueType)
-      #expect(isOfType, "\(property.key)")
+      expect(isOfType, "\(property.key)")
       if property.isWritable {
         try wheel.setValue(value, forKey: property.key)
       } else {

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -34,10 +35,10 @@ import Testing
       try log.observe(object, "size", as: "told")
       object.ran = []
       try way(index + 10)
-      #expect(try object.value(forKey: "size") as? Int == index + 10)
-      #expect(object.stored == index + 10)
-      #expect(object.ran == [])
-      #expect(log.take() == ["told"])
+      expect(try object.value(forKey: "size") as? Int == index + 10)
+      expectEqual(object.stored, index + 10)
+      expectEqual(object.ran, [])
+      expectEqual(log.take(), ["told"])
     }
     try expectStorageChanged(object)
   }
@@ -49,9 +50,9 @@ import Testing
     object.ran = []
     try object.mutableArrayValue(forKey: "rows").append(2)
     try object.mutableOrderedSetValue(forKey: "rows").add(3)
-    #expect(object.ran == [])
-    #expect(
-      log.take() == ["told new [1]", "told insertion at 1 new [2]", "told insertion at 2 new [3]"])
+    expectEqual(object.ran, [])
+    expectEqual(
+      log.take(), ["told new [1]", "told insertion at 1 new [2]", "told insertion at 2 new [3]"])
   }
 
   @Test(
@@ -80,25 +81,25 @@ import Testing
     try object.setValue(2, forKey: "size")
     try owner.setValue(3, forKeyPath: "item.size")
     try object.setValuesForKeys(["size": 4])
-    #expect(object.ran == code + code + code)
-    #expect(log.take() == ["told old 1 new 2", "told old 2 new 3", "told old 3 new 4"])
+    expectEqual(object.ran, code + code + code)
+    expectEqual(log.take(), ["told old 1 new 2", "told old 2 new 3", "told old 3 new 4"])
     object.ran = []
     try object.mutableArrayValue(forKey: "rows").append(2)
     object.mutableArray(\.rows).append(3)
-    #expect(object.ran == ["rows", "rows"])
+    expectEqual(object.ran, ["rows", "rows"])
   }
 
   @Test("B2 D5: an overridden getter is not asked by key, but observers are told what it answers")
   func getter() throws {
     let object = DoubledSize()
     try object.setValue(4, forKey: "size")
-    #expect(try object.value(forKey: "size") as? Int == 4 && object.size == 8)
+    expect(try object.value(forKey: "size") as? Int == 4 && object.size == 8)
     let log = Recorder()
     log.observe(object, \.size, [.old, .new])
     try object.setValue(5, forKey: "size")
-    #expect(try object.value(forKey: "size") as? Int == 5)
-    #expect(try object.value(forKeyPath: "self.size") as? Int == 5)
-    #expect(log.take() == ["a old 8 new 10"])
+    expect(try object.value(forKey: "size") as? Int == 5)
+    expect(try object.value(forKeyPath: "self.size") as? Int == 5)
+    expectEqual(log.take(), ["a old 8 new 10"])
   }
 
   @Test("B2: that a set by key passes by an override is a hint, once, with the remedy")
@@ -111,10 +112,10 @@ import Testing
       token.invalidate()
       KVODiagnostics.hint = nil
     }
-    let hints = try #require(result).errors.split(separator: "\n")
-    #expect(hints.count == 1)
+    let hints = try require(result).errors.split(separator: "\n")
+    expectEqual(hints.count, 1)
     for word in ["WatchedSize", "\"size\"", "override", "stored"] {
-      #expect(hints.first?.contains(word) == true)
+      expectEqual(hints.first?.contains(word), true)
     }
   }
 
@@ -135,7 +136,7 @@ import Testing
       KVODiagnostics.hint = nil
       try Observing().setValue(1, forKey: "plain")
     }
-    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    let hints = try require(result).errors.split(separator: "\n").map(String.init)
     func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
       "\(beginning), and what sets it by key passes by \(past), since the key is not declared in "
         + "registerKeys(): declareKeys { $0.stored(\(entry)) }."
@@ -151,7 +152,7 @@ import Testing
         "Observing has a didSet or willSet of \"_underscored\"", "that",
         #""underscored", \._underscored"#),
     ]
-    #expect(hints == expected)
+    expectEqual(hints, expected)
   }
 
   @Test(
@@ -181,7 +182,7 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let hints = try #require(result).errors.split(separator: "\n").map(String.init)
+    let hints = try require(result).errors.split(separator: "\n").map(String.init)
     let proxy = "what changes its elements by a proxy (mutableArrayValue and its like) passes by "
     let handle = "what changes its elements by a handle (mutableArray and its like) passes by "
     func hint(_ beginning: String, _ past: String, _ entry: String) -> String {
@@ -197,7 +198,7 @@ import Testing
       hint("Elements has a didSet or willSet of \"marks\"", handle + "that", #""marks", \.marks"#),
       hint("Elements has a didSet or willSet of \"plain\"", proxy + "that", #""plain", \.plain"#),
     ]
-    #expect(hints == expected)
+    expectEqual(hints, expected)
   }
 
   private class Elements: KVOObject {

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -100,16 +101,16 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   private static func sayHints() { KVODiagnostics.hint = { say($0 + "\n") } }
 
   /// The method, the key and what is to be declared, of each hint.
-  private func expect(
+  private func expectHints(
     _ result: ExitTest.Result?, _ name: String, _ expected: [(String, String, String)]
   ) throws {
-    let lines = try #require(result).errors.split(separator: "\n").map(String.init)
+    let lines = try require(result).errors.split(separator: "\n").map(String.init)
     let texts = expected.map { method, key, entry in
       "\(method) of \(name) has a name by which Objective-C's key-value coding would find it for "
         + "\"\(key)\"; Swift's methods aren't found by their names. Declare it in registerKeys(): "
         + "declareKeys { $0.\(entry) }. Or call it otherwise, if it has nothing to do with that key."
     }
-    #expect(lines.sorted() == texts.sorted())
+    expectEqual(lines.sorted(), texts.sorted())
   }
 
   @Test(
@@ -120,7 +121,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       Self.sayHints()
       for _ in 0..<2 { Leftovers().observe(\.name) { _, _ in }.invalidate() }
     }
-    try expect(
+    try expectHints(
       result, "Leftovers",
       [
         (
@@ -164,7 +165,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       ("removeF(atIndexes:)", "f", "remove"), ("replaceG(at:with:)", "g", "replace"),
       ("replaceH(atIndexes:withH:)", "h", "replace"),
     ]
-    try expect(
+    try expectHints(
       result, "Ordered",
       named.map { ($0, $1, entry("orderedToMany", $1, ["count", "element"], $2)) }
         + [
@@ -196,7 +197,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       ("intersectC(_:)", "c", "intersect"),
       ("addToD(_:)", "d", "add"), ("removeFromE(_:)", "e", "remove"),
     ]
-    try expect(
+    try expectHints(
       result, "Unordered",
       named.map { ($0, $1, entry("unorderedToMany", $1, ["count", "contains", "elements"], $2)) })
   }
@@ -230,7 +231,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       Self.sayHints()
       Otherwise().observe(\.name) { _, _ in }.invalidate()
     }
-    #expect(try #require(result).errors == "")
+    expectEqual(try #require(result).errors, "")
   }
 
   /// Whose accessors change `@Observed` properties by handles.
@@ -257,7 +258,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       Self.sayHints()
       Handled().insertObject("a", inSongsAt: 0)
     }
-    try expect(
+    try expectHints(
       result, "Handled",
       [
         (
@@ -280,9 +281,9 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       Declared().observe(\.name) { _, _ in }.invalidate()
       _ = try Silent().value(forKey: "other")
     }
-    let text = try #require(result).errors
-    #expect(!text.contains("of Declared has") && !text.contains("of Silent has"))
-    #expect(text.contains("of Leftovers has"))
+    let text = try require(result).errors
+    expect(!text.contains("of Declared has") && !text.contains("of Silent has"))
+    expect(text.contains("of Leftovers has"))
   }
 
   @Test("J2: nothing is told where no hints are asked for")
@@ -290,6 +291,6 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Leftovers().observe(\.name) { _, _ in }.invalidate()
     }
-    #expect(try #require(result).errors.isEmpty)
+    expect(try #require(result).errors.isEmpty)
   }
 }

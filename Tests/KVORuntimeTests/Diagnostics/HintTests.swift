@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -73,7 +74,7 @@ import Testing
   private static func sayHints() { KVODiagnostics.hint = { say($0 + "\n") } }
 
   private func hints(in result: ExitTest.Result?) throws -> [String] {
-    try #require(result).errors.split(separator: "\n").map(String.init)
+    try require(result).errors.split(separator: "\n").map(String.init)
   }
 
   @Test("C8 J2: a plain property that is observed by its key is a hint, also as a link")
@@ -95,8 +96,9 @@ import Testing
     }
     let silent = "\"declared\" of Doc is observed, and its getter reads no @Observed property"
     let told = try hints(in: result)
-    #expect(
-      told.filter { !$0.hasPrefix(silent) } == [
+    expectEqual(
+      told.filter { !$0.hasPrefix(silent) },
+      [
         text("plain", "Mark it @Observed. Or assign"), text("owner", "Assign"),
         text("late", "Assign"),
       ])
@@ -114,7 +116,7 @@ import Testing
       boat.observe(\.captain) { _, _ in }.invalidate()
       withExtendedLifetime(harbour) { KVODiagnostics.hint = nil }
     }
-    #expect(try hints(in: result) == [])
+    expectEqual(try hints(in: result), [])
   }
 
   @Test("F6 J2: an object without keys on a key path that is observed is a hint")
@@ -124,8 +126,9 @@ import Testing
       for _ in 0..<2 { Doc().observe(\.model?.index) { _, _ in }.invalidate() }
       KVODiagnostics.hint = nil
     }
-    #expect(
-      try hints(in: result) == [
+    expectEqual(
+      try hints(in: result),
+      [
         "The key path \\Doc.model?.index? is observed, and goes through model, which is an object of "
           + "Model, and that is no KVOObject: another object in its place is told, a change of what it "
           + "has is not."
@@ -153,8 +156,9 @@ import Testing
       \\.\(key)) }.
       """
     }
-    #expect(
-      try hints(in: result) == [
+    expectEqual(
+      try hints(in: result),
+      [
         text("zoom", "what sets it by key"),
         text("rows", "what changes its elements by a proxy (mutableArrayValue and its like)"),
       ])
@@ -162,7 +166,7 @@ import Testing
 
   @Test("D6 J2: a change by hand of a key that an observed object does not have is a hint")
   func changes() async throws {
-    #expect(Doc.key(of: \.index) == "index")
+    expectEqual(Doc.key(of: \.index), "index")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
       Doc().withChange(forKey: "tilte") {}
@@ -194,8 +198,9 @@ import Testing
     let declare =
       #" A computed property is declared in registerKeys(): declareKeys { $0.computed("index", \.index) }."#
     let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
-    #expect(
-      told == [
+    expectEqual(
+      told,
+      [
         text("titel"), text("titles"), text("Title"), text("tile"), text("index", declare),
         text("elsewhere", ""),
       ])
@@ -204,7 +209,7 @@ import Testing
   @Test("E1 F1 J2: a declaration for a key that the class does not have is a hint")
   func declarations() async throws {
     // What nothing used would be dropped by the optimiser.
-    #expect(Misspelt.key(of: \.whole) == "whole")
+    expectEqual(Misspelt.key(of: \.whole), "whole")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
       for _ in 0..<2 { _ = try Misspelt().value(forKey: "title") }
@@ -215,8 +220,9 @@ import Testing
     func text(_ what: String, _ key: String, _ meant: String) -> String {
       "Misspelt declares \(what): Misspelt has no key \"\(key)\". Did you mean \"\(meant)\"?"
     }
-    #expect(
-      try hints(in: result) == [
+    expectEqual(
+      try hints(in: result),
+      [
         text("automaticallyNotifies for \"tilte\"", "tilte", "title"),
         text("a validator for \"pepole\"", "pepole", "people"),
         text("a dependency for \"toal\"", "toal", "total"),
@@ -251,14 +257,14 @@ import Testing
     }
     let told = try hints(in: result).filter { $0.hasPrefix("An observation") }
     let names = ["\"title\" of Doc", "\"model\" of Doc", "\\Doc.model?.index?"]
-    #expect(
-      Set(told)
-        == Set(
-          names.map {
-            "An observation of \($0) ended before it was told anything, and now a change found nobody. "
-              + "If the token that observe returns was let go of, keep it, in a property: "
-              + "a release build lets go of a local variable or array after its last use."
-          }))
+    expectEqual(
+      Set(told),
+      Set(
+        names.map {
+          "An observation of \($0) ended before it was told anything, and now a change found nobody. "
+            + "If the token that observe returns was let go of, keep it, in a property: "
+            + "a release build lets go of a local variable or array after its last use."
+        }))
   }
 
   @Test(
@@ -286,7 +292,7 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    #expect(try hints(in: result).filter { $0.hasPrefix("An obs") || $0.hasPrefix("not") } == [])
+    expectEqual(try hints(in: result).filter { $0.hasPrefix("An obs") || $0.hasPrefix("not") }, [])
   }
 
   private final class Alias: KVOObject {
@@ -317,8 +323,9 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    #expect(
-      try hints(in: result) == [
+    expectEqual(
+      try hints(in: result),
+      [
         #"""
         "heading" of Alias is observed, and is declared as stored, but is the @Observed property "title": \#
         assigning to that tells of the key "title" alone. A property under another key is declared in \#
@@ -354,8 +361,9 @@ import Testing
         + "Link: Link has no key \(lack)"
     }
     let told = try hints(in: result).filter { !$0.contains(" declares ") }
-    #expect(
-      told == [
+    expectEqual(
+      told,
+      [
         text("next.lable", "next", "\"lable\". Did you mean \"label\"?"),
         text("next.next.lable", "next.next", "\"lable\". Did you mean \"label\"?"),
         """
@@ -400,11 +408,11 @@ import Testing
       token.invalidate()
     }
     let lines = try hints(in: result)
-    #expect(lines.count == 3)
-    #expect(lines.first?.hasPrefix("\"docs.@sum.title\" of Group is told as nil: ") == true)
-    #expect(
-      lines.first?.contains("needs numbers, but an element gives a value of type String") == true)
-    #expect(lines.dropFirst().first?.contains("newValue: nil") == true)
+    expectEqual(lines.count, 3)
+    expectEqual(lines.first?.hasPrefix("\"docs.@sum.title\" of Group is told as nil: "), true)
+    expectEqual(
+      lines.first?.contains("needs numbers, but an element gives a value of type String"), true)
+    expectEqual(lines.dropFirst().first?.contains("newValue: nil"), true)
   }
 
   @Test("C6 F1: what a path of Swift's lacks is a key, not a getter or an ivar")
@@ -418,8 +426,9 @@ import Testing
       KVODiagnostics.misuse = nil
       token.invalidate()
     }
-    #expect(
-      try hints(in: result) == [
+    expectEqual(
+      try hints(in: result),
+      [
         #""docs.@sum.titel" of Group can't be observed further: Doc has no key "titel"."#,
         #""total" of Misspelt can't depend on "peple.@count": Misspelt has no key "peple"."#,
       ])

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -16,10 +17,10 @@ import Testing
 
     let registrations = account.observationInfo.registrations
 
-    #expect(registrations.map(\.keyPath) == ["balance", "balance", "owner"])
-    #expect(registrations.map(\.options) == [[.old, .initial], .distinct, [.new, .prior]])
-    #expect(registrations.map(\.context) == [nil, nil, UnsafeRawPointer(context(0xABC))])
-    #expect(registrations.map { $0.observer.contains("Watcher") } == [false, true, true])
+    expectEqual(registrations.map(\.keyPath), ["balance", "balance", "owner"])
+    expectEqual(registrations.map(\.options), [[.old, .initial], .distinct, [.new, .prior]])
+    expectEqual(registrations.map(\.context), [nil, nil, UnsafeRawPointer(context(0xABC))])
+    expectEqual(registrations.map { $0.observer.contains("Watcher") }, [false, true, true])
   }
 
   @Test("J1: registrations come by key path, each in the order in which they were made")
@@ -31,8 +32,8 @@ import Testing
       try account.addObserver(watcher, forKeyPath: key, context: context(number))
     }
     let registrations = account.observationInfo.registrations
-    #expect(registrations.map(\.keyPath) == ["balance", "balance", "owner", "owner"])
-    #expect(registrations.map(\.context) == [2, 4, 1, 3].map { UnsafeRawPointer(context($0)) })
+    expectEqual(registrations.map(\.keyPath), ["balance", "balance", "owner", "owner"])
+    expectEqual(registrations.map(\.context), [2, 4, 1, 3].map { UnsafeRawPointer(context($0)) })
   }
 
   @Test("J1: the list is of the moment it was asked for")
@@ -42,8 +43,8 @@ import Testing
     let token = log.observe(account, \.balance)
     let info = account.observationInfo
     token.invalidate()
-    #expect(info.registrations.count == 1)
-    #expect(account.observationInfo.registrations.isEmpty)
+    expectEqual(info.registrations.count, 1)
+    expect(account.observationInfo.registrations.isEmpty)
   }
 
   @Test(
@@ -52,18 +53,18 @@ import Testing
   func descriptions() throws {
     let account = Account()
     let log = Recorder()
-    #expect(!account.observationInfo.description.isEmpty)
+    expect(!account.observationInfo.description.isEmpty)
     try account.addObserver(
       log.watcher(), forKeyPath: "owner", options: [.new, .prior], context: context(0xABC))
     log.observe(account, \.balance, [.initial, .old, .distinct])
     let info = account.observationInfo
     let lines = info.description.split(separator: "\n").map(String.init)
-    try #require(lines.count == 2)
-    for word in ["balance", "initial", "old", "distinct"] { #expect(lines[0].contains(word)) }
-    for word in ["owner", "Watcher", "new", "prior", "abc"] { #expect(lines[1].contains(word)) }
-    #expect(info.registrations.map(\.description) == lines)
+    try require(lines.count == 2)
+    for word in ["balance", "initial", "old", "distinct"] { expect(lines[0].contains(word)) }
+    for word in ["owner", "Watcher", "new", "prior", "abc"] { expect(lines[1].contains(word)) }
+    expectEqual(info.registrations.map(\.description), lines)
     for word in ["Account", "balance", "owner", "Watcher"] {
-      #expect(info.debugDescription.contains(word))
+      expect(info.debugDescription.contains(word))
     }
   }
 
@@ -87,9 +88,9 @@ import Testing
       let observer = Departing(account) { told = $0 }
       try account.addObserver(observer, forKeyPath: "balance")
     }
-    try #require(told.count == 1)
-    #expect(told[0].contains("balance") && told[0].contains("a dying object"))
-    #expect(account.observationInfo.registrations.isEmpty)
+    try require(told.count == 1)
+    expect(told[0].contains("balance") && told[0].contains("a dying object"))
+    expect(account.observationInfo.registrations.isEmpty)
   }
 
   @Test("J1: the debug description shows pairs that are open, and no closed ones")
@@ -101,10 +102,10 @@ import Testing
     account.willChangeValue(forKey: "balance")
     account.didChangeValue(forKey: "balance")
     let lines = account.observationInfo.debugDescription.split(separator: "\n")
-    #expect(lines.contains { $0.contains("open") && $0.contains("owner") })
-    #expect(!lines.contains { $0.contains("open") && $0.contains("balance") })
+    expect(lines.contains { $0.contains("open") && $0.contains("owner") })
+    expect(!lines.contains { $0.contains("open") && $0.contains("balance") })
     account.didChangeValue(forKey: "owner")
-    #expect(!account.observationInfo.debugDescription.contains("open"))
+    expect(!account.observationInfo.debugDescription.contains("open"))
   }
 
   @Test("J1: an object says whether a key is observed")
@@ -112,14 +113,14 @@ import Testing
     let account = Account()
     let log = Recorder()
     let watcher = log.watcher()
-    #expect(!account.isObserved(forKey: "balance"))
+    expect(!account.isObserved(forKey: "balance"))
     let token = log.observe(account, \.balance)
     try account.addObserver(watcher, forKeyPath: "balance")
-    for key in ["owner", "nonsense", ""] { #expect(!account.isObserved(forKey: key)) }
+    for key in ["owner", "nonsense", ""] { expect(!account.isObserved(forKey: key)) }
     token.invalidate()
-    #expect(account.isObserved(forKey: "balance"))
+    expect(account.isObserved(forKey: "balance"))
     try account.removeObserver(watcher, forKeyPath: "balance")
-    #expect(!account.isObserved(forKey: "balance"))
+    expect(!account.isObserved(forKey: "balance"))
   }
 
   @Test("J1: all observers of an object are removed at once, whoever added them")
@@ -135,19 +136,19 @@ import Testing
 
     account.removeAllObservers()
 
-    #expect((tokens + [ownerToken]).map(\.isValid) == [false, false, false])
+    expectEqual((tokens + [ownerToken]).map(\.isValid), [false, false, false])
     account.balance = 1
     account.owner = "Ada"
     other.balance = 1
-    #expect(log.take() == ["w: balance"])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["w: balance"])
+    expect(!isSwapped(account))
     #expect(throws: KeyValueError.self) {
       try account.removeObserver(watcher, forKeyPath: "balance")
     }
     account.removeAllObservers()
     log.observe(account, \.balance)
     account.balance = 2
-    #expect(log.take() == ["a"])
+    expectEqual(log.take(), ["a"])
   }
 
   // MARK: Errors
@@ -182,9 +183,9 @@ import Testing
 
   @Test("C2: an error's description names everything that it knows", arguments: errors)
   func errorDescription(_ error: KeyValueError, _ words: [String]) {
-    for word in words { #expect(error.description.contains(word)) }
-    #expect("\(error)" == error.description)
-    #expect(error == error)
-    #expect(Self.errors.count { $0.error == error } == 1)
+    for word in words { expect(error.description.contains(word)) }
+    expectEqual("\(error)", error.description)
+    expectEqual(error, error)
+    expectEqual(Self.errors.count { $0.error == error }, 1)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -12,9 +13,9 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Shelf().observe(\.width) { _, _ in }
     }
-    let text = try #require(result).errors
+    let text = try require(result).errors
     for word in ["Shelf", "width", "@Observed", "declareKeys", "stored"] {
-      #expect(text.contains(word))
+      expect(text.contains(word))
     }
   }
 
@@ -23,8 +24,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Shelf().observe(\.maker) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Shelf", "maker", "declareKeys"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Shelf", "maker", "declareKeys"] { expect(text.contains(word)) }
   }
 
   @Test("E2: so does observing a lazy property")
@@ -32,8 +33,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Shelf().observe(\.label) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Shelf", "String", "declareKeys"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Shelf", "String", "declareKeys"] { expect(text.contains(word)) }
   }
 
   @Test("E2: so does observing the object itself")
@@ -41,8 +42,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Shelf().observe(\.self) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Shelf", "self", "@Observed"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Shelf", "self", "@Observed"] { expect(text.contains(word)) }
   }
 
   @Test("E2: a property of another module's class is named by its type and the candidates")
@@ -50,8 +51,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Person().observe(\.motto) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Person", "motto", "@Observed", "declareKeys"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Person", "motto", "@Observed", "declareKeys"] { expect(text.contains(word)) }
   }
 
   @Test("E2: declaring a key that is in use with another type stops, naming key, class and types")
@@ -64,9 +65,9 @@ import Testing
       Shelf.declareKeys { $0.accessors("width", get: { "\($0.width)" }) }
       say("declared again")
     }
-    let text = try #require(result).errors
-    for word in ["declared", "Shelf", "width", "Double", "String"] { #expect(text.contains(word)) }
-    #expect(!text.contains("declared again"))
+    let text = try require(result).errors
+    for word in ["declared", "Shelf", "width", "Double", "String"] { expect(text.contains(word)) }
+    expect(!text.contains("declared again"))
   }
 
   @Test(
@@ -90,7 +91,7 @@ import Testing
         counts.append(ledger.entries.count)
       }
       ledger.entries.append(3)
-      #expect(counts == [2, 3])
+      expectEqual(counts, [2, 3])
       token.invalidate()
     }
   }
@@ -108,20 +109,21 @@ import Testing
       account.didChangeValue(forKey: "balance")
       account.willChangeValue(forKey: "balance")
       account.didChangeValue(forKey: "owner")
-      #expect(
-        heard.values.last == """
-          didChangeValue for "owner" of Account without a willChangeValue on this thread; it is ignored. The \
-          last one that is open is for "balance": did you mean that?
-          """)
+      expectEqual(
+        heard.values.last,
+        """
+        didChangeValue for "owner" of Account without a willChangeValue on this thread; it is ignored. The \
+        last one that is open is for "balance": did you mean that?
+        """)
       account.didChangeValue(for: \.balance)
       account.didChangeValue(for: \.balance)
-      #expect(heard.values.count == 3)
+      expectEqual(heard.values.count, 3)
       for (message, key) in zip(heard.values, ["balance", "owner", "balance"]) {
-        #expect(message.contains("Account") && message.contains(key))
+        expect(message.contains("Account") && message.contains(key))
       }
-      #expect(log.take() == ["a prior", "a"])
+      expectEqual(log.take(), ["a prior", "a"])
       account.balance = 1
-      #expect(log.take() == ["a prior", "a"])
+      expectEqual(log.take(), ["a prior", "a"])
     }
   }
 
@@ -136,11 +138,11 @@ import Testing
       account.willChangeValue(forKey: "balance")
       let shared = Shared(account)
       onThreads(1) { _ in shared.value.didChangeValue(forKey: "balance") }
-      #expect(heard.values.count == 1)
-      #expect(log.take() == [])
+      expectEqual(heard.values.count, 1)
+      expectEqual(log.take(), [])
       account.didChangeValue(forKey: "balance")
-      #expect(heard.values.count == 1)
-      #expect(log.take() == ["a"])
+      expectEqual(heard.values.count, 1)
+      expectEqual(log.take(), ["a"])
     }
   }
 
@@ -150,13 +152,13 @@ import Testing
       KVODiagnostics.misuse = { _ in say("to the hook") }
       Account().didChangeValue(forKey: "owner")
       KVODiagnostics.misuse = nil
-      #expect(KVODiagnostics.misuse == nil)
+      expect(KVODiagnostics.misuse == nil)
       Account().didChangeValue(forKey: "interestRate")
     }
-    let text = try #require(result).errors
-    #expect(text.contains("to the hook"))
-    #expect(text.contains("Account") && text.contains("interestRate"))
-    #expect(!text.contains("owner"))
+    let text = try require(result).errors
+    expect(text.contains("to the hook"))
+    expect(text.contains("Account") && text.contains("interestRate"))
+    expect(!text.contains("owner"))
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -15,14 +16,14 @@ import Testing
     account.pointer.pointee.number = 7
     account_setOwner(account.pointer, "Ada")
     let object = account.wrapped
-    #expect(object.className == "CAccount")
-    #expect(try object.value(forKey: "balance") as? Double == 2.5)
-    #expect(try object.value(forKey: "frozen") as? Bool == true)
-    #expect(try object.value(forKey: "number") as? Int == 7)
-    #expect(try object.value(forKey: "owner") as? String == "Ada")
-    #expect(try object.value(forKey: "branch") == nil)
+    expectEqual(object.className, "CAccount")
+    expect(try object.value(forKey: "balance") as? Double == 2.5)
+    expect(try object.value(forKey: "frozen") as? Bool == true)
+    expect(try object.value(forKey: "number") as? Int == 7)
+    expect(try object.value(forKey: "owner") as? String == "Ada")
+    expect(try object.value(forKey: "branch") == nil)
     account_setOwner(account.pointer, nil)
-    #expect(try object.value(forKey: "owner") == nil)
+    expect(try object.value(forKey: "owner") == nil)
   }
 
   @Test("B2: the properties of a C object are set by Swift values, which convert as numbers do")
@@ -33,12 +34,12 @@ import Testing
     try object.setValue(1, forKey: "frozen")
     try object.setValue("Grace", forKey: "owner")
     try object.setValue(Location(latitude: 1, longitude: 2), forKey: "place")
-    #expect(account_balance(account.pointer) == 3)
-    #expect(account_frozen(account.pointer))
-    #expect(String(cString: account_owner(account.pointer)) == "Grace")
-    #expect(account_place(account.pointer).longitude == 2)
+    expectEqual(account_balance(account.pointer), 3)
+    expect(account_frozen(account.pointer))
+    expectEqual(String(cString: account_owner(account.pointer)), "Grace")
+    expectEqual(account_place(account.pointer).longitude, 2)
     try object.setValue(nil, forKey: "owner")
-    #expect(account_owner(account.pointer) == nil)
+    expect(account_owner(account.pointer) == nil)
   }
 
   @Test("B2: a text with a NUL, which C has no text for, is not cut off but refused")
@@ -49,14 +50,14 @@ import Testing
       throws: KeyValueError.typeMismatch(
         key: "owner", className: "CAccount", expected: "String", found: "String")
     ) { try account.wrapped.setValue("Grace\0Hopper", forKey: "owner") }
-    #expect(try account.wrapped.value(forKey: "owner") as? String == "Ada")
+    expect(try account.wrapped.value(forKey: "owner") as? String == "Ada")
   }
 
   @Test("B2: an integer beyond 64 bits becomes the nearest number of C's")
   func wideIntegersForC() throws {
     let account = CAccount()
     try account.wrapped.setValue(Int128(1) << 70, forKey: "balance")
-    #expect(account_balance(account.pointer) == 0x1p70)
+    expectEqual(account_balance(account.pointer), 0x1p70)
   }
 
   @Test("B2: objects of C are handed over and come back as the same")
@@ -66,14 +67,14 @@ import Testing
     let branch = deaths.make()
     try account.wrapped.setValue(ForeignObject(OpaquePointer(branch)), forKey: "branch")
     kvo_object_release(branch.object)
-    #expect(deaths.count == 0)
-    #expect(account_branch(account.pointer) == branch)
-    let read = try #require(try account.wrapped.value(forKey: "branch") as? ForeignObject)
-    #expect(read.className == "CTracked")
+    expectEqual(deaths.count, 0)
+    expectEqual(account_branch(account.pointer), branch)
+    let read = try require(try account.wrapped.value(forKey: "branch") as? ForeignObject)
+    expectEqual(read.className, "CTracked")
     try read.setValue(9, forKey: "mark")
-    #expect(tracked_mark(branch) == 9)
+    expectEqual(tracked_mark(branch), 9)
     try account.wrapped.setValue(nil, forKey: "branch")
-    withExtendedLifetime(read) { #expect(deaths.count == 0) }
+    withExtendedLifetime(read) { expectEqual(deaths.count, 0) }
   }
 
   @Test(
@@ -88,15 +89,15 @@ import Testing
         let owner = Account()
         weakOwner = owner
         try account.wrapped.setValue(owner, forKey: "branch")
-        #expect(try account.wrapped.value(forKey: "branch") as? Account === owner)
+        expect(try account.wrapped.value(forKey: "branch") as? Account === owner)
       }()
-      #expect(weakOwner != nil)
+      expect(weakOwner != nil)
       let token = try account.wrapped.observe("branch", as: Account?.self, options: .old) {
         log.note("\($1.oldValue! === weakOwner)")
       }
       try account.wrapped.setValue(nil, forKey: "branch")
-      #expect(log.take() == ["true"])
-      #expect(weakOwner == nil)
+      expectEqual(log.take(), ["true"])
+      expect(weakOwner == nil)
       token.invalidate()
       withExtendedLifetime(account) {}
     }
@@ -111,7 +112,7 @@ import Testing
   @Test("B2: errors of the C runtime are Swift's, with class and key", arguments: errors)
   func failures(_ key: String, _ value: any Sendable, _ error: KeyValueError) {
     let account = CAccount()
-    #expect(keyValueError { try account.wrapped.setValue(value, forKey: key) } == error)
+    expectEqual(keyValueError { try account.wrapped.setValue(value, forKey: key) }, error)
   }
 
   @Test("B2: a value of another type is a mismatch that names both, and stores nothing")
@@ -126,7 +127,7 @@ import Testing
       Issue.record("no mismatch")
       return
     }
-    #expect(account_balance(account.pointer) == 1)
+    expectEqual(account_balance(account.pointer), 1)
   }
 
   // MARK: Observing
@@ -147,12 +148,12 @@ import Testing
     account_setBalance(account.pointer, 3)
     let old = options.contains(.old) ? " old 1.0" : ""
     let new = options.contains(.new) ? " new " : ""
-    #expect(
-      log.take()
-        == (options.contains(.initial) ? ["CAccount" + (new.isEmpty ? "" : new + "1.0")] : [])
+    expectEqual(
+      log.take(),
+      (options.contains(.initial) ? ["CAccount" + (new.isEmpty ? "" : new + "1.0")] : [])
         + (options.contains(.prior) ? ["CAccount prior" + old] : [])
         + ["CAccount" + old + (new.isEmpty ? "" : new + "2.0")])
-    #expect(kvo_isa(account.pointer.object) == account_class())
+    expectEqual(kvo_isa(account.pointer.object), account_class())
   }
 
   @Test("D5: values come in the type that was asked for: numbers converted, text, structs, objects")
@@ -175,8 +176,9 @@ import Testing
     account_setOwner(account.pointer, nil)
     account_setFrozen(account.pointer, true)
     account_setPlace(account.pointer, location(latitude: 3, longitude: 4))
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "2", #"["old", "nil", "new", "Ada"]"#, #"["old", "Ada", "new", "nil"]"#, "true", "4.0",
       ])
     for token in tokens { token.invalidate() }
@@ -199,22 +201,22 @@ import Testing
     let account = CAccount()
     let object = account.wrapped
     account_setPlace(account.pointer, location(latitude: 3, longitude: 4))
-    #expect(try object.value(forKeyPath: "place", as: Location.self).longitude == 4)
-    #expect(try object.value(forKeyPath: "place", as: Nested.self).second.0 == 4)
-    #expect(try object.value(forKeyPath: "place", as: (Double, Double).self) == (3, 4))
+    expectEqual(try object.value(forKeyPath: "place", as: Location.self).longitude, 4)
+    expectEqual(try object.value(forKeyPath: "place", as: Nested.self).second.0, 4)
+    expect(try object.value(forKeyPath: "place", as: (Double, Double).self) == (3, 4))
     func isRefused<Value>(_ type: Value.Type) -> Bool {
       keyValueError { _ = try object.value(forKeyPath: "place", as: type) } != nil
     }
-    #expect(isRefused(Double?.self) && isRefused(Odd.self) && isRefused((Int, Int).self))
-    #expect(
+    expect(isRefused(Double?.self) && isRefused(Odd.self) && isRefused((Int, Int).self))
+    expect(
       isRefused([Double].self) && isRefused(Double.self) && isRefused((Float, Float, Double).self))
     #expect(throws: KeyValueError.self) {
       try object.setValue(Odd(a: 1, b: 2, c: 3, d: true), forKey: "place")
     }
-    let bytes = try #require(try object.value(forKey: "place") as? [UInt8])
+    let bytes = try require(try object.value(forKey: "place") as? [UInt8])
     account_setPlace(account.pointer, location(latitude: 0, longitude: 0))
     try object.setValue(bytes, forKey: "place")
-    #expect(account_place(account.pointer).longitude == 4)
+    expectEqual(account_place(account.pointer).longitude, 4)
     #expect(throws: KeyValueError.self) { try object.setValue(bytes + [0], forKey: "place") }
   }
 
@@ -242,14 +244,14 @@ import Testing
       let status = kvo_add_callback(
         header(of: model), key, .KVO_NEW, callback, Unmanaged.passUnretained(told).toOpaque(), nil,
         &handles[index], nil)
-      #expect(status == .KVO_OK)
+      expectEqual(status, .KVO_OK)
     }
     model.level = 3
     account_setBalance(account.pointer, 7)
-    #expect(told.take() == ["level 3.0", "double 6.0", "account.balance 7.0"])
+    expectEqual(told.take(), ["level 3.0", "double 6.0", "account.balance 7.0"])
     for handle in handles { kvo_handle_release(handle) }
     model.level = 4
-    #expect(told.take() == [])
+    expectEqual(told.take(), [])
   }
 
   @Test("D6: a set from Swift by key is one change, told to Swift and C alike")
@@ -262,16 +264,16 @@ import Testing
       log.note($1.words.joined(separator: " "))
     }
     try account.wrapped.setValue(5, forKey: "balance")
-    #expect(log.take() == ["prior old 0.0", "old 0.0 new 5.0"])
+    expectEqual(log.take(), ["prior old 0.0", "old 0.0 new 5.0"])
     token.invalidate()
   }
 
   @Test("C8: an unknown key and an impossible type are errors, and nothing is registered")
   func registrationErrors() {
     let account = CAccount()
-    #expect(
-      keyValueError { _ = try account.wrapped.observe("hat", as: Int.self) { _, _ in } }
-        == .undefinedKey(key: "hat", className: "CAccount"))
+    expectEqual(
+      keyValueError { _ = try account.wrapped.observe("hat", as: Int.self) { _, _ in } },
+      .undefinedKey(key: "hat", className: "CAccount"))
     guard
       case .typeMismatch("balance", "CAccount", _, "String")? = keyValueError({
         _ = try account.wrapped.observe("balance", as: String.self) { _, _ in }
@@ -280,8 +282,8 @@ import Testing
       Issue.record("no mismatch")
       return
     }
-    #expect(kvo_isa(account.pointer.object) == account_class())
-    #expect(account.wrapped.observationInfo.registrations.isEmpty)
+    expectEqual(kvo_isa(account.pointer.object), account_class())
+    expect(account.wrapped.observationInfo.registrations.isEmpty)
   }
 
   @Test("J1: a C object's registrations are listed")
@@ -289,12 +291,12 @@ import Testing
     let account = CAccount()
     let token = try account.wrapped.observe("balance", as: Double.self, options: .old) { _, _ in }
     let registrations = account.wrapped.observationInfo.registrations
-    #expect(registrations.map(\.keyPath) == ["balance"])
-    #expect(registrations.map(\.options) == [.old])
-    #expect(account.wrapped.observationInfo != nil)
+    expectEqual(registrations.map(\.keyPath), ["balance"])
+    expectEqual(registrations.map(\.options), [.old])
+    expect(account.wrapped.observationInfo != nil)
     token.invalidate()
-    #expect(account.wrapped.observationInfo.registrations.isEmpty)
-    #expect(account.wrapped.observationInfo == nil)
+    expect(account.wrapped.observationInfo.registrations.isEmpty)
+    expect(account.wrapped.observationInfo == nil)
   }
 
   // MARK: Lifetimes
@@ -306,13 +308,13 @@ import Testing
     var first: ForeignObject? = ForeignObject(OpaquePointer(object))
     var second: ForeignObject? = ForeignObject(OpaquePointer(object))
     kvo_object_release(object.object)
-    #expect(deaths.count == 0)
-    #expect(first?.className == second?.className)
+    expectEqual(deaths.count, 0)
+    expectEqual(first?.className, second?.className)
     first = nil
-    #expect(deaths.count == 0)
-    #expect(second != nil)
+    expectEqual(deaths.count, 0)
+    expect(second != nil)
     second = nil
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     withExtendedLifetime(first) {}
   }
 
@@ -330,13 +332,13 @@ import Testing
       log.note("told")
     }
     kvo_object_release(object.object)
-    #expect(token.isValid)
+    expect(token.isValid)
     wrapped = nil
-    #expect(weakWrapped == nil)
-    #expect(deaths.count == 1)
-    #expect(!token.isValid)
+    expect(weakWrapped == nil)
+    expectEqual(deaths.count, 1)
+    expect(!token.isValid)
     token.invalidate()
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("C4: a registration goes on when what was observed through is gone and the C object is not")
@@ -349,10 +351,10 @@ import Testing
     }
     wrapped = nil
     account_setBalance(account.pointer, 1)
-    #expect(log.take() == ["CAccount 1.0"])
+    expectEqual(log.take(), ["CAccount 1.0"])
     token.invalidate()
     account_setBalance(account.pointer, 2)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     withExtendedLifetime(wrapped) {}
   }
 
@@ -370,11 +372,11 @@ import Testing
       return try wrapped.observe("mark", as: Int.self) { _, _ in life.goesOn() }
     }()
     tracked_setMark(object, 1)
-    #expect(weakLife != nil)
+    expect(weakLife != nil)
     if byDeath { kvo_object_release(object.object) } else { token = nil }
-    #expect(weakLife == nil)
+    expect(weakLife == nil)
     if !byDeath { kvo_object_release(object.object) }
-    #expect(deaths.count == 1)
+    expectEqual(deaths.count, 1)
     withExtendedLifetime(token) {}
   }
 
@@ -390,9 +392,9 @@ import Testing
       log.note("\($1.newValue!) of \($0.className)")
     }
     tracked_setMark(object, 4)
-    #expect(log.take() == ["4 of CTracked"])
-    #expect(deaths.count == 1)
-    #expect(!token.isValid)
+    expectEqual(log.take(), ["4 of CTracked"])
+    expectEqual(deaths.count, 1)
+    expect(!token.isValid)
   }
 
   @Test(
@@ -408,9 +410,9 @@ import Testing
     _ = watcher.observationInfo
     let status = kvo_add_observer(
       account.pointer.object, header(of: watcher), "balance", [.KVO_OLD, .KVO_NEW], nil, nil)
-    #expect(status == .KVO_OK)
+    expectEqual(status, .KVO_OK)
     account_setBalance(account.pointer, 1)
-    #expect(log.take() == ["w: balance old 0.0 new 1.0", "CAccount"])
+    expectEqual(log.take(), ["w: balance old 0.0 new 1.0", "CAccount"])
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -9,44 +10,44 @@ import Testing
   @Test("B5: paths from C to Swift and from Swift to C, read and set")
   func bothWays() throws {
     try withPair { foreign, ada in
-      #expect(try foreign.value(forKeyPath: "boss.name") as? String == "Ada")
-      #expect(try ada.value(forKeyPath: "anything.name") as? String == "Cyd")
-      #expect(try ada.value(forKeyPath: "anything.boss.anything.boss.name") as? String == "Ada")
+      expect(try foreign.value(forKeyPath: "boss.name") as? String == "Ada")
+      expect(try ada.value(forKeyPath: "anything.name") as? String == "Cyd")
+      expect(try ada.value(forKeyPath: "anything.boss.anything.boss.name") as? String == "Ada")
       try foreign.setValue("Ida", forKeyPath: "boss.name")
       try ada.setValue("Sid", forKeyPath: "anything.name")
-      #expect(ada.name == "Ida")
-      #expect(try foreign.value(forKey: "name") as? String == "Sid")
+      expectEqual(ada.name, "Ida")
+      expect(try foreign.value(forKey: "name") as? String == "Sid")
       try foreign.setValue(nil, forKeyPath: "boss.boss.name")
-      #expect(
-        keyValueError { _ = try foreign.value(forKeyPath: "boss.hat") }
-          == .undefinedKey(key: "hat", className: "Worker"))
-      #expect(
-        keyValueError { _ = try ada.value(forKeyPath: "anything.hat") }
-          == .undefinedKey(key: "hat", className: "CWorker"))
-      #expect(
-        keyValueError { try foreign.setValue("x", forKeyPath: "boss.age") }
-          == .typeMismatch(key: "age", className: "Worker", expected: "Int", found: "String"))
+      expectEqual(
+        keyValueError { _ = try foreign.value(forKeyPath: "boss.hat") },
+        .undefinedKey(key: "hat", className: "Worker"))
+      expectEqual(
+        keyValueError { _ = try ada.value(forKeyPath: "anything.hat") },
+        .undefinedKey(key: "hat", className: "CWorker"))
+      expectEqual(
+        keyValueError { try foreign.setValue("x", forKeyPath: "boss.age") },
+        .typeMismatch(key: "age", className: "Worker", expected: "Int", found: "String"))
     }
   }
 
   @Test("B6 B7: C's collections are arrays and sets; Swift's become C's")
   func collections() throws {
     try withPair { foreign, ada in
-      #expect(try foreign.value(forKey: "staff") == nil)
+      expect(try foreign.value(forKey: "staff") == nil)
       try foreign.setValue([ada, Worker("Bob", age: 50), foreign], forKey: "staff")
-      #expect(try foreign.value(forKeyPath: "staff.name") as? [String] == ["Ada", "Bob", "Cyd"])
-      #expect(try foreign.value(forKeyPath: "staff.@max.age") as? Int == 50)
-      #expect(try foreign.value(forKeyPath: "staff.@count") as? Int == 3)
-      #expect((try foreign.value(forKey: "staff") as? [Any])?.first as? Worker === ada)
+      expect(try foreign.value(forKeyPath: "staff.name") as? [String] == ["Ada", "Bob", "Cyd"])
+      expect(try foreign.value(forKeyPath: "staff.@max.age") as? Int == 50)
+      expect(try foreign.value(forKeyPath: "staff.@count") as? Int == 3)
+      expect((try foreign.value(forKey: "staff") as? [Any])?.first as? Worker === ada)
       try foreign.setValue(["x", nil, "y"], forKey: "staff")
-      #expect(try foreign.value(forKey: "staff") as? [String?] == ["x", nil, "y"])
+      expect(try foreign.value(forKey: "staff") as? [String?] == ["x", nil, "y"])
       try foreign.setValue(Set([1, 2]), forKey: "staff")
-      #expect(try foreign.value(forKey: "staff") as? Set<Int> == [1, 2])
+      expect(try foreign.value(forKey: "staff") as? Set<Int> == [1, 2])
       ada.anything = foreign
-      #expect(try ada.value(forKeyPath: "anything.staff.@sum.self") as? Int == 3)
-      #expect(
-        keyValueError { try foreign.setValue([1], forKey: "age") }
-          == .typeMismatch(key: "age", className: "CWorker", expected: "Int", found: "Array<Int>"))
+      expect(try ada.value(forKeyPath: "anything.staff.@sum.self") as? Int == 3)
+      expectEqual(
+        keyValueError { try foreign.setValue([1], forKey: "age") },
+        .typeMismatch(key: "age", className: "CWorker", expected: "Int", found: "Array<Int>"))
       try foreign.setValue(nil, forKey: "staff")
     }
   }
@@ -61,10 +62,10 @@ import Testing
       try log.observe(ada, "anything.name", [.old, .new])
       ada.name = "Ida"
       try foreign.setValue("Sid", forKey: "name")
-      #expect(log.take() == ["Ada Ida", "a old Cyd new Sid"])
+      expectEqual(log.take(), ["Ada Ida", "a old Cyd new Sid"])
       try foreign.setValue(Worker("Eve"), forKey: "boss")
       ada.name = "Ada"
-      #expect(log.take() == ["Ida Eve"])
+      expectEqual(log.take(), ["Ida Eve"])
       token.invalidate()
     }
   }
@@ -76,16 +77,16 @@ import Testing
       _ = try ada.value(forKey: "age")
       var value = kvo_value_string("x")
       var error = kvo_error()
-      #expect(kvo_set_value_for_key(header(of: ada), "name", &value, &error) == .KVO_OK)
-      #expect(ada.name == "x")
-      #expect(kvo_set_value_for_key(header(of: ada), "age", &value, &error) == .KVO_TYPE_MISMATCH)
-      #expect(kvo_set_value_for_key(header(of: ada), "age", nil, &error) == .KVO_NIL_VALUE)
-      #expect(kvo_set_value_for_key(header(of: ada), "hat", &value, &error) == .KVO_UNDEFINED_KEY)
+      expectEqual(kvo_set_value_for_key(header(of: ada), "name", &value, &error), .KVO_OK)
+      expectEqual(ada.name, "x")
+      expectEqual(kvo_set_value_for_key(header(of: ada), "age", &value, &error), .KVO_TYPE_MISMATCH)
+      expectEqual(kvo_set_value_for_key(header(of: ada), "age", nil, &error), .KVO_NIL_VALUE)
+      expectEqual(kvo_set_value_for_key(header(of: ada), "hat", &value, &error), .KVO_UNDEFINED_KEY)
       kvo_value_destroy(&value)
       value = kvo_value_int(7)
-      #expect(kvo_set_value_for_key(header(of: ada), "age", &value, &error) == .KVO_OK)
-      #expect(kvo_set_value_for_key_path(header(of: ada), "bonus", &value, &error) == .KVO_OK)
-      #expect(ada.age == 7 && ada.bonus == 7)
+      expectEqual(kvo_set_value_for_key(header(of: ada), "age", &value, &error), .KVO_OK)
+      expectEqual(kvo_set_value_for_key_path(header(of: ada), "bonus", &value, &error), .KVO_OK)
+      expect(ada.age == 7 && ada.bonus == 7)
     }
   }
 
@@ -94,12 +95,12 @@ import Testing
     try withPair { foreign, ada in
       var value: Any? = 200
       try ada.validateValue(&value, forKeyPath: "anything.age")
-      #expect(value as? Int == 150)
+      expect(value as? Int == 150)
       value = ""
       #expect(throws: KeyValueError.self) {
         try ada.validateValue(&value, forKeyPath: "anything.name")
       }
-      #expect(value as? String == "")
+      expect(value as? String == "")
     }
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -197,8 +198,8 @@ import Testing
     try log.observe(orchard, key, [.old, .new])
     let proxy = try orchard.mutableArrayValue(forKey: key)
     try step.run(proxy)
-    #expect(log.take() == lines(step))
-    #expect(proxy.map { $0 as? Int } == step.left)
+    expectEqual(log.take(), lines(step))
+    expectEqual(proxy.map { $0 as? Int }, step.left)
   }
 
   @Test("H2, H5: each of a handle's is one change", arguments: steps)
@@ -209,15 +210,15 @@ import Testing
     let log = Recorder()
     log.observe(shelf, \.numbers, [.old, .new])
     step.handle(shelf.mutableArray(\.numbers))
-    #expect(log.take() == lines(step))
-    #expect(shelf.numbers == step.left)
+    expectEqual(log.take(), lines(step))
+    expectEqual(shelf.numbers, step.left)
     log.observe(shelf, \.wishes, [.old, .new])
     step.handle(shelf.mutableArray(\.wishes))
-    #expect(log.take() == lines(step))
-    #expect(shelf.wishes == step.left)
+    expectEqual(log.take(), lines(step))
+    expectEqual(shelf.wishes, step.left)
     let free = ObservedArray([0, 1, 2, 1])
     step.handle(free)
-    #expect(Array(free) == step.left)
+    expectEqual(Array(free), step.left)
   }
 
   @Test("H2: a handle of a key that is declared, and not @Observed, tells its settings")
@@ -227,7 +228,7 @@ import Testing
     log.observe(shelf, \.notes, [.old, .new])
     shelf.mutableArray(\.notes).setArray(["a"])
     shelf.mutableArray(\.notes).add("b")
-    #expect(log.take() == ["a old [] new [\"a\"]", "a insertion at 1 new [\"b\"]"])
+    expectEqual(log.take(), ["a old [] new [\"a\"]", "a insertion at 1 new [\"b\"]"])
   }
 
   @Test("B9: the accessors of several are called once")
@@ -246,7 +247,7 @@ import Testing
       _ = orchard.takeCalls()
       try attempt()
       let changing = orchard.takeCalls().filter { $0 != "count" && !$0.hasPrefix("element") }
-      #expect(changing.joined(separator: " ") == calls)
+      expectEqual(changing.joined(separator: " "), calls)
     }
   }
 
@@ -271,7 +272,7 @@ import Testing
     try log.observe(picky, "picked", [.old, .new])
     let proxy = try picky.mutableArrayValue(forKey: "picked")
     #expect(throws: Orchard.Refusal.self) { try proxy.setArray([12, 13]) }
-    #expect(picky.stock == [1, 2] && log.take() == [])
+    expect(picky.stock == [1, 2] && log.take() == [])
   }
 
   @Test(
@@ -280,44 +281,44 @@ import Testing
     let shelf = Shelf()
     shelf.numbers = [4, 5, 4]
     let numbers = try shelf.mutableArrayValue(forKey: "numbers")
-    #expect(numbers.contains(5) && numbers.contains(5.0) && !numbers.contains("5"))
-    #expect(numbers.index(of: 4) == 0 && numbers.index(of: 9) == Int.max)
-    #expect(numbers.objects(at: RangeSet([0, 2])).map { $0 as? Int } == [4, 4])
-    #expect(shelf.mutableArray(\.numbers).index(of: 4) == 0)
-    #expect(shelf.mutableArray(\.numbers).index(of: 9) == Int.max)
+    expect(numbers.contains(5) && numbers.contains(5.0) && !numbers.contains("5"))
+    expect(numbers.index(of: 4) == 0 && numbers.index(of: 9) == Int.max)
+    expectEqual(numbers.objects(at: RangeSet([0, 2])).map { $0 as? Int }, [4, 4])
+    expectEqual(shelf.mutableArray(\.numbers).index(of: 4), 0)
+    expectEqual(shelf.mutableArray(\.numbers).index(of: 9), Int.max)
     let handle = shelf.mutableArray(\.numbers)
     for (value, range, index) in [(4, 1..<3, 2), (4, 0..<3, 0), (5, 0..<1, .max), (4, 1..<1, .max)]
     {
-      #expect(numbers.index(of: value, in: range) == index)
-      #expect(handle.index(of: value, in: range) == index)
+      expectEqual(numbers.index(of: value, in: range), index)
+      expectEqual(handle.index(of: value, in: range), index)
     }
-    #expect(numbers.subarray(with: 1..<3).map { $0 as? Int } == [5, 4])
-    #expect(handle.subarray(with: 1..<3) == [5, 4] && handle.subarray(with: 3..<3) == [])
-    #expect(numbers.firstObjectCommon(with: [9, 4, 5]) as? Int == 4)
-    #expect(
+    expectEqual(numbers.subarray(with: 1..<3).map { $0 as? Int }, [5, 4])
+    expect(handle.subarray(with: 1..<3) == [5, 4] && handle.subarray(with: 3..<3) == [])
+    expect(numbers.firstObjectCommon(with: [9, 4, 5]) as? Int == 4)
+    expect(
       handle.firstObjectCommon(with: [9, 5]) == 5 && handle.firstObjectCommon(with: []) == nil)
-    #expect(numbers.firstObjectCommon(with: [9]) == nil)
+    expect(numbers.firstObjectCommon(with: [9]) == nil)
     for (other, isEqual) in [([4, 5, 4], true), ([4, 5], false), ([4, 4, 5], false)] {
-      #expect(numbers.isEqual(to: other) == isEqual && handle.isEqual(to: other) == isEqual)
+      expect(numbers.isEqual(to: other) == isEqual && handle.isEqual(to: other) == isEqual)
     }
     let things = Things()
     let (pair, thing) = (Things.Pair(a: 1), Things.Thing())
     things.list = [pair, thing, Things.Thing(), 1]
     let list = try things.mutableArrayValue(forKey: "list")
-    #expect(list.contains(Things.Pair(a: 1)) && !list.contains(Things.Pair(a: 2)))
-    #expect(list.index(of: thing) == 1 && !list.contains(Things.Thing()))
-    #expect(list.indexOfObjectIdentical(to: thing) == 1)
-    #expect(list.indexOfObjectIdentical(to: 1) == Int.max)
-    #expect(list.indexOfObjectIdentical(to: thing, in: 1..<2) == 1)
-    #expect(list.indexOfObjectIdentical(to: thing, in: 2..<4) == Int.max)
+    expect(list.contains(Things.Pair(a: 1)) && !list.contains(Things.Pair(a: 2)))
+    expect(list.index(of: thing) == 1 && !list.contains(Things.Thing()))
+    expectEqual(list.indexOfObjectIdentical(to: thing), 1)
+    expectEqual(list.indexOfObjectIdentical(to: 1), Int.max)
+    expectEqual(list.indexOfObjectIdentical(to: thing, in: 1..<2), 1)
+    expectEqual(list.indexOfObjectIdentical(to: thing, in: 2..<4), Int.max)
     try list.remove(thing)
     try list.removeObjects(in: [Things.Pair(a: 1), 1])
-    #expect(list.count == 1)
+    expectEqual(list.count, 1)
     let books = [Book("a"), Book("a"), Book("b")]
     shelf.books = books
     try shelf.mutableArrayValue(forKey: "books").removeObject(identicalTo: books[1])
-    #expect(
-      shelf.books.map(ObjectIdentifier.init) == [books[0], books[2]].map(ObjectIdentifier.init))
+    expectEqual(
+      shelf.books.map(ObjectIdentifier.init), [books[0], books[2]].map(ObjectIdentifier.init))
   }
 
   @Test(
@@ -330,17 +331,17 @@ import Testing
     let (handle, proxy) = (
       shelf.mutableArray(\.numbers), try shelf.mutableArrayValue(forKey: "numbers")
     )
-    #expect(handle.adding(6) == [4, 5, 6] && handle.addingObjects(from: [6, 7]) == [4, 5, 6, 7])
-    #expect(proxy.adding(6) as? [Int] == [4, 5, 6])
-    #expect(proxy.addingObjects(from: [6, 7]) as? [Int] == [4, 5, 6, 7])
-    #expect(handle.componentsJoined(by: ", ") == "4, 5")
-    #expect(proxy.componentsJoined(by: "-") == "4-5")
-    #expect(shelf.numbers == [4, 5] && log.take() == [])
+    expect(handle.adding(6) == [4, 5, 6] && handle.addingObjects(from: [6, 7]) == [4, 5, 6, 7])
+    expect(proxy.adding(6) as? [Int] == [4, 5, 6])
+    expect(proxy.addingObjects(from: [6, 7]) as? [Int] == [4, 5, 6, 7])
+    expectEqual(handle.componentsJoined(by: ", "), "4, 5")
+    expectEqual(proxy.componentsJoined(by: "-"), "4-5")
+    expect(shelf.numbers == [4, 5] && log.take() == [])
     let things = Things()
     things.list = [1, Optional<Int>.none as Any, Optional(2) as Any]
-    #expect(try things.mutableArrayValue(forKey: "list").componentsJoined(by: " ") == "1 nil 2")
-    #expect(ObservedArray<Int?>([1, nil]).componentsJoined(by: " ") == "1 nil")
-    #expect(ObservedArray<Int>().componentsJoined(by: " ") == "")
+    expectEqual(try things.mutableArrayValue(forKey: "list").componentsJoined(by: " "), "1 nil 2")
+    expectEqual(ObservedArray<Int?>([1, nil]).componentsJoined(by: " "), "1 nil")
+    expectEqual(ObservedArray<Int>().componentsJoined(by: " "), "")
   }
 
   @Test("H2: an object is found and removed by identity, in a range, too, by one removal")
@@ -354,9 +355,9 @@ import Testing
       let (handle, proxy) = (
         crowd.mutableArray(\.people), try crowd.mutableArrayValue(forKey: "people")
       )
-      #expect(handle.indexOfObjectIdentical(to: other) == 1)
-      #expect(handle.indexOfObjectIdentical(to: other, in: 2..<4) == 3)
-      #expect(handle.indexOfObjectIdentical(to: Person()) == Int.max)
+      expectEqual(handle.indexOfObjectIdentical(to: other), 1)
+      expectEqual(handle.indexOfObjectIdentical(to: other, in: 2..<4), 3)
+      expectEqual(handle.indexOfObjectIdentical(to: Person()), Int.max)
       if isHandle {
         handle.removeObject(identicalTo: other, in: 2..<4)
         handle.removeObject(identicalTo: one)
@@ -366,8 +367,8 @@ import Testing
         try proxy.removeObject(identicalTo: one)
         try proxy.removeObject(identicalTo: one)
       }
-      #expect(crowd.people.count == 1 && crowd.people[0] === other)
-      #expect(log.take() == ["a removal at 3", "a removal at 0 2"])
+      expect(crowd.people.count == 1 && crowd.people[0] === other)
+      expectEqual(log.take(), ["a removal at 3", "a removal at 0 2"])
     }
   }
 
@@ -386,22 +387,22 @@ import Testing
     func beyond(_ index: Int) -> KeyValueError {
       .indexOutOfBounds(key: "numbers", className: "Shelf", index: index, count: 2)
     }
-    #expect(
-      keyValueError { try numbers.replaceObjects(in: 1..<3, withObjectsFrom: []) } == beyond(2))
-    #expect(
-      keyValueError { try numbers.replaceObjects(in: 3..<3, withObjectsFrom: [1]) } == beyond(3))
-    #expect(keyValueError { try numbers.remove(1, in: 5..<5) } == beyond(5))
-    #expect(keyValueError { try numbers.remove(1, in: 0..<3) } == beyond(2))
-    #expect(
-      keyValueError { try numbers.replaceObjects(in: 0..<1, withObjectsFrom: [3, "x"]) }
-        == .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
-    #expect(shelf.numbers == [1, 2] && log.take() == [])
+    expectEqual(
+      keyValueError { try numbers.replaceObjects(in: 1..<3, withObjectsFrom: []) }, beyond(2))
+    expectEqual(
+      keyValueError { try numbers.replaceObjects(in: 3..<3, withObjectsFrom: [1]) }, beyond(3))
+    expectEqual(keyValueError { try numbers.remove(1, in: 5..<5) }, beyond(5))
+    expectEqual(keyValueError { try numbers.remove(1, in: 0..<3) }, beyond(2))
+    expectEqual(
+      keyValueError { try numbers.replaceObjects(in: 0..<1, withObjectsFrom: [3, "x"]) },
+      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+    expect(shelf.numbers == [1, 2] && log.take() == [])
     let orchard = Orchard()
     orchard.stock = [1, 2, 3]
     orchard.refusal = nil
     let grown = try orchard.mutableArrayValue(forKey: "grown")
     try grown.replaceObjects(in: 0..<2, withObjectsFrom: [7, 8, 9])
-    #expect(orchard.stock == [7, 8, 9, 3])
+    expectEqual(orchard.stock, [7, 8, 9, 3])
   }
 
   private final class Things: KVOObject {
@@ -414,13 +415,13 @@ import Testing
   func lazy() throws {
     let orchard = Orchard()
     orchard.stock = [3, 4]
-    let proxy = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
-    #expect(proxy.contains(4) && proxy.index(of: 4) == 1 && proxy.index(of: 5) == .max)
-    #expect(proxy.objects(at: RangeSet(0..<2)).map { $0 as? Int } == [3, 4])
+    let proxy = try require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    expect(proxy.contains(4) && proxy.index(of: 4) == 1 && proxy.index(of: 5) == .max)
+    expectEqual(proxy.objects(at: RangeSet(0..<2)).map { $0 as? Int }, [3, 4])
     orchard.garden = [1, 2]
-    let herbs = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
-    #expect(Set(herbs.allObjects.map { $0 as? Int }) == [1, 2])
-    #expect(herbs.member(2) as? Int == 2 && herbs.member(3) == nil && herbs.anyObject() != nil)
+    let herbs = try require(try orchard.value(forKey: "herbs") as? SetProxy)
+    expectEqual(Set(herbs.allObjects.map { $0 as? Int }), [1, 2])
+    expect(herbs.member(2) as? Int == 2 && herbs.member(3) == nil && herbs.anyObject() != nil)
   }
 
   @Test("H6: an index that is not there is an error of a proxy, with all as it was")
@@ -432,20 +433,20 @@ import Testing
     let numbers = try shelf.mutableArrayValue(forKey: "numbers")
     let beyond = KeyValueError.indexOutOfBounds(
       key: "numbers", className: "Shelf", index: 2, count: 2)
-    #expect(keyValueError { try numbers.exchangeObject(at: 0, withObjectAt: 2) } == beyond)
-    #expect(keyValueError { try numbers.exchangeObject(at: 2, withObjectAt: 2) } == beyond)
-    #expect(keyValueError { try numbers.exchangeObject(at: -1, withObjectAt: 0) } != nil)
-    #expect(
-      keyValueError { try numbers.setArray([1, "x"]) }
-        == .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+    expectEqual(keyValueError { try numbers.exchangeObject(at: 0, withObjectAt: 2) }, beyond)
+    expectEqual(keyValueError { try numbers.exchangeObject(at: 2, withObjectAt: 2) }, beyond)
+    expect(keyValueError { try numbers.exchangeObject(at: -1, withObjectAt: 0) } != nil)
+    expectEqual(
+      keyValueError { try numbers.setArray([1, "x"]) },
+      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
     let readOnly = try Orchard().mutableArrayValue(forKey: "fixed")
     let refusal = KeyValueError.readOnly(key: "fixed", className: "Orchard")
-    #expect(keyValueError { try readOnly.remove(9) } == refusal)
-    #expect(keyValueError { try readOnly.setArray([]) } == refusal)
-    #expect(keyValueError { try readOnly.sort { _, _ in false } } == refusal)
-    #expect(log.take() == [])
+    expectEqual(keyValueError { try readOnly.remove(9) }, refusal)
+    expectEqual(keyValueError { try readOnly.setArray([]) }, refusal)
+    expectEqual(keyValueError { try readOnly.sort { _, _ in false } }, refusal)
+    expectEqual(log.take(), [])
     numbers[2] = 3
-    #expect(shelf.numbers == [1, 2, 3] && log.take() == ["a insertion at 2"])
+    expect(shelf.numbers == [1, 2, 3] && log.take() == ["a insertion at 2"])
   }
 
   @Test("H6: a subscript that can't be set stops the program, naming key, class and index")
@@ -455,12 +456,12 @@ import Testing
       let numbers = try shelf.mutableArrayValue(forKey: "numbers")
       numbers[1] = 5
     }
-    let text = try #require(result).errors
-    #expect(text.contains("\"numbers\" of Shelf has no elements, and none at index 1."))
+    let text = try require(result).errors
+    expect(text.contains("\"numbers\" of Shelf has no elements, and none at index 1."))
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Shelf().mutableArray(\.numbers).replaceObjects(at: RangeSet(0..<2), with: [1])
     }
-    let handle = try #require(other).errors
-    #expect(handle.contains("1 elements were given for 2 indexes of \"numbers\" of Shelf."))
+    let handle = try require(other).errors
+    expect(handle.contains("1 elements were given for 2 indexes of \"numbers\" of Shelf."))
   }
 }

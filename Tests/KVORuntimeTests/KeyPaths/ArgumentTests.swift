@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -51,15 +52,17 @@ import Testing
     subscript(boxed: Boxed) -> Int { number }
   }
 
-  @Test("F6 D7: an argument's own code may observe and use key paths", .timeLimit(.minutes(5)))
+  @Test("F6 D7: an argument's own code may observe and use key paths")
   func reentrantArgument() {
     let (shelf, probe) = (Shelf(), Shelf())
     let log = Recorder()
-    for _ in 0..<2 { log.observe(shelf, \.[Index(1, shelf)], [.new]) }
-    log.observe(shelf, \.[Index(1, probe)], [.new])
-    shelf.list[1] = 5
-    #expect(log.take() == ["a new 5", "a new 5", "a new 5"])
-    #expect(Set(shelf.observationInfo.registrations.map(\.keyPath)).count == 1)
+    Watchdog.watch {
+      for _ in 0..<2 { log.observe(shelf, \.[Index(1, shelf)], [.new]) }
+      log.observe(shelf, \.[Index(1, probe)], [.new])
+      shelf.list[1] = 5
+    }
+    expectEqual(log.take(), ["a new 5", "a new 5", "a new 5"])
+    expectEqual(Set(shelf.observationInfo.registrations.map(\.keyPath)).count, 1)
   }
 
   @Test("F6 C5: an argument lives no longer than the registrations")
@@ -74,11 +77,11 @@ import Testing
       let keys = holder.observe([\.[boxed], \.number]) { _, _ in calls += 10 }
       holder.withChange(of: \.[boxed]) {}
       holder.number = 2
-      #expect(calls == 11 + 21)
+      expectEqual(calls, 11 + 21)
       token.invalidate()
       keys.invalidate()
     }
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   @Test("F6: however many arguments come one after the other, there are no more keys than at once")
@@ -94,9 +97,9 @@ import Testing
       names.formUnion(shelf.observationInfo.registrations.map(\.keyPath))
       shelf.list[index] = -1
       token.invalidate()
-      #expect(told == [index, -1])
+      expectEqual(told, [index, -1])
     }
-    #expect(names.count == 1)
+    expectEqual(names.count, 1)
   }
 
   @Test("F6: equal arguments are one key, of the class and of its superclass, others are others")
@@ -107,12 +110,13 @@ import Testing
       log.observe(shelf, \SmallShelf.[Index(index)], [.new], as: "small \(index)")
       log.observe(shelf as Shelf, \Shelf.[Index(index)], [.new], as: "shelf \(index)")
     }
-    #expect(Set(shelf.observationInfo.registrations.map(\.keyPath)).count == 3)
+    expectEqual(Set(shelf.observationInfo.registrations.map(\.keyPath)).count, 3)
     (shelf as Shelf).withChange(of: \Shelf.[Index(1)]) {}
-    #expect(log.take() == ["small 1 new 2", "shelf 1 new 2"])
+    expectEqual(log.take(), ["small 1 new 2", "shelf 1 new 2"])
     shelf.list = [4, 5, 6]
-    #expect(
-      log.take().sorted() == [
+    expectEqual(
+      log.take().sorted(),
+      [
         "shelf 0 new 4", "shelf 1 new 5", "shelf 2 new 6", "small 0 new 4", "small 1 new 5",
         "small 2 new 6",
       ])
@@ -134,12 +138,12 @@ import Testing
       log.observe(sender as Sender, \Sender.sender?.lines[index], [.new], as: "next \(index)")
     }
     sender.lines = ["a", "b"]
-    #expect(log.take().sorted() == ["own 0 new a", "own 1 new b"])
+    expectEqual(log.take().sorted(), ["own 0 new a", "own 1 new b"])
     let next = LateSender()
     sender.sender = next
     _ = log.take()
     next.lines[1] = "c"
-    #expect(log.take().contains { $0.hasPrefix("next 1 new") && $0.contains("c") })
+    expect(log.take().contains { $0.hasPrefix("next 1 new") && $0.contains("c") })
   }
 
   @Test("F6: a key path that goes on behind an argument is observed of a subclass's object")
@@ -151,8 +155,9 @@ import Testing
       log.observe(shelf as Shelf, \Shelf.[Index(index)], [.new], as: "it \(index)")
     }
     shelf.list = [256, 512, 0]
-    #expect(
-      log.take().sorted() == [
+    expectEqual(
+      log.take().sorted(),
+      [
         "it 0 new 256", "it 1 new 512", "on 0 new \(256.bigEndian)", "on 1 new \(512.bigEndian)",
       ])
   }
@@ -182,14 +187,14 @@ import Testing
     object.number = 4
     object.lines[1] = 5
     let told = log.take().filter { !$0.hasPrefix("next") }
-    #expect(told == ["number new 4", "second new 5", "its second new 5"])
+    expectEqual(told, ["number new 4", "second new 5", "its second new 5"])
   }
 
   private final class Safe: KVOObject, @unchecked Sendable {
     @Observed var list = Array(0..<8)
   }
 
-  @Test("F6 I1: threads that observe by equal and by different arguments", .timeLimit(.minutes(5)))
+  @Test("F6 I1: threads that observe by equal and by different arguments")
   func threads() {
     let safe = Safe()
     let calls = Count()
@@ -199,7 +204,7 @@ import Testing
         safe.observe(\.list[index], options: .initial) { _, _ in calls.add() }.invalidate()
       }
     }
-    #expect(calls.value == 800)
-    #expect(safe.observationInfo.registrations.isEmpty)
+    expectEqual(calls.value, 800)
+    expect(safe.observationInfo.registrations.isEmpty)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -15,9 +16,10 @@ import Testing
       try player.setValue(4, forKeyPath: "self." + key)
       try player.setValuesForKeys([key: 5])
       let values = try [player.value(forKey: key)].map { shown($0) }
-      #expect(values == ["5"])
-      #expect(
-        log.take() == [
+      expectEqual(values, ["5"])
+      expectEqual(
+        log.take(),
+        [
           "a prior old \(old)", "a old \(old) new 3", "a prior old 3", "a old 3 new 4",
           "a prior old 4", "a old 4 new 5",
         ])
@@ -34,9 +36,9 @@ import Testing
     try log.observe(player, "label", .new, as: "label")
     try log.observe(other, "me.both", .new, as: "path")
     try player.setValue(7, forKey: "both")
-    #expect(log.take() == ["typed new 7", "string new 7", "path new 7", "label new at 7"])
+    expectEqual(log.take(), ["typed new 7", "string new 7", "path new 7", "label new at 7"])
     player.observed = 8
-    #expect(log.take() == ["typed new 8", "string new 8", "path new 8", "label new at 8"])
+    expectEqual(log.take(), ["typed new 8", "string new 8", "path new 8", "label new at 8"])
   }
 
   @Test("E2 F2: a setter that throws, or sets other keys too, leaves nothing open")
@@ -48,9 +50,9 @@ import Testing
     #expect(throws: Refused.self) { try player.setValue(-1, forKey: "fussy") }
     _ = log.take()
     try player.setValue(1, forKey: "fussy")
-    #expect(log.take() == ["both new 0", "both new 1", "fussy new 1"])
+    expectEqual(log.take(), ["both new 0", "both new 1", "fussy new 1"])
     player.observed = 2
-    #expect(log.take() == ["both new 2", "fussy new 2"])
+    expectEqual(log.take(), ["both new 2", "fussy new 2"])
   }
 
   @Test("E1 E2: with automatic notification off a computed key tells only what its setter does")
@@ -59,7 +61,7 @@ import Testing
     let log = Recorder()
     try log.observe(player, "quiet", .new)
     try player.setValue(3, forKey: "quiet")
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("E3: an assignment whose setter brackets it tells, once, also by key")
@@ -70,10 +72,10 @@ import Testing
     player.said = 1
     player.said += 1
     try player.setValue(3, forKey: "said")
-    #expect(log.take() == ["a old 0 new 1", "a old 1 new 2", "a old 2 new 3"])
+    expectEqual(log.take(), ["a old 0 new 1", "a old 1 new 2", "a old 2 new 3"])
     log.observe(player, \.index, .new, as: "index")
     player.index = 9
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("F2 E3: a setter's bracket around what its getter reads tells of a change of its own")
@@ -82,7 +84,7 @@ import Testing
     let log = Recorder()
     log.observe(player, \.bracketed, .new)
     player.bracketed = 1
-    #expect(log.take() == ["a new 1", "a new 1"])
+    expectEqual(log.take(), ["a new 1", "a new 1"])
   }
 
   @Test("H2: a bracket around what changes an @Observed property tells of it beside the setting")
@@ -95,7 +97,7 @@ import Testing
     }
     let count = log.take().count
     player.mutableArray(\.songs).insert(2, at: 0)
-    #expect((count, log.take().count) == (2, 1))
+    expect((count, log.take().count) == (2, 1))
   }
 
   @Test("E3: a pair by hand, and withChange, on what reads nothing that can be observed are silent")
@@ -105,7 +107,7 @@ import Testing
     log.observe(player, \.both)
     player.willChangeValue(for: \.width)
     player.didChangeValue(for: \.width)
-    #expect(player.withChange(of: \.width) { 3 } == 3)
+    expectEqual(player.withChange(of: \.width) { 3 }, 3)
     #expect(throws: Refused.self) { try player.withChange(of: \.width) { throw Refused() } }
     player.willChange(.insertion, valuesAt: RangeSet(0..<1), for: \.widths)
     player.didChange(.insertion, valuesAt: RangeSet(0..<1), for: \.widths)
@@ -115,7 +117,7 @@ import Testing
     player.didChangeValue(for: \.limit)
     player.willChangeValue(for: \.self)
     player.didChangeValue(for: \.self)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("E3: by the key path of a plain property that nothing overrides a change is its key's")
@@ -127,7 +129,7 @@ import Testing
     player.willChangeValue(for: \.volume)
     player.volume = 1
     player.didChangeValue(for: \.volume)
-    #expect(log.take() == ["a old 0.0 new 0.5", "a old 0.5 new 1.0"])
+    expectEqual(log.take(), ["a old 0.0 new 0.5", "a old 0.5 new 1.0"])
   }
 
   @Test("E3: a change by hand that may be of a plain property, observed by its key, is reported")
@@ -142,12 +144,12 @@ import Testing
       player.willChangeValue(for: \.count)
       token.invalidate()
     }
-    let lines = try #require(result).errors.split(separator: "\n")
-    #expect(
+    let lines = try require(result).errors.split(separator: "\n")
+    expect(
       lines.count == 3 && lines.first == "unobserved" && lines.dropFirst().first == "told",
       "\(lines)")
     for word in ["Player", "\"count\"", "withChange(forKey", "stored"] {
-      #expect(lines.last?.contains(word) == true)
+      expectEqual(lines.last?.contains(word), true)
     }
   }
 
@@ -198,22 +200,22 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let hints = try #require(result).errors.split(separator: "\n")
+    let hints = try require(result).errors.split(separator: "\n")
     let names = ["\"total\"", "\\Bracketed.sum", "\"list\"", "\"marks\""]
-    #expect(hints.count == names.count, "\(hints)")
+    expectEqual(hints.count, names.count, "\(hints)")
     for (hint, name) in zip(hints, names) {
-      #expect(hint.hasPrefix("The getter of \(name) of Bracketed announces a change of that very"))
+      expect(hint.hasPrefix("The getter of \(name) of Bracketed announces a change of that very"))
     }
   }
 
   @Test("E3: a getter in a bracket of its own key path is read, observed or not, and has an end")
   func bracketEnds() {
     let object = Bracketed()
-    #expect(object.sum == 1 && object.lazily == 2)
+    expect(object.sum == 1 && object.lazily == 2)
     let log = Recorder()
     let token = object.observe(\.sum) { _, _ in log.note("told") }
     _ = log.take()
-    #expect(object.sum == 1 && !log.take().isEmpty)
+    expect(object.sum == 1 && !log.take().isEmpty)
     token.invalidate()
   }
 
@@ -231,14 +233,14 @@ import Testing
       KVODiagnostics.hint = nil
       player.observe(\.shown) { _, _ in }.invalidate()
     }
-    let hints = try #require(result).errors.split(separator: "\n")
-    #expect(hints.count == 1, "\(hints)")
+    let hints = try require(result).errors.split(separator: "\n")
+    expectEqual(hints.count, 1, "\(hints)")
     for word in [
       "Player", "\"index\"", "unless its setter says so, set { withChange(of: \\.index)",
     ] {
-      #expect(hints.first?.contains(word) == true)
+      expectEqual(hints.first?.contains(word), true)
     }
-    #expect(hints.first?.contains("@Observed.") == false)
+    expectEqual(hints.first?.contains("@Observed."), false)
   }
 
   @Test("E3: a stored property is to be marked in that hint, but for one that takes no wrapper")
@@ -253,13 +255,13 @@ import Testing
       for token in tokens { token.invalidate() }
       KVODiagnostics.hint = nil
     }
-    let hints = try #require(result).errors.split(separator: "\n")
-    #expect(hints.count == 3, "\(hints)")
+    let hints = try require(result).errors.split(separator: "\n")
+    expectEqual(hints.count, 3, "\(hints)")
     for (hint, key) in zip(hints, ["owner", "late", "level"]) {
-      #expect(
+      expect(
         hint.contains(
           "unless it is assigned to in withChange(of: \\.\(key)) { … }, nobody is told."))
-      #expect(hint.contains("mark it @Observed.") == (key == "level"))
+      expectEqual(hint.contains("mark it @Observed."), (key == "level"))
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import Glibc
 import KVORuntime
 import TestSupport
@@ -52,17 +53,17 @@ import Testing
 
   @Test("F6: a class gives the key of each of its properties, whatever they are, and calls nothing")
   func classes() {
-    #expect(Person.key(of: \.name) == "name")
-    #expect(Person.key(of: \.age) == "age")
-    #expect(Person.key(of: \.nothing) == "nothing")
-    #expect(Person.key(of: \.nick) == "nick")
-    #expect(Person.key(of: \.late) == "late")
-    #expect(Person.key(of: \.owner) == "owner")
-    #expect(Person.own() == ["name", "secret"])
-    #expect(Student.key(of: \.school) == "school" && Student.key(of: \.room) == "room")
-    #expect(Student.key(of: \.name) == "name" && Student.key(of: \.nick) == "nick")
-    #expect(Box<Int>.key(of: \.content) == "content" && Box<String>.key(of: \.plain) == "plain")
-    #expect(Person.key(of: \.self) == "self")
+    expectEqual(Person.key(of: \.name), "name")
+    expectEqual(Person.key(of: \.age), "age")
+    expectEqual(Person.key(of: \.nothing), "nothing")
+    expectEqual(Person.key(of: \.nick), "nick")
+    expectEqual(Person.key(of: \.late), "late")
+    expectEqual(Person.key(of: \.owner), "owner")
+    expectEqual(Person.own(), ["name", "secret"])
+    expect(Student.key(of: \.school) == "school" && Student.key(of: \.room) == "room")
+    expect(Student.key(of: \.name) == "name" && Student.key(of: \.nick) == "nick")
+    expect(Box<Int>.key(of: \.content) == "content" && Box<String>.key(of: \.plain) == "plain")
+    expectEqual(Person.key(of: \.self), "self")
   }
 
   /// Of every sort. Several getters have one and the same body.
@@ -130,13 +131,13 @@ import Testing
         (\.extended, "extended"), (\.alsoExtended, "alsoExtended"), (\.length, "length"),
         (\.alsoLength, "alsoLength"),
       ]
-    for (keyPath, name) in all { #expect(Sorts.key(of: keyPath) == name) }
+    for (keyPath, name) in all { expectEqual(Sorts.key(of: keyPath), name) }
     let twins: [(PartialKeyPath<Twins>, String)] =
       Twins.own + [
         (\.seen, "seen"), (\.finalSeen, "finalSeen"), (\.kept, "kept"), (\.reckoned, "reckoned"),
         (\.finalReckoned, "finalReckoned"), (\.length, "length"),
       ]
-    for (keyPath, name) in twins { #expect(Twins.key(of: keyPath) == name) }
+    for (keyPath, name) in twins { expectEqual(Twins.key(of: keyPath), name) }
   }
 
   @Test("F6: a subclass names what it inherits and overrides, in optimised programs, too")
@@ -146,12 +147,12 @@ import Testing
       (\.finalComputed, "finalComputed"), (\.extended, "extended"), (\.length, "length"),
       (\.writable, "writable"),
     ]
-    for (keyPath, name) in middle { #expect(Subsorts.key(of: keyPath) == name) }
+    for (keyPath, name) in middle { expectEqual(Subsorts.key(of: keyPath), name) }
     let last: [(PartialKeyPath<FinalSorts>, String)] = [
       (\.computed, "computed"), (\.stored, "stored"), (\.alsoComputed, "alsoComputed"),
       (\.observed, "observed"), (\.finalStored, "finalStored"), (\.alsoLength, "alsoLength"),
     ]
-    for (keyPath, name) in last { #expect(FinalSorts.key(of: keyPath) == name) }
+    for (keyPath, name) in last { expectEqual(FinalSorts.key(of: keyPath), name) }
   }
 
   class Generic<Content>: KVOObject {
@@ -186,16 +187,16 @@ import Testing
 
   @Test("F6: a generic class names its properties, in generic code and outside it")
   func generics() {
-    for (keyPath, name) in Generic<Int>.all { #expect(Generic<Int>.key(of: keyPath) == name) }
+    for (keyPath, name) in Generic<Int>.all { expectEqual(Generic<Int>.key(of: keyPath), name) }
     for (keyPath, name) in Generic<[String]>.all {
-      #expect(Generic<[String]>.key(of: keyPath) == name)
+      expectEqual(Generic<[String]>.key(of: keyPath), name)
     }
-    #expect(Generic<Int>.key(of: \.observed) == "observed")
-    #expect(Generic<Int>.key(of: \.finalComputed) == "finalComputed")
-    #expect(Generic<String>.key(of: \.stored) == "stored")
-    #expect(Generic<Int>.key(of: \.onlyOfNumbers) == "onlyOfNumbers")
-    #expect(Special.key(of: \.number) == "number" && Special.key(of: \.computed) == "computed")
-    #expect(Special.key(of: \.observed) == "observed" && Special.key(of: \.extended) == "extended")
+    expectEqual(Generic<Int>.key(of: \.observed), "observed")
+    expectEqual(Generic<Int>.key(of: \.finalComputed), "finalComputed")
+    expectEqual(Generic<String>.key(of: \.stored), "stored")
+    expectEqual(Generic<Int>.key(of: \.onlyOfNumbers), "onlyOfNumbers")
+    expect(Special.key(of: \.number) == "number" && Special.key(of: \.computed) == "computed")
+    expect(Special.key(of: \.observed) == "observed" && Special.key(of: \.extended) == "extended")
   }
 
   @Test("F6: a class in a function names its properties")
@@ -206,23 +207,23 @@ import Testing
       final var finalComputed: Int { 7 }
     }
     class Sublocal: Local { override var computed: Int { 8 } }
-    #expect(Local.key(of: \.observed) == "observed" && Local.key(of: \.computed) == "computed")
-    #expect(Local.key(of: \.finalComputed) == "finalComputed")
-    #expect(Sublocal.key(of: \.computed) == "computed")
-    #expect(Sublocal.key(of: \.finalComputed) == "finalComputed")
+    expect(Local.key(of: \.observed) == "observed" && Local.key(of: \.computed) == "computed")
+    expectEqual(Local.key(of: \.finalComputed), "finalComputed")
+    expectEqual(Sublocal.key(of: \.computed), "computed")
+    expectEqual(Sublocal.key(of: \.finalComputed), "finalComputed")
   }
 
   @Test("F6: a declared property has the key under which it was declared")
   func declared() {
-    #expect(Person.key(of: \.upper) == "capitals" && Person.key(of: \.tail) == "end")
-    #expect(Student.key(of: \.upper) == "capitals" && Person().key(of: \.tail) == "end")
+    expect(Person.key(of: \.upper) == "capitals" && Person.key(of: \.tail) == "end")
+    expect(Student.key(of: \.upper) == "capitals" && Person().key(of: \.tail) == "end")
   }
 
   @Test("F6: a declaration counts also for a key path that was named before")
   func declaredLater() {
-    #expect(Late.key(of: \.total) == "total")
+    expectEqual(Late.key(of: \.total), "total")
     Late.declareKeys { $0.computed("sum", \.total) }
-    #expect(Late.key(of: \.total) == "sum")
+    expectEqual(Late.key(of: \.total), "sum")
   }
   private class Late: KVOObject {
     var total: Int { 1 }
@@ -259,7 +260,7 @@ import Testing
       (\.`whole <name>`, "whole <name>"), (\.`class`, "class"), (\.`old.name`, "oldName"),
       (\.`the boss`?.`first name`, "the boss.first name"),
     ]
-    for (keyPath, name) in names { #expect(Raw.key(of: keyPath) == name) }
+    for (keyPath, name) in names { expectEqual(Raw.key(of: keyPath), name) }
     let raw = Raw()
     for key in ["first name", "last name", "my.name", "@count", "plain one", "the boss", "oldName"]
     {
@@ -267,15 +268,15 @@ import Testing
     }
     try raw.setValue("Ada", forKey: "first name")
     try raw.setValue("x", forKey: "my.name")
-    #expect(raw.`first name` == "Ada" && raw.`my.name` == "x")
-    #expect(try raw.value(forKeyPath: "self.first name") as? String == "Ada")
-    #expect(`Raw.Box`.key(of: \.upper) == "upper" && `Raw.Box`.key(of: \.`low er`) == "low er")
+    expect(raw.`first name` == "Ada" && raw.`my.name` == "x")
+    expect(try raw.value(forKeyPath: "self.first name") as? String == "Ada")
+    expect(`Raw.Box`.key(of: \.upper) == "upper" && `Raw.Box`.key(of: \.`low er`) == "low er")
     // The standard library's mirrors have another space in place of each.
     let labels = Mirror(reflecting: raw).children.compactMap {
       $0.label?.replacing("\u{A0}", with: " ")
     }
-    #expect(
-      labels.prefix(5) == ["`first name`", "`last name`", "`my.name`", "`@count`", "`plain one`"])
+    expectEqual(
+      labels.prefix(5), ["`first name`", "`last name`", "`my.name`", "`@count`", "`plain one`"])
   }
 
   @Test("F6: a name that is no identifier is observed as any other")
@@ -287,11 +288,11 @@ import Testing
     log.observe(raw, \.`whole <name>`, .new, as: "c")
     try log.observe(raw, "first name", .new, as: "d")
     raw.`my.name` = "1"
-    #expect(log.take() == ["a new 1", "c new 1"])
+    expectEqual(log.take(), ["a new 1", "c new 1"])
     raw.`last name` = "2"
-    #expect(log.take() == ["b new 2"])
+    expectEqual(log.take(), ["b new 2"])
     raw.`first name` = "3"
-    #expect(log.take() == ["d new 3", "c new 31"])
+    expectEqual(log.take(), ["d new 3", "c new 31"])
   }
 
   /// Which has declared keys whose strings are key paths.
@@ -314,13 +315,13 @@ import Testing
     log.observe(object, \.title, .new, as: "a")
     log.observe(object, \.double, .new, as: "b")
     object.owner.`first name` = "no number"
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     object.title = 2
-    #expect(log.take() == ["a new 2", "b new 4"])
+    expectEqual(log.take(), ["a new 2", "b new 4"])
     try object.setValue(3, forKey: "owner.first name")
-    #expect(object.title == 3 && log.take() == ["a new 3", "b new 6"])
+    expect(object.title == 3 && log.take() == ["a new 3", "b new 6"])
     object.withChange(of: \.title) {}
-    #expect(log.take() == ["a new 3", "b new 6"])
+    expectEqual(log.take(), ["a new 3", "b new 6"])
   }
 
   @Test(
@@ -338,12 +339,12 @@ import Testing
       }
     }
     let name = which == "of an object" || which == "later" ? "my.name" : which
-    let text = try #require(result).errors
+    let text = try require(result).errors
     let path = which == "later" ? "`the boss`?.`my.name`?" : "`\(name)`"
-    #expect(
+    expect(
       text.contains("key(of:) can't name \\Raw.\(path): the name of this property of Raw is no key")
     )
-    #expect(text.contains("declareKeys { $0.stored(\"<key>\", \\.`\(name)`) } if it is stored"))
+    expect(text.contains("declareKeys { $0.stored(\"<key>\", \\.`\(name)`) } if it is stored"))
   }
 
   @Test("F6: messages have such a name as it is written")
@@ -351,18 +352,18 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Raw().observe(\.`read.alone`) { _, _ in }
     }
-    let text = try #require(result).errors
-    #expect(text.contains("The key path \\Raw.`read.alone` of type Int can't be observed"))
-    #expect(text.contains("It is \"read.alone\", which is computed"))
-    #expect(text.contains("declareKeys { $0.computed(\"read.alone\", \\.`read.alone`) }"))
+    let text = try require(result).errors
+    expect(text.contains("The key path \\Raw.`read.alone` of type Int can't be observed"))
+    expect(text.contains("It is \"read.alone\", which is computed"))
+    expect(text.contains("declareKeys { $0.computed(\"read.alone\", \\.`read.alone`) }"))
   }
 
   @Test("F6: a key path over objects gives the key path, with or without a mark for nil")
   func paths() {
-    #expect(Person.key(of: \.boss?.name) == "boss.name")
-    #expect(Person.key(of: \.boss!.boss?.upper) == "boss.boss.capitals")
-    #expect(Person.key(of: \.owner?.boss?.nick) == "owner.boss.nick")
-    #expect(Person.key(of: \.boss?.tail) == "boss.end")
+    expectEqual(Person.key(of: \.boss?.name), "boss.name")
+    expectEqual(Person.key(of: \.boss!.boss?.upper), "boss.boss.capitals")
+    expectEqual(Person.key(of: \.owner?.boss?.nick), "owner.boss.nick")
+    expectEqual(Person.key(of: \.boss?.tail), "boss.end")
   }
 
   @Test("F6: an object gives the same, and the string is one that key-value coding takes")
@@ -370,10 +371,10 @@ import Testing
     let person = Person()
     person.boss = Person()
     person.boss?.name = "Ada"
-    #expect(person.key(of: \.name) == "name" && Student().key(of: \.name) == "name")
-    #expect(try person.value(forKeyPath: person.key(of: \.boss?.name)) as? String == "Ada")
-    #expect(try person.value(forKey: Person.key(of: \.upper)) as? String == "")
-    #expect(person.observationInfo == nil)
+    expect(person.key(of: \.name) == "name" && Student().key(of: \.name) == "name")
+    expect(try person.value(forKeyPath: person.key(of: \.boss?.name)) as? String == "Ada")
+    expect(try person.value(forKey: Person.key(of: \.upper)) as? String == "")
+    expect(person.observationInfo == nil)
   }
 
   @Test(
@@ -389,7 +390,7 @@ import Testing
       default: _ = Person.key(of: \.friends.count)
       }
     }
-    let text = try #require(result).errors
+    let text = try require(result).errors
     let expected = [
       "part": "key(of:) can't name \\Person.limit.amount: a value of type Limit has no keys.",
       "element": "key(of:) can't name \\Person.friends[…]: a subscript is no key.",
@@ -397,7 +398,7 @@ import Testing
       "count":
         "key(of:) can't name \\Person.friends.count: a value of type Array<Person> has no keys.",
     ]
-    #expect(text.contains(expected[which]!))
+    expect(text.contains(expected[which]!))
   }
 
   /// What was visited.
@@ -424,11 +425,11 @@ import Testing
       ) -> Void
     let function: Function = kvo_visit_symbols
     let place = unsafeBitCast(function, to: UnsafeRawPointer.self)
-    #expect(Visit(near: place).places["kvo_visit_symbols"] == place)
-    #expect(Visit(near: UnsafeRawPointer(bitPattern: 16)!).places.isEmpty)
+    expectEqual(Visit(near: place).places["kvo_visit_symbols"], place)
+    expect(Visit(near: UnsafeRawPointer(bitPattern: 16)!).places.isEmpty)
     // A library mostly is stripped of what the dynamic linker does not need.
     let library = Visit(near: dlsym(nil, "qsort")!).places
-    #expect(library.isEmpty || library["qsort"] != nil)
+    expect(library.isEmpty || library["qsort"] != nil)
   }
 }
 

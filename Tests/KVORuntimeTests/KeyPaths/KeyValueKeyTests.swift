@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -10,11 +11,11 @@ import Testing
     let sheet = Sheet()
     func check<Value: Equatable>(_ name: String, _ first: Value, _ second: Value) throws {
       let key = try KeyValueKey<Sheet, Value>(name)
-      #expect(key.name == name && "\(key)" == name)
-      #expect(try sheet.value(for: key) == first)
+      expect(key.name == name && "\(key)" == name)
+      expectEqual(try sheet.value(for: key), first)
       try sheet.setValue(second, for: key)
-      #expect(try sheet.value(for: key) == second)
-      #expect(try sheet.value(forKey: name) as? Value == second)
+      expectEqual(try sheet.value(for: key), second)
+      expect(try sheet.value(forKey: name) as? Value == second)
     }
     try check("k1", 0.0, 1.5)
     try check("observed", 1, 2)
@@ -34,7 +35,7 @@ import Testing
       } catch { return error as? KeyValueError }
     }
     for key in ["k2", "", "k1.k1", "k1\0", "below"] {
-      #expect(error(key, Double.self) == .undefinedKey(key: key, className: "Sheet"))
+      expectEqual(error(key, Double.self), .undefinedKey(key: key, className: "Sheet"))
     }
     let mismatches: [(String, KeyValueError?, String, String)] = [
       ("k1", error("k1", Int.self), "Double", "Int"),
@@ -43,8 +44,8 @@ import Testing
       ("observed", error("observed", Int8.self), "Int", "Int8"),
     ]
     for (key, error, expected, found) in mismatches {
-      #expect(
-        error == .typeMismatch(key: key, className: "Sheet", expected: expected, found: found))
+      expectEqual(
+        error, .typeMismatch(key: key, className: "Sheet", expected: expected, found: found))
     }
   }
 
@@ -60,8 +61,8 @@ import Testing
   func equality() throws {
     let composed = try KeyValueKey<Sheet, Int>("gr\u{F6}\u{DF}e")
     let decomposed = try KeyValueKey<Sheet, Int>("gro\u{308}\u{DF}e")
-    #expect(composed == decomposed && Set([composed, decomposed]).count == 1)
-    #expect(try composed != KeyValueKey<Sheet, Int>("observed"))
+    expect(composed == decomposed && Set([composed, decomposed]).count == 1)
+    expect(try composed != KeyValueKey<Sheet, Int>("observed"))
   }
 
   @Test("C12: observers by key are told old and new of the key's type, of every sort of property")
@@ -81,14 +82,15 @@ import Testing
     try observe("observed", Int.self, [.prior, .old])
     try observe("plain", String.self, .new)
     try observe("optional", Int?.self, [.old, .new])
-    #expect(log.take() == ["k1 new 0.0"])
+    expectEqual(log.take(), ["k1 new 0.0"])
     sheet.withChange(forKey: try KeyValueKey<Sheet, Double>("k1")) { sheet.cells["k1"] = 1 }
     sheet.observed = 2
     try sheet.setValue("b", forKey: "plain")
     sheet.optional = 1
     sheet.optional = nil
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "k1 old 0.0 new 1.0", "observed prior old 1", "observed old 1", "plain new b",
         "optional old nil new 1", "optional old 1 new nil",
       ])
@@ -103,8 +105,8 @@ import Testing
     sheet.withChange(forKey: key) {}
     token = nil
     sheet.withChange(forKey: key) {}
-    #expect(told == 1 && token == nil)
-    #expect(!sheet.isObserved(forKey: "k1"))
+    expect(told == 1 && token == nil)
+    expect(!sheet.isObserved(forKey: "k1"))
   }
 
   @Test("C12: one token for many keys tells which of them it was, and ends all of them")
@@ -118,14 +120,15 @@ import Testing
     }
     sheet.withChange(forKey: keys[0]) { sheet.cells["k1"] = 1 }
     sheet.withChange(forKey: keys[1]) { sheet.cells["k3"] = 2 }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "0 k1 old 0.0 new 1.0", "2 k1 old 0.0 new 1.0", "1 k3 old 0.0 new 2.0",
       ])
     token.invalidate()
     for key in keys { sheet.withChange(forKey: key) {} }
-    #expect(log.take() == [])
-    #expect(!sheet.observe(keys: [KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
+    expectEqual(log.take(), [])
+    expect(!sheet.observe(keys: [KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
   }
 
   @Test("C12: one token holds its handler until it ends, and no longer")
@@ -137,10 +140,10 @@ import Testing
       let captured = Tracked()
       held = captured
       let token = sheet.observe(keys: keys) { _, _, _ in withExtendedLifetime(captured) {} }
-      #expect(held != nil)
+      expect(held != nil)
       token.invalidate()
     }
-    #expect(held == nil)
+    expect(held == nil)
   }
 
   @Test("C12: a key of a superclass reaches what a subclass has made of it")
@@ -154,11 +157,11 @@ import Testing
       })
     sheet.k1 = 5
     (sheet as Sheet).withChange(forKey: key) {}
-    #expect(log.take() == ["old 0.0 new 5.0", "old 5.0 new 5.0"])
+    expectEqual(log.take(), ["old 0.0 new 5.0", "old 5.0 new 5.0"])
     try (sheet as Sheet).setValue(6, for: key)
-    #expect(sheet.k1 == 6 && sheet.cells["k1"] == nil)
-    #expect(log.take() == ["old 5.0 new 6.0"])
-    #expect(try (sheet as Sheet).value(for: key) == 6)
+    expect(sheet.k1 == 6 && sheet.cells["k1"] == nil)
+    expectEqual(log.take(), ["old 5.0 new 6.0"])
+    expectEqual(try (sheet as Sheet).value(for: key), 6)
   }
 
   @Test("C12: observing a key that a subclass has made another type of stops, naming both types")
@@ -167,8 +170,8 @@ import Testing
       let key = try KeyValueKey<Sheet, Double>("k1")
       _ = (Othersheet() as Sheet).observe(key: key) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Othersheet", "k1", "String", "Double"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Othersheet", "k1", "String", "Double"] { expect(text.contains(word)) }
     let key = try KeyValueKey<Sheet, Double>("k1")
     #expect(
       throws: KeyValueError.typeMismatch(
@@ -201,7 +204,7 @@ import Testing
       dotted[key] = "x"
       try dotted.setValue(dotted.value(for: key) + "y", for: key)
       dotted.withChange(forKey: key) {}
-      #expect(dotted[key] == "xy")
+      expectEqual(dotted[key], "xy")
     }
   }
 
@@ -227,7 +230,7 @@ import Testing
     log.observe(reader, \.read, .new)
     reader.dotted[reader.key] = "x"
     try reader.dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
-    #expect(log.take() == ["a new x"])
+    expectEqual(log.take(), ["a new x"])
     #expect(throws: KeyValueError.self) {
       _ = try reader.dotted.observe(keyPath: "audio.volume") { _, _ in }
     }
@@ -242,7 +245,7 @@ import Testing
       dotted.observe(key: key, options: .new) { [log] _, change in log.note(change.newValue!) })
     log.keep(dotted.observe(keys: [key, key]) { [log] _, index, _ in log.note("\(index)") })
     dotted[key] = "x"
-    #expect(log.take() == ["x", "0", "1"])
+    expectEqual(log.take(), ["x", "0", "1"])
   }
 
   @Test(
@@ -260,8 +263,8 @@ import Testing
       try dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
       withExtendedLifetime(token) {}
     }
-    let text = try #require(result).errors
-    #expect(text.contains("\"\(name)\" of Dotted can't be observed by a KeyValueKey"))
+    let text = try require(result).errors
+    expect(text.contains("\"\(name)\" of Dotted can't be observed by a KeyValueKey"))
   }
 
   @Test("C12: a key that was found before its property is declared anew reaches that")
@@ -273,14 +276,14 @@ import Testing
       keys.accessors("late", get: { $0.another }, set: { $0.another = $1 })
     }
     try sheet.setValue(2, for: key)
-    #expect(sheet.another == 2 && sheet.late == 1)
+    expect(sheet.another == 2 && sheet.late == 1)
     let log = Recorder()
     log.keep(
       sheet.observe(key: key, options: .new) { [log] _, change in
         log.note(change.words.joined(separator: " "))
       })
     sheet.withChange(forKey: key) { sheet.another = 3 }
-    #expect(log.take() == ["new 3.0"])
+    expectEqual(log.take(), ["new 3.0"])
   }
 
   @Test("C12: an object's own way of reading and setting keys is asked")
@@ -288,8 +291,8 @@ import Testing
     let sheet = Owner()
     let key = try KeyValueKey<Owner, Int>("a")
     try sheet.setValue(2, for: key)
-    #expect(sheet.a == 20)
-    #expect(try sheet.value(for: key) == 21)
+    expectEqual(sheet.a, 20)
+    expectEqual(try sheet.value(for: key), 21)
   }
 
   @Test("C12: keys may be made and used on any threads")
@@ -305,7 +308,7 @@ import Testing
         token.invalidate()
       }
     }
-    #expect(told.withLock { $0 } == 400)
+    expectEqual(told.withLock { $0 }, 400)
   }
 }
 

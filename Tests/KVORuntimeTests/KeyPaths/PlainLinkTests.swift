@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -41,19 +42,19 @@ import Testing
     let token = log.observe(root, link.path, [.old, .new])
     if !isSet {
       root.withChange(forKey: link.key) { link.set(root, first) }
-      #expect(log.take() == ["a old nil new 0"])
+      expectEqual(log.take(), ["a old nil new 0"])
     }
     first[keyPath: number] = 1
-    #expect(log.take() == ["a old 0 new 1"])
+    expectEqual(log.take(), ["a old 0 new 1"])
     try root.setValue(second, forKey: link.key)
     first[keyPath: number] = 7
     second[keyPath: number] = 2
-    #expect(log.take() == ["a old 1 new 0", "a old 0 new 2"])
+    expectEqual(log.take(), ["a old 1 new 0", "a old 0 new 2"])
     try root.setValue(nil, forKey: link.key)
     second[keyPath: number] = 3
-    #expect(log.take() == ["a old 2 new nil"])
+    expectEqual(log.take(), ["a old 2 new nil"])
     token.invalidate()
-    #expect(!isSwapped(first) && !isSwapped(second) && !isSwapped(root))
+    expect(!isSwapped(first) && !isSwapped(second) && !isSwapped(root))
   }
 
   @Test(
@@ -97,9 +98,9 @@ import Testing
     middle.next = middle
     root.next = middle
     middle.withChange(forKey: "link") { middle.link = end }
-    #expect(log.take().suffix(2) == ["stored new 0", "computed new 0"])
+    expectEqual(log.take().suffix(2), ["stored new 0", "computed new 0"])
     end.number = 4
-    #expect(log.take() == ["stored new 4", "computed new 4"])
+    expectEqual(log.take(), ["stored new 4", "computed new 4"])
     middle.link = nil
     middle.next = nil
     root.next = nil
@@ -113,9 +114,9 @@ import Testing
     root.next = end
     log.observe(root, \.following?.number, [.new])
     root.withChange(forKey: "link") { root.link = end }
-    #expect(log.take().isEmpty)
+    expect(log.take().isEmpty)
     end.number = 1
-    #expect(log.take() == ["a new 1"])
+    expectEqual(log.take(), ["a new 1"])
   }
 
   private class Closed: KVOObject {
@@ -129,8 +130,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Closed().observe(\.link?.number) { _, _ in }
     }
-    let text = try #require(result).errors
-    for word in ["Closed", "link", "declareKeys", "stored"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Closed", "link", "declareKeys", "stored"] { expect(text.contains(word)) }
   }
 
   @Test("F6: part of a declared plain collection is observed")
@@ -141,7 +142,7 @@ import Testing
     log.observe(shelf, \.list.first, [.new], as: "first")
     shelf.withChange(of: \.list) { shelf.list.append(2) }
     try shelf.setValue([3], forKey: "list")
-    #expect(log.take() == ["count new 2", "first new 1", "count new 1", "first new 3"])
+    expectEqual(log.take(), ["count new 2", "first new 1", "count new 1", "first new 3"])
   }
 
   private class Declared: KVOObject {

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -242,8 +243,8 @@ import Testing
     for isBeside in [false, true] {
       let typed = try lines(path.typed, options, isBeside: isBeside)
       let tracked = try lines(path.tracked, options, isBeside: isBeside)
-      #expect(typed == tracked)
-      #expect(!typed.isEmpty)
+      expectEqual(typed, tracked)
+      expect(!typed.isEmpty)
     }
   }
 
@@ -253,7 +254,7 @@ import Testing
   fileprivate func sameAsString(_ path: Path, _ options: KeyValueObservingOptions) throws {
     let typed = try lines(path.typed, options, isBeside: false, until: false)
     let string = try lines(path.string!, options, isBeside: false, until: false)
-    #expect(typed == string)
+    expectEqual(typed, string)
   }
 
   // MARK: What may not be passed by
@@ -269,7 +270,7 @@ import Testing
     node.isFormal = true
     node.number = 2
     node.other = 101
-    #expect(log.take() == ["a old 0 new 1", "a old 100 new 101"])
+    expectEqual(log.take(), ["a old 0 new 1", "a old 100 new 101"])
   }
 
   private final class Untold: KVOObject, @unchecked Sendable {
@@ -289,12 +290,12 @@ import Testing
     root.muted = first
     log.observe(root, \.muted?.number, [.old, .new])
     first.number = 1
-    #expect(log.take() == ["a old 0 new 1"])
+    expectEqual(log.take(), ["a old 0 new 1"])
     root.muted = second
     first.number = 2
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     second.number = 3
-    #expect(log.take() == ["a old 0 new 3"])
+    expectEqual(log.take(), ["a old 0 new 3"])
   }
 
   private class Straight: KVOObject {
@@ -321,9 +322,9 @@ import Testing
     first.number = 1
     detour.way = second
     first.number = 2
-    #expect(log.take() == ["a old 0 new 1"])
+    expectEqual(log.take(), ["a old 0 new 1"])
     second.number = 3
-    #expect(log.take() == ["a old 0 new 3"])
+    expectEqual(log.take(), ["a old 0 new 3"])
     detour.way = nil
   }
 
@@ -357,9 +358,9 @@ import Testing
         }
       }
       change(&node.number)
-      #expect(log.withLock { $0 } == ["old 1 new 1"])
+      expectEqual(log.withLock { $0 }, ["old 1 new 1"])
       node.number = 5
-      #expect(log.withLock { $0 } == ["old 1 new 1", "old 1 new 5"])
+      expectEqual(log.withLock { $0 }, ["old 1 new 1", "old 1 new 5"])
       second.withLock { $0 = nil }
     }
   }
@@ -391,10 +392,10 @@ import Testing
       }
     }
     change(&node.number)
-    #expect(log.withLock { $0 } == ["first old 0 new 1", "second old 1 new 1"])
+    expectEqual(log.withLock { $0 }, ["first old 0 new 1", "second old 1 new 1"])
     second.withLock { $0 = nil }
     node.number = 5
-    #expect(log.withLock { $0.last } == "first old 1 new 5")
+    expectEqual(log.withLock { $0.last }, "first old 1 new 5")
     first.invalidate()
   }
 
@@ -409,7 +410,7 @@ import Testing
     own = log.observe(root!, \.next?.number, .new, as: "own") { _, _ in own?.invalidate() }
     node.number = 1
     node.number = 2
-    #expect(log.take() == ["own new 1"])
+    expectEqual(log.take(), ["own new 1"])
     own = nil
     var isFirst = true
     let leaving = log.observe(root!, \.next?.number, .new, as: "leaving") { root, _ in
@@ -419,14 +420,14 @@ import Testing
     }
     node.number = 3
     node.number = 4
-    #expect(log.take() == ["leaving new 3", "leaving new nil"])
+    expectEqual(log.take(), ["leaving new 3", "leaving new nil"])
     root!.next = node
     leaving.invalidate()
     _ = log.take()
     log.observe(root!, \.next?.number, as: "dying") { _, _ in root = nil }
     node.number = 4
     node.number = 5
-    #expect(log.take() == ["dying"])
+    expectEqual(log.take(), ["dying"])
   }
 
   @Test("D13 D2: among other observers of the last property each is told in its turn")
@@ -439,7 +440,7 @@ import Testing
     log.observe(root, \.next?.number, as: "3 path")
     log.observe(node, \.number, as: "4 key")
     node.number = 1
-    #expect(log.take() == ["1 key", "2 path", "3 path", "4 key", "5 computed"])
+    expectEqual(log.take(), ["1 key", "2 path", "3 path", "4 key", "5 computed"])
   }
 
   private final class Late: KVOObject {
@@ -458,7 +459,7 @@ import Testing
     Late.declareKeys { $0.stored("chain", \.link) }
     node.number = 2
     root.withChange(forKey: "chain") {}
-    #expect(log.take() == ["a new 1", "a new 2", "a new 2"])
+    expectEqual(log.take(), ["a new 1", "a new 2", "a new 2"])
   }
 
   @Test("F6: a path to what can't be observed stops as ever, naming class, key and remedy")
@@ -472,7 +473,7 @@ import Testing
       }
       _ = Closing().observe(\.plain) { _, _ in }
     }
-    for word in ["Closing", "plain", "declareKeys"] { #expect(result.errors.contains(word)) }
+    for word in ["Closing", "plain", "declareKeys"] { expect(result.errors.contains(word)) }
   }
 
   // MARK: At random
@@ -557,7 +558,7 @@ import Testing
       let priors = told.filter(\.0.isPrior).map { "\($0.0.name) prior old \(shown($0.1.value))" }
       let finals = told.map { "\($0.0.name) old \(shown($0.1.value)) new \(shown($0.2.value))" }
       let lines = log.take()
-      #expect(lines == priors + finals, "seed \(seed) step \(step)")
+      expectEqual(lines, priors + finals, "seed \(seed) step \(step)")
       if lines != priors + finals { break }
     }
     for node in nodes { node.next = nil }
@@ -583,9 +584,9 @@ import Testing
         }
       }
     }
-    #expect(calls.value == 20_000)
+    expectEqual(calls.value, 20_000)
     token.invalidate()
-    #expect(!isSwapped(root) && !isSwapped(middle) && !isSwapped(last))
+    expect(!isSwapped(root) && !isSwapped(middle) && !isSwapped(last))
     root.next = nil
   }
 
@@ -627,7 +628,7 @@ import Testing
         }
       }
     }
-    #expect(last.withLock { $0 } == root.next?.number)
+    expectEqual(last.withLock { $0 }, root.next?.number)
     token.invalidate()
     root.next = nil
   }

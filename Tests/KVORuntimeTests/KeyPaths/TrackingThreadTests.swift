@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -32,8 +33,8 @@ import Testing
       }
     }
     for object in [worker, worker.boss!] {
-      #expect(object.observationInfo.registrations.isEmpty)
-      for key in ["first", "last", "boss"] { #expect(!object.isObserved(forKey: key)) }
+      expect(object.observationInfo.registrations.isEmpty)
+      for key in ["first", "last", "boss"] { expect(!object.isObserved(forKey: key)) }
     }
   }
 
@@ -45,7 +46,7 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<3 { group.addTask { token.invalidate() } }
       }
-      #expect(!token.isValid && worker.observationInfo.registrations.isEmpty)
+      expect(!token.isValid && worker.observationInfo.registrations.isEmpty)
       worker.first = "Bea"
     }
   }
@@ -69,6 +70,6 @@ import Testing
       }
       return await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(counts == [300, 300, 300, 300])
+    expectEqual(counts, [300, 300, 300, 300])
   }
 }

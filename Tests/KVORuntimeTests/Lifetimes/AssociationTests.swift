@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -34,11 +35,11 @@ import Testing
     }
     let dropped = document!.onDeinit { [told] in told.withLock { $0.append("dropped") } }
     tokens[1].invalidate()
-    #expect(tokens.map(\.isValid) == [true, false, true] && dropped.isValid)
+    expect(tokens.map(\.isValid) == [true, false, true] && dropped.isValid)
     dropped.invalidate()
     document = nil
-    #expect(told.withLock { $0 } == ["deinit", "0 true false", "2 true false"])
-    #expect(tokens.allSatisfy { !$0.isValid })
+    expectEqual(told.withLock { $0 }, ["deinit", "0 true false", "2 true false"])
+    expect(tokens.allSatisfy { !$0.isValid })
     tokens[0].invalidate()
   }
 
@@ -50,13 +51,13 @@ import Testing
     weak let handlers = life
     var token: KeyValueObservation? = document.onDeinit { [life] in life?.goesOn() }
     life = nil
-    #expect(handlers != nil && token?.isValid == true)
+    expect(handlers != nil && token?.isValid == true)
     token = nil
-    #expect(handlers == nil)
+    expect(handlers == nil)
     document.removeAllObservers()
     let kept = document.onDeinit {}
     document.removeAllObservers()
-    #expect(kept.isValid)
+    expect(kept.isValid)
   }
 
   @Test("P1: a handler may end others, register for other deaths, and let the last references go")
@@ -72,8 +73,8 @@ import Testing
       })
     tokens.append(first!.onDeinit { [told] in told.withLock { $0.append("second") } })
     first = nil
-    #expect(told.withLock { $0 } == ["first"])
-    #expect(tokens[2].isValid && !tokens[1].isValid)
+    expectEqual(told.withLock { $0 }, ["first"])
+    expect(tokens[2].isValid && !tokens[1].isValid)
   }
 
   @Test("P1: threads register and end while the object dies on one of them")
@@ -95,7 +96,7 @@ import Testing
           }
         }
       }
-      #expect(calls.value == made.value)
+      expectEqual(calls.value, made.value)
     }
   }
 
@@ -104,16 +105,16 @@ import Testing
   @Test("P2: each key has its value with each object, which nil takes away")
   func values() {
     let (one, two) = (Document(), Document())
-    #expect(one[Self.label] == nil)
+    expect(one[Self.label] == nil)
     one[Self.label] = "a"
     two[Self.label] = "b"
     one[Self.object] = two
-    #expect(one[Self.label] == "a" && two[Self.label] == "b" && one[Self.object] === two)
+    expect(one[Self.label] == "a" && two[Self.label] == "b" && one[Self.object] === two)
     one[Self.label] = "c"
-    #expect(one[Self.label] == "c")
+    expectEqual(one[Self.label], "c")
     one[Self.label] = nil
-    #expect(one[Self.label] == nil && two[Self.label] == "b" && one[Self.object] === two)
-    #expect(one.observationInfo.registrations.isEmpty)
+    expect(one[Self.label] == nil && two[Self.label] == "b" && one[Self.object] === two)
+    expect(one.observationInfo.registrations.isEmpty)
   }
 
   @Test("P2: values live as long as their objects, their keys as long as values, observed or not")
@@ -128,13 +129,13 @@ import Testing
     }
     weak let kept = key
     key = nil
-    #expect(value != nil && kept != nil)
+    expect(value != nil && kept != nil)
     let token = document!.observe(\.title) { _, _ in }
     document!.title = "x"
     token.invalidate()
-    #expect(value != nil)
+    expect(value != nil)
     document = nil
-    #expect(value == nil && kept == nil)
+    expect(value == nil && kept == nil)
   }
 
   @Test("P2: a value that is replaced is let go at once, and may use the object meanwhile")
@@ -152,9 +153,9 @@ import Testing
     document![Self.label] = "there"
     document![key] = Reader(document!, told)
     document![key] = Reader(document!, told)
-    #expect(told.withLock { $0 } == ["there"])
+    expectEqual(told.withLock { $0 }, ["there"])
     document = nil
-    #expect(told.withLock { $0 } == ["there", "none"])
+    expectEqual(told.withLock { $0 }, ["there", "none"])
   }
 
   @Test("P2: threads read and replace one value while others observe")
@@ -172,7 +173,7 @@ import Testing
       }
     }
     document.value[key] = nil
-    #expect(!document.value.observationInfo.debugDescription.contains("title"))
+    expect(!document.value.observationInfo.debugDescription.contains("title"))
   }
 
   // MARK: Objects of C
@@ -183,10 +184,10 @@ import Testing
     var wrapped: ForeignObject? = ForeignObject(OpaquePointer(made))
     kvo_object_release(made)
     wrapped![Self.label] = "account"
-    #expect(ForeignObject(OpaquePointer(made))[Self.label] == "account")
+    expectEqual(ForeignObject(OpaquePointer(made))[Self.label], "account")
     let token = wrapped!.onDeinit { [told] in told.withLock { $0.append("died") } }
-    #expect(token.isValid)
+    expect(token.isValid)
     wrapped = nil
-    #expect(told.withLock { $0 } == ["died"] && !token.isValid)
+    expect(told.withLock { $0 } == ["died"] && !token.isValid)
   }
 }

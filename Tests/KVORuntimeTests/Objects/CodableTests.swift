@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import KVORuntime
 import ModelFixtures
@@ -36,24 +37,25 @@ import Testing
     encoder.outputFormatting = .sortedKeys
     encoder.dateEncodingStrategy = .iso8601
     let data = try encoder.encode(member)
-    #expect(
-      String(decoding: data, as: UTF8.self) == """
-        {"age":36,"boss":{"age":50,"joined":"1970-01-01T00:00:00Z","name":"nobody","notes":"",\
-        "role":"guest","tags":[]},"joined":"1970-01-01T00:00:00Z","name":"Ada","notes":"plain",\
-        "role":"owner","tags":["a","b"]}
-        """)
+    expectEqual(
+      String(decoding: data, as: UTF8.self),
+      """
+      {"age":36,"boss":{"age":50,"joined":"1970-01-01T00:00:00Z","name":"nobody","notes":"",\
+      "role":"guest","tags":[]},"joined":"1970-01-01T00:00:00Z","name":"Ada","notes":"plain",\
+      "role":"owner","tags":["a","b"]}
+      """)
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
     let copy = try decoder.decode(Member.self, from: data)
-    #expect(copy.name == "Ada")
-    #expect(copy.age == 36)
-    #expect(copy.nickname == nil)
-    #expect(copy.tags == ["a", "b"])
-    #expect(copy.role == .owner)
-    #expect(copy.boss?.age == 50)
-    #expect(copy.boss?.boss == nil)
-    #expect(copy !== member)
-    #expect(copy != member)
+    expectEqual(copy.name, "Ada")
+    expectEqual(copy.age, 36)
+    expect(copy.nickname == nil)
+    expectEqual(copy.tags, ["a", "b"])
+    expectEqual(copy.role, .owner)
+    expectEqual(copy.boss?.age, 50)
+    expect(copy.boss?.boss == nil)
+    expect(copy !== member)
+    expect(copy != member)
   }
 
   @Test("E4: a decoded object is observed like others")
@@ -64,7 +66,7 @@ import Testing
     let log = Recorder()
     log.observe(member, \.nickname, [.initial, .old, .new])
     member.nickname = nil
-    #expect(log.take() == ["a new y", "a old y new nil"])
+    expectEqual(log.take(), ["a new y", "a old y new nil"])
   }
 
   @Test("E4: what is missing, and what is of another type, is the decoder's error")

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -7,36 +8,36 @@ import Testing
   @Test("B2: lazy, weak and unowned properties are read and set by their keys")
   func forms() throws {
     let object = Forms()
-    #expect(try object.value(forKey: "made") == nil)
+    expect(try object.value(forKey: "made") == nil)
     try object.setValue(7, forKey: "made")
-    #expect(object.made == 7)
-    #expect(try object.value(forKey: "made") as? Int == 7)
-    #expect(
-      keyValueError { try object.setValue(nil, forKey: "made") }
-        == .nilValue(key: "made", className: "Forms"))
-    #expect(object.wish == 1)
+    expectEqual(object.made, 7)
+    expect(try object.value(forKey: "made") as? Int == 7)
+    expectEqual(
+      keyValueError { try object.setValue(nil, forKey: "made") },
+      .nilValue(key: "made", className: "Forms"))
+    expectEqual(object.wish, 1)
     try object.setValue(nil, forKey: "wish")
-    #expect(object.wish == nil)
+    expect(object.wish == nil)
   }
 
   @Test("B2: a weak or unowned property takes and gives references of its class")
   func references() throws {
     let object = Forms()
     let ada = Worker("Ada")
-    #expect(try object.value(forKey: "near") == nil)
+    expect(try object.value(forKey: "near") == nil)
     try object.setValue(ada, forKey: "near")
     try object.setValue(ada, forKey: "far")
-    #expect(object.near === ada && object.far === ada)
-    #expect(try object.value(forKey: "near") as? Worker === ada)
-    #expect(try object.value(forKeyPath: "near.name") as? String == "Ada")
-    #expect(try object.value(forKeyPath: "far.name") as? String == "Ada")
-    #expect(
-      keyValueError { try object.setValue(1, forKey: "near") }
-        == .typeMismatch(
-          key: "near", className: "Forms", expected: "Optional<Worker>", found: "Int"))
+    expect(object.near === ada && object.far === ada)
+    expect(try object.value(forKey: "near") as? Worker === ada)
+    expect(try object.value(forKeyPath: "near.name") as? String == "Ada")
+    expect(try object.value(forKeyPath: "far.name") as? String == "Ada")
+    expectEqual(
+      keyValueError { try object.setValue(1, forKey: "near") },
+      .typeMismatch(
+        key: "near", className: "Forms", expected: "Optional<Worker>", found: "Int"))
     try object.setValue(nil, forKey: "far")
     try object.setValue(nil, forKey: "near")
-    #expect(object.near == nil && object.far == nil)
+    expect(object.near == nil && object.far == nil)
   }
 
   @Test("B2 E2: setting a weak, lazy or private property by key tells its observers")
@@ -46,7 +47,7 @@ import Testing
     for key in ["near.name", "made"] { try log.observe(object, key, [.old, .new], as: key) }
     try object.setValue(ada, forKey: "near")
     try object.setValue(9, forKey: "made")
-    #expect(log.take() == ["near.name old nil new Ada", "made old nil new 9"])
+    expectEqual(log.take(), ["near.name old nil new Ada", "made old nil new 9"])
   }
 
   @Test("B1: <key>, is<Key>, _<key> of accessors, then the stored _<key>, _is<Key>, <key>, is<Key>")
@@ -54,50 +55,51 @@ import Testing
     let object = Aliased()
     let found = ["open", "isOpen", "shut", "dark", "isDark", "warm", "cold", "old"]
     let read = try found.map { "\($0) \(shown(try object.value(forKey: $0)))" }
-    #expect(
-      read == [
+    expectEqual(
+      read,
+      [
         "open 1", "isOpen 1", "shut 2", "dark 3", "isDark 3", "warm 5", "cold 7", "old 9",
       ])
     try object.setValue(10, forKey: "open")
     try object.setValue(30, forKey: "dark")
-    #expect(object.isOpen == 10 && object.darkness == 30)
-    #expect(
-      keyValueError { _ = try object.value(forKey: "opened") }
-        == .undefinedKey(key: "opened", className: "Aliased"))
+    expect(object.isOpen == 10 && object.darkness == 30)
+    expectEqual(
+      keyValueError { _ = try object.value(forKey: "opened") },
+      .undefinedKey(key: "opened", className: "Aliased"))
   }
 
   @Test("B4: an accessor that is declared later goes before what was found")
   func later() throws {
     let object = LaterDeclared()
-    #expect(try object.value(forKey: "ready") as? Int == 1)
+    expect(try object.value(forKey: "ready") as? Int == 1)
     LaterDeclared.declareKeys { $0.accessors("isReady", get: { _ in 2 }) }
-    #expect(try object.value(forKey: "ready") as? Int == 2)
+    expect(try object.value(forKey: "ready") as? Int == 2)
     LaterDeclared.declareKeys { $0.accessors("ready", get: { _ in 3 }) }
-    #expect(try object.value(forKey: "ready") as? Int == 3)
+    expect(try object.value(forKey: "ready") as? Int == 3)
   }
 
   @Test("B2: optionals at every level, enumerations, existentials")
   func types() throws {
     let box = Box<[Int?]?>(nil)
-    #expect(try box.value(forKeyPath: "value.@count") == nil)
+    expect(try box.value(forKeyPath: "value.@count") == nil)
     try box.setValue([1, nil], forKey: "value")
-    #expect(box.value == [1, nil])
-    #expect(try box.value(forKeyPath: "value.@sum.self") as? Int == 1)
+    expectEqual(box.value, [1, nil])
+    expect(try box.value(forKeyPath: "value.@sum.self") as? Int == 1)
     try box.setValue([1, 2.9] as [Any], forKey: "value")
-    #expect(box.value == [1, 2])
+    expectEqual(box.value, [1, 2])
     let deep = Box<Worker??>(.some(Worker("Ada")))
-    #expect(try deep.value(forKeyPath: "value.name") as? String == "Ada")
+    expect(try deep.value(forKeyPath: "value.name") as? String == "Ada")
     deep.value = .some(nil)
-    #expect(try deep.value(forKeyPath: "value.name") == nil)
+    expect(try deep.value(forKeyPath: "value.name") == nil)
     let any = Box<any Comparable & Sendable>(3)
-    #expect(try any.value(forKey: "value") as? Int == 3)
-    #expect(
+    expect(try any.value(forKey: "value") as? Int == 3)
+    expect(
       try [any, Box<any Comparable & Sendable>(9)].value(forKeyPath: "@max.value") as? Int == 9)
     let object = Box<AnyObject?>(Worker("Eve"))
-    #expect(try object.value(forKeyPath: "value.name") as? String == "Eve")
+    expect(try object.value(forKeyPath: "value.name") as? String == "Eve")
     let grades = [Worker("a"), Worker("b")]
     try grades[1].setValue(1, forKey: "grade")
-    #expect(try grades.value(forKeyPath: "@max.grade") as? Worker.Grade == .senior)
+    expect(try grades.value(forKeyPath: "@max.grade") as? Worker.Grade == .senior)
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -89,7 +90,7 @@ import Testing
     let log = Recorder()
     log.observeAll(of: ledger, [.old, .new])
     mutation.mutate(ledger)
-    #expect(log.take() == mutation.lines)
+    expectEqual(log.take(), mutation.lines)
   }
 
   @Test(
@@ -101,8 +102,8 @@ import Testing
     log.observeAll(of: ledger, [.old, .prior])
     mutation.mutate(ledger)
     let lines = log.take()
-    #expect(lines.count == 2 * mutation.lines.count)
-    #expect(
+    expectEqual(lines.count, 2 * mutation.lines.count)
+    expect(
       stride(from: 0, to: lines.count, by: 2).map { lines[$0] }.allSatisfy {
         $0.contains(" prior old ")
       })
@@ -119,8 +120,8 @@ import Testing
     mutation.mutate(ledger)
     log.note("end")
     let lines = log.take()
-    #expect(lines.first == "begin" && lines.last == "end")
-    #expect(lines.count == 2 + 2 * mutation.lines.count)
+    expect(lines.first == "begin" && lines.last == "end")
+    expectEqual(lines.count, 2 + 2 * mutation.lines.count)
   }
 
   @Test(
@@ -133,8 +134,8 @@ import Testing
     log.observeAll(of: observed, [.old, .new, .prior])
     mutation.mutate(plain)
     mutation.mutate(observed)
-    #expect(plain.contents == observed.contents)
-    #expect(plain.audits == observed.audits)
+    expectEqual(plain.contents, observed.contents)
+    expectEqual(plain.audits, observed.audits)
   }
 
   @Test("E4: a change behind a class reference is one of the object that has the property")
@@ -148,8 +149,9 @@ import Testing
     ledger.account?.balance = 4
     ledger.account!.balance += 1
     ledger[keyPath: \Ledger.account!.balance] = 6
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "balance old 0.0 new 4.0", "balance old 4.0 new 5.0", "balance old 5.0 new 6.0",
       ])
   }
@@ -160,7 +162,7 @@ import Testing
     let log = Recorder()
     log.observeAll(of: ledger, [.old, .new])
     swap(&ledger.total, &ledger.spare)
-    #expect(log.take().sorted() == ["spare old 20 new 10", "total old 10 new 20"])
+    expectEqual(log.take().sorted(), ["spare old 20 new 10", "total old 10 new 20"])
   }
 
   @Test("D3: there is no filter on equality: each set is told, nil over nil too")
@@ -171,8 +173,9 @@ import Testing
     log.observeAll(of: ledger, [.old, .new])
     for _ in 0..<2 { ledger.total = 10 }
     for _ in 0..<2 { ledger.lastPlace = nil }
-    #expect(
-      log.take() == Array(repeating: "total old 10 new 10", count: 2)
+    expectEqual(
+      log.take(),
+      Array(repeating: "total old 10 new 10", count: 2)
         + Array(repeating: "lastPlace old nil new nil", count: 2))
   }
 
@@ -184,9 +187,10 @@ import Testing
     ledger.audited = 1
     ledger.audited += 1
     try? incrementAndFail(&ledger.audited)
-    #expect(ledger.audits == 3)
-    #expect(
-      log.take().filter { $0.hasPrefix("a") && !$0.hasPrefix("audits") } == [
+    expectEqual(ledger.audits, 3)
+    expectEqual(
+      log.take().filter { $0.hasPrefix("a") && !$0.hasPrefix("audits") },
+      [
         "a new 1", "a new 2", "a new 3",
       ])
   }
@@ -212,9 +216,9 @@ extension InPlaceTests {
     for index in 0..<10 {
       ledger.entries[index] = -1
       ledger.entries.append(index)
-      #expect(ledger.entries.bufferAddress == address)
+      expectEqual(ledger.entries.bufferAddress, address)
     }
-    #expect(ledger.entries.count == 1010)
+    expectEqual(ledger.entries.count, 1010)
   }
 
   @Test("E4: a collection whose old value was asked for is told as it was")
@@ -228,7 +232,7 @@ extension InPlaceTests {
     ledger.entries[1] = 0
     ledger.entries.removeLast()
     token.invalidate()
-    #expect(told == [[1, 2, 3], [1, 0, 3], [1, 0, 3], [1, 0]])
+    expectEqual(told, [[1, 2, 3], [1, 0, 3], [1, 0, 3], [1, 0]])
   }
 }
 

@@ -1,4 +1,5 @@
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -11,31 +12,31 @@ import Testing
     let (one, other) = (Row(), Row())
     one[try Row.key("a", Double.self)] = 3
     one[try Row.key("name", String.self)] = "one"
-    #expect(one[try Row.key("a", Double.self)] == 3)
-    #expect(other[try Row.key("a", Double.self)] == 0.5)
-    #expect(other[try Row.key("name", String.self)] == "none")
-    #expect(other[try Row.key("flag", Bool.self)] == true)
-    #expect(other[try Row.key("optional", Int?.self)] == nil)
-    #expect(other[try Row.key("wide", SIMD4<Double>.self)] == SIMD4(1, 2, 3, 4))
-    #expect(one[try Row.key("wide", SIMD4<Double>.self)] == SIMD4(1, 2, 3, 4))
+    expectEqual(one[try Row.key("a", Double.self)], 3)
+    expectEqual(other[try Row.key("a", Double.self)], 0.5)
+    expectEqual(other[try Row.key("name", String.self)], "none")
+    expectEqual(other[try Row.key("flag", Bool.self)], true)
+    expect(other[try Row.key("optional", Int?.self)] == nil)
+    expectEqual(other[try Row.key("wide", SIMD4<Double>.self)], SIMD4(1, 2, 3, 4))
+    expectEqual(one[try Row.key("wide", SIMD4<Double>.self)], SIMD4(1, 2, 3, 4))
   }
 
   @Test("C13: they are read and set by key-value coding, with its conversions and errors")
   func coding() throws {
     let row = Row()
     try row.setValue(3, forKey: "a")
-    #expect(try row.value(forKey: "a") as? Double == 3)
-    #expect(row[try Row.key("a", Double.self)] == 3)
+    expect(try row.value(forKey: "a") as? Double == 3)
+    expectEqual(row[try Row.key("a", Double.self)], 3)
     #expect(throws: KeyValueError.self) { try row.setValue("x", forKey: "a") }
     #expect(throws: KeyValueError.nilValue(key: "a", className: "Row")) {
       try row.setValue(nil, forKey: "a")
     }
     try row.setValue(4, forKey: "optional")
-    #expect(try row.value(forKey: "optional") as? Int == 4)
+    expect(try row.value(forKey: "optional") as? Int == 4)
     #expect(throws: KeyValueError.undefinedKey(key: "values", className: "Row")) {
       _ = try row.value(forKey: "values")
     }
-    #expect(Mirror(reflecting: row).children.contains { $0.label == "values" } == false)
+    expectEqual(Mirror(reflecting: row).children.contains { $0.label == "values" }, false)
   }
 
   @Test("C13 D5: setting one tells its observers once, old and new, the short way and the long way")
@@ -56,12 +57,12 @@ import Testing
           row[key] = 2
           let told = log.take()
           try row.setValue(0.5, forKey: "a")
-          #expect(told.count == (options.contains(.prior) ? 5 : 3))
-          #expect(
-            told.filter { $0.hasPrefix("key") }.map { $0.dropFirst(4) }
-              == told.filter { $0.hasPrefix("string") }.map { $0.dropFirst(7) })
-          #expect(told.last == "double new 4.0")
-          #expect(log.take().last == "double new 1.0")
+          expectEqual(told.count, (options.contains(.prior) ? 5 : 3))
+          expectEqual(
+            told.filter { $0.hasPrefix("key") }.map { $0.dropFirst(4) },
+            told.filter { $0.hasPrefix("string") }.map { $0.dropFirst(7) })
+          expectEqual(told.last, "double new 4.0")
+          expectEqual(log.take().last, "double new 1.0")
         }
       }
     }
@@ -74,7 +75,7 @@ import Testing
     log.observe(row, \.sum, .new)
     row[try Row.key("a", Double.self)] = 2
     row[try Row.key("b", Double.self)] = 3
-    #expect(log.take() == ["a new 2.5", "a new 5.0"])
+    expectEqual(log.take(), ["a new 2.5", "a new 5.0"])
   }
 
   @Test("C13: objects end with their values, and values with what they replace")
@@ -89,31 +90,31 @@ import Testing
         first = object
         row[key] = object
       }
-      #expect(first != nil)
+      expect(first != nil)
       let object = Tracked()
       second = object
       row[key] = object
-      #expect(first == nil)
+      expect(first == nil)
     }
-    #expect(second == nil)
+    expect(second == nil)
   }
 
   @Test("C13: a subclass adds values, has its own first ones, and its accessors go first")
   func subclasses() throws {
     let added = Added()
     let key = try Row.key("a", Double.self)
-    #expect(added[try KeyValueKey<Added, Int>("added")] == 7)
-    #expect((added as Row)[key] == 9)
+    expectEqual(added[try KeyValueKey<Added, Int>("added")], 7)
+    expectEqual((added as Row)[key], 9)
     (added as Row)[key] = 10
-    #expect(try added.value(forKey: "a") as? Double == 10)
+    expect(try added.value(forKey: "a") as? Double == 10)
     let other = Replaced()
     let log = Recorder()
     try log.observe(other, "a", [.old, .new])
     (other as Row)[key] = 4
-    #expect(other.a == 4 && (other as Row)[key] == 4)
-    #expect(log.take() == ["a old 1.0 new 4.0"])
+    expect(other.a == 4 && (other as Row)[key] == 4)
+    expectEqual(log.take(), ["a old 1.0 new 4.0"])
     (other as Row)[try Row.key("b", Double.self)] = 6
-    #expect(try other.value(forKey: "b") as? Double == 6)
+    expect(try other.value(forKey: "b") as? Double == 6)
   }
 
   @Test("C13: what is declared again is the same; what comes too late is reported and ignored")
@@ -123,17 +124,17 @@ import Testing
       let reports = Collected<String>()
       KVODiagnostics.misuse = { reports.append([$0]) }
       Row.declareKeys { $0.value("a", 0.5) }
-      #expect(reports.values.isEmpty)
+      expect(reports.values.isEmpty)
       Row.declareKeys { keys in
         keys.value("late", 1)
         keys.accessors("b", get: { _ in 3.0 })
       }
-      #expect(reports.values.count == 2)
+      expectEqual(reports.values.count, 2)
       #expect(throws: KeyValueError.self) { _ = try KeyValueKey<Row, Int>("late") }
       let key = try Row.key("b", Double.self)
       row[key] = 4
-      #expect(row[key] == 4)
-      #expect(try row.value(forKey: "b") as? Double == 4)
+      expectEqual(row[key], 4)
+      expect(try row.value(forKey: "b") as? Double == 4)
     }
   }
 
@@ -149,7 +150,7 @@ import Testing
     row[key] = 2
     token.invalidate()
     row[key] = 2
-    #expect(told == 1)
+    expectEqual(told, 1)
   }
 
   @Test("C13 E1: a key that notifies by hand alone is told by hand alone")
@@ -159,9 +160,9 @@ import Testing
     let log = Recorder()
     try log.observe(row, "manual", .new)
     row[key] = 1
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     row.withChange(forKey: key) { row[key] = 2 }
-    #expect(log.take() == ["a new 2"])
+    expectEqual(log.take(), ["a new 2"])
   }
 }
 

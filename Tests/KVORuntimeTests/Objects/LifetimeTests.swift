@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -15,13 +16,13 @@ import Testing
     try account?.addObserver(watcher!, forKeyPath: "balance", options: [.old, .new])
     account?.balance = 1
     if observerFirst { watcher = nil } else { account = nil }
-    #expect((weakWatcher == nil) == observerFirst)
-    #expect((weakAccount == nil) == !observerFirst)
+    expectEqual((weakWatcher == nil), observerFirst)
+    expectEqual((weakAccount == nil), !observerFirst)
     account?.balance = 2
-    #expect(log.take() == ["w: balance old 0.0 new 1.0"])
+    expectEqual(log.take(), ["w: balance old 0.0 new 1.0"])
     watcher = nil
     account = nil
-    #expect(weakWatcher == nil && weakAccount == nil)
+    expect(weakWatcher == nil && weakAccount == nil)
   }
 
   @Test("C4: a token keeps its object alive as little as a registration does")
@@ -29,10 +30,10 @@ import Testing
     var account: Account? = Account()
     weak let weakAccount = account
     let token = account!.observe(\.balance) { _, _ in }
-    #expect(token.isValid)
+    expect(token.isValid)
     account = nil
-    #expect(weakAccount == nil)
-    #expect(!token.isValid)
+    expect(weakAccount == nil)
+    expect(!token.isValid)
     token.invalidate()
     token.invalidate()
   }
@@ -51,13 +52,13 @@ import Testing
 
     watcher = nil
 
-    #expect(isSwapped(accounts[0]) && !isSwapped(accounts[1]) && !isSwapped(accounts[2]))
-    #expect(!accounts[0].isObserved(forKey: "owner"))
+    expect(isSwapped(accounts[0]) && !isSwapped(accounts[1]) && !isSwapped(accounts[2]))
+    expect(!accounts[0].isObserved(forKey: "owner"))
     for account in accounts {
       account.balance = 1
       account.owner = "Ada"
     }
-    #expect(log.take() == ["other: balance"])
+    expectEqual(log.take(), ["other: balance"])
     withExtendedLifetime(watcher) {}
   }
 
@@ -71,9 +72,9 @@ import Testing
     try second.addObserver(watcher, forKeyPath: "balance")
     let token = log.observe(account!, \.balance)
     account = nil
-    #expect(!token.isValid)
+    expect(!token.isValid)
     second.balance = 1
-    #expect(log.take() == ["w: balance"])
+    expectEqual(log.take(), ["w: balance"])
     try second.removeObserver(watcher, forKeyPath: "balance")
   }
 
@@ -96,7 +97,7 @@ import Testing
       }
       for account in accounts { account?.balance += 1 }
       let living = accounts.count { $0 != nil } * watchers.count { $0 != nil }
-      #expect(log.take().count == living)
+      expectEqual(log.take().count, living)
     }
   }
 
@@ -107,17 +108,17 @@ import Testing
     var token: KeyValueObservation?
     for _ in 0..<200 {
       let account = Account()
-      #expect(!isSwapped(account))
-      #expect(!account.isObserved(forKey: "balance"))
+      expect(!isSwapped(account))
+      expect(!account.isObserved(forKey: "balance"))
       #expect(throws: KeyValueError.self) {
         try account.removeObserver(watcher, forKeyPath: "balance")
       }
       account.balance = 1
-      #expect(token?.isValid != true)
+      expect(token?.isValid != true)
       try account.addObserver(watcher, forKeyPath: "balance")
       token = account.observe(\.balance) { _, _ in log.note("told") }
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     withExtendedLifetime(token) {}
   }
 
@@ -131,7 +132,7 @@ import Testing
         try account.removeObserver(watcher, forKeyPath: "balance")
       }
       account.balance = 1
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
       try account.addObserver(watcher, forKeyPath: "balance")
     }
   }
@@ -148,11 +149,11 @@ import Testing
       try account.addObserver(leaving, forKeyPath: "owner", context: context(1))
       try account.addObserver(leaving, forKeyPath: "nickname")
     }
-    #expect(log.take() == ["true", "balance removed", "balance not there", "owner removed"])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["true", "balance removed", "balance not there", "owner removed"])
+    expect(!isSwapped(account))
     account.balance = 1
     account.nickname = "A"
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("C4: an object that is being deinitialised is not told any more, by nobody")
@@ -164,9 +165,9 @@ import Testing
       try account.addObserver(dying, forKeyPath: "balance")
       account.balance = 1
     }
-    #expect(log.take() == ["told 1.0", "dying"])
-    #expect(account.balance == 2)
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["told 1.0", "dying"])
+    expectEqual(account.balance, 2)
+    expect(!isSwapped(account))
   }
 
   @Test("C4: an observed object still has its registrations in its own deinit, and may end them")
@@ -176,8 +177,8 @@ import Testing
     let token = log.observe(object!, \.number)
     try object?.addObserver(log.watcher(), forKeyPath: "number")
     object = nil
-    #expect(log.take() == ["observed", "not observed"])
-    #expect(!token.isValid)
+    expectEqual(log.take(), ["observed", "not observed"])
+    expect(!token.isValid)
   }
 
   @Test("C4: an object that sets itself in its own deinit tells its observers for the last time")
@@ -187,7 +188,7 @@ import Testing
     log.observe(object!, \.number, [.old, .new])
     try object?.addObserver(log.watcher(), forKeyPath: "number", options: .new)
     object = nil
-    #expect(log.take() == ["a old 1 new 0", "w: number new 0"])
+    expectEqual(log.take(), ["a old 1 new 0", "w: number new 0"])
   }
 
   // MARK: Deaths in calls
@@ -209,8 +210,8 @@ import Testing
     log.observe(account, \.balance, as: "last")
     account.balance = 1
     account.balance = 2
-    #expect(log.take() == ["suicide: balance", "dropped", "last", "last"])
-    #expect(weakSuicide == nil)
+    expectEqual(log.take(), ["suicide: balance", "dropped", "last", "last"])
+    expect(weakSuicide == nil)
     withExtendedLifetime(victim) {}
   }
 
@@ -226,8 +227,8 @@ import Testing
     }
     try account.addObserver(watcher!, forKeyPath: "balance")
     account.balance = 1
-    #expect(log.take() == ["w: balance", "there"])
-    #expect(weakWatcher == nil)
+    expectEqual(log.take(), ["w: balance", "there"])
+    expect(weakWatcher == nil)
   }
 
   @Test("C4: an observer that dies in a prior call hears nothing of the change itself")
@@ -238,8 +239,8 @@ import Testing
     watcher?.reaction = { _ in watcher = nil }
     try account.addObserver(watcher!, forKeyPath: "balance", options: .prior)
     account.balance = 1
-    #expect(log.take() == ["w: balance prior"])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["w: balance prior"])
+    expect(!isSwapped(account))
   }
 
   // MARK: Self-observation
@@ -253,12 +254,12 @@ import Testing
       log.note("handler \(change.newValue!) \(object === watcher)")
     }
     watcher.seen = 1
-    #expect(log.take() == ["self: seen old 0 new 1", "handler 1 true"])
+    expectEqual(log.take(), ["self: seen old 0 new 1", "handler 1 true"])
     token.invalidate()
     try watcher.removeObserver(watcher, forKeyPath: "seen")
     watcher.seen = 2
-    #expect(log.take() == [])
-    #expect(!isSwapped(watcher))
+    expectEqual(log.take(), [])
+    expect(!isSwapped(watcher))
   }
 
   @Test("C7: an object that observes itself may set itself in its call")
@@ -268,7 +269,7 @@ import Testing
     watcher.reaction = { [unowned watcher] _ in if watcher.seen < 3 { watcher.seen += 1 } }
     try watcher.addObserver(watcher, forKeyPath: "seen", options: .new)
     watcher.seen = 1
-    #expect(log.take() == ["self: seen new 1", "self: seen new 2", "self: seen new 3"])
+    expectEqual(log.take(), ["self: seen new 1", "self: seen new 2", "self: seen new 3"])
   }
 
   @Test(
@@ -285,8 +286,8 @@ import Testing
       watcher.seen = 1
       if removed { try watcher.removeObserver(watcher, forKeyPath: "seen") }
     }
-    #expect(weakWatcher == nil)
-    #expect(log.take() == ["self: seen", "self[1]: seen"])
+    expect(weakWatcher == nil)
+    expectEqual(log.take(), ["self: seen", "self[1]: seen"])
   }
 
   @Test("C7: two objects may observe each other and die in any order", arguments: [true, false])
@@ -298,11 +299,11 @@ import Testing
     try second?.addObserver(first!, forKeyPath: "seen")
     first?.seen = 1
     second?.seen = 1
-    #expect(log.take() == ["second: seen", "first: seen"])
+    expectEqual(log.take(), ["second: seen", "first: seen"])
     if firstFirst { first = nil } else { second = nil }
     first?.seen = 2
     second?.seen = 2
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     withExtendedLifetime((first, second)) {}
   }
 }

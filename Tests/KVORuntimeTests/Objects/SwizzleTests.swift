@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -10,17 +11,17 @@ import Testing
   func swap() {
     let account = Account()
     let log = Recorder()
-    #expect(isa(of: account) == nil)
+    expect(isa(of: account) == nil)
     let tokens = [
       log.observe(account, \.balance), log.observe(account, \.owner),
       log.observe(account, \.balance),
     ]
     for token in tokens {
-      #expect(isa(of: account).map(name)?.hasPrefix("KVONotifying_") == true)
-      #expect(isa(of: account).map(name)?.contains("Account") == true)
+      expectEqual(isa(of: account).map(name)?.hasPrefix("KVONotifying_"), true)
+      expectEqual(isa(of: account).map(name)?.contains("Account"), true)
       token.invalidate()
     }
-    #expect(isa(of: account) == nil)
+    expect(isa(of: account) == nil)
   }
 
   @Test("A1: the swap needs no closure, so it works where the system refuses them")
@@ -31,7 +32,7 @@ import Testing
       let log = Recorder()
       let token = log.observe(account, \.balance)
       account.balance = 1
-      #expect(log.take() == ["a"])
+      expectEqual(log.take(), ["a"])
       token.invalidate()
     }
   }
@@ -43,10 +44,10 @@ import Testing
     let subclass = SavingsAccount()
     let log = Recorder()
     log.observe(observed, \.balance)
-    #expect(isSwapped(observed))
-    #expect(!isSwapped(other) && !isSwapped(subclass))
+    expect(isSwapped(observed))
+    expect(!isSwapped(other) && !isSwapped(subclass))
     for account in [observed, other, subclass] { account.balance = 1 }
-    #expect(log.take() == ["a"])
+    expectEqual(log.take(), ["a"])
   }
 
   @Test("A1: the objects of a class share one dynamic subclass, a subclass's have another")
@@ -55,10 +56,10 @@ import Testing
     let savings = SavingsAccount()
     let log = Recorder()
     for account in accounts + [savings] { log.observe(account, \.balance) }
-    #expect(isa(of: accounts[0]) == isa(of: accounts[1]))
-    #expect(isa(of: accounts[0]) != isa(of: savings))
+    expectEqual(isa(of: accounts[0]), isa(of: accounts[1]))
+    expect(isa(of: accounts[0]) != isa(of: savings))
     let superclass = kvo_class_superclass(isa(of: savings)!)
-    #expect(superclass == coreClass(of: savings))
+    expectEqual(superclass, coreClass(of: savings))
   }
 
   /// The ways in which the last registration goes.
@@ -75,7 +76,7 @@ import Testing
     case .invalidate, .drop: token = account.observe(\.balance) { _, _ in log.note("handler") }
     case .remove, .removeAll, .death: try account.addObserver(watcher!, forKeyPath: "balance")
     }
-    #expect(isSwapped(account))
+    expect(isSwapped(account))
     switch end {
     case .invalidate: token?.invalidate()
     case .drop: token = nil
@@ -83,9 +84,9 @@ import Testing
     case .removeAll: account.removeAllObservers()
     case .death: watcher = nil
     }
-    #expect(!isSwapped(account))
+    expect(!isSwapped(account))
     account.balance = 1
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     withExtendedLifetime((watcher, token)) {}
   }
 
@@ -98,9 +99,9 @@ import Testing
       account.balance = Double(round)
       token.invalidate()
       account.balance = 0
-      #expect(!isSwapped(account))
+      expect(!isSwapped(account))
     }
-    #expect(log.take() == (1...100).map { "a old 0.0 new \(Double($0))" })
+    expectEqual(log.take(), (1...100).map { "a old 0.0 new \(Double($0))" })
   }
 
   /// How to make an object of some class, and to observe it.
@@ -131,11 +132,11 @@ import Testing
     let type = type(of: object)
     let core = name(of: coreClass(of: object))
     sample.observe(object, log)
-    #expect(Swift.type(of: object) == type)
-    #expect("\(Swift.type(of: object))" == sample.testDescription)
-    #expect(name(of: coreClass(of: object)) == core)
-    #expect(!core.contains("KVONotifying"))
-    #expect(isa(of: object).map(name) == "KVONotifying_\(core)")
+    expect(Swift.type(of: object) == type)
+    expect("\(Swift.type(of: object))" == sample.testDescription)
+    expectEqual(name(of: coreClass(of: object)), core)
+    expect(!core.contains("KVONotifying"))
+    expectEqual(isa(of: object).map(name), "KVONotifying_\(core)")
   }
 
   @Test("A2: casts and overridden methods are those of the object's class")
@@ -143,9 +144,9 @@ import Testing
     let object: Account = SavingsAccount()
     let log = Recorder()
     log.observe(object, \.balance)
-    #expect(object is SavingsAccount)
-    #expect(object as? SealedAccount == nil)
-    #expect((object as? SavingsAccount)?.floor == 0)
-    #expect(ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(SavingsAccount.self))
+    expect(object is SavingsAccount)
+    expect(object as? SealedAccount == nil)
+    expectEqual((object as? SavingsAccount)?.floor, 0)
+    expect(ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(SavingsAccount.self))
   }
 }

@@ -1,4 +1,5 @@
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -16,8 +17,8 @@ import Testing
           for form in Form.allCases {
             for long in [false, true] {
               let told = play(event, watching, form, long: long)
-              #expect(
-                told == pair,
+              expectEqual(
+                told, pair,
                 "\(event.name), \(watching.name), by \(form), the \(long ? "long" : "short") way")
             }
           }
@@ -30,7 +31,7 @@ import Testing
   func examples() async {
     await #expect(processExitsWith: .success) {
       for event in events {
-        #expect(play(event, watchings[1], .handle, long: false) == event.told, "\(event.name)")
+        expectEqual(play(event, watchings[1], .handle, long: false), event.told, "\(event.name)")
       }
     }
   }
@@ -48,11 +49,11 @@ import Testing
       grid.observationInfo.debugDescription.split(separator: "\n").filter { $0.contains("open") }
     }
     grid.withChange(forKey: key) {
-      #expect(open().count == 1)
-      #expect(open().first?.contains("\"a\"") == true && open().first?.contains("thread") == true)
-      grid.withChange(forKey: "a") { #expect(open().count == 2) }
+      expectEqual(open().count, 1)
+      expect(open().first?.contains("\"a\"") == true && open().first?.contains("thread") == true)
+      grid.withChange(forKey: "a") { expectEqual(open().count, 2) }
     }
-    #expect(open() == [])
+    expectEqual(open(), [])
   }
 
   @Test("D6: a bracket in an automatic change of its key joins it")
@@ -62,9 +63,9 @@ import Testing
     let log = Recorder()
     try log.observe(grid, "joining", [.old, .new])
     try grid.setValue(1, forKey: "joining")
-    #expect(log.take() == ["a old 0 new 1"])
+    expectEqual(log.take(), ["a old 0 new 1"])
     try grid.setValue(2, for: key)
-    #expect(log.take() == ["a old 1 new 2"])
+    expectEqual(log.take(), ["a old 1 new 2"])
   }
 
   @Test("E1: a bracket tells of a key whose automatic notification is off")
@@ -74,10 +75,10 @@ import Testing
     let log = Recorder()
     try log.observe(grid, "manual", [.old, .new])
     try grid.setValue(1, for: key)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     grid.withChange(forKey: key) { grid.cells["manual"] = 2 }
     grid.withChange(forKey: "manual") { grid.cells["manual"] = 3 }
-    #expect(log.take() == ["a old 1 new 2", "a old 2 new 3"])
+    expectEqual(log.take(), ["a old 1 new 2", "a old 2 new 3"])
   }
 
   @Test("E3: overridden functions of pairs by hand are called by every bracket, also unobserved")
@@ -91,10 +92,10 @@ import Testing
       grid.withChange(forKey: "a") { grid.set("a", 2) }
       grid.withChange(of: \.a) { grid.set("a", 3) }
       let pairs = Array(repeating: ["will a", "did a"], count: 3).flatMap { $0 }
-      #expect(grid.told == pairs, "observed: \(isObserved)")
+      expectEqual(grid.told, pairs, "observed: \(isObserved)")
       grid.told = []
     }
-    #expect(log.take() == ["a old 3 new 1", "a old 1 new 2", "a old 2 new 3"])
+    expectEqual(log.take(), ["a old 3 new 1", "a old 1 new 2", "a old 2 new 3"])
   }
 
   @Test("E3: a class that overrides only one of the two is asked as well")
@@ -103,8 +104,8 @@ import Testing
     let closing = Closing()
     opening.withChange(forKey: try KeyValueKey<Opening, Int>("a")) {}
     closing.withChange(forKey: try KeyValueKey<Closing, Int>("a")) {}
-    #expect(opening.told == ["will a"])
-    #expect(closing.told == ["did a"])
+    expectEqual(opening.told, ["will a"])
+    expectEqual(closing.told, ["did a"])
   }
 
   @Test("E3: a bracket gives back what its body returns, and lets its error pass")
@@ -115,11 +116,11 @@ import Testing
     let log = Recorder()
     for isObserved in [false, true] {
       if isObserved { try log.observe(grid, "a", [.old, .new]) }
-      #expect(grid.withChange(forKey: key) { 7 } == 7)
+      expectEqual(grid.withChange(forKey: key) { 7 }, 7)
       #expect(throws: Failure.self) { try grid.withChange(forKey: key) { throw Failure() } }
       #expect(throws: Failure.self) { try grid.withChange(forKey: "a") { throw Failure() } }
     }
-    #expect(log.take() == ["a old 0 new 0", "a old 0 new 0", "a old 0 new 0"])
+    expectEqual(log.take(), ["a old 0 new 0", "a old 0 new 0", "a old 0 new 0"])
   }
 
   @Test("C8: what is no key is told to nobody, and leaves nothing behind")
@@ -128,7 +129,7 @@ import Testing
     let log = Recorder()
     try log.observe(grid, "a", [.old, .new])
     for key in ["nonsense", "", "a\0b", "a.b"] { grid.withChange(forKey: key) {} }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("C8: a key that only the object answers is told by its string")
@@ -137,7 +138,7 @@ import Testing
     let log = Recorder()
     try log.observe(grid, "undefined", [.old, .new])
     grid.withChange(forKey: "undefined") { grid.cells["undefined"] = 4 }
-    #expect(log.take() == ["a old 0 new 4"])
+    expectEqual(log.take(), ["a old 0 new 4"])
     #expect(throws: KeyValueError.undefinedKey(key: "undefined", className: "Grid")) {
       _ = try KeyValueKey<Grid, Int>("undefined")
     }
@@ -156,8 +157,8 @@ import Testing
       }
     }
     grid.withChange(forKey: keys[0]) {}
-    #expect(log.take() == ["b", "a", "a"])
-    #expect(!grid.observationInfo.debugDescription.contains("open"))
+    expectEqual(log.take(), ["b", "a", "a"])
+    expect(!grid.observationInfo.debugDescription.contains("open"))
   }
 
   @Test(
@@ -173,7 +174,7 @@ import Testing
         onThreads(1) { _ in _ = try? shared.value.1.observe(shared.value.0, key, .new) }
         grid.cells[key] = 5
       }
-      #expect(log.take() == ["a new 5"], "observed: \(isObserved)")
+      expectEqual(log.take(), ["a new 5"], "observed: \(isObserved)")
     }
   }
 }

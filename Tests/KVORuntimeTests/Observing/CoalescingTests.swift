@@ -1,4 +1,5 @@
 import CFixtures
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -49,13 +50,13 @@ import Testing
       frame.x = 2
       frame.y += 5
       frame.x = 3
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
       return "done"
     }
-    #expect(result == "done")
-    #expect(log.take() == ["y old 0 new 6", "x old 0 new 3"])
+    expectEqual(result, "done")
+    expectEqual(log.take(), ["y old 0 new 6", "x old 0 new 3"])
     frame.x = 4
-    #expect(log.take() == ["x old 3 new 4"])
+    expectEqual(log.take(), ["x old 3 new 4"])
   }
 
   @Test("M1: prior calls come at the first change of a key")
@@ -64,12 +65,12 @@ import Testing
     log.observe(frame, \.right, [.prior, .old], as: "right")
     frame.coalescingNotifications {
       frame.x = 1
-      #expect(log.take() == ["x prior old 0", "right prior old 10"])
+      expectEqual(log.take(), ["x prior old 0", "right prior old 10"])
       frame.width = 20
       frame.x = 2
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
     }
-    #expect(log.take() == ["x old 0 new 2", "right old 10"])
+    expectEqual(log.take(), ["x old 0 new 2", "right old 10"])
   }
 
   @Test(
@@ -85,13 +86,13 @@ import Testing
         frame.coalescingNotifications { frame.x = 2 }
         other.x = 1
         other.x = 2
-        #expect(log.take() == [])
+        expectEqual(log.take(), [])
       }
-      #expect(log.take() == ["other old 0 new 2"])
+      expectEqual(log.take(), ["other old 0 new 2"])
       other.x = 3
-      #expect(log.take() == ["other old 2 new 3"])
+      expectEqual(log.take(), ["other old 2 new 3"])
     }
-    #expect(log.take() == ["x old 0 new 2"])
+    expectEqual(log.take(), ["x old 0 new 2"])
   }
 
   private struct Failure: Error {}
@@ -108,7 +109,7 @@ import Testing
         }
       }
     }
-    #expect(log.take() == ["x old 0 new 2"])
+    expectEqual(log.take(), ["x old 0 new 2"])
   }
 
   @Test(
@@ -124,8 +125,9 @@ import Testing
       frame.y = 3
       frame.x = 2
     }
-    #expect(
-      log.take().sorted() == [
+    expectEqual(
+      log.take().sorted(),
+      [
         "area old 10 new 250", "right old 10 new 22", "sum old 10 new 25", "width new 20",
       ])
   }
@@ -141,10 +143,10 @@ import Testing
       frame.next = nil
       frame.next = second
     }
-    #expect(log.take().sorted() == ["string old 0 new 7", "typed old 0 new 7"])
+    expectEqual(log.take().sorted(), ["string old 0 new 7", "typed old 0 new 7"])
     second.x = 8
     first.x = 9
-    #expect(log.take().sorted() == ["string old 7 new 8", "typed old 7 new 8"])
+    expectEqual(log.take().sorted(), ["string old 7 new 8", "typed old 7 new 8"])
   }
 
   @Test("M2: a key path that comes to the object from another one is told once")
@@ -158,7 +160,7 @@ import Testing
       frame.width = 2
       frame.x = 3
     }
-    #expect(log.take().sorted() == ["string old 0 new 3", "typed old 10 new 5"])
+    expectEqual(log.take().sorted(), ["string old 0 new 3", "typed old 10 new 5"])
   }
 
   @Test("M3: one change of elements stays what it is, several become a setting")
@@ -171,16 +173,17 @@ import Testing
       rows.insert(9, at: 1)
       frame.mutableSet(\.tags).insert("b")
     }
-    #expect(
-      log.take() == ["rows insertion at 1 new [9]", "count old 3 new 4", "tags insertion new {b}"])
+    expectEqual(
+      log.take(), ["rows insertion at 1 new [9]", "count old 3 new 4", "tags insertion new {b}"])
     frame.coalescingNotifications {
       rows.remove(at: 0)
       rows.append(5)
       frame.mutableSet(\.tags).remove("a")
       frame.mutableSet(\.tags).insert("c")
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "rows old [1, 9, 2, 3] new [9, 2, 3, 5]", "count old 4 new 4",
         "tags old {a, b} new {b, c}",
       ])
@@ -188,7 +191,7 @@ import Testing
       rows.append(6)
       frame.rows = []
     }
-    #expect(log.take() == ["rows old [9, 2, 3, 5] new []", "count old 4 new 0"])
+    expectEqual(log.take(), ["rows old [9, 2, 3, 5] new []", "count old 4 new 0"])
   }
 
   @Test("M1: all ways to change a key are told so")
@@ -210,8 +213,9 @@ import Testing
       try frame.mutableArrayValue(forKey: "rows").remove(at: 2)
       frame.rows[0] = 0
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "x old 0 new 5", "declared old 0 new 3", "y old 0 new 8", "rows old [1, 2, 3] new [0, 2]",
       ])
   }
@@ -223,17 +227,17 @@ import Testing
     frame.coalescingNotifications {
       frame.x = 1
       frame.didChangeValue(forKey: "x")
-      #expect(log.take() == ["x old 0 new 1"])
+      expectEqual(log.take(), ["x old 0 new 1"])
     }
-    #expect(log.take() == ["x old 0 new 1"])
+    expectEqual(log.take(), ["x old 0 new 1"])
     frame.coalescingNotifications {
       frame.willChangeValue(forKey: "x")
       frame.x = 2
     }
-    #expect(log.take() == ["x old 1 new 2"])
+    expectEqual(log.take(), ["x old 1 new 2"])
     frame.x = 3
     frame.didChangeValue(forKey: "x")
-    #expect(log.take() == ["x old 2 new 3"])
+    expectEqual(log.take(), ["x old 2 new 3"])
   }
 
   @Test("M4: in a setter of the key's own the body is part of that change")
@@ -248,7 +252,7 @@ import Testing
     log.observe(own, \.x, [.old, .new], as: "x")
     log.observe(own, \.y, [.old, .new], as: "y")
     own.x = 4
-    #expect(log.take() == ["x old 0 new 4", "y old 0 new 4"])
+    expectEqual(log.take(), ["x old 0 new 4", "y old 0 new 4"])
   }
 
   @Test(
@@ -264,9 +268,9 @@ import Testing
       frame.x = 2
       log.observe(frame, \.x, [.old, .new], as: "late")
     }
-    #expect(log.take() == ["x old 0 new 2", "in time old 2 new 2"])
+    expectEqual(log.take(), ["x old 0 new 2", "in time old 2 new 2"])
     frame.x = 3
-    #expect(log.take() == ["x old 2 new 3", "in time old 2 new 3", "late old 2 new 3"])
+    expectEqual(log.take(), ["x old 2 new 3", "in time old 2 new 3", "late old 2 new 3"])
   }
 
   @Test("M1: an object that was not observed when the body began is told of what came then")
@@ -276,9 +280,9 @@ import Testing
       log.observe(frame, \.x, [.old, .new], as: "x")
       frame.x = 2
       frame.x = 3
-      #expect(log.take() == [])
+      expectEqual(log.take(), [])
     }
-    #expect(log.take() == ["x old 1 new 3"])
+    expectEqual(log.take(), ["x old 1 new 3"])
   }
 
   @Test("M1: observers that change the object find themselves outside the body")
@@ -292,8 +296,9 @@ import Testing
       frame.x = 1
       frame.y = 1
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "x old 0 new 1", "y old 1 new 2", "x old 1 new 2", "y old 2 new 3", "x old 2 new 3",
         "y old 0 new 1",
       ])
@@ -307,8 +312,8 @@ import Testing
     log.observe(frame, \.y, [.old, .new], as: "y")
     frame.coalescingNotifications { (frame.x, frame.y, frame.x) = (1, 5, 2) }
     let lines = log.take()
-    #expect(lines.filter { $0.hasPrefix("x") } == ["x prior", "x new 2"])
-    #expect(lines.filter { $0.hasPrefix("y") }.last?.hasSuffix("new 5") == true)
+    expectEqual(lines.filter { $0.hasPrefix("x") }, ["x prior", "x new 2"])
+    expectEqual(lines.filter { $0.hasPrefix("y") }.last?.hasSuffix("new 5"), true)
   }
 
   @Test("M1 D3: an observer of distinct changes is not told of a key that ends as it began")
@@ -319,12 +324,12 @@ import Testing
       frame.x = 1
       frame.width -= 1
     }
-    #expect(log.take() == ["x old 0 new 1"])
+    expectEqual(log.take(), ["x old 0 new 1"])
     frame.coalescingNotifications {
       frame.x = 5
       frame.x = 1
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("M1 C12: a token of several keys is told of each of them once")
@@ -336,7 +341,7 @@ import Testing
     frame.coalescingNotifications {
       (frame.y, frame.x, frame.y, frame.width) = (1, 2, 3, 4)
     }
-    #expect(log.take() == ["y", "x", "right"])
+    expectEqual(log.take(), ["y", "x", "right"])
     token.invalidate()
   }
 
@@ -349,7 +354,7 @@ import Testing
     frame.coalescingNotifications {
       (frame.x, frame.y, frame.x) = (1, 2, 3)
     }
-    #expect(log.take() == ["w: x old 0 new 3", "w: area old 10 new 330"])
+    expectEqual(log.take(), ["w: x old 0 new 3", "w: area old 10 new 330"])
     try frame.removeObserver(watcher, forKeyPath: "x")
     try frame.removeObserver(watcher, forKeyPath: "area")
   }
@@ -365,13 +370,13 @@ import Testing
       object!.coalescingNotifications {
         object!.x = 1
         object = nil
-        #expect(gone != nil)
-        #expect(told == [])
+        expect(gone != nil)
+        expectEqual(told, [])
       }
-      #expect(told == [1])
+      expectEqual(told, [1])
       withExtendedLifetime(token) {}
     }
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   private final class Leaving: Frame {
@@ -386,7 +391,7 @@ import Testing
       let leaving = Leaving()
       token = leaving.observe(\.x) { _, _ in told += 1 }
     }
-    #expect(token?.isValid == false && told <= 1)
+    expect(token?.isValid == false && told <= 1)
   }
 
   @Test("M1 M4: a C object's keys are told once for a body, which may throw")
@@ -400,17 +405,17 @@ import Testing
     }
     let sum = account.wrapped.coalescingNotifications { () -> Int in
       for value in 1..<4 { account_setBalance(account.pointer, Double(value)) }
-      #expect(told.withLock { $0 } == [])
+      expectEqual(told.withLock { $0 }, [])
       return 3
     }
-    #expect(sum == 3 && told.withLock { $0 } == ["0.0 3.0"])
+    expect(sum == 3 && told.withLock { $0 } == ["0.0 3.0"])
     #expect(throws: Stop.self) {
       try account.wrapped.coalescingNotifications {
         try account.wrapped.setValue(5, forKey: "balance")
         throw Stop()
       }
     }
-    #expect(told.withLock { $0 } == ["0.0 3.0", "3.0 5.0"])
+    expectEqual(told.withLock { $0 }, ["0.0 3.0", "3.0 5.0"])
     withExtendedLifetime(token) {}
   }
 
@@ -418,9 +423,9 @@ import Testing
   func dumped() {
     log.observe(frame, \.x)
     frame.coalescingNotifications {
-      #expect(frame.observationInfo.debugDescription.contains("a batch of changes"))
+      expect(frame.observationInfo.debugDescription.contains("a batch of changes"))
     }
-    #expect(!frame.observationInfo.debugDescription.contains("a batch of changes"))
+    expect(!frame.observationInfo.debugDescription.contains("a batch of changes"))
   }
 
   @Test(
@@ -446,7 +451,7 @@ import Testing
         }
       }
     }
-    #expect(counts.withLock { $0 } == [1000, 1000, 1000, 1000])
+    expectEqual(counts.withLock { $0 }, [1000, 1000, 1000, 1000])
     for token in tokens { token.invalidate() }
   }
 
@@ -531,17 +536,17 @@ import Testing
       }
       let now = cells.values
       let expected = Cells.sources.filter { $0.value.contains(where: changed.contains) }.keys
-      #expect(told.map(\.key).sorted() == expected.sorted())
+      expectEqual(told.map(\.key).sorted(), expected.sorted())
       for line in told {
         guard let new = line.new else {
-          #expect(line.key == "list" && changed.count { $0 == "list" } == 1)
+          expect(line.key == "list" && changed.count { $0 == "list" } == 1)
           continue
         }
-        #expect(line.old == last[line.key] && new == now[line.key], "\(line)")
+        expect(line.old == last[line.key] && new == now[line.key], "\(line)")
       }
       var order: [String] = []
       for key in changed where !order.contains(key) { order.append(key) }
-      #expect(told.map(\.key).filter(order.contains) == order)
+      expectEqual(told.map(\.key).filter(order.contains), order)
       (last, told) = (now, [])
     }
     withExtendedLifetime(tokens) {}
@@ -566,7 +571,7 @@ import Testing
       for key in keys.reversed() { try record.setValue(1, forKey: key) }
       for key in keys { try record.setValue(2, forKey: key) }
     }
-    #expect(told == keys.reversed().map { "\($0) 0 2" })
+    expectEqual(told, keys.reversed().map { "\($0) 0 2" })
     withExtendedLifetime(tokens) {}
   }
 }

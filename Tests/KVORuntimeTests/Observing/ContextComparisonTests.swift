@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -10,9 +11,9 @@ import Testing
     let (first, second) = (KVOContext(), KVOContext())
     let pointer: UnsafeMutableRawPointer? = first.pointer
     let none: UnsafeMutableRawPointer? = nil
-    #expect(pointer == first && first == pointer && !(pointer != first) && !(first != pointer))
-    #expect(pointer != second && second != pointer && !(pointer == second))
-    #expect(none != first && first != none && !(none == first) && !(first == none))
+    expect(pointer == first && first == pointer && !(pointer != first) && !(first != pointer))
+    expect(pointer != second && second != pointer && !(pointer == second))
+    expect(none != first && first != none && !(none == first) && !(first == none))
   }
 
   @Test("C11: what a class has not registered itself is passed on by `if context != …`")
@@ -25,26 +26,26 @@ import Testing
     account.balance = 1
     account.owner = "x"
     account.interestRate = 2
-    #expect(observer.lines == ["own balance", "word owner", "other interestRate"])
+    expectEqual(observer.lines, ["own balance", "word owner", "other interestRate"])
   }
 
   @Test("J1: observationInfo is nil where nobody observes, if it is asked for as an optional")
   func observationInfo() throws {
     let account = Account()
-    #expect(account.observationInfo == nil)
+    expect(account.observationInfo == nil)
     if let info = account.observationInfo { Issue.record("\(info)") }
     account.willChangeValue(forKey: "balance")
-    #expect(account.observationInfo == nil)
+    expect(account.observationInfo == nil)
     account.didChangeValue(forKey: "balance")
     let token = account.observe(\.balance) { _, _ in }
-    #expect(account.observationInfo != nil)
-    #expect(account.observationInfo?.registrations.count == 1)
+    expect(account.observationInfo != nil)
+    expectEqual(account.observationInfo?.registrations.count, 1)
     let info: ObservationInfo = account.observationInfo
-    #expect(info.registrations.map(\.keyPath) == ["balance"])
+    expectEqual(info.registrations.map(\.keyPath), ["balance"])
     token.invalidate()
-    #expect(account.observationInfo == nil)
+    expect(account.observationInfo == nil)
     let picture = account.observationInfo
-    #expect(picture.registrations.isEmpty && "\(account.observationInfo)" == "no registrations")
+    expect(picture.registrations.isEmpty && "\(account.observationInfo)" == "no registrations")
   }
 
   @Test("J1: a variable that holds observationInfo compares with nil as it does itself")
@@ -55,12 +56,12 @@ import Testing
     let during = account.observationInfo
     token.invalidate()
     let after = account.observationInfo
-    #expect(before == nil && nil == before && !(before != nil) && !(nil != before))
-    #expect(during != nil && nil != during && !(during == nil) && !(nil == during))
-    #expect(after == nil && nil == after)
-    #expect(nil == account.observationInfo && !(nil != account.observationInfo))
+    expect(before == nil && nil == before && !(before != nil) && !(nil != before))
+    expect(during != nil && nil != during && !(during == nil) && !(nil == during))
+    expect(after == nil && nil == after)
+    expect(nil == account.observationInfo && !(nil != account.observationInfo))
     let optional: ObservationInfo? = account.observationInfo
-    #expect(optional == nil && during.registrations.count == 1)
+    expect(optional == nil && during.registrations.count == 1)
   }
 }
 

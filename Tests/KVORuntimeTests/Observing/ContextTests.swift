@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -12,11 +13,11 @@ import Testing
     try observer.watch(account)
     account.balance = 1
     account.interestRate = 2
-    #expect(observer.lines == ["balance", "interestRate"])
+    expectEqual(observer.lines, ["balance", "interestRate"])
     try observer.leave(account)
     account.balance = 3
-    #expect(observer.lines.count == 2)
-    #expect(!isSwapped(account))
+    expectEqual(observer.lines.count, 2)
+    expect(!isSwapped(account))
   }
 
   @Test("C11: a KVOContext serves as a context, and matches in a switch and by ==")
@@ -26,22 +27,22 @@ import Testing
     try observer.watch(account)
     account.balance = 1
     account.interestRate = 2
-    #expect(observer.lines == ["balance ==", "interestRate =="])
+    expectEqual(observer.lines, ["balance ==", "interestRate =="])
     try observer.leave(account)
     account.balance = 2
-    #expect(observer.lines.count == 2)
-    #expect(!isSwapped(account))
+    expectEqual(observer.lines.count, 2)
+    expect(!isSwapped(account))
   }
 
   @Test("C11: a KVOContext equals its own pointer and nothing else")
   func equality() {
     let first = KVOContext()
     let second = KVOContext()
-    #expect(first.pointer == first.pointer)
-    #expect(first.pointer != second.pointer)
-    #expect(first.pointer == first && first ~= first.pointer)
-    #expect(!(first.pointer == second) && !(second ~= first.pointer))
-    #expect(!(nil == first) && !(first ~= nil))
+    expectEqual(first.pointer, first.pointer)
+    expect(first.pointer != second.pointer)
+    expect(first.pointer == first && first ~= first.pointer)
+    expect(!(first.pointer == second) && !(second ~= first.pointer))
+    expect(!(nil == first) && !(first ~= nil))
   }
 
   @Test("C11: the pointer is handed back as it is, whatever it points to")
@@ -54,7 +55,7 @@ import Testing
       try account.addObserver(watcher, forKeyPath: "balance", context: context(number))
     }
     account.balance = 1
-    #expect(log.take() == numbers.map { "w[\($0)]: balance" })
+    expectEqual(log.take(), numbers.map { "w[\($0)]: balance" })
   }
 
   @Test("C11: the address of a KVOContext is no other's while a registration has it")
@@ -66,8 +67,8 @@ import Testing
     try account.addObserver(log.watcher(), forKeyPath: "balance", context: released!)
     released = nil
     let others = (0..<10_000).map { _ in KVOContext() }
-    #expect(Set(others.map(\.pointer)).count == 10_000)
-    #expect(!others.contains { $0.pointer == pointer })
+    expectEqual(Set(others.map(\.pointer)).count, 10_000)
+    expect(!others.contains { $0.pointer == pointer })
     withExtendedLifetime(released) {}
   }
 
@@ -78,7 +79,7 @@ import Testing
       let contexts = (0..<1000).map { _ in KVOContext() }
       made.append(contexts.map { UInt(bitPattern: $0.pointer) })
     }
-    #expect(Set(made.values).count == 4000)
+    expectEqual(Set(made.values).count, 4000)
   }
 
   @Test(
@@ -89,14 +90,14 @@ import Testing
     try observer.watchAsBase(account)
     try observer.watchAsSub(account)
     account.balance = 1
-    #expect(observer.lines == ["base balance", "sub balance"])
+    expectEqual(observer.lines, ["base balance", "sub balance"])
     try observer.leaveAsBase(account)
     account.balance = 2
-    #expect(observer.lines == ["base balance", "sub balance", "sub balance"])
+    expectEqual(observer.lines, ["base balance", "sub balance", "sub balance"])
     try observer.leaveAsSub(account)
     account.balance = 3
-    #expect(observer.lines.count == 3)
-    #expect(!isSwapped(account))
+    expectEqual(observer.lines.count, 3)
+    expect(!isSwapped(account))
   }
 
   @Test("D11: the superclass alone works in an object of the subclass, and the other way round")
@@ -105,11 +106,11 @@ import Testing
     let observer = SubObserver()
     try observer.watchAsBase(account)
     account.balance = 1
-    #expect(observer.lines == ["base balance"])
+    expectEqual(observer.lines, ["base balance"])
     #expect(throws: KeyValueError.self) { try observer.leaveAsSub(account) }
     account.balance = 2
     try observer.leaveAsBase(account)
-    #expect(observer.lines == ["base balance", "base balance"])
+    expectEqual(observer.lines, ["base balance", "base balance"])
   }
 }
 
@@ -124,9 +125,9 @@ import Testing
       account.interestRate = 1
       say("still there")
     }
-    let text = try #require(result).errors
-    for word in ["SubObserver", "interestRate", "Account"] { #expect(text.contains(word)) }
-    #expect(!text.contains("still there"))
+    let text = try require(result).errors
+    for word in ["SubObserver", "interestRate", "Account"] { expect(text.contains(word)) }
+    expect(!text.contains("still there"))
   }
 
   @Test("D10: an observer without an override stops too")
@@ -137,8 +138,8 @@ import Testing
       try account.addObserver(person, forKeyPath: "balance")
       account.balance = 1
     }
-    let text = try #require(result).errors
-    for word in ["Person", "balance", "Account"] { #expect(text.contains(word)) }
+    let text = try require(result).errors
+    for word in ["Person", "balance", "Account"] { expect(text.contains(word)) }
   }
 
   @Test("D10: a hook sees it instead, each time, and the program goes on")
@@ -148,7 +149,7 @@ import Testing
       KVODiagnostics.unhandledNotification = { keyPath, object, observer in
         seen.append(["\(keyPath) of \(type(of: object!)) by \(type(of: observer))"])
       }
-      #expect(KVODiagnostics.unhandledNotification != nil)
+      expect(KVODiagnostics.unhandledNotification != nil)
       let account = Account()
       let observer = SubObserver()
       let log = Recorder()
@@ -158,10 +159,10 @@ import Testing
       account.balance = 1
       account.balance = 2
       let line = "balance of Account by SubObserver"
-      #expect(seen.values == [line, line])
-      #expect(observer.lines == ["base balance", "base balance"])
-      #expect(log.take() == ["last", "last"])
-      #expect(account.balance == 2)
+      expectEqual(seen.values, [line, line])
+      expectEqual(observer.lines, ["base balance", "base balance"])
+      expectEqual(log.take(), ["last", "last"])
+      expectEqual(account.balance, 2)
     }
   }
 
@@ -176,8 +177,8 @@ import Testing
       KVODiagnostics.unhandledNotification = nil
       account.balance = 2
     }
-    let text = try #require(result).errors
-    #expect(text.contains("hook") && text.contains("SubObserver"))
+    let text = try require(result).errors
+    expect(text.contains("hook") && text.contains("SubObserver"))
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import TestSupport
 import Testing
@@ -76,7 +77,7 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.value, to: 5) { latecomer.register(model, \.value, options) }
-    #expect(latecomer.told == (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
+    expectEqual(latecomer.told, (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
     latecomer.end()
   }
 
@@ -90,13 +91,13 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.nothing) { latecomer.register(model, \.nothing, .new) }
-    #expect(latecomer.told == ["- -> Nothing()"])
+    expectEqual(latecomer.told, ["- -> Nothing()"])
     change(&model.nothing) {}
-    #expect(latecomer.told == ["- -> Nothing()", "- -> Nothing()"])
+    expectEqual(latecomer.told, ["- -> Nothing()", "- -> Nothing()"])
     latecomer.end()
     change(&model.nothing) {}
     change(&model.nothing) { latecomer.register(model, \.count, .new) }
-    #expect(latecomer.told == ["- -> Nothing()", "- -> Nothing()"])
+    expectEqual(latecomer.told, ["- -> Nothing()", "- -> Nothing()"])
     latecomer.end()
   }
 
@@ -106,7 +107,7 @@ import Testing
     let latecomer = Latecomer()
     model.item = Farewell { latecomer.register(model, \.item, .new) }
     model.item = nil
-    #expect(latecomer.told == ["- -> nil"])
+    expectEqual(latecomer.told, ["- -> nil"])
     latecomer.end()
   }
 
@@ -117,7 +118,7 @@ import Testing
     model.whileSetting = { latecomer.register(model, key: "declared") }
     try model.setValue(5, forKey: "declared")
     model.whileSetting = {}
-    #expect(latecomer.told == ["0", "5"])
+    expectEqual(latecomer.told, ["0", "5"])
     latecomer.end()
   }
 
@@ -126,9 +127,9 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.value, to: 5) { latecomer.register(model, \.count, .new) }
-    #expect(latecomer.told == [])
+    expectEqual(latecomer.told, [])
     model.value = 6
-    #expect(latecomer.told == [])
+    expectEqual(latecomer.told, [])
     latecomer.end()
   }
 }

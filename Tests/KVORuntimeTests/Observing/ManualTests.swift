@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -18,7 +19,7 @@ import Testing
       log.observe(meter, keyPath, [.prior, .old, .new], as: name)
     }
     meter.run(script.steps, form)
-    #expect(log.take() == script.lines.map(spelledOut))
+    expectEqual(log.take(), script.lines.map(spelledOut))
   }
 
   @Test("D6: observer objects are told the same", arguments: ChangeScript.all)
@@ -33,15 +34,15 @@ import Testing
     let expected = script.lines.map(spelledOut).map {
       ": " + $0.prefix(1).lowercased() + $0.dropFirst()
     }
-    #expect(log.take() == expected)
+    expectEqual(log.take(), expected)
   }
 
   @Test("D6: pairs on an object that nobody observes change nothing", arguments: ChangeScript.all)
   func pairsUnobserved(_ script: ChangeScript) {
     let meter = Meter()
     meter.run(script.steps, .byKey)
-    #expect(!isSwapped(meter))
-    #expect(meter.a == script.steps.split(separator: " ").count { $0 == "fA" || $0 == "sA" })
+    expect(!isSwapped(meter))
+    expectEqual(meter.a, script.steps.split(separator: " ").count { $0 == "fA" || $0 == "sA" })
   }
 
   @Test("D6: pairs match by object")
@@ -55,7 +56,7 @@ import Testing
     second.run("wA fA fA", .byKey)
     first.run("dA", .byKey)
     second.run("dA", .byKey)
-    #expect(log.take() == ["1 old 0 new 1", "2 old 0 new 2"])
+    expectEqual(log.take(), ["1 old 0 new 1", "2 old 0 new 2"])
   }
 
   @Test("D6: pairs match by thread: another thread's is its own")
@@ -67,7 +68,7 @@ import Testing
     let shared = Shared(meter)
     onThreads(1) { _ in shared.value.run("wA fA dA", .byKey) }
     meter.run("fA dA", .byKey)
-    #expect(log.take() == ["prior A 0", "prior A 1", "A 1 2", "A 0 3"].map(spelledOut))
+    expectEqual(log.take(), ["prior A 0", "prior A 1", "A 1 2", "A 0 3"].map(spelledOut))
   }
 
   @Test("D6: a key and its key path name the same change")
@@ -81,7 +82,7 @@ import Testing
     meter.willChangeValue(for: \.a)
     meter.store(\.a, 2)
     meter.didChangeValue(forKey: "a")
-    #expect(log.take() == ["A old 0 new 1", "A old 1 new 2"])
+    expectEqual(log.take(), ["A old 0 new 1", "A old 1 new 2"])
   }
 
   @Test("D6: a pair inside an automatic change of the key joins it")
@@ -90,7 +91,7 @@ import Testing
     let log = Recorder()
     log.observe(meter, \.a, [.prior, .old, .new], as: "A")
     try meter.setValue(1, forKey: "a")
-    #expect(log.take() == ["A prior old 0", "A old 0 new 1"])
+    expectEqual(log.take(), ["A prior old 0", "A old 0 new 1"])
   }
 
   @Test("D6: an override that brackets by hand and calls super makes a change of each")
@@ -99,7 +100,7 @@ import Testing
     let log = Recorder()
     log.observe(meter, \.c, [.prior, .old, .new], as: "C")
     meter.c = 1
-    #expect(log.take() == ["C prior old 0", "C prior old 0", "C old 0 new 1", "C old 0 new 1"])
+    expectEqual(log.take(), ["C prior old 0", "C prior old 0", "C old 0 new 1", "C old 0 new 1"])
   }
 
   @Test("D6: a pair in a prior call of an automatic change joins it")
@@ -113,7 +114,7 @@ import Testing
       meter.didChangeValue(for: \.c)
     }
     meter.c = 1
-    #expect(log.take() == ["C prior old 0", "C old 0 new 1"])
+    expectEqual(log.take(), ["C prior old 0", "C old 0 new 1"])
   }
 
   @Test("D6: a change is closed before its final calls: a pair in one is a change of its own")
@@ -124,7 +125,7 @@ import Testing
       if meter.a < 2 { meter.run("wA fA dA", .byKey) }
     }
     meter.run("sA", .byKey)
-    #expect(log.take() == ["A old 0 new 1", "A old 1 new 2"])
+    expectEqual(log.take(), ["A old 0 new 1", "A old 1 new 2"])
   }
 
   @Test("D6: a pair may be opened in the prior call and closed in the final one of the same change")
@@ -141,7 +142,7 @@ import Testing
     }
     log.observe(meter, \.a, [.old, .new], as: "A")
     meter.c = 5
-    #expect(log.take() == ["bridge prior", "bridge", "A old 0 new 50"])
+    expectEqual(log.take(), ["bridge prior", "bridge", "A old 0 new 50"])
   }
 
   // MARK: Around a body
@@ -156,10 +157,11 @@ import Testing
       meter.store(\.a, 3)
       return "result"
     }
-    #expect(result == "result")
-    #expect(meter.withChange(forKey: "a") { meter.a } == 3)
-    #expect(
-      log.take() == [
+    expectEqual(result, "result")
+    expectEqual(meter.withChange(forKey: "a") { meter.a }, 3)
+    expectEqual(
+      log.take(),
+      [
         "A prior old 0", "body", "A old 0 new 3", "A prior old 3", "A old 3 new 3",
       ])
   }
@@ -182,9 +184,9 @@ import Testing
       case .byKeyPath: try meter.withChange(of: \.a, body)
       }
     }
-    #expect(log.take() == ["A old 0 new 1"])
+    expectEqual(log.take(), ["A old 0 new 1"])
     meter.withChange(of: \.a) { meter.store(\.a, 2) }
-    #expect(log.take() == ["A old 1 new 2"])
+    expectEqual(log.take(), ["A old 1 new 2"])
   }
 
   // MARK: Alongside
@@ -195,7 +197,7 @@ import Testing
     let log = Recorder()
     log.observe(hand, \.balance, [.old, .new])
     for balance in [5.0, 5, 0, 0] { hand.balance = balance }
-    #expect(log.take() == ["a old 0.0 new 5.0", "a old 5.0 new 0.0"])
+    expectEqual(log.take(), ["a old 0.0 new 5.0", "a old 5.0 new 0.0"])
   }
 
   @Test("E3: another key may be set within a pair by hand")
@@ -208,7 +210,7 @@ import Testing
       meter.store(\.a, 1)
       meter.c = 2
     }
-    #expect(log.take() == ["A prior", "C prior", "C new 2", "A new 1"])
+    expectEqual(log.take(), ["A prior", "C prior", "C new 2", "A new 1"])
   }
 
   @Test("E3: a pair by hand tells of a change of plain storage in place, declared or not")
@@ -222,7 +224,7 @@ import Testing
     person.willChangeValue(forKey: "motto")
     person.motto = "onward"
     person.didChangeValue(forKey: "motto")
-    #expect(log.take() == ["list old [] new [1]", "motto old nil new onward"])
+    expectEqual(log.take(), ["list old [] new [1]", "motto old nil new onward"])
   }
 
   @Test("E3: plain storage that is set without a pair tells nobody, and the next pair the truth")
@@ -231,9 +233,9 @@ import Testing
     let log = Recorder()
     log.observe(meter, \.list, [.old, .new])
     meter.list = [1]
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     meter.withChange(of: \.list) { meter.list = [1, 2] }
-    #expect(log.take() == ["a old [1] new [1, 2]"])
+    expectEqual(log.take(), ["a old [1] new [1, 2]"])
   }
 }
 

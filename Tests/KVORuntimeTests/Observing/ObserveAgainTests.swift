@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -8,11 +9,11 @@ import Testing
   func subclass() {
     let log = Recorder()
     for _ in 0..<3 { set(Loud(), log) }
-    #expect(log.take() == ["1", "1", "1"])
+    expectEqual(log.take(), ["1", "1", "1"])
     for _ in 0..<3 { set(Hushed(), log) }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     set(Loud(), log)
-    #expect(log.take() == ["1"])
+    expectEqual(log.take(), ["1"])
   }
 
   // One literal for both classes.
@@ -25,9 +26,9 @@ import Testing
   @Test("F6: a key path that was observed before names what has been declared of it since")
   func declaredSince() {
     let object = Declared()
-    #expect((0..<3).map { _ in isNamed(object) } == [false, false, false])
+    expectEqual((0..<3).map { _ in isNamed(object) }, [false, false, false])
     Declared.declareHidden()
-    #expect((0..<3).map { _ in isNamed(object) } == [true, true, true])
+    expectEqual((0..<3).map { _ in isNamed(object) }, [true, true, true])
   }
 
   // Whether the key path names the key; else it has one of its own.
@@ -48,10 +49,10 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let hints = try #require(result).errors.split(separator: "\n")
-    #expect(hints.count == 2, "\(hints)")
-    #expect(hints.first?.hasPrefix("\"typed\" of Mute is observed") == true)
-    #expect(hints.last?.hasPrefix("\"named\" of Mute is observed") == true)
+    let hints = try require(result).errors.split(separator: "\n")
+    expectEqual(hints.count, 2, "\(hints)")
+    expectEqual(hints.first?.hasPrefix("\"typed\" of Mute is observed"), true)
+    expectEqual(hints.last?.hasPrefix("\"named\" of Mute is observed"), true)
   }
 
   @Test("C5: a handler is let go when its registration ends, however often its key was observed")
@@ -68,13 +69,13 @@ import Testing
         object.observe(\.word, options: .initial) { [witness] _, _ in _ = witness },
       ]
       object.word = 1
-      #expect(
+      expect(
         keyValueError { _ = try kept.observe(keyPath: "none") { [witness] _, _ in _ = witness } }
           != nil)
       for token in tokens { token.invalidate() }
     }
     witness = nil
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   @Test("F1: when its last observer is removed, what a derived key depends on is let go as well")
@@ -83,9 +84,9 @@ import Testing
     let observer = Recorder().watcher()
     for _ in 0..<2 {
       try object.addObserver(observer, forKeyPath: "twice", context: nil)
-      #expect(isSwapped(object))
+      expect(isSwapped(object))
       try object.removeObserver(observer, forKeyPath: "twice", context: nil)
-      #expect(!isSwapped(object))
+      expect(!isSwapped(object))
     }
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -40,13 +41,13 @@ import Testing
     let sequel = Book()
     book.sequel = sequel
     sequel.title = "D"
-    #expect(log == ["title", "caption", "pages", "sequel.title", "sequel.title"])
-    #expect(book.observationInfo.registrations.count == all.count)
+    expectEqual(log, ["title", "caption", "pages", "sequel.title", "sequel.title"])
+    expectEqual(book.observationInfo.registrations.count, all.count)
     log = []
     token.invalidate()
     book.title = "E"
     sequel.title = "F"
-    #expect(log == [] && !token.isValid && book.observationInfo.registrations.isEmpty)
+    expect(log == [] && !token.isValid && book.observationInfo.registrations.isEmpty)
   }
 
   @Test("C5: dropping the token ends all; the handler is let go of once the last has ended")
@@ -58,10 +59,10 @@ import Testing
       kept = life
       let token = book.observe(all) { _, _ in life.goesOn() }
       book.title = "C"
-      #expect(token.isValid)
+      expect(token.isValid)
     }
-    #expect(kept == nil)
-    #expect(!book.isObserved(forKey: "title") && !book.isObserved(forKey: "author"))
+    expect(kept == nil)
+    expect(!book.isObserved(forKey: "title") && !book.isObserved(forKey: "author"))
   }
 
   @Test("C5: a token of several keys may be invalidated inside its own call, also the initial one")
@@ -76,12 +77,12 @@ import Testing
       }
       if options == .initial {
         // There is no token yet: all initial calls are made.
-        #expect(calls == all.count)
+        expectEqual(calls, all.count)
         calls = 0
       }
       book.title = "C\(calls)"
       book.author = "D"
-      #expect(calls == 1 && holder.token?.isValid == false)
+      expect(calls == 1 && holder.token?.isValid == false)
     }
   }
 
@@ -94,7 +95,7 @@ import Testing
       let book = Book()
       token = book.observe(all) { _, _ in }
     }
-    #expect(token?.isValid == false)
+    expectEqual(token?.isValid, false)
     token?.invalidate()
     token = nil
   }
@@ -105,14 +106,14 @@ import Testing
     var calls = 0
     let token = book.observe([\.title, \.title]) { _, _ in calls += 1 }
     book.title = "C"
-    #expect(calls == 2)
+    expectEqual(calls, 2)
     token.invalidate()
   }
 
   @Test("C5: of no key paths the token is not valid")
   func none() {
     let token = Book().observe([]) { _, _ in }
-    #expect(!token.isValid)
+    expect(!token.isValid)
     token.invalidate()
   }
 
@@ -122,7 +123,7 @@ import Testing
     let token = book.observe(all, options: .prior) { _, _ in Issue.record("told") }
     book.removeAllObservers()
     book.title = "C"
-    #expect(!token.isValid)
+    expect(!token.isValid)
   }
 
   @Test("C3 C5: all observers removed in the first initial call, the other keys are still observed")
@@ -133,13 +134,13 @@ import Testing
       told += 1
       if told == 1 { book.removeAllObservers() }
     }
-    #expect(told == 2 && token.isValid)
+    expect(told == 2 && token.isValid)
     book.title = "C"
-    #expect(told == 2)
+    expectEqual(told, 2)
     book.author = "C"
-    #expect(told == 3)
+    expectEqual(told, 3)
     token.invalidate()
-    #expect(!token.isValid && !book.isObserved(forKey: "author"))
+    expect(!token.isValid && !book.isObserved(forKey: "author"))
   }
 
   @Test("D4: prior and final calls come for each of several keys")
@@ -150,7 +151,7 @@ import Testing
       log.append("\(Self.name(keyPath)) \(book.title)\(book.author)")
     }
     book.author = "C"
-    #expect(log == ["author AB", "author AC"])
+    expectEqual(log, ["author AB", "author AC"])
     token.invalidate()
   }
 }

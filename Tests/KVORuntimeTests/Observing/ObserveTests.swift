@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -25,7 +26,7 @@ import Testing
     }
     if options.contains(.prior) { expected += names.map { $0 + " prior" + old } }
     expected += names.map { $0 + old + (options.contains(.new) ? " new 2.0" : "") }
-    #expect(log.take() == expected)
+    expectEqual(log.take(), expected)
   }
 
   @Test("D4: one observer's options never leak into another's")
@@ -45,7 +46,7 @@ import Testing
       "\($0.rawValue)" + ($0.contains(.old) ? " old 1.0" : "")
         + ($0.contains(.new) ? " new 2.0" : "")
     }
-    #expect(log.take() == priors + finals)
+    expectEqual(log.take(), priors + finals)
   }
 
   @Test(
@@ -64,7 +65,7 @@ import Testing
     if options.contains(.initial) { expected.append(new.union(["kind"])) }
     if options.contains(.prior) { expected.append(old.union(["kind", "notificationIsPrior"])) }
     expected.append(old.union(new).union(["kind"]))
-    #expect(keys == expected)
+    expectEqual(keys, expected)
   }
 
   @Test(
@@ -83,11 +84,11 @@ import Testing
     person.lastName = nil
     token.invalidate()
 
-    #expect(changes.map { $0.newValue == .some(nil) } == [true, true])
-    #expect(changes.map { $0.oldValue == .some(nil) } == [false, true])
-    #expect(dictionaries.allSatisfy { isEmptyOptional($0[.newKey]) })
-    #expect(dictionaries.map { $0[.oldKey] == nil } == [true, false])
-    #expect(isEmptyOptional(dictionaries[1][.oldKey]))
+    expectEqual(changes.map { $0.newValue == .some(nil) }, [true, true])
+    expectEqual(changes.map { $0.oldValue == .some(nil) }, [false, true])
+    expect(dictionaries.allSatisfy { isEmptyOptional($0[.newKey]) })
+    expectEqual(dictionaries.map { $0[.oldKey] == nil }, [true, false])
+    expect(isEmptyOptional(dictionaries[1][.oldKey]))
   }
 
   @Test("D4: values in dictionaries are the property's own, without an optional around them")
@@ -98,10 +99,10 @@ import Testing
     try person.addObserver(
       log.watcher { seen = $0.change! }, forKeyPath: "lastName", options: [.old, .new])
     person.lastName = "King"
-    #expect(type(of: seen[.oldKey]!) == String.self)
-    #expect(seen[.oldKey] as? String == "Lovelace" && seen[.newKey] as? String == "King")
-    #expect(seen[.kindKey] as? KeyValueChange == .setting)
-    #expect(seen[.indexesKey] == nil)
+    expect(type(of: seen[.oldKey]!) == String.self)
+    expect(seen[.oldKey] as? String == "Lovelace" && seen[.newKey] as? String == "King")
+    expect(seen[.kindKey] as? KeyValueChange == .setting)
+    expect(seen[.indexesKey] == nil)
   }
 
   @Test("D4: the names of Apple's platforms are names of the same types")
@@ -114,9 +115,9 @@ import Testing
     }
     account.balance = 1
     token.invalidate()
-    #expect(changes.map(\.kind) == [NSKeyValueChange.setting])
-    #expect(NSKeyValueChangeKey.newKey == KeyValueChangeKey.newKey)
-    #expect(changes.map(\.newValue) == [1])
+    expectEqual(changes.map(\.kind), [NSKeyValueChange.setting])
+    expectEqual(NSKeyValueChangeKey.newKey, KeyValueChangeKey.newKey)
+    expectEqual(changes.map(\.newValue), [1])
   }
 
   // MARK: Initial
@@ -134,8 +135,8 @@ import Testing
       log.observe(account, \.balance, options)
       log.note("registered")
     }
-    #expect(
-      log.take() == ["a", "registered", "a new 5.0", "registered", "a new 5.0", "registered"])
+    expectEqual(
+      log.take(), ["a", "registered", "a new 5.0", "registered", "a new 5.0", "registered"])
   }
 
   @Test("C3: the kind of an initial call is setting, and it is not prior")
@@ -144,9 +145,9 @@ import Testing
     var calls: [KeyValueObservedChange<Double>] = []
     let token = account.observe(\.balance, options: [.initial, .prior]) { calls.append($1) }
     token.invalidate()
-    #expect(calls.map(\.kind) == [.setting])
-    #expect(calls.map(\.isPrior) == [false])
-    #expect(calls.allSatisfy { $0.indexes == nil })
+    expectEqual(calls.map(\.kind), [.setting])
+    expectEqual(calls.map(\.isPrior), [false])
+    expect(calls.allSatisfy { $0.indexes == nil })
   }
 
   @Test("C3: a registration may be removed inside its initial call")
@@ -164,10 +165,10 @@ import Testing
       #expect(throws: Never.self) { try account.removeObserver(watcher, forKeyPath: "balance") }
     }
     try account.addObserver(watcher, forKeyPath: "balance", options: .initial)
-    #expect(!token.isValid)
-    #expect(!isSwapped(account))
+    expect(!token.isValid)
+    expect(!isSwapped(account))
     account.balance = 1
-    #expect(log.take() == ["token 0.0", "w: balance"])
+    expectEqual(log.take(), ["token 0.0", "w: balance"])
   }
 
   @Test("C3: a set in an initial call is told to the registration that is being made")
@@ -177,7 +178,7 @@ import Testing
     log.observe(account, \.balance, [.initial, .old, .new]) { account, _ in
       if account.balance == 0 { account.balance = 3 }
     }
-    #expect(log.take() == ["a new 0.0", "a old 0.0 new 3.0"])
+    expectEqual(log.take(), ["a new 0.0", "a old 0.0 new 3.0"])
   }
 
   // MARK: Order and filters
@@ -192,13 +193,14 @@ import Testing
     try log.observe(account, "balance", .prior, as: "d")
     account.balance = 1
     let names = ["a", "b", "c: balance", "d"]
-    #expect(log.take() == names.map { "\($0) prior" } + names)
+    expectEqual(log.take(), names.map { "\($0) prior" } + names)
 
     try account.removeObserver(watcher, forKeyPath: "balance")
     try account.addObserver(watcher, forKeyPath: "balance", options: .prior)
     account.balance = 2
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "a prior", "b prior", "d prior", "c: balance prior", "a", "b", "d", "c: balance",
       ])
   }
@@ -210,7 +212,7 @@ import Testing
     let tokens = (0..<200).map { log.observe(account, \.balance, as: "\($0)") }
     for index in stride(from: 0, to: 200, by: 3) { tokens[index].invalidate() }
     account.balance = 1
-    #expect(log.take() == (0..<200).filter { $0 % 3 != 0 }.map { "\($0)" })
+    expectEqual(log.take(), (0..<200).filter { $0 % 3 != 0 }.map { "\($0)" })
   }
 
   @Test("D3: distinct drops the changes whose new value equals the old, for its observer alone")
@@ -221,8 +223,9 @@ import Testing
     try log.observe(person, "lastName", [.distinct], as: "string")
     log.observe(person, \.lastName, as: "all")
     for name in ["Lovelace", "King", "King", nil, nil] { person.lastName = name }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "all", "typed new King", "string", "all", "all", "typed new nil", "string", "all", "all",
       ])
   }
@@ -233,7 +236,7 @@ import Testing
     let log = Recorder()
     log.observe(ledger, \.pair, .distinct, as: "tuple")
     for _ in 0..<2 { ledger.pair = (1, "a") }
-    #expect(log.take() == ["tuple", "tuple"])
+    expectEqual(log.take(), ["tuple", "tuple"])
   }
 
   @Test("D3: distinct compares objects as they say themselves, and collections by contents")
@@ -245,7 +248,7 @@ import Testing
     log.observe(ledger, \.entries, .distinct, as: "entries")
     for account in [nil, account, account, Account(), nil] { ledger.account = account }
     for entries in [[1, 2], [], [], [3]] { ledger.entries = entries }
-    #expect(log.take() == ["account", "account", "account", "entries", "entries"])
+    expectEqual(log.take(), ["account", "account", "account", "entries", "entries"])
   }
 
   @Test("D1: a notification comes on the thread of the change")
@@ -260,7 +263,7 @@ import Testing
       account.balance = 1
       log.note("end")
     }
-    #expect(log.take() == ["begin", "a", "told", "end"])
+    expectEqual(log.take(), ["begin", "a", "told", "end"])
   }
 }
 

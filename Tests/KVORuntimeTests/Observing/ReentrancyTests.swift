@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -13,8 +14,9 @@ import Testing
     }
     log.observe(account, \.balance, [.old, .new], as: "second")
     account.balance = 1
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "first old 0.0 new 1.0", "first old 1.0 new 2.0", "first old 2.0 new 3.0",
         "second old 2.0 new 3.0", "second old 1.0 new 2.0", "second old 0.0 new 1.0",
       ])
@@ -29,7 +31,8 @@ import Testing
     }
     try account.addObserver(watcher, forKeyPath: "balance", options: [.old, .new])
     account.balance = 1
-    #expect(log.take() == (1...depth).map { "w: balance old \(Double($0 - 1)) new \(Double($0))" })
+    expectEqual(
+      log.take(), (1...depth).map { "w: balance old \(Double($0 - 1)) new \(Double($0))" })
   }
 
   @Test("D7: two keys may set each other")
@@ -43,8 +46,9 @@ import Testing
       if account.balance < 200 { account.balance += 100 }
     }
     account.balance = 10
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "balance new 10.0", "rate new 1.0", "balance new 110.0", "rate new 11.0",
         "balance new 210.0",
         "rate new 21.0",
@@ -79,8 +83,8 @@ import Testing
     outer.set(account, 1)
     // In place, 1 is added to what the prior call has left there; the others store 1.
     let new = outer == .inPlace ? 6.0 : 1
-    #expect(log.take() == ["a prior old 0.0", "is 5.0", "a old 0.0 new \(new)"])
-    #expect(account.balance == new)
+    expectEqual(log.take(), ["a prior old 0.0", "is 5.0", "a old 0.0 new \(new)"])
+    expectEqual(account.balance, new)
   }
 
   @Test("D7: a set of another key in a prior call is a change of its own")
@@ -92,7 +96,7 @@ import Testing
     }
     log.observe(account, \.interestRate, [.prior, .new], as: "rate")
     account.balance = 1
-    #expect(log.take() == ["balance prior", "rate prior", "rate new 1.0", "balance"])
+    expectEqual(log.take(), ["balance prior", "rate prior", "rate new 1.0", "balance"])
   }
 
   @Test("D7: one that is added during a change gets the next one", arguments: [true, false])
@@ -108,9 +112,9 @@ import Testing
       try? account.addObserver(added, forKeyPath: "balance")
     }
     account.balance = 1
-    #expect(log.take() == ["adder prior", "adder"])
+    expectEqual(log.take(), ["adder prior", "adder"])
     account.balance = 2
-    #expect(log.take() == ["adder prior", "adder", "added new 2.0", "w: balance"])
+    expectEqual(log.take(), ["adder prior", "adder", "added new 2.0", "w: balance"])
   }
 
   /// How a callback takes away a later observer.
@@ -149,12 +153,12 @@ import Testing
     account.balance = 1
 
     let rest = taking == .removeAll ? [] : ["last"]
-    #expect(
-      log.take()
-        == (inPrior
-          ? ["remover prior"] + (taking == .removeAll ? [] : ["remover"]) + rest
-          : ["remover prior", "victim: balance prior", "remover"] + rest))
-    #expect(account.balance == 1)
+    expectEqual(
+      log.take(),
+      (inPrior
+        ? ["remover prior"] + (taking == .removeAll ? [] : ["remover"]) + rest
+        : ["remover prior", "victim: balance prior", "remover"] + rest))
+    expectEqual(account.balance, 1)
     account.removeAllObservers()
     withExtendedLifetime((victim, token)) {}
   }
@@ -173,7 +177,7 @@ import Testing
     tokens.append(log.observe(account, \.balance, as: "2"))
     account.balance = 1
     account.balance = 1
-    #expect(log.take() == ["0", "1", "2", "2"])
+    expectEqual(log.take(), ["0", "1", "2", "2"])
   }
 
   @Test("D7: what is removed and added again during a change gets the next one")
@@ -190,9 +194,9 @@ import Testing
     }
     try account.addObserver(watcher, forKeyPath: "balance")
     account.balance = 1
-    #expect(log.take() == ["a"])
+    expectEqual(log.take(), ["a"])
     account.balance = 1
-    #expect(log.take() == ["a", "w: balance"])
+    expectEqual(log.take(), ["a", "w: balance"])
   }
 
   @Test("D7: a callback may drop the object", arguments: [true, false])
@@ -207,9 +211,9 @@ import Testing
       log.observe(account!, \.balance, .new, as: "next"),
     ]
     account?.balance = 4
-    #expect(log.take() == ["dropper prior", "dropper new 4.0", "next new 4.0"])
-    #expect(weakAccount == nil)
-    #expect(tokens.map(\.isValid) == [false, false])
+    expectEqual(log.take(), ["dropper prior", "dropper new 4.0", "next new 4.0"])
+    expect(weakAccount == nil)
+    expectEqual(tokens.map(\.isValid), [false, false])
   }
 
   @Test("D7: an observer that sets its own property for ever is stopped with class and property")
@@ -222,8 +226,8 @@ import Testing
       ledger.total = 1
       token.invalidate()
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("observers of \"total\" of Ledger set what they observe"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("observers of \"total\" of Ledger set what they observe"))
   }
 
   private final class Page: KVOObject {
@@ -246,8 +250,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Page.grow(to: 230)
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(errors.contains("observers of \"size\" of Page set what they observe"))
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("observers of \"size\" of Page set what they observe"))
   }
 
   private final class Reader: KVOObject {
@@ -274,9 +278,9 @@ import Testing
       if name == "area" { reader.goOn() } else { reader.goOnRaw() }
       token.invalidate()
     }
-    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     let spelled = name == "area" ? "area" : "`full.area`"
-    #expect(errors.contains("observers of \"\\Reader.\(spelled)\" of Reader set what they observe"))
+    expect(errors.contains("observers of \"\\Reader.\(spelled)\" of Reader set what they observe"))
   }
 
   @Test("D7: a callback may drop the object during a change in place")
@@ -288,8 +292,8 @@ import Testing
       if change.isPrior { ledger = nil }
     }
     ledger?.entries.append(3)
-    #expect(log.take() == ["a prior", "a new [1, 2, 3]"])
-    #expect(weakLedger == nil)
+    expectEqual(log.take(), ["a prior", "a new [1, 2, 3]"])
+    expect(weakLedger == nil)
   }
 
   @Test("D7: a callback may drop the object in its initial call")
@@ -301,9 +305,9 @@ import Testing
       weakAccount = account
       return log.observe(account!, \.balance, .initial) { _, _ in account = nil }
     }()
-    #expect(log.take() == ["a"])
-    #expect(weakAccount == nil)
-    #expect(!token.isValid)
+    expectEqual(log.take(), ["a"])
+    expect(weakAccount == nil)
+    expect(!token.isValid)
   }
 
   @Test("D7: a callback may read, register and remove on any object")
@@ -322,8 +326,8 @@ import Testing
       }
     }
     for _ in 0..<3 { account.balance = 1 }
-    #expect(log.take() == ["a", "Ada", "a", "other new Ada", "Ada", "a", "Ada"])
-    #expect(!isSwapped(other))
+    expectEqual(log.take(), ["a", "Ada", "a", "other new Ada", "Ada", "a", "Ada"])
+    expect(!isSwapped(other))
   }
 
   @Test(
@@ -336,11 +340,11 @@ import Testing
       if change.isPrior == inPrior { account.removeAllObservers() }
     }
     way.set(account, 6)
-    #expect(account.balance == 6)
-    #expect(!isSwapped(account))
-    #expect(log.take().count == (inPrior ? 1 : 2))
+    expectEqual(account.balance, 6)
+    expect(!isSwapped(account))
+    expectEqual(log.take().count, (inPrior ? 1 : 2))
     way.set(account, 7)
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test("D7: an observer that registers in the first call of a key hears of another one at once")
@@ -352,6 +356,6 @@ import Testing
       account.owner = "Ada"
     }
     account.balance = 1
-    #expect(log.take() == ["first", "second new Ada"])
+    expectEqual(log.take(), ["first", "second new Ada"])
   }
 }

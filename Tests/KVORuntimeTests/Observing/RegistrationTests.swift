@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -13,10 +14,10 @@ import Testing
       log.watcher { calls.append($0) }, forKeyPath: "balance", options: [.old, .new],
       context: context(7))
     account.balance = 1
-    #expect(calls.map(\.keyPath) == ["balance"])
-    #expect(calls.allSatisfy { $0.object as? Account === account })
-    #expect(calls.map(\.context) == [context(7)])
-    #expect(log.take() == ["w[7]: balance old 0.0 new 1.0"])
+    expectEqual(calls.map(\.keyPath), ["balance"])
+    expect(calls.allSatisfy { $0.object as? Account === account })
+    expectEqual(calls.map(\.context), [context(7)])
+    expectEqual(log.take(), ["w[7]: balance old 0.0 new 1.0"])
   }
 
   @Test("C1: registered several times, told as many times, and each removal takes one away")
@@ -27,12 +28,12 @@ import Testing
     for _ in 0..<3 { try account.addObserver(watcher, forKeyPath: "balance") }
     for left in [3, 2, 1] {
       account.balance = 1
-      #expect(log.take() == Array(repeating: "w: balance", count: left))
+      expectEqual(log.take(), Array(repeating: "w: balance", count: left))
       try account.removeObserver(watcher, forKeyPath: "balance")
     }
     account.balance = 1
-    #expect(log.take() == [])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), [])
+    expect(!isSwapped(account))
   }
 
   @Test("C1: several registrations of one observer keep their options and contexts apart")
@@ -44,8 +45,9 @@ import Testing
     try account.addObserver(watcher, forKeyPath: "balance", options: .new, context: context(2))
     try account.addObserver(watcher, forKeyPath: "balance", options: .prior)
     account.balance = 1
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "w: balance prior", "w[1]: balance old 0.0", "w[2]: balance new 1.0", "w: balance",
       ])
   }
@@ -71,7 +73,7 @@ import Testing
       try account.removeObserver(watcher, forKeyPath: "balance")
     }
     account.balance = 1
-    #expect(log.take() == left.map { $0 == 0 ? "w: balance" : "w[\($0)]: balance" })
+    expectEqual(log.take(), left.map { $0 == 0 ? "w: balance" : "w[\($0)]: balance" })
   }
 
   @Test("C1: a removal takes the most recent, told by the options of those that stay")
@@ -84,10 +86,10 @@ import Testing
     }
     try account.removeObserver(watcher, forKeyPath: "balance")
     account.balance = 1
-    #expect(log.take() == ["w: balance old 0.0", "w: balance new 1.0"])
+    expectEqual(log.take(), ["w: balance old 0.0", "w: balance new 1.0"])
     try account.removeObserver(watcher, forKeyPath: "balance")
     account.balance = 2
-    #expect(log.take() == ["w: balance old 1.0"])
+    expectEqual(log.take(), ["w: balance old 1.0"])
   }
 
   @Test("C1: removals leave other observers, objects and keys alone")
@@ -105,8 +107,9 @@ import Testing
       account.balance = 1
       account.owner = "Ada"
     }
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "y: balance", "x: owner", "y: owner", "x: balance", "y: balance", "x: owner", "y: owner",
       ])
   }
@@ -120,11 +123,11 @@ import Testing
     let token = log.observe(account, \.balance)
     try account.removeObserver(watcher, forKeyPath: "balance")
     account.balance = 1
-    #expect(log.take() == ["a"])
+    expectEqual(log.take(), ["a"])
     #expect(throws: KeyValueError.self) {
       try account.removeObserver(watcher, forKeyPath: "balance")
     }
-    #expect(token.isValid)
+    expect(token.isValid)
   }
 
   // MARK: Errors
@@ -177,10 +180,10 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(className == "Account")
-    #expect(observer.contains("Watcher"))
+    expectEqual(className, "Account")
+    expect(observer.contains("Watcher"))
     account.balance = 1
-    #expect(log.take() == ["w[1]: balance new 1.0"])
+    expectEqual(log.take(), ["w[1]: balance new 1.0"])
   }
 
   @Test("C2: removing once too often is an error that names all three")
@@ -191,8 +194,8 @@ import Testing
     try account.addObserver(watcher, forKeyPath: "balance")
     try account.removeObserver(watcher, forKeyPath: "balance")
     let error = keyValueError { try account.removeObserver(watcher, forKeyPath: "balance") }
-    let text = try #require(error).description
-    for word in ["Account", "balance", "Watcher"] { #expect(text.contains(word)) }
+    let text = try require(error).description
+    for word in ["Account", "balance", "Watcher"] { expect(text.contains(word)) }
   }
 
   static let unknown: [(path: String, error: KeyValueError)] = [
@@ -210,12 +213,12 @@ import Testing
     let person = Person()
     let log = Recorder()
     let watcher = log.watcher()
-    #expect(
-      keyValueError { try person.addObserver(watcher, forKeyPath: path, options: .initial) }
-        == expected)
-    #expect(!isSwapped(person))
-    #expect(person.observationInfo.registrations.isEmpty)
-    #expect(log.take() == [])
+    expectEqual(
+      keyValueError { try person.addObserver(watcher, forKeyPath: path, options: .initial) },
+      expected)
+    expect(!isSwapped(person))
+    expect(person.observationInfo.registrations.isEmpty)
+    expectEqual(log.take(), [])
   }
 
   static let properties = [
@@ -230,10 +233,10 @@ import Testing
     let employee = Employee()
     let log = Recorder()
     try employee.addObserver(log.watcher(), forKeyPath: key)
-    #expect(employee.isObserved(forKey: key))
+    expect(employee.isObserved(forKey: key))
     employee.willChangeValue(forKey: key)
     employee.didChangeValue(forKey: key)
-    #expect(log.take() == ["w: \(key)"])
+    expectEqual(log.take(), ["w: \(key)"])
   }
 
   @Test("C8: a key is accepted if value(forUndefinedKey:) answers it without an error")
@@ -241,12 +244,12 @@ import Testing
     let object = Answering()
     let log = Recorder()
     try object.addObserver(log.watcher(), forKeyPath: "ghost")
-    #expect(
-      keyValueError { try object.addObserver(log.watcher(), forKeyPath: "other") }
-        == .undefinedKey(key: "other", className: "Answering"))
+    expectEqual(
+      keyValueError { try object.addObserver(log.watcher(), forKeyPath: "other") },
+      .undefinedKey(key: "other", className: "Answering"))
     object.willChangeValue(forKey: "ghost")
     object.didChangeValue(forKey: "ghost")
-    #expect(log.take() == ["w: ghost"])
+    expectEqual(log.take(), ["w: ghost"])
   }
 }
 

@@ -1,5 +1,6 @@
 import CFixtures
 import CKVORuntime
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -17,32 +18,6 @@ import Testing
 
   private let sensor = Sensor()
 
-  /// Waits until another task has come so far.
-  private func until(_ condition: () -> Bool) async throws {
-    for _ in 0..<20_000 {
-      if condition() { return }
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    throw Late()
-  }
-
-  private struct Late: Error {}
-
-  /// A task that the test waits for in any case no longer than that.
-  private struct Reader {
-    private let isOver = Locked(false)
-    let task: Task<Void, Never>
-
-    init(_ body: @escaping @Sendable () async -> Void) {
-      task = Task { [isOver] in
-        await body()
-        isOver.withLock { $0 = true }
-      }
-    }
-
-    var hasEnded: Bool { isOver.withLock { $0 } }
-  }
-
   // MARK: Values
 
   @Test(
@@ -51,10 +26,10 @@ import Testing
   func values() async {
     sensor.reading = 1
     var iterator = sensor.values(of: \.reading).makeAsyncIterator()
-    #expect(await iterator.next() == 1)
+    expectEqual(await iterator.next(), 1)
     for value in 2..<6 {
       sensor.reading = value
-      #expect(await iterator.next() == value)
+      expectEqual(await iterator.next(), value)
     }
   }
 
@@ -62,9 +37,9 @@ import Testing
   func newest() async {
     var iterator = sensor.values(of: \.reading).makeAsyncIterator()
     for value in 1..<100 { sensor.reading = value }
-    #expect(await iterator.next() == 99)
+    expectEqual(await iterator.next(), 99)
     for value in 100..<200 { sensor.reading = value }
-    #expect(await iterator.next() == 199)
+    expectEqual(await iterator.next(), 199)
   }
 
   @Test(
@@ -75,22 +50,22 @@ import Testing
     var twice = sensor.values(of: \.twice).makeAsyncIterator()
     var samples = sensor.values(of: \.samples).makeAsyncIterator()
     var nextReadings = sensor.values(of: \.next?.reading).makeAsyncIterator()
-    #expect(await names.next() == .some(nil))
-    #expect(await nextReadings.next() == .some(nil))
-    #expect(await (twice.next(), samples.next()) == (0, []))
+    expectEqual(await names.next(), .some(nil))
+    expectEqual(await nextReadings.next(), .some(nil))
+    expect(await (twice.next(), samples.next()) == (0, []))
     sensor.name = "north"
     sensor.reading = 4
     sensor.mutableArray(\.samples).append(7)
-    #expect(await names.next() == "north")
-    #expect(await (twice.next(), samples.next()) == (8, [7]))
+    expectEqual(await names.next(), "north")
+    expect(await (twice.next(), samples.next()) == (8, [7]))
     sensor.mutableArray(\.samples).insert(6, at: 0)
-    #expect(await samples.next() == [6, 7])
+    expectEqual(await samples.next(), [6, 7])
     let next = Sensor()
     next.reading = 3
     sensor.next = next
-    #expect(await nextReadings.next() == 3)
+    expectEqual(await nextReadings.next(), 3)
     sensor.name = nil
-    #expect(await names.next() == .some(nil))
+    expectEqual(await names.next(), .some(nil))
   }
 
   // MARK: Changes
@@ -102,13 +77,13 @@ import Testing
     for value in 1...1000 { sensor.reading = value }
     for value in 1...1000 {
       let change = await all.next()
-      #expect(
+      expect(
         change?.oldValue == value - 1 && change?.newValue == value && change?.isPrior == false)
     }
     for value in 1...1000 {
       let (prior, change) = await (olds.next(), olds.next())
-      #expect(prior?.isPrior == true && change?.isPrior == false)
-      #expect(prior?.oldValue == value - 1 && change?.newValue == nil)
+      expect(prior?.isPrior == true && change?.isPrior == false)
+      expect(prior?.oldValue == value - 1 && change?.newValue == nil)
     }
   }
 
@@ -117,11 +92,11 @@ import Testing
     var changes = sensor.changes(of: \.samples, options: [.new, .initial]).makeAsyncIterator()
     sensor.mutableArray(\.samples).append(5)
     sensor.samples = [1, 2]
-    #expect(await changes.next()?.newValue == [])
+    expectEqual(await changes.next()?.newValue, [])
     let insertion = await changes.next()
-    #expect(insertion?.kind == .insertion && insertion?.newValue == [5])
-    #expect(insertion?.indexes == RangeSet(0..<1))
-    #expect(await changes.next()?.newValue == [1, 2])
+    expect(insertion?.kind == .insertion && insertion?.newValue == [5])
+    expectEqual(insertion?.indexes, RangeSet(0..<1))
+    expectEqual(await changes.next()?.newValue, [1, 2])
   }
 
   // MARK: Beginning and ending
@@ -130,21 +105,21 @@ import Testing
   func registration() async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
     do {
       var first = values.makeAsyncIterator()
       var second = changes.makeAsyncIterator()
-      #expect(sensor.observationInfo.registrations.count == 2)
+      expectEqual(sensor.observationInfo.registrations.count, 2)
       sensor.reading = 3
-      #expect(await first.next() == 3)
-      #expect(await second.next()?.newValue == 3)
+      expectEqual(await first.next(), 3)
+      expectEqual(await second.next()?.newValue, 3)
     }
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
     for await value in values {
-      #expect(value == 3)
+      expectEqual(value, 3)
       break
     }
-    #expect(!sensor.isObserved(forKey: "reading"))
+    expect(!sensor.isObserved(forKey: "reading"))
   }
 
   @Test("K3: the object's death ends the sequence, after what is kept has been read")
@@ -157,51 +132,51 @@ import Testing
     object!.reading = 1
     object!.reading = 2
     object = nil
-    #expect(gone == nil)
-    #expect(await values.next() == 2)
-    #expect(await values.next() == nil)
-    #expect(await (changes.next()?.newValue, changes.next()?.newValue) == (1, 2))
-    for _ in 0..<2 { #expect(await changes.next() == nil) }
+    expect(gone == nil)
+    expectEqual(await values.next(), 2)
+    expect(await values.next() == nil)
+    expect(await (changes.next()?.newValue, changes.next()?.newValue) == (1, 2))
+    for _ in 0..<2 { expect(await changes.next() == nil) }
     var late = sequence.makeAsyncIterator()
-    #expect(await late.next() == nil)
+    expect(await late.next() == nil)
   }
 
   @Test("K3: a reader that waits is woken by the object's death")
-  func deathWhileWaiting() async throws {
+  func deathWhileWaiting() async {
     var object: Sensor? = Sensor()
-    let read = Locked<[Int]>([])
+    let read = Awaited<[Int]>([])
     let values = object!.values(of: \.reading)
-    let reader = Reader { for await value in values { read.withLock { $0.append(value) } } }
-    try await until { read.withLock { $0 } == [0] }
+    let reader = Task { for await value in values { read.withLock { $0.append(value) } } }
+    await read.wait(for: [0])
     object!.reading = 1
-    try await until { read.withLock { $0 } == [0, 1] }
+    await read.wait(for: [0, 1])
     object = nil
-    try await until { reader.hasEnded }
-    #expect(read.withLock { $0 } == [0, 1])
+    await reader.finished()
+    expectEqual(read.value, [0, 1])
   }
 
   @Test(
     "K3: cancelling the task that reads ends sequence and registration", arguments: [false, true])
-  func cancellation(_ isBefore: Bool) async throws {
+  func cancellation(_ isBefore: Bool) async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
-    let (begun, ended, leaving) = (Locked(false), Locked(false), Locked(false))
-    let reader = Reader {
-      while !begun.withLock({ $0 }) { await Task.yield() }
+    let (begun, ended, leaving) = (Awaited(false), Awaited(false), Awaited(false))
+    let reader = Task {
+      await begun.wait(for: true)
       var (value, change) = (values.makeAsyncIterator(), changes.makeAsyncIterator())
       while await value.next() != nil {}
       while await change.next() != nil {}
       ended.withLock { $0 = true }
-      while !leaving.withLock({ $0 }) { await Task.yield() }
+      await leaving.wait(for: true)
     }
-    if isBefore { reader.task.cancel() }
+    if isBefore { reader.cancel() }
     begun.withLock { $0 = true }
-    if !isBefore { try await until { sensor.isObserved(forKey: "reading") } }
-    reader.task.cancel()
-    try await until { ended.withLock { $0 } }
-    #expect(!sensor.isObserved(forKey: "reading"))
+    if !isBefore { await yieldUntil { sensor.isObserved(forKey: "reading") } }
+    reader.cancel()
+    await ended.wait(for: true)
+    expect(!sensor.isObserved(forKey: "reading"))
     leaving.withLock { $0 = true }
-    try await until { reader.hasEnded }
+    await reader.finished()
   }
 
   @Test("K3: ending all registrations of an object ends its sequences")
@@ -209,8 +184,8 @@ import Testing
     var values = sensor.values(of: \.reading).makeAsyncIterator()
     sensor.removeAllObservers()
     sensor.reading = 1
-    #expect(await values.next() == 0)
-    #expect(await values.next() == nil)
+    expectEqual(await values.next(), 0)
+    expect(await values.next() == nil)
   }
 
   @Test("K3: copies of an iterator share what comes")
@@ -218,11 +193,11 @@ import Testing
     var one = sensor.changes(of: \.reading, options: .new).makeAsyncIterator()
     var other = one
     for value in 1...4 { sensor.reading = value }
-    #expect(await one.next()?.newValue == 1)
-    #expect(await other.next()?.newValue == 2)
-    #expect(await one.next()?.newValue == 3)
-    #expect(await other.next()?.newValue == 4)
-    #expect(sensor.observationInfo.registrations.count == 1)
+    expectEqual(await one.next()?.newValue, 1)
+    expectEqual(await other.next()?.newValue, 2)
+    expectEqual(await one.next()?.newValue, 3)
+    expectEqual(await other.next()?.newValue, 4)
+    expectEqual(sensor.observationInfo.registrations.count, 1)
   }
 
   private final class Sample: Sendable {
@@ -244,10 +219,10 @@ import Testing
       sampler.sample = sample
       sampler.sample = nil
     }
-    #expect(gone != nil)
-    #expect(await values.next().map { $0 == nil } == true)
+    expect(gone != nil)
+    expectEqual(await values.next().map { $0 == nil }, true)
     _ = await changes.next()
-    #expect(gone == nil)
+    expect(gone == nil)
   }
 
   @MainActor private final class Screen {
@@ -258,34 +233,34 @@ import Testing
   }
 
   @Test("K3: an actor reads from within itself")
-  @MainActor func actors() async throws {
+  @MainActor func actors() async {
     var object: Sensor? = Sensor()
     let screen = Screen()
     let reader = Task { [names = object!.values(of: \.name)] in await screen.show(names) }
-    while screen.lines != ["none"] { await Task.yield() }
+    await yieldUntil { screen.lines == ["none"] }
     object!.name = "a"
-    while screen.lines.count < 2 { await Task.yield() }
+    await yieldUntil { screen.lines.count == 2 }
     object = nil
-    await reader.value
-    #expect(screen.lines == ["none", "a"])
+    await reader.finished()
+    expectEqual(screen.lines, ["none", "a"])
   }
 
   // MARK: Threads
 
   @Test(
     "I1 K4: nothing is lost between threads that change and tasks that read, and every reader ends")
-  func threads() async throws {
+  func threads() async {
     let (setters, sets) = (3, 2000)
     var object: Sensor? = Sensor()
     let shared = Slot(object!)
     let count = Locked(0)
     let sequence = object!.changes(of: \.reading, options: .new)
     let readers = (0..<3).map { _ in
-      Reader {
+      Task {
         for await _ in sequence { count.withLock { $0 += 1 } }
       }
     }
-    try await until { shared.registrationCount == 3 }
+    await yieldUntil { shared.registrationCount == 3 }
     object = nil
     await withCheckedContinuation { done in
       onThreads(setters) { thread in
@@ -296,42 +271,42 @@ import Testing
       done.resume()
     }
     shared.drop()
-    try await until { readers.allSatisfy(\.hasEnded) }
-    #expect(count.withLock { $0 } == setters * sets * 3)
+    for reader in readers { await reader.finished() }
+    expectEqual(count.withLock { $0 }, setters * sets * 3)
   }
 
   @Test(
     "K4: several tasks that wait for one registration are told of a change each, and all of its end"
   )
-  func sharedReaders() async throws {
+  func sharedReaders() async {
     var object: Sensor? = Sensor()
     let iterator = Shared(object!.changes(of: \.reading, options: .new).makeAsyncIterator())
-    let (begun, read) = (Locked(0), Locked<[Int]>([]))
+    let (begun, read) = (Awaited(0), Awaited<[Int]>([]))
     let readers = (0..<3).map { _ in
-      Reader {
+      Task {
         var copy = iterator.value
         begun.withLock { $0 += 1 }
         while let change = await copy.next() { read.withLock { $0.append(change.newValue!) } }
       }
     }
-    try await until { begun.withLock { $0 } == 3 }
+    await begun.wait(for: 3)
     for value in 1...30 {
       object!.reading = value
-      if value % 3 == 0 { try await until { read.withLock { $0.count } == value } }
+      if value % 3 == 0 { await read.wait { $0.count == value } }
     }
     object = nil
-    try await until { readers.allSatisfy(\.hasEnded) }
-    #expect(read.withLock { $0.sorted() } == Array(1...30))
+    for reader in readers { await reader.finished() }
+    expectEqual(read.value.sorted(), Array(1...30))
   }
 
   @Test("I1 K4: a value that is set while nobody waits, or somebody begins to, is read at last")
-  func lastValue() async throws {
+  func lastValue() async {
     for round in 0..<200 {
       let object = Sensor()
       let shared = Shared(object)
       // Made here: it reads what there is, which another thread is about to set.
       let iterator = Shared(object.values(of: \.reading).makeAsyncIterator())
-      let reader = Reader {
+      let reader = Task {
         var values = iterator.value
         while let value = await values.next(), value != 2 {}
       }
@@ -340,7 +315,7 @@ import Testing
         shared.value.reading = 1
         shared.value.reading = 2
       }
-      try await until { reader.hasEnded }
+      await reader.finished()
     }
   }
 
@@ -352,18 +327,18 @@ import Testing
     var values = try account.wrapped.values(of: "balance", as: Double.self).makeAsyncIterator()
     var changes = try account.wrapped.changes(of: "branch.balance", as: Double?.self)
       .makeAsyncIterator()
-    #expect(await values.next() == 0)
+    expectEqual(await values.next(), 0)
     let pointer = Shared(account.pointer)
     onThreads(1) { _ in account_setBalance(pointer.value, 5) }
-    #expect(await values.next() == 5)
+    expectEqual(await values.next(), 5)
     let branch = CAccount()
     account_setBalance(branch.pointer, 3)
     account_setBranch(
       account.pointer, UnsafeMutableRawPointer(branch.pointer).assumingMemoryBound(to: tracked.self)
     )
-    #expect(await changes.next()?.newValue == 3)
+    expectEqual(await changes.next()?.newValue, 3)
     account_setBranch(account.pointer, nil)
-    #expect(await changes.next()?.newValue == .some(nil))
+    expectEqual(await changes.next()?.newValue, .some(nil))
     #expect(throws: KeyValueError.self) {
       try account.wrapped.values(of: "nothing", as: Double.self)
     }

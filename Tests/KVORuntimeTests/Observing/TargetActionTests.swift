@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -15,7 +16,7 @@ import Testing
     account.balance = 2
     token.invalidate()
     account.balance = 3
-    #expect(target.lines == ["old 0.0 new 1.0", "old 1.0 new 2.0"])
+    expectEqual(target.lines, ["old 0.0 new 1.0", "old 1.0 new 2.0"])
   }
 
   @Test("C5: the target's override is called")
@@ -25,7 +26,7 @@ import Testing
     let token = account.observe(\.balance, options: .new, target: target, action: Target.changed)
     account.balance = 1
     token.invalidate()
-    #expect(target.lines == ["loud", "new 1.0"])
+    expectEqual(target.lines, ["loud", "new 1.0"])
   }
 
   @Test("C4: a target is not kept alive; when it dies nothing is called any more")
@@ -35,12 +36,12 @@ import Testing
     weak let weakTarget = target
     let token = account.observe(\.balance, target: target!, action: Target.changed)
     account.balance = 1
-    #expect(weakTarget?.lines == [""])
+    expectEqual(weakTarget?.lines, [""])
     target = nil
-    #expect(weakTarget == nil)
+    expect(weakTarget == nil)
     account.balance = 2
     token.invalidate()
-    #expect(!isSwapped(account))
+    expect(!isSwapped(account))
   }
 
   @Test("C4: a target that dies in the call of an earlier observer is not called")
@@ -52,8 +53,8 @@ import Testing
     log.observe(account, \.balance) { _, _ in target = nil }
     let token = account.observe(\.balance, target: target!, action: Target.changed)
     account.balance = 1
-    #expect(weakTarget == nil)
-    #expect(log.take() == ["a"])
+    expect(weakTarget == nil)
+    expectEqual(log.take(), ["a"])
     token.invalidate()
   }
 
@@ -65,7 +66,7 @@ import Testing
     target?.reaction = { target = nil }
     let token = account.observe(\.balance, target: target!, action: Target.changed)
     account.balance = 1
-    #expect(weakTarget == nil)
+    expect(weakTarget == nil)
     token.invalidate()
   }
 
@@ -75,7 +76,7 @@ import Testing
     let token = account.observe(
       \.balance, options: .new, target: account, action: SelfObserving.balanceChanged)
     account.balance = 2
-    #expect(account.owner == "2.0")
+    expectEqual(account.owner, "2.0")
     token.invalidate()
   }
 
@@ -91,8 +92,8 @@ import Testing
         given.append(token)
       })
     account.balance = 1
-    #expect(log.take() == ["0.0 true", "1.0 true"])
-    #expect(given.allSatisfy { $0 === token })
+    expectEqual(log.take(), ["0.0 true", "1.0 true"])
+    expect(given.allSatisfy { $0 === token })
     token.invalidate()
     given = []
   }
@@ -108,8 +109,8 @@ import Testing
         if change.newValue! >= 2 { token.invalidate() }
       })
     for balance in 1...4 { account.balance = Double(balance) }
-    #expect(log.take() == ["1.0", "2.0"])
-    #expect(!token.isValid && !isSwapped(account))
+    expectEqual(log.take(), ["1.0", "2.0"])
+    expect(!token.isValid && !isSwapped(account))
   }
 
   @Test("C5: dropping the token ends a handler that is given it")
@@ -126,8 +127,8 @@ import Testing
     withExtendedLifetime(token) {}
     token = nil
     account.balance = 2
-    #expect(log.take() == ["told"])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["told"])
+    expect(!isSwapped(account))
   }
 
   @Test("C5: a string key path gives a token as well, whose values are untyped")
@@ -140,15 +141,15 @@ import Testing
     try person.setValue(40, forKey: "shoeSize")
     token.invalidate()
     person.lastName = "King"
-    #expect(log.take() == ["a old Lovelace new nil", "size old 38 new 40"])
+    expectEqual(log.take(), ["a old Lovelace new nil", "size old 38 new 40"])
   }
 
   @Test("C8: a string key path that means nothing is an error, and nothing is registered")
   func unknownByString() {
     let person = Person()
     let error = keyValueError { _ = try person.observe(keyPath: "hat") { _, _ in } }
-    #expect(error == .undefinedKey(key: "hat", className: "Person"))
-    #expect(!isSwapped(person))
+    expectEqual(error, .undefinedKey(key: "hat", className: "Person"))
+    expect(!isSwapped(person))
   }
 }
 

@@ -1,4 +1,5 @@
 import CFixtures
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -34,11 +35,11 @@ import Testing
     onThreads(4) { thread in
       for round in 0..<500 { way.set(tally, thread * 1000 + round) }
     }
-    #expect(told.value == 2000)
-    #expect(watcher.count.value == 4000)
+    expectEqual(told.value, 2000)
+    expectEqual(watcher.count.value, 4000)
     token.invalidate()
     try tally.removeObserver(watcher, forKeyPath: "count")
-    #expect(!isSwapped(tally))
+    expect(!isSwapped(tally))
   }
 
   @Test("I1: the count is exact while others come and go")
@@ -61,10 +62,10 @@ import Testing
         }
       }
     }
-    #expect(told.value == 1200)
-    #expect(passers.value >= 400)
+    expectEqual(told.value, 1200)
+    expect(passers.value >= 400)
     token.invalidate()
-    #expect(!isSwapped(tally))
+    expect(!isSwapped(tally))
   }
 
   @Test("I1: no registration is lost where many are made and ended at once")
@@ -84,8 +85,8 @@ import Testing
         }
       }
       tally.count = 1
-      #expect(told.value == 60 && watcher.count.value == 20)
-      #expect(tally.observationInfo.registrations.count == 80)
+      expect(told.value == 60 && watcher.count.value == 20)
+      expectEqual(tally.observationInfo.registrations.count, 80)
       onThreads(4) { thread in
         if thread == 0 {
           for _ in 0..<20 { try? tally.removeObserver(watcher, forKeyPath: "count") }
@@ -94,7 +95,7 @@ import Testing
           token.invalidate()
         }
       }
-      #expect(!isSwapped(tally))
+      expect(!isSwapped(tally))
     }
   }
 
@@ -109,10 +110,10 @@ import Testing
       ]
       fresh.number = 1
       try? fresh.setValue(2, forKey: "plain")
-      #expect(fresh.plain == 2)
+      expectEqual(fresh.plain, 2)
       for token in tokens { token.invalidate() }
     }
-    #expect(told.value == 16)
+    expectEqual(told.value, 16)
   }
 
   @Test("I1: each thread may observe and set objects of its own, of one class")
@@ -128,7 +129,7 @@ import Testing
         withExtendedLifetime(token) {}
       }
     }
-    #expect(told.value == 800)
+    expectEqual(told.value, 800)
   }
 
   @Test("I1: many objects may be observed, set by key and dumped on many threads")
@@ -143,7 +144,7 @@ import Testing
         if round % 50 == 0 { _ = tally.observationInfo.debugDescription.utf8.count }
       }
     }
-    #expect(watcher.count.value == 1600)
+    expectEqual(watcher.count.value, 1600)
   }
 
   // MARK: Ends
@@ -166,8 +167,8 @@ import Testing
         tally.count = round
       }
     }
-    #expect(late.value == 0)
-    #expect(!isSwapped(tally))
+    expectEqual(late.value, 0)
+    expect(!isSwapped(tally))
   }
 
   @Test("C5: tokens end on several threads while others notify, and every handler is released")
@@ -186,7 +187,7 @@ import Testing
         }
       }
     }
-    #expect(!isSwapped(tally))
+    expect(!isSwapped(tally))
   }
 
   @Test("C5: all observers may be removed while they are told")
@@ -207,7 +208,7 @@ import Testing
       }
     }
     tally.removeAllObservers()
-    #expect(!isSwapped(tally))
+    expect(!isSwapped(tally))
   }
 
   // MARK: Deaths
@@ -228,10 +229,10 @@ import Testing
         withExtendedLifetime(observer) {}
       }
     }
-    #expect(steady.value == 1600)
-    #expect(told.value >= 1600)
+    expectEqual(steady.value, 1600)
+    expect(told.value >= 1600)
     token.invalidate()
-    #expect(!isSwapped(tally))
+    expect(!isSwapped(tally))
   }
 
   @Test("C4: object, observer and token all end at once, while the object is set")
@@ -246,7 +247,7 @@ import Testing
         default: scene.tally.use { $0.count = 1 }
         }
       }
-      #expect(!scene.token.isValid)
+      expect(!scene.token.isValid)
     }
   }
 

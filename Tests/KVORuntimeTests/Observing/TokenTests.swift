@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -10,15 +11,15 @@ import Testing
     let account = Account()
     let log = Recorder()
     let token = log.observe(account, \.balance)
-    #expect(token.isValid)
+    expect(token.isValid)
     account.balance = 1
     for _ in 0..<3 {
       token.invalidate()
-      #expect(!token.isValid)
+      expect(!token.isValid)
     }
     account.balance = 2
-    #expect(log.take() == ["a"])
-    #expect(!isSwapped(account))
+    expectEqual(log.take(), ["a"])
+    expect(!isSwapped(account))
   }
 
   @Test("C5: tokens are kept in a set, each for itself")
@@ -30,11 +31,11 @@ import Testing
     ]
     let first = account.observe(\.balance) { _, _ in log.note("c") }
     for _ in 0..<2 { tokens.insert(first) }
-    #expect(tokens.count == 3 && tokens.contains(first) && first == first)
+    expect(tokens.count == 3 && tokens.contains(first) && first == first)
     account.balance = 1
-    #expect(log.take() == ["a", "b", "c"])
+    expectEqual(log.take(), ["a", "b", "c"])
     tokens.remove(first)
-    #expect(!tokens.contains(first))
+    expect(!tokens.contains(first))
   }
 
   @Test("C5: two threads may invalidate one token at once, and the handler is released once")
@@ -44,10 +45,10 @@ import Testing
       let probe = Probe()
       let token = probe.observe(account)
       onThreads(2) { _ in token.invalidate() }
-      #expect(!token.isValid)
-      #expect(!probe.handlerIsAlive)
+      expect(!token.isValid)
+      expect(!probe.handlerIsAlive)
     }
-    #expect(!isSwapped(account))
+    expect(!isSwapped(account))
   }
 
   @Test("C5: dropping the last reference to a token invalidates it")
@@ -58,13 +59,13 @@ import Testing
     var second = first
     first = nil
     account.balance = 1
-    #expect(probe.calls == 1)
+    expectEqual(probe.calls, 1)
     withExtendedLifetime(second) {}
     second = nil
-    #expect(!probe.handlerIsAlive)
+    expect(!probe.handlerIsAlive)
     account.balance = 2
-    #expect(probe.calls == 1)
-    #expect(!isSwapped(account))
+    expectEqual(probe.calls, 1)
+    expect(!isSwapped(account))
     withExtendedLifetime(first) {}
   }
 
@@ -73,9 +74,9 @@ import Testing
     let account = Account()
     let probe = Probe()
     let token = probe.observe(account)
-    #expect(probe.handlerIsAlive)
+    expect(probe.handlerIsAlive)
     token.invalidate()
-    #expect(!probe.handlerIsAlive)
+    expect(!probe.handlerIsAlive)
     withExtendedLifetime(token) {}
   }
 
@@ -95,12 +96,12 @@ import Testing
       case .drop: token = nil
       case .removeAll: account.removeAllObservers()
       }
-      #expect(probe.handlerIsAlive)
+      expect(probe.handlerIsAlive)
     }
     account.balance = 1
-    #expect(!probe.handlerIsAlive)
+    expect(!probe.handlerIsAlive)
     account.balance = 2
-    #expect(probe.calls == 1)
+    expectEqual(probe.calls, 1)
     withExtendedLifetime(token) {}
   }
 
@@ -111,11 +112,11 @@ import Testing
     var token: KeyValueObservation?
     token = probe.observe(account) {
       if account.balance < 5 { account.balance += 1 } else { token?.invalidate() }
-      #expect(probe.handlerIsAlive)
+      expect(probe.handlerIsAlive)
     }
     account.balance = 1
-    #expect(!probe.handlerIsAlive)
-    #expect(probe.calls == 5)
+    expect(!probe.handlerIsAlive)
+    expectEqual(probe.calls, 5)
   }
 
   @Test("C5: a handler that captures its own token leaks nothing once it is invalidated")
@@ -129,7 +130,7 @@ import Testing
       owner.token?.invalidate()
     }
     account.balance = 1
-    #expect(owner.token?.isValid == false)
+    expectEqual(owner.token?.isValid, false)
   }
 
   @Test(
@@ -140,8 +141,8 @@ import Testing
     let probe = Probe()
     let token = probe.observe(account!)
     if byDeath { account = nil } else { account?.removeAllObservers() }
-    #expect(!probe.handlerIsAlive)
-    #expect(!token.isValid)
+    expect(!probe.handlerIsAlive)
+    expect(!token.isValid)
     token.invalidate()
     withExtendedLifetime(account) {}
   }
@@ -151,14 +152,14 @@ import Testing
     let account = Account()
     let log = Recorder()
     var tokens = (0..<100).map { log.observe(account, \.balance, as: "\($0)") }
-    var generator = SystemRandomNumberGenerator()
-    tokens.shuffle(using: &generator)
+    var random = Random(seed: 5)
+    for index in tokens.indices { tokens.swapAt(index, random.next(tokens.count)) }
     for (ended, token) in tokens.enumerated() {
       account.balance = 1
-      #expect(log.take().count == 100 - ended)
+      expectEqual(log.take().count, 100 - ended)
       token.invalidate()
     }
-    #expect(!isSwapped(account))
+    expect(!isSwapped(account))
   }
 
   @Test("C5: a token may be given to any thread and ended there")
@@ -168,7 +169,7 @@ import Testing
     let token = log.observe(account, \.balance)
     onThreads(1) { _ in token.invalidate() }
     account.balance = 1
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
   }
 
   @Test(
@@ -181,9 +182,9 @@ import Testing
     let token = account.observe(\.balance) { [other] _, _ in other?.balance += 1 }
     other = nil
     account.balance = 1
-    #expect(weakOther?.balance == 1)
+    expectEqual(weakOther?.balance, 1)
     token.invalidate()
-    #expect(weakOther == nil)
+    expect(weakOther == nil)
   }
 
   @Test("C5: a handler that owns the last reference to the object it observes lets both go")
@@ -196,9 +197,9 @@ import Testing
       token = account.observe(\.balance) { [account] _, _ in account.owner = "told" }
       account.balance = 1
     }
-    #expect(weakAccount?.owner == "told")
+    expectEqual(weakAccount?.owner, "told")
     token?.invalidate()
-    #expect(weakAccount == nil)
+    expect(weakAccount == nil)
     token = nil
   }
 
@@ -220,8 +221,8 @@ import Testing
     second.balance = 21
     screen.account = nil
     second.balance = 22
-    #expect(screen.shown == [1, 10, 2, 20, 20, 21])
-    #expect(!isSwapped(first) && !isSwapped(second))
+    expectEqual(screen.shown, [1, 10, 2, 20, 20, 21])
+    expect(!isSwapped(first) && !isSwapped(second))
   }
 
   @Test("C10: a token replaced from inside its own call")
@@ -237,8 +238,8 @@ import Testing
     first.balance = 1
     first.balance = 3
     second.balance = 4
-    #expect(screen.shown == [0, 1, 2, 4])
-    #expect(!isSwapped(first))
+    expectEqual(screen.shown, [0, 1, 2, 4])
+    expect(!isSwapped(first))
     screen.reaction = nil
   }
 
@@ -254,8 +255,8 @@ import Testing
     screen.reaction = nil
     first.balance = 3
     second.balance = 4
-    #expect(screen.shown == [1, 2, 3])
-    #expect(isSwapped(first) && !isSwapped(second))
+    expectEqual(screen.shown, [1, 2, 3])
+    expect(isSwapped(first) && !isSwapped(second))
   }
 }
 

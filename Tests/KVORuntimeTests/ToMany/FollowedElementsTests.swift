@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -29,15 +30,15 @@ import Testing
     let workers = team.mutableArray(\.workers)
     let worker = Worker(10)
     workers.append(worker)
-    #expect(log.take().sorted() == ["sum old 0 new 10", "total old 0 new 10"])
+    expectEqual(log.take().sorted(), ["sum old 0 new 10", "total old 0 new 10"])
     worker.salary = 20
-    #expect(log.take().sorted() == ["sum old 10 new 20", "total old 10 new 20"])
+    expectEqual(log.take().sorted(), ["sum old 10 new 20", "total old 10 new 20"])
     workers.removeAll()
-    #expect(log.take().sorted() == ["sum old 20 new 0", "total old 20 new 0"])
+    expectEqual(log.take().sorted(), ["sum old 20 new 0", "total old 20 new 0"])
     worker.salary = 30
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     try team.mutableArrayValue(forKey: "workers").append(worker)
-    #expect(log.take().sorted() == ["sum old 0 new 30", "total old 0 new 30"])
+    expectEqual(log.take().sorted(), ["sum old 0 new 30", "total old 0 new 30"])
   }
 
   @Test("C6, F5: so they do with a set")
@@ -51,8 +52,9 @@ import Testing
     worker.salary = 20
     team.mutableSet(\.chosen).remove(worker)
     worker.salary = 30
-    #expect(
-      log.take().sorted() == [
+    expectEqual(
+      log.take().sorted(),
+      [
         "sum old 0 new 10", "sum old 10 new 20", "sum old 20 new 0", "total old 0 new 10",
         "total old 10 new 20", "total old 20 new 0",
       ])

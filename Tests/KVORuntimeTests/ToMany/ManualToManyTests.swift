@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -70,7 +71,7 @@ import Testing
     let log = Recorder()
     log.observe(shelf, \.notes, Self.all)
     step.run(shelf)
-    #expect(log.take() == step.lines)
+    expectEqual(log.take(), step.lines)
   }
 
   @Test("H1: the same by string and in change dictionaries", arguments: ordered)
@@ -83,7 +84,7 @@ import Testing
     try shelf.addObserver(watcher, forKeyPath: "notes", options: Self.all)
     step.run(shelf)
     let expected = step.lines.flatMap { [$0, "w: notes" + $0.dropFirst()] }
-    #expect(log.take() == expected)
+    expectEqual(log.take(), expected)
   }
 
   @Test(
@@ -101,7 +102,7 @@ import Testing
       shelf.numbers[0] = 9
     }
     // In-place mutation of the property is a change of its own within the pair.
-    #expect(log.take().last == line)
+    expectEqual(log.take().last, line)
   }
 
   @Test("H1: change dictionaries carry Swift's own types")
@@ -112,15 +113,15 @@ import Testing
     let watcher = log.watcher { seen = $0.change ?? [:] }
     try shelf.addObserver(watcher, forKeyPath: "books", options: [.new, .old])
     shelf.withChange(.insertion, at: RangeSet(0..<1), forKey: "books") {}
-    #expect(seen[.kindKey] as? KeyValueChange == .insertion)
-    #expect(seen[.indexesKey] as? RangeSet<Int> == RangeSet(0..<1))
-    #expect(seen[.newKey] is [Book])
-    #expect(seen[.oldKey] == nil)
+    expect(seen[.kindKey] as? KeyValueChange == .insertion)
+    expect(seen[.indexesKey] as? RangeSet<Int> == RangeSet(0..<1))
+    expect(seen[.newKey] is [Book])
+    expect(seen[.oldKey] == nil)
     try shelf.addObserver(watcher, forKeyPath: "tags", options: [.new, .old])
     shelf.withChange(.union, using: ["x"], forKey: "tags") {}
-    #expect(seen[.kindKey] as? KeyValueChange == .insertion)
-    #expect(seen[.indexesKey] == nil)
-    #expect(seen[.newKey] as? Set<String> == [])
+    expect(seen[.kindKey] as? KeyValueChange == .insertion)
+    expect(seen[.indexesKey] == nil)
+    expect(seen[.newKey] as? Set<String> == [])
   }
 
   /// On a shelf with the marks `1 2 3`.
@@ -163,7 +164,7 @@ import Testing
     let watcher = log.watcher()
     try shelf.addObserver(watcher, forKeyPath: "marks", options: Self.all)
     step.run(shelf)
-    #expect(log.take() == step.lines.flatMap { [$0, "w: marks" + $0.dropFirst()] })
+    expectEqual(log.take(), step.lines.flatMap { [$0, "w: marks" + $0.dropFirst()] })
   }
 
   @Test("H1: an optional collection, nil before, tells what came as one")
@@ -175,7 +176,7 @@ import Testing
     shelf.willChange(.insertion, valuesAt: RangeSet(0..<1), for: \.wishes)
     shelf.didChange(.insertion, valuesAt: RangeSet(0..<1), for: \.wishes)
     shelf.withChange(.union, using: ["x"], forKey: "labels") {}
-    #expect(log.take() == ["a insertion at 0 new []", "a insertion new {}"])
+    expectEqual(log.take(), ["a insertion at 0 new []", "a insertion new {}"])
   }
 
   @Test("H1: of a key that holds no collection nothing comes, and nothing is misread")
@@ -185,7 +186,7 @@ import Testing
     log.observe(shelf, \.count, [.old, .new])
     shelf.withChange(.replacement, at: RangeSet(0..<1), forKey: "count") {}
     shelf.withChange(.set, using: [1], forKey: "count") {}
-    #expect(log.take() == ["a replacement at 0", "a replacement"])
+    expectEqual(log.take(), ["a replacement at 0", "a replacement"])
   }
 
   @Test("E3, D6: the pair closes and tells when its body throws")
@@ -207,7 +208,7 @@ import Testing
         throw Stop()
       }
     }
-    #expect(log.take() == ["a insertion at 0 new [\"x\"]", "a insertion new {1}"])
+    expectEqual(log.take(), ["a insertion at 0 new [\"x\"]", "a insertion new {1}"])
   }
 
   @Test("D8: a did without its will is reported and ignored")
@@ -217,9 +218,9 @@ import Testing
       shelf.didChange(.removal, valuesAt: RangeSet(0..<1), forKey: "notes")
       shelf.didChangeValue(forKey: "marks", withSetMutation: .set, using: [])
     }
-    let text = try #require(result).errors
-    #expect(text.contains("didChangeValue for \"notes\" of Shelf without a willChangeValue"))
-    #expect(text.contains("didChangeValue for \"marks\" of Shelf without a willChangeValue"))
+    let text = try require(result).errors
+    expect(text.contains("didChangeValue for \"notes\" of Shelf without a willChangeValue"))
+    expect(text.contains("didChangeValue for \"marks\" of Shelf without a willChangeValue"))
   }
 
   @Test("H6: a negative index stops, with class, key and index named")
@@ -227,8 +228,8 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Shelf().willChange(.removal, valuesAt: RangeSet(-2..<1), forKey: "notes")
     }
-    let text = try #require(result).errors
-    #expect(text.contains("\"notes\" of Shelf was announced at the index -2"))
+    let text = try require(result).errors
+    expect(text.contains("\"notes\" of Shelf was announced at the index -2"))
   }
 
   @Test("H1: elements are held by the change and by nothing afterwards")
@@ -240,7 +241,7 @@ import Testing
     shelf.withChange(.replacement, at: RangeSet(0..<2), forKey: "books") {
       shelf.books = [Book("c"), Book("d")]
     }
-    #expect(log.take().last == "a replacement at 0...1 old [a, b] new [c, d]")
+    expectEqual(log.take().last, "a replacement at 0...1 old [a, b] new [c, d]")
   }
 
   @Test("H1: many indexes are handed on as ranges")
@@ -251,7 +252,7 @@ import Testing
     let token = shelf.observe(\.notes, options: .old) { _, change in told = change.indexes }
     let odd = RangeSet((0..<500).map { (2 * $0)..<(2 * $0 + 1) })
     shelf.withChange(.removal, at: odd, forKey: "notes") { shelf.notes.removeSubranges(odd) }
-    #expect(told == odd)
+    expectEqual(told, odd)
     token.invalidate()
   }
 }

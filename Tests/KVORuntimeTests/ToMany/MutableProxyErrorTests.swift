@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -58,9 +59,9 @@ import Testing
     let log = Recorder()
     try log.observe(orchard, key, MutableProxyTests.all)
     let proxy = try orchard.mutableArrayValue(forKey: key)
-    #expect(keyValueError { try failure.run(proxy) } == failure.error(key))
-    #expect(log.take() == [])
-    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+    expectEqual(keyValueError { try failure.run(proxy) }, failure.error(key))
+    expectEqual(log.take(), [])
+    expectEqual(proxy.map { $0 as? Int }, [0, 1, 2, 3])
   }
 
   @Test(
@@ -84,12 +85,12 @@ import Testing
         Issue.record("\(String(describing: error))")
         return
       }
-      #expect(Array(proxy) as? [Int] == [0])
+      expect(Array(proxy) as? [Int] == [0])
     }
     shortens = false
     _ = log.take()
     try proxy.append(1)
-    #expect(log.take() == ["a prior insertion at 1", "a insertion at 1 new [1]"])
+    expectEqual(log.take(), ["a prior insertion at 1", "a insertion at 1 new [1]"])
   }
 
   @Test(
@@ -104,14 +105,14 @@ import Testing
       let found = element is String ? "String" : "nil"
       let expected = KeyValueError.typeMismatch(
         key: key, className: "Secret", expected: "Int", found: found)
-      #expect(keyValueError { try proxy.append(element) } == expected)
-      #expect(keyValueError { try proxy.replace(at: 0, with: element) } == expected)
+      expectEqual(keyValueError { try proxy.append(element) }, expected)
+      expectEqual(keyValueError { try proxy.replace(at: 0, with: element) }, expected)
     }
-    #expect(log.take() == [])
-    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+    expectEqual(log.take(), [])
+    expectEqual(proxy.map { $0 as? Int }, [0, 1, 2, 3])
     // Numbers become numbers of the element's type.
     try proxy.append(UInt8(7))
-    #expect(proxy.last as? Int == 7)
+    expect(proxy.last as? Int == 7)
   }
 
   @Test(
@@ -128,8 +129,8 @@ import Testing
       { try proxy.append(1) }, { try proxy.insert(1, at: 0) }, { try proxy.remove(at: 0) },
       { try proxy.replace(at: 0, with: 1) }, { try proxy.removeAll() },
     ]
-    for attempt in attempts { #expect(keyValueError(attempt) == expected) }
-    #expect(proxy.map { $0 as? Int } == [1, 2, 3])
+    for attempt in attempts { expectEqual(keyValueError(attempt), expected) }
+    expectEqual(proxy.map { $0 as? Int }, [1, 2, 3])
   }
 
   @Test("H6: an accessor's own error is thrown as it is, and nobody is told")
@@ -145,25 +146,25 @@ import Testing
       #expect(throws: Orchard.Refusal()) { try proxy.remove(at: 0) }
       #expect(throws: Orchard.Refusal()) { try proxy.replace(at: 0, with: 1) }
     }
-    #expect(log.take() == [])
+    expectEqual(log.take(), [])
     orchard.refusal = nil
     try orchard.mutableArrayValue(forKey: "tended").append(3)
-    #expect(log.take() == ["a insertion at 1 new [3]"])
+    expectEqual(log.take(), ["a insertion at 1 new [3]"])
   }
 
   @Test("B9: an unknown key is an error at once; what holds no array, at the first mutation")
   func noArray() throws {
     let orchard = Orchard()
-    #expect(
-      keyValueError { _ = try orchard.mutableArrayValue(forKey: "nothing") }
-        == .undefinedKey(key: "nothing", className: "Orchard"))
+    expectEqual(
+      keyValueError { _ = try orchard.mutableArrayValue(forKey: "nothing") },
+      .undefinedKey(key: "nothing", className: "Orchard"))
     let proxy = try orchard.mutableArrayValue(forKey: "name")
-    #expect(proxy.isEmpty)
-    #expect(
-      keyValueError { try proxy.append("x") }
-        == .typeMismatch(
-          key: "name", className: "Orchard", expected: "String", found: "Array<Any>"))
-    #expect(orchard.name == "orchard")
+    expect(proxy.isEmpty)
+    expectEqual(
+      keyValueError { try proxy.append("x") },
+      .typeMismatch(
+        key: "name", className: "Orchard", expected: "String", found: "Array<Any>"))
+    expectEqual(orchard.name, "orchard")
   }
 
   @Test("H6: that there is no last element is said in words", arguments: MutableProxyTests.keys)
@@ -172,7 +173,7 @@ import Testing
     let proxy = try orchard.mutableArrayValue(forKey: key)
     try proxy.removeAll()
     let error = keyValueError { try proxy.removeLastObject() }
-    #expect(error == .indexOutOfBounds(key: key, className: "Secret", index: 0, count: 0))
-    #expect(error?.description == "\"\(key)\" of Secret has no elements, and none at index 0.")
+    expectEqual(error, .indexOutOfBounds(key: key, className: "Secret", index: 0, count: 0))
+    expectEqual(error?.description, "\"\(key)\" of Secret has no elements, and none at index 0.")
   }
 }

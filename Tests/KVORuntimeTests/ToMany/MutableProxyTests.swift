@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -45,7 +46,7 @@ import Testing
     Step("insert none", [], left: [0, 1, 2, 3]) { try $0.insert([], at: RangeSet()) },
     Step("remove", ["prior removal at 1 old [1]", "removal at 1 old [1]"], left: [0, 2, 3]) {
       let removed = try $0.remove(at: 1)
-      #expect(removed as? Int == 1)
+      expect(removed as? Int == 1)
     },
     Step(
       "remove several",
@@ -89,11 +90,11 @@ import Testing
     let watcher = log.watcher()
     try orchard.addObserver(watcher, forKeyPath: key, options: Self.all)
     let proxy = try orchard.mutableArrayValue(forKey: key)
-    #expect(proxy.map { $0 as? Int } == [0, 1, 2, 3])
+    expectEqual(proxy.map { $0 as? Int }, [0, 1, 2, 3])
     try step.run(proxy)
-    #expect(log.take() == step.lines.flatMap { ["a \($0)", "w: \(key) \($0)"] })
-    #expect(proxy.map { $0 as? Int } == step.left)
-    #expect(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int } == step.left)
+    expectEqual(log.take(), step.lines.flatMap { ["a \($0)", "w: \(key) \($0)"] })
+    expectEqual(proxy.map { $0 as? Int }, step.left)
+    expectEqual(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int }, step.left)
   }
 
   @Test("B9: the same of objects that nobody observes", arguments: keys, steps)
@@ -101,8 +102,8 @@ import Testing
     let orchard = try Self.orchard(key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
     try step.run(proxy)
-    #expect(proxy.map { $0 as? Int } == step.left)
-    #expect(!isSwapped(orchard))
+    expectEqual(proxy.map { $0 as? Int }, step.left)
+    expect(!isSwapped(orchard))
   }
 
   @Test("B9: half a pair is none: the storage behind the key is changed")
@@ -112,10 +113,10 @@ import Testing
     try log.observe(orchard, "plain")
     let proxy = try orchard.mutableArrayValue(forKey: "plain")
     try proxy.append(4)
-    #expect(log.take() == ["a insertion at 0"])
-    #expect(orchard.takeCalls().allSatisfy { $0 == "count" })
+    expectEqual(log.take(), ["a insertion at 0"])
+    expect(orchard.takeCalls().allSatisfy { $0 == "count" })
     // The proxy shows what the accessors answer.
-    #expect(proxy.isEmpty)
+    expect(proxy.isEmpty)
   }
 
   @Test(
@@ -136,7 +137,7 @@ import Testing
       _ = orchard.takeCalls()
       try attempt()
       let changing = orchard.takeCalls().filter { $0 != "count" && !$0.hasPrefix("element") }
-      #expect(changing.joined(separator: " ") == calls)
+      expectEqual(changing.joined(separator: " "), calls)
     }
   }
 
@@ -149,10 +150,9 @@ import Testing
     let proxy = try orchard.mutableArrayValue(forKey: "tended")
     _ = orchard.takeCalls()
     try proxy.replace(at: 50, with: 7)
-    #expect(log.take() == ["a replacement at 50 old [50] new [7]"])
-    #expect(
-      orchard.takeCalls().filter { $0 != "count" }
-        == ["element(50)", "replace(1)", "element(50)"])
+    expectEqual(log.take(), ["a replacement at 50 old [50] new [7]"])
+    expectEqual(
+      orchard.takeCalls().filter { $0 != "count" }, ["element(50)", "replace(1)", "element(50)"])
   }
 
   @Test("B9: accessors that ignore a change are believed")
@@ -164,8 +164,8 @@ import Testing
     try log.observe(orchard, "tended", [.old, .new])
     let proxy = try orchard.mutableArrayValue(forKey: "tended")
     try proxy.append(2)
-    #expect(proxy.map { $0 as? Int } == [1])
-    #expect(log.take() == ["a insertion at 1 new []"])
+    expectEqual(proxy.map { $0 as? Int }, [1])
+    expectEqual(log.take(), ["a insertion at 1 new []"])
   }
 
   @Test("B9: a proxy stays valid when the property is replaced, and nil springs into being")
@@ -174,12 +174,12 @@ import Testing
     let observed = try orchard.mutableArrayValue(forKey: "observed")
     let perhaps = try orchard.mutableArrayValue(forKey: "perhaps")
     orchard.observed = [5, 6]
-    #expect(observed.map { $0 as? Int } == [5, 6])
+    expectEqual(observed.map { $0 as? Int }, [5, 6])
     try perhaps.removeAll()
-    #expect(orchard.perhaps == nil)
-    #expect(perhaps.isEmpty)
+    expect(orchard.perhaps == nil)
+    expect(perhaps.isEmpty)
     try perhaps.append(1)
-    #expect(orchard.perhaps == [1])
+    expectEqual(orchard.perhaps, [1])
   }
 
   @Test("E1: automatic notification off silences proxies")
@@ -193,8 +193,8 @@ import Testing
       try log.observe(orchard, key, Self.all)
       let proxy = try orchard.mutableArrayValue(forKey: key)
       try proxy.append(1)
-      #expect(proxy.count == 1)
-      #expect(log.take() == [])
+      expectEqual(proxy.count, 1)
+      expectEqual(log.take(), [])
     }
   }
 
@@ -209,15 +209,15 @@ import Testing
     try orchard.mutableSetValue(forKeyPath: "next.pickedSet").add(2)
     try orchard.mutableOrderedSetValue(forKeyPath: "next.observed").add(3)
     try orchard.mutableArrayValue(forKeyPath: "observed").append(5)
-    #expect(orchard.observed == [5])
-    #expect(
-      log.take() == ["a insertion at 0 new [1]", "a insertion new {2}", "a insertion at 1 new [3]"])
+    expectEqual(orchard.observed, [5])
+    expectEqual(
+      log.take(), ["a insertion at 0 new [1]", "a insertion new {2}", "a insertion at 1 new [3]"])
     orchard.next = nil
     let broken = KeyValueError.invalidKeyPath(
       keyPath: "next.observed", component: "observed", className: "Orchard")
-    #expect(
-      keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "next.observed") } == broken)
-    #expect(keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "name.observed") } != nil)
+    expectEqual(
+      keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "next.observed") }, broken)
+    expect(keyValueError { _ = try orchard.mutableArrayValue(forKeyPath: "name.observed") } != nil)
   }
 
   @Test("B9: a key that only the object answers is changed by setting it")
@@ -233,7 +233,7 @@ import Testing
     let proxy = try object.mutableArrayValue(forKey: "list")
     try proxy.append(3)
     try proxy.remove(at: 0)
-    #expect(object.answers["list"] as? [Int] == [2, 3])
+    expect(object.answers["list"] as? [Int] == [2, 3])
   }
 
   @Test("H3, G1: the count over the key is told once for each mutation")
@@ -244,7 +244,7 @@ import Testing
     let proxy = try orchard.mutableArrayValue(forKey: "tended")
     try proxy.insert([1, 2], at: RangeSet(0..<2))
     try proxy.removeAll()
-    #expect(log.take() == ["a old 0 new 2", "a old 2 new 0"])
+    expectEqual(log.take(), ["a old 0 new 2", "a old 2 new 0"])
   }
 
   @Test("E4: an observed array is changed in place")
@@ -256,7 +256,7 @@ import Testing
     try log.observe(orchard, "observed", .new)
     let proxy = try orchard.mutableArrayValue(forKey: "observed")
     for number in 0..<100 { try proxy.append(number) }
-    #expect(orchard.observed.withUnsafeBufferPointer { $0.baseAddress } == address)
-    #expect(log.take().count == 100)
+    expectEqual(orchard.observed.withUnsafeBufferPointer { $0.baseAddress }, address)
+    expectEqual(log.take().count, 100)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -25,14 +26,14 @@ import Testing
 
   static let cases: [Mutation] = [
     Mutation("insert", ["prior insertion", "insertion new {x}"], left: ["a", "b", "c", "x"]) {
-      #expect($0.insert("x"))
+      expect($0.insert("x"))
     },
-    Mutation("insert what is there", [], left: ["a", "b", "c"]) { #expect(!$0.insert("a")) },
+    Mutation("insert what is there", [], left: ["a", "b", "c"]) { expect(!$0.insert("a")) },
     Mutation("remove", ["prior removal old {a}", "removal old {a}"], left: ["b", "c"]) {
-      #expect($0.remove("a") == "a")
+      expectEqual($0.remove("a"), "a")
     },
     Mutation("remove what is not there", [], left: ["a", "b", "c"]) {
-      #expect($0.remove("x") == nil)
+      expect($0.remove("x") == nil)
     },
     Mutation(
       "formUnion", ["prior insertion", "insertion new {x, y}"],
@@ -60,12 +61,12 @@ import Testing
       $0.removeAll()
     },
     Mutation("reading", [], left: ["a", "b", "c"]) {
-      #expect($0.count == 3)
-      #expect(!$0.isEmpty)
-      #expect($0.contains("a"))
-      #expect(!$0.contains("x"))
-      #expect(Set($0) == ["a", "b", "c"])
-      #expect($0.sorted() == ["a", "b", "c"])
+      expectEqual($0.count, 3)
+      expect(!$0.isEmpty)
+      expect($0.contains("a"))
+      expect(!$0.contains("x"))
+      expectEqual(Set($0), ["a", "b", "c"])
+      expectEqual($0.sorted(), ["a", "b", "c"])
     },
   ]
 
@@ -78,8 +79,8 @@ import Testing
     let watcher = log.watcher()
     try shelf.addObserver(watcher, forKeyPath: "tags", options: [.prior, .old, .new])
     mutation.mutate(shelf.mutableSet(\.tags))
-    #expect(log.take() == mutation.lines.flatMap { ["a \($0)", "w: tags \($0)"] })
-    #expect(shelf.tags == mutation.left)
+    expectEqual(log.take(), mutation.lines.flatMap { ["a \($0)", "w: tags \($0)"] })
+    expectEqual(shelf.tags, mutation.left)
   }
 
   @Test("H4: the same of an optional set, and of one that nobody observes", arguments: cases)
@@ -87,13 +88,13 @@ import Testing
     let shelf = Shelf()
     shelf.labels = ["a", "b", "c"]
     mutation.mutate(shelf.mutableSet(\.labels))
-    #expect(shelf.labels == mutation.left)
+    expectEqual(shelf.labels, mutation.left)
     shelf.labels = ["a", "b", "c"]
     let log = Recorder()
     log.observe(shelf, \.labels, [.prior, .old, .new])
     mutation.mutate(shelf.mutableSet(\.labels))
-    #expect(log.take() == mutation.lines.map { "a \($0)" })
-    #expect(shelf.labels == mutation.left)
+    expectEqual(log.take(), mutation.lines.map { "a \($0)" })
+    expectEqual(shelf.labels, mutation.left)
   }
 
   @Test("B9: a set that is nil becomes one at the first insertion")
@@ -104,10 +105,10 @@ import Testing
     let labels = shelf.mutableSet(\.labels)
     labels.subtract(["a"])
     labels.remove("a")
-    #expect(shelf.labels == nil)
+    expect(shelf.labels == nil)
     labels.insert("a")
-    #expect(shelf.labels == ["a"])
-    #expect(log.take() == ["a removal old {}", "a insertion new {a}"])
+    expectEqual(shelf.labels, ["a"])
+    expectEqual(log.take(), ["a removal old {}", "a insertion new {a}"])
   }
 
   @Test("H4: a declared key that is stored plainly")
@@ -117,8 +118,8 @@ import Testing
     log.observe(shelf, \.marks, [.old, .new])
     shelf.mutableSet(\.marks).formUnion([1, 2])
     shelf.mutableSet(\.marks).remove(1)
-    #expect(shelf.marks == [2])
-    #expect(log.take() == ["a insertion new {1, 2}", "a removal old {1}"])
+    expectEqual(shelf.marks, [2])
+    expectEqual(log.take(), ["a insertion new {1, 2}", "a removal old {1}"])
   }
 
   @Test("E4: an observed set is not copied to tell what came")
@@ -133,8 +134,8 @@ import Testing
     }
     for number in 1000..<2000 { shelf.mutableSet(\.marks).insert(number) }
     // A copy would have no more room than it needs.
-    #expect(shelf.marks.capacity == capacity)
-    #expect(told == 1000)
+    expectEqual(shelf.marks.capacity, capacity)
+    expectEqual(told, 1000)
     token.invalidate()
   }
 
@@ -149,8 +150,8 @@ import Testing
     weak let one = library.books.first
     books.formIntersection([Book("c")])
     books.set([Book("d")])
-    #expect(one == nil)
-    #expect(log.take().last == "a replacement old {c} new {d}")
+    expect(one == nil)
+    expectEqual(log.take().last, "a replacement old {c} new {d}")
   }
 }
 

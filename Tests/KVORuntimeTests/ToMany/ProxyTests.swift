@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -8,69 +9,69 @@ import Testing
   @Test("B8: the first and the last prime count once and compute one")
   func primes() throws {
     let object = Primes()
-    let primes = try #require(try object.value(forKey: "primes") as? ArrayProxy)
-    #expect(object.calls == [])
-    #expect(primes.last as? Int == 1223)
-    #expect(object.calls == ["count", "prime 199"])
+    let primes = try require(try object.value(forKey: "primes") as? ArrayProxy)
+    expectEqual(object.calls, [])
+    expect(primes.last as? Int == 1223)
+    expectEqual(object.calls, ["count", "prime 199"])
     object.calls = []
-    #expect(primes.first as? Int == 2)
-    #expect(object.calls == ["count", "prime 0"])
+    expect(primes.first as? Int == 2)
+    expectEqual(object.calls, ["count", "prime 0"])
     object.calls = []
-    #expect(primes.contains { $0 as? Int == 5 })
-    #expect(object.calls == ["count", "prime 0", "prime 1", "prime 2"])
-    #expect(primes[10] as? Int == 31)
+    expect(primes.contains { $0 as? Int == 5 })
+    expectEqual(object.calls, ["count", "prime 0", "prime 1", "prime 2"])
+    expect(primes[10] as? Int == 31)
   }
 
   @Test("B8: a proxy is live and reads what is asked for, several together where that is offered")
   func reading() throws {
     let orchard = Orchard()
-    let trees = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
-    let bulk = try #require(try orchard.value(forKey: "bulk") as? ArrayProxy)
-    #expect(trees.isEmpty)
-    #expect(trees.first == nil)
-    #expect(trees.last == nil)
+    let trees = try require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    let bulk = try require(try orchard.value(forKey: "bulk") as? ArrayProxy)
+    expect(trees.isEmpty)
+    expect(trees.first == nil)
+    expect(trees.last == nil)
     orchard.stock = [1, 2, 3]
     _ = orchard.takeCalls()
     var seen: [Int?] = []
     for tree in trees { seen.append(tree as? Int) }
-    #expect(seen == [1, 2, 3])
-    #expect(orchard.takeCalls() == ["count", "element(0)", "element(1)", "element(2)"])
+    expectEqual(seen, [1, 2, 3])
+    expectEqual(orchard.takeCalls(), ["count", "element(0)", "element(1)", "element(2)"])
     seen = []
     for tree in bulk { seen.append(tree as? Int) }
-    #expect(seen == [1, 2, 3])
-    #expect(orchard.takeCalls() == ["count", "elements(0..<3)"])
-    #expect(bulk.last as? Int == 3)
-    #expect(orchard.takeCalls() == ["count", "element(2)"])
-    #expect(trees.map { $0 as? Int } == [1, 2, 3])
-    #expect(Array(bulk[1...]).map { $0 as? Int } == [2, 3])
+    expectEqual(seen, [1, 2, 3])
+    expectEqual(orchard.takeCalls(), ["count", "elements(0..<3)"])
+    expect(bulk.last as? Int == 3)
+    expectEqual(orchard.takeCalls(), ["count", "element(2)"])
+    expectEqual(trees.map { $0 as? Int }, [1, 2, 3])
+    expectEqual(Array(bulk[1...]).map { $0 as? Int }, [2, 3])
   }
 
   @Test("B8: going through many elements asks for blocks of them")
   func blocks() throws {
     let orchard = Orchard()
     orchard.stock = Array(0..<150)
-    let bulk = try #require(try orchard.value(forKey: "bulk") as? ArrayProxy)
+    let bulk = try require(try orchard.value(forKey: "bulk") as? ArrayProxy)
     var sum = 0
     for tree in bulk { sum += tree as? Int ?? 0 }
-    #expect(sum == 150 * 149 / 2)
-    #expect(
-      orchard.takeCalls()
-        == ["count", "elements(0..<64)", "elements(64..<128)", "elements(128..<150)"])
+    expectEqual(sum, 150 * 149 / 2)
+    expectEqual(
+      orchard.takeCalls(),
+      ["count", "elements(0..<64)", "elements(64..<128)", "elements(128..<150)"])
   }
 
   @Test("B8: a key that is declared unordered reads as a set")
   func sets() throws {
     let orchard = Orchard()
     orchard.garden = [1, 2]
-    let herbs = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
-    #expect(herbs.count == 2)
-    #expect(herbs.contains(1))
-    #expect(!herbs.contains(7))
-    #expect(!herbs.contains("1"))
-    #expect(orchard.takeCalls() == ["count", "contains(1)", "contains(7)"])
-    #expect(Set(herbs) == [1, 2])
+    let herbs = try require(try orchard.value(forKey: "herbs") as? SetProxy)
+    expectEqual(herbs.count, 2)
+    expect(herbs.contains(1))
+    expect(!herbs.contains(7))
+    expect(!herbs.contains("1"))
+    expectEqual(orchard.takeCalls(), ["count", "contains(1)", "contains(7)"])
+    expectEqual(Set(herbs), [1, 2])
     orchard.garden = [3]
-    #expect(herbs.contains(3))
+    expect(herbs.contains(3))
   }
 
   @Test(
@@ -90,18 +91,18 @@ import Testing
       }
     }
     let both = Both()
-    #expect(try both.value(forKey: "watched") as? [Int] == [1])
-    #expect(try both.value(forKey: "answered") as? [Int] == [3])
-    #expect(try both.value(forKey: "stored") is ArrayProxy)
+    expect(try both.value(forKey: "watched") as? [Int] == [1])
+    expect(try both.value(forKey: "answered") as? [Int] == [3])
+    expect(try both.value(forKey: "stored") is ArrayProxy)
   }
 
   @Test("B2: a key by accessors alone can't be set")
   func setting() {
     let orchard = Orchard()
     for key in ["trees", "herbs", "tended"] {
-      #expect(
-        keyValueError { try orchard.setValue([1], forKey: key) }
-          == .readOnly(key: key, className: "Orchard"))
+      expectEqual(
+        keyValueError { try orchard.setValue([1], forKey: key) },
+        .readOnly(key: key, className: "Orchard"))
     }
   }
 
@@ -117,10 +118,10 @@ import Testing
       }
     }
     let parts = Parts()
-    let holes = try #require(try parts.value(forKey: "holes") as? ArrayProxy)
-    #expect(holes.map { shown($0) } == ["nil", "5"])
-    let books = try #require(try parts.value(forKey: "books") as? ArrayProxy)
-    #expect(books.first as? Book === parts.book)
+    let holes = try require(try parts.value(forKey: "holes") as? ArrayProxy)
+    expectEqual(holes.map { shown($0) }, ["nil", "5"])
+    let books = try require(try parts.value(forKey: "books") as? ArrayProxy)
+    expect(books.first as? Book === parts.book)
   }
 
   @Test("B8: a subclass inherits the declaration, and may replace it")
@@ -133,9 +134,9 @@ import Testing
     }
     let small = Small()
     small.stock = [7]
-    #expect(try (small.value(forKey: "trees") as? ArrayProxy)?.last as? Int == 7)
-    #expect(try (Fixed().value(forKey: "trees") as? ArrayProxy)?.last as? Int == 42)
-    #expect(try (Orchard().value(forKey: "trees") as? ArrayProxy)?.last == nil)
+    expect(try (small.value(forKey: "trees") as? ArrayProxy)?.last as? Int == 7)
+    expect(try (Fixed().value(forKey: "trees") as? ArrayProxy)?.last as? Int == 42)
+    expect(try (Orchard().value(forKey: "trees") as? ArrayProxy)?.last == nil)
   }
 
   @Test("C3, H1: observers of such a key are told arrays and sets of the declared element type")
@@ -149,9 +150,9 @@ import Testing
         told.append(change.newValue)
       }
     }
-    #expect(told[0] as? [Int] == [1, 2])
-    #expect(told[1] as? [Int] == [1, 2])
-    #expect(told[2] as? Set<Int> == [5])
+    expect(told[0] as? [Int] == [1, 2])
+    expect(told[1] as? [Int] == [1, 2])
+    expect(told[2] as? Set<Int> == [5])
     for token in tokens { token.invalidate() }
   }
 
@@ -162,8 +163,8 @@ import Testing
       orchard.stock = [1]
       _ = (try orchard.value(forKey: "trees") as? ArrayProxy)?[1]
     }
-    let text = try #require(result).errors
-    #expect(text.contains("Index out of range: 1 of a proxy with 1 elements."))
+    let text = try require(result).errors
+    expect(text.contains("Index out of range: 1 of a proxy with 1 elements."))
   }
 }
 
@@ -177,15 +178,15 @@ import Testing
     orchard.next = Orchard()
     orchard.next?.stock = [1]
     let count = try orchard.value(forKeyPath: "trees.@count") as? Int
-    #expect(count == 3)
-    #expect(orchard.takeCalls() == ["count"])
-    #expect(try orchard.value(forKeyPath: "bulk.@max.self") as? Int == 84)
-    #expect(orchard.takeCalls() == ["count", "elements(0..<3)"])
-    #expect(try orchard.value(forKeyPath: "trees.@sum.self") as? Int == 90)
-    #expect(try orchard.value(forKeyPath: "herbs.@max.self") as? Int == 9)
-    #expect(try orchard.value(forKeyPath: "herbs.@count") as? Int == 2)
-    #expect(try orchard.value(forKeyPath: "next.trees.@count") as? Int == 1)
-    #expect(try orchard.value(forKeyPath: "next.trees") is ArrayProxy)
+    expectEqual(count, 3)
+    expectEqual(orchard.takeCalls(), ["count"])
+    expect(try orchard.value(forKeyPath: "bulk.@max.self") as? Int == 84)
+    expectEqual(orchard.takeCalls(), ["count", "elements(0..<3)"])
+    expect(try orchard.value(forKeyPath: "trees.@sum.self") as? Int == 90)
+    expect(try orchard.value(forKeyPath: "herbs.@max.self") as? Int == 9)
+    expect(try orchard.value(forKeyPath: "herbs.@count") as? Int == 2)
+    expect(try orchard.value(forKeyPath: "next.trees.@count") as? Int == 1)
+    expect(try orchard.value(forKeyPath: "next.trees") is ArrayProxy)
   }
 
   @Test("B7: every proxy answers keys, key paths and operators")
@@ -195,24 +196,24 @@ import Testing
     orchard.garden = [4, 84, 2]
     orchard.observed = [4, 84, 2]
     orchard.pickedSet = [4, 84, 2]
-    let array = try #require(try orchard.value(forKey: "trees") as? ArrayProxy)
-    let set = try #require(try orchard.value(forKey: "herbs") as? SetProxy)
+    let array = try require(try orchard.value(forKey: "trees") as? ArrayProxy)
+    let set = try require(try orchard.value(forKey: "herbs") as? SetProxy)
     let mutable = try orchard.mutableArrayValue(forKey: "observed")
     let mutableSet = try orchard.mutableSetValue(forKey: "pickedSet")
     let ordered = try orchard.mutableOrderedSetValue(forKey: "row")
-    #expect(try array.value(forKey: "@count") as? Int == 3)
-    #expect(try array.value(forKeyPath: "@max.self") as? Int == 84)
-    #expect(try set.value(forKey: "@count") as? Int == 3)
-    #expect(try set.value(forKeyPath: "@min.self") as? Int == 2)
-    #expect(try mutable.value(forKey: "@count") as? Int == 3)
-    #expect(try mutable.value(forKeyPath: "@sum.self") as? Int == 90)
-    #expect(try mutableSet.value(forKey: "@count") as? Int == 3)
-    #expect(try mutableSet.value(forKeyPath: "@avg.self") as? Double == 30)
-    #expect(try ordered.value(forKey: "@count") as? Int == 3)
-    #expect(try ordered.value(forKeyPath: "@max.self") as? Int == 84)
-    #expect(
-      "\(array) \(mutable) \(ordered)"
-        == "[4, 84, 2] [4, 84, 2] [AnyHashable(4), AnyHashable(84), AnyHashable(2)]")
+    expect(try array.value(forKey: "@count") as? Int == 3)
+    expect(try array.value(forKeyPath: "@max.self") as? Int == 84)
+    expect(try set.value(forKey: "@count") as? Int == 3)
+    expect(try set.value(forKeyPath: "@min.self") as? Int == 2)
+    expect(try mutable.value(forKey: "@count") as? Int == 3)
+    expect(try mutable.value(forKeyPath: "@sum.self") as? Int == 90)
+    expect(try mutableSet.value(forKey: "@count") as? Int == 3)
+    expect(try mutableSet.value(forKeyPath: "@avg.self") as? Double == 30)
+    expect(try ordered.value(forKey: "@count") as? Int == 3)
+    expect(try ordered.value(forKeyPath: "@max.self") as? Int == 84)
+    expectEqual(
+      "\(array) \(mutable) \(ordered)",
+      "[4, 84, 2] [4, 84, 2] [AnyHashable(4), AnyHashable(84), AnyHashable(2)]")
   }
 
   @Test("B7: a key of a proxy is its elements'")
@@ -229,9 +230,9 @@ import Testing
     let grove = Grove()
     grove.orchards[0].name = "a"
     grove.orchards[1].name = "b"
-    let orchards = try #require(try grove.value(forKey: "orchards") as? ArrayProxy)
-    #expect(try orchards.value(forKey: "name") as? [String] == ["a", "b"])
-    #expect(try grove.value(forKeyPath: "orchards.name") as? [String] == ["a", "b"])
+    let orchards = try require(try grove.value(forKey: "orchards") as? ArrayProxy)
+    expect(try orchards.value(forKey: "name") as? [String] == ["a", "b"])
+    expect(try grove.value(forKeyPath: "orchards.name") as? [String] == ["a", "b"])
     #expect(throws: KeyValueError.self) { try orchards.value(forKey: "nothing") }
   }
 
@@ -242,7 +243,7 @@ import Testing
     orchard.garden = [3]
     try orchard.setValue(orchard.value(forKey: "trees"), forKey: "observed")
     try orchard.setValue(orchard.value(forKey: "herbs"), forKey: "pickedSet")
-    #expect(orchard.observed == [1, 2])
-    #expect(orchard.pickedSet == [3])
+    expectEqual(orchard.observed, [1, 2])
+    expectEqual(orchard.pickedSet, [3])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -26,8 +27,8 @@ import Testing
     #expect(throws: error) { try array.replace(at: indexes, with: elements) }
     #expect(throws: error) { try ordered.insert(elements, at: indexes) }
     #expect(throws: error) { try array.remove(at: RangeSet(integer: index)) }
-    #expect(orchard.observed == [1, 2, 3])
-    #expect(log.take() == [])
+    expectEqual(orchard.observed, [1, 2, 3])
+    expectEqual(log.take(), [])
   }
 
   @Test("H6: as many indexes as no memory could hold are counted, not gone through")
@@ -56,7 +57,7 @@ import Testing
         }
         let proxy = try orchard.mutableArrayValue(forKey: key)
         #expect(throws: KeyValueError.self) { try change(proxy) }
-        #expect(proxy.map { $0 as? Int } == [4])
+        expectEqual(proxy.map { $0 as? Int }, [4])
         token.invalidate()
       }
     }
@@ -75,21 +76,21 @@ import Testing
         seen.append(element as! Int)
         try proxy.remove(at: 0)
       }
-      #expect(seen == Array(0..<200))
-      #expect(proxy.isEmpty)
+      expectEqual(seen, Array(0..<200))
+      expect(proxy.isEmpty)
     }
   }
 
   @Test("B8: an accessor that counts less than nothing has nothing")
   func negativeCount() throws {
     let debtor = Debtor()
-    let proxy = try #require(try debtor.value(forKey: "debts") as? ArrayProxy)
-    #expect(proxy.isEmpty && proxy.first == nil && proxy.last == nil)
-    #expect(proxy.description == "[]")
-    #expect(try debtor.value(forKeyPath: "debts.@count") as? Int == 0)
-    #expect(try debtor.mutableArrayValue(forKey: "debts").isEmpty)
-    let set = try #require(try debtor.value(forKey: "kinds") as? SetProxy)
-    #expect(set.count == 0)
+    let proxy = try require(try debtor.value(forKey: "debts") as? ArrayProxy)
+    expect(proxy.isEmpty && proxy.first == nil && proxy.last == nil)
+    expectEqual(proxy.description, "[]")
+    expect(try debtor.value(forKeyPath: "debts.@count") as? Int == 0)
+    expect(try debtor.mutableArrayValue(forKey: "debts").isEmpty)
+    let set = try require(try debtor.value(forKey: "kinds") as? SetProxy)
+    expectEqual(set.count, 0)
   }
 
   // MARK: Types
@@ -98,22 +99,22 @@ import Testing
   func numbersInSets() throws {
     let bag = Bag()
     let weights = try bag.mutableSetValue(forKey: "weights")
-    #expect(weights.contains(1) && !weights.contains(2))
+    expect(weights.contains(1) && !weights.contains(2))
     try weights.add(2)
     try weights.remove(1)
-    #expect(bag.weights == [2])
+    expectEqual(bag.weights, [2])
     try weights.formIntersection([2, 3])
-    #expect(bag.weights == [2])
+    expectEqual(bag.weights, [2])
     try weights.subtract([UInt8(2)])
-    #expect(bag.weights == [])
+    expectEqual(bag.weights, [])
     let sizes = try bag.mutableSetValue(forKey: "sizes")
     try sizes.remove(1.5)
-    #expect(bag.sizes == [1] && !sizes.contains(1.5) && sizes.contains(1.0))
+    expect(bag.sizes == [1] && !sizes.contains(1.5) && sizes.contains(1.0))
     let colours = try bag.mutableSetValue(forKey: "colours")
     try colours.add("green")
-    #expect(colours.contains("green") && colours.contains(Bag.Colour.green))
+    expect(colours.contains("green") && colours.contains(Bag.Colour.green))
     try colours.remove("green")
-    #expect(bag.colours == [.red])
+    expectEqual(bag.colours, [.red])
   }
 
   @Test("B9: an ordered set has each element once, also what becomes equal by its conversion")
@@ -125,9 +126,9 @@ import Testing
       let proxy = try orchard.mutableOrderedSetValue(forKey: key)
       try proxy.add(2.7)
       try proxy.insert([3.1, 3.9, 1], at: RangeSet(0..<3))
-      #expect(proxy.map(\.base) as? [Int] == [3, 1, 2])
+      expect(proxy.map(\.base) as? [Int] == [3, 1, 2])
       #expect(throws: KeyValueError.self) { try proxy.replace(at: 0, with: 2.2) }
-      #expect(proxy.contains(3.0))
+      expect(proxy.contains(3.0))
     }
   }
 
@@ -141,8 +142,9 @@ import Testing
       try set.add(1)
       try set.set([2])
       try set.subtract([2, 3])
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "a prior insertion", "a insertion new {1}", "a prior replacement old {1}",
           "a replacement old {1} new {2}", "a prior removal old {2}", "a removal old {2}",
         ])
@@ -150,8 +152,9 @@ import Testing
       _ = log.take()
       try bag.mutableArrayValue(forKey: key).append(6)
       try bag.mutableArrayValue(forKey: key).remove(at: 0)
-      #expect(
-        log.take() == [
+      expectEqual(
+        log.take(),
+        [
           "a prior insertion at 1", "a insertion at 1 new [6]",
           "a prior removal at 0 old [5]", "a removal at 0 old [5]",
         ])
@@ -169,8 +172,8 @@ import Testing
       #expect(throws: KeyValueError.self) { try bag.mutableArrayValue(forKey: key).append("x") }
       #expect(throws: KeyValueError.self) { try bag.mutableSetValue(forKey: key).add("x") }
     }
-    #expect(bag.name == nil && bag.index == nil)
-    #expect(log.take() == [])
+    expect(bag.name == nil && bag.index == nil)
+    expectEqual(log.take(), [])
   }
 
   @Test("B9: elements can't be added to what a lazy property has not made yet")
@@ -180,19 +183,19 @@ import Testing
     try log.observe(bag, "lines", [.prior, .old, .new])
     let proxy = try bag.mutableArrayValue(forKey: "lines")
     #expect(throws: KeyValueError.self) { try proxy.append(4) }
-    #expect(log.take() == [])
-    #expect(bag.lines == [1, 2, 3])
+    expectEqual(log.take(), [])
+    expectEqual(bag.lines, [1, 2, 3])
     try proxy.append(4)
-    #expect(bag.lines == [1, 2, 3, 4])
-    #expect(log.take().count == 2)
+    expectEqual(bag.lines, [1, 2, 3, 4])
+    expectEqual(log.take().count, 2)
     #expect(throws: KeyValueError.self) { try bag.mutableSetValue(forKey: "marks").add(4) }
-    #expect(bag.marks == [1])
+    expectEqual(bag.marks, [1])
     #expect(throws: KeyValueError.self) { try bag.mutableArrayValue(forKey: "notes").append(4) }
-    #expect(bag.notes == nil)
+    expect(bag.notes == nil)
     try bag.mutableArrayValue(forKey: "notes").append(4)
-    #expect(bag.notes == [4])
+    expectEqual(bag.notes, [4])
     try bag.mutableArrayValue(forKey: "declared").append(4)
-    #expect(bag.declared == [1, 4])
+    expectEqual(bag.declared, [1, 4])
   }
 
   @Test("B9: nothing that comes into a nil set leaves it nil")
@@ -201,9 +204,9 @@ import Testing
     let proxy = try orchard.mutableSetValue(forKey: "perhapsSet")
     try proxy.formUnion([])
     try proxy.set([])
-    #expect(orchard.perhapsSet == nil)
+    expect(orchard.perhapsSet == nil)
     try proxy.set([1])
-    #expect(orchard.perhapsSet == [1])
+    expectEqual(orchard.perhapsSet, [1])
   }
 
   @Test("H6: what is refused half way through is put back, told to nobody")
@@ -215,13 +218,14 @@ import Testing
       try picky.mutableArrayValue(forKey: "items").replace(
         at: RangeSet([0..<1, 2..<3]), with: [7, 13])
     }
-    #expect(picky.list == [1, 2, 3])
+    expectEqual(picky.list, [1, 2, 3])
     #expect(throws: Picky.Refusal()) { try picky.mutableSetValue(forKey: "tags").set([2, 13]) }
-    #expect(picky.set == [1, 2])
-    #expect(log.take() == [])
+    expectEqual(picky.set, [1, 2])
+    expectEqual(log.take(), [])
     try picky.mutableArrayValue(forKey: "items").replace(at: 1, with: 9)
     try picky.mutableSetValue(forKey: "tags").set([2, 4])
-    #expect(log.take() == ["a replacement at 1 old [2] new [9]", "a replacement old {1} new {4}"])
+    expectEqual(
+      log.take(), ["a replacement at 1 old [2] new [9]", "a replacement old {1} new {4}"])
   }
 
   @Test("H6: what can't be put back is told as it is")
@@ -234,8 +238,8 @@ import Testing
       try picky.mutableArrayValue(forKey: "items").replace(at: 2, with: 7)
     }
     #expect(throws: Picky.Refusal()) { try picky.mutableSetValue(forKey: "tags").set([2, 4]) }
-    #expect(picky.list == [1, 2] && picky.set == [2])
-    #expect(log.take() == ["a replacement at 2 old [3] new []", "a replacement old {1} new {}"])
+    expect(picky.list == [1, 2] && picky.set == [2])
+    expectEqual(log.take(), ["a replacement at 2 old [3] new []", "a replacement old {1} new {}"])
   }
 
   // MARK: Lifetimes
@@ -260,7 +264,7 @@ import Testing
     let owner = Owner()
     owner.fill()
     try Self.removals[index](owner)
-    #expect(owner.ended > 0)
+    expect(owner.ended > 0)
     owner.empty()
   }
 }
@@ -348,7 +352,7 @@ private final class Owner: KVOObject {
 
   func noteEnd() {
     ended += 1
-    #expect(parts.count + members.count <= 4)
+    expect(parts.count + members.count <= 4)
   }
 
   func fill() {

@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -24,9 +25,9 @@ import Testing
       edit.make(&model)
       var numbers = shelf.mutableArray(\.numbers)
       edit.make(&numbers)
-      #expect(replica.contents == model, "step \(step): \(edit)")
-      #expect(shelf.numbers == model, "step \(step): \(edit)")
-      #expect(replica.isSettled)
+      expectEqual(replica.contents, model, "step \(step): \(edit)")
+      expectEqual(shelf.numbers, model, "step \(step): \(edit)")
+      expect(replica.isSettled)
     }
     replica.contents = []
     model = []
@@ -35,8 +36,8 @@ import Testing
       edit.make(&model)
       var wishes = shelf.mutableArray(\.wishes)
       edit.make(&wishes)
-      #expect(replica.contents == model, "step \(step): \(edit)")
-      #expect(shelf.wishes ?? [] == model, "step \(step): \(edit)")
+      expectEqual(replica.contents, model, "step \(step): \(edit)")
+      expect(shelf.wishes ?? [] == model, "step \(step): \(edit)")
     }
     for token in tokens { token.invalidate() }
   }
@@ -48,8 +49,8 @@ import Testing
     var model: Set<Int> = []
     var replica: Set<Int> = []
     let token = shelf.observe(\.marks, options: [.old, .new]) { _, change in
-      #expect(replica.isSuperset(of: change.oldValue ?? []))
-      #expect(replica.isDisjoint(with: change.newValue ?? []))
+      expect(replica.isSuperset(of: change.oldValue ?? []))
+      expect(replica.isDisjoint(with: change.newValue ?? []))
       replica = replica.subtracting(change.oldValue ?? []).union(change.newValue ?? [])
     }
     let marks = shelf.mutableSet(\.marks)
@@ -69,11 +70,11 @@ import Testing
       case 3:
         marks.set(other)
         model = other
-      case 4: #expect((marks.remove(member) != nil) == (model.remove(member) != nil))
-      default: #expect(marks.insert(member) == model.insert(member).inserted)
+      case 4: expectEqual((marks.remove(member) != nil), (model.remove(member) != nil))
+      default: expectEqual(marks.insert(member), model.insert(member).inserted)
       }
-      #expect(shelf.marks == model)
-      #expect(replica == model)
+      expectEqual(shelf.marks, model)
+      expectEqual(replica, model)
     }
     token.invalidate()
   }
@@ -95,9 +96,9 @@ where Contents: Equatable, Contents.Index == Int {
       predicted = (change.kind, change.oldValue, change.indexes)
       return
     }
-    #expect(predicted?.kind == change.kind)
-    #expect(predicted?.old == change.oldValue)
-    #expect(predicted?.indexes == change.indexes)
+    expectEqual(predicted?.kind, change.kind)
+    expectEqual(predicted?.old, change.oldValue)
+    expectEqual(predicted?.indexes, change.indexes)
     predicted = nil
     apply(change)
   }
@@ -115,14 +116,14 @@ where Contents: Equatable, Contents.Index == Int {
     switch change.kind {
     case .setting: contents = change.newValue!
     case .insertion:
-      #expect(change.oldValue == nil)
+      expect(change.oldValue == nil)
       for (place, element) in zip(places, change.newValue!) { contents.insert(element, at: place) }
     case .removal:
-      #expect(change.newValue == nil)
-      #expect(change.oldValue!.elementsEqual(places.map { contents[$0] }) { "\($0)" == "\($1)" })
+      expect(change.newValue == nil)
+      expect(change.oldValue!.elementsEqual(places.map { contents[$0] }) { "\($0)" == "\($1)" })
       for place in places.reversed() { contents.remove(at: place) }
     case .replacement:
-      #expect(change.oldValue!.elementsEqual(places.map { contents[$0] }) { "\($0)" == "\($1)" })
+      expect(change.oldValue!.elementsEqual(places.map { contents[$0] }) { "\($0)" == "\($1)" })
       for (place, element) in zip(places, change.newValue!) { contents[place] = element }
     }
   }

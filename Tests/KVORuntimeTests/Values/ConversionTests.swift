@@ -1,3 +1,4 @@
+import Expectations
 import KVORuntime
 import ModelFixtures
 import Testing
@@ -53,7 +54,7 @@ import Testing
   func conversion(_ sample: Case) throws {
     for object in [ObservedNumbers(), PlainNumbers()] {
       try object.setValue(sample.value, forKey: sample.key)
-      #expect(shown(try object.value(forKey: sample.key)) == sample.stored)
+      expectEqual(shown(try object.value(forKey: sample.key)), sample.stored)
     }
   }
 
@@ -66,8 +67,9 @@ import Testing
     try numbers.setValue(300.7, forKey: "int8")
     try numbers.setValue(2, forKey: "maybeDouble")
     try numbers.setValue(nil, forKey: "maybeDouble")
-    #expect(
-      log.take() == [
+    expectEqual(
+      log.take(),
+      [
         "int8 old 0 new 44", "maybeDouble old nil new 2.0", "maybeDouble old 2.0 new nil",
       ])
   }
@@ -88,7 +90,7 @@ import Testing
     ]
     for key in keys { try copy.setValue(try source.value(forKey: key), forKey: key) }
     for key in keys {
-      #expect(shown(try copy.value(forKey: key)) == shown(try source.value(forKey: key)))
+      expectEqual(shown(try copy.value(forKey: key)), shown(try source.value(forKey: key)))
     }
   }
 
@@ -109,7 +111,7 @@ import Testing
         Issue.record("no mismatch for \(key)")
         continue
       }
-      #expect(shown(try object.value(forKey: key)) == before)
+      expectEqual(shown(try object.value(forKey: key)), before)
     }
   }
 
@@ -127,9 +129,9 @@ import Testing
       let log = Recorder()
       try object.addObserver(log.watcher(), forKeyPath: key, options: .prior)
       let expected = KeyValueError.nilValue(key: key, className: "\(type(of: object))")
-      #expect(keyValueError { try object.setValue(nil, forKey: key) } == expected)
-      #expect(keyValueError { try object.setValue(Int?.none, forKey: key) } == expected)
-      #expect(log.take() == [])
+      expectEqual(keyValueError { try object.setValue(nil, forKey: key) }, expected)
+      expectEqual(keyValueError { try object.setValue(Int?.none, forKey: key) }, expected)
+      expectEqual(log.take(), [])
     }
   }
 
@@ -138,9 +140,9 @@ import Testing
     arguments: ["place", "colour", "entries", "pair"])
   func nilForStruct(_ key: String) {
     let ledger = Ledger()
-    #expect(
-      keyValueError { try ledger.setValue(nil, forKey: key) }
-        == .nilValue(key: key, className: "Ledger"))
+    expectEqual(
+      keyValueError { try ledger.setValue(nil, forKey: key) },
+      .nilValue(key: key, className: "Ledger"))
   }
 
   @Test("B3: setNilValueForKey may set something instead, and passes other keys to super")
@@ -151,11 +153,11 @@ import Testing
     object.level = 5
     try object.setValue(nil, forKey: "level")
     try object.setValue(nil, forKey: "plain")
-    #expect(object.level == -1 && object.plain == -2)
-    #expect(
-      keyValueError { try object.setValue(nil, forKey: "other") }
-        == .nilValue(key: "other", className: "NilTaking"))
-    #expect(log.take() == ["a old 0.0 new 5.0", "a old 5.0 new -1.0"])
+    expect(object.level == -1 && object.plain == -2)
+    expectEqual(
+      keyValueError { try object.setValue(nil, forKey: "other") },
+      .nilValue(key: "other", className: "NilTaking"))
+    expectEqual(log.take(), ["a old 0.0 new 5.0", "a old 5.0 new -1.0"])
   }
 
   @Test("B3: nil for an optional is stored without asking the hook")
@@ -163,8 +165,8 @@ import Testing
     let object = NilTaking()
     object.optional = "there"
     try object.setValue(nil, forKey: "optional")
-    #expect(object.optional == nil)
-    #expect(object.asked == [])
+    expect(object.optional == nil)
+    expectEqual(object.asked, [])
   }
 
   @Test("B3: an error that the hook throws reaches the caller as it is")
@@ -182,22 +184,22 @@ import Testing
   @Test("B2: an unknown key is an error that names key and class, by default")
   func undefined() {
     let expected = KeyValueError.undefinedKey(key: "hat", className: "Employee")
-    #expect(keyValueError { _ = try Employee().value(forKey: "hat") } == expected)
-    #expect(keyValueError { try Employee().setValue(1, forKey: "hat") } == expected)
-    #expect(keyValueError { try Employee().setValue(nil, forKey: "hat") } == expected)
+    expectEqual(keyValueError { _ = try Employee().value(forKey: "hat") }, expected)
+    expectEqual(keyValueError { try Employee().setValue(1, forKey: "hat") }, expected)
+    expectEqual(keyValueError { try Employee().setValue(nil, forKey: "hat") }, expected)
   }
 
   @Test("B2: the hooks for unknown keys answer and take them, and pass others to super")
   func undefinedHooks() throws {
     let object = Forgiving()
-    #expect(try object.value(forKey: "ghost") as? Int == 0)
+    expect(try object.value(forKey: "ghost") as? Int == 0)
     try object.setValue(3, forKey: "ghost")
-    #expect(try object.value(forKey: "ghost") as? Int == 3)
+    expect(try object.value(forKey: "ghost") as? Int == 3)
     try object.setValue(nil, forKey: "ghost")
-    #expect(object.taken == ["ghost 3", "ghost nil"])
+    expectEqual(object.taken, ["ghost 3", "ghost nil"])
     let expected = KeyValueError.undefinedKey(key: "hat", className: "Forgiving")
-    #expect(keyValueError { _ = try object.value(forKey: "hat") } == expected)
-    #expect(keyValueError { try object.setValue(1, forKey: "hat") } == expected)
+    expectEqual(keyValueError { _ = try object.value(forKey: "hat") }, expected)
+    expectEqual(keyValueError { try object.setValue(1, forKey: "hat") }, expected)
   }
 }
 

@@ -23,7 +23,7 @@ static kvo_handle *observe(kvo_object *object, kvo_options options, kvo_callback
 static void run_thread(void *(*body)(void *context), void *context) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, body, context)) abort();
-  pthread_join(thread, NULL);
+  fixture_join(thread);
 }
 
 static kvo_frame *carried;
@@ -57,6 +57,7 @@ static void fork_in_call(void *context, kvo_object *object, const char *key_path
   int before = self->is_carried ? 1 : HANDLES;
   release(self, 0, before);
   self->child = fork();
+  if (self->child == 0) fixture_limit_child();
   release(self, before, HANDLES);
   self->is_called = false;
 }

@@ -43,7 +43,7 @@ long depth_set_until(long last, size_t stack_size, size_t bytes_each) {
   if (pthread_attr_setstacksize(&attributes, stack_size) ||
       pthread_create(&thread, &attributes, begin, &self))
     abort();
-  pthread_join(thread, NULL);
+  fixture_join(thread);
   pthread_attr_destroy(&attributes);
   return self.reached;
 }

@@ -1,7 +1,6 @@
 #include "fixture_late_store.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -79,13 +78,13 @@ static void note_value(void *context, kvo_object *object, const char *key_path,
 // The setter is past any call for a registration that has ended when it has begun another.
 static void await_sets(scene *scene) {
   long sets = atomic_load(&scene->sets);
-  while (atomic_load(&scene->sets) < sets + 2) sched_yield();
+  FIXTURE_WAIT_UNTIL(atomic_load(&scene->sets) >= sets + 2);
 }
 
 static void register_once(scene *scene) {
   told told = {.registering = pthread_self()};
   kvo_handle *handle = observe(scene->object, KVO_INITIAL | KVO_NEW, note_value, &told);
-  while (!atomic_load(&told.first)) sched_yield();
+  FIXTURE_WAIT_UNTIL(atomic_load(&told.first));
   if (atomic_load(&told.first) > atomic_load(&told.initial) + 1) scene->missed++;
   kvo_handle_release(handle);
   await_sets(scene);

@@ -1,32 +1,24 @@
 #include "fixture_meeting.h"
 
-#include <sched.h>
-#include <time.h>
-
 #include "fixture_threads.h"
 
-enum { PATIENCE = 6 }; // seconds
-
-// Whether both threads were there at once.
-static void meet(int *there, bool *met) {
-  time_t last = time(NULL) + PATIENCE;
-  if (__atomic_add_fetch(there, 1, __ATOMIC_SEQ_CST) == 2)
-    __atomic_store_n(met, true, __ATOMIC_SEQ_CST);
-  while (!__atomic_load_n(met, __ATOMIC_SEQ_CST) && time(NULL) <= last) sched_yield();
-  __atomic_sub_fetch(there, 1, __ATOMIC_SEQ_CST);
+// Neither thread leaves before both have come, so that the second arrival is the other's.
+static void meet(int *arrivals) {
+  fixture_raise(arrivals);
+  fixture_await(arrivals, 2);
 }
 
 static long meeting_room_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   meeting *me = (meeting *)self;
-  meet(&me->getting, &me->met_in_getter);
+  meet(&me->arrivals_in_getter);
   return __atomic_load_n(&me->room, __ATOMIC_SEQ_CST);
 }
 
 static void meeting_setRoom_imp(kvo_object *self, const kvo_method *_cmd, long room) {
   (void)_cmd;
   meeting *me = (meeting *)self;
-  meet(&me->setting, &me->met_in_setter);
+  meet(&me->arrivals_in_setter);
   __atomic_store_n(&me->room, room, __ATOMIC_SEQ_CST);
 }
 

@@ -186,7 +186,7 @@ bool moment_owner_waits_for_call(moment_call call) {
   kvo_handle_release(owned.handle);
   bool waits = !__atomic_load_n(&owned.ended, __ATOMIC_SEQ_CST);
   fixture_raise(&owned.gate.let_go);
-  pthread_join(caller, NULL);
+  fixture_join(caller);
   kvo_handle_release(first);
   kvo_object_release(&owned.root->watcher.tracked.object);
   kvo_object_release(&owned.leaf->watcher.tracked.object);
@@ -258,7 +258,8 @@ static void *finish_carried(void *context) {
 
 static void run_alone(void *(*body)(void *context), void *context) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, body, context) || pthread_join(thread, NULL)) abort();
+  if (pthread_create(&thread, NULL, body, context)) abort();
+  fixture_join(thread);
 }
 
 moment_ends moment_end_in_carried_call(void) {
@@ -393,7 +394,7 @@ int moment_dump_beside_brackets(void) {
     free(text);
   }
   fixture_raise(&nest.is_over);
-  pthread_join(thread, NULL);
+  fixture_join(thread);
   kvo_handle_release(handle);
   kvo_object_release(nest.object);
   return dumps;

@@ -11,6 +11,7 @@
 
 #include "fixture_account.h"
 #include "fixture_closures.h"
+#include "fixture_watchdog.h"
 #include "kvo_binding.h"
 
 static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
@@ -72,7 +73,7 @@ static void run_recursion(account *object) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 1 << 20);
-  if (!pthread_create(&thread, &attributes, use_up_stack, object)) pthread_join(thread, NULL);
+  if (!pthread_create(&thread, &attributes, use_up_stack, object)) fixture_join(thread);
 }
 
 // Stands in for main: nothing else of the executable runs.
@@ -143,9 +144,11 @@ fixture_run fixture_run_program(const char *program, const char *variable, const
   if (pipe2(ends, O_CLOEXEC)) abort();
   pid_t child = start(program, variable, value, ends[1]);
   close(ends[1]);
+  int wait = fixture_wait_begin(__FILE__, __LINE__);
   read_errors(ends[0], run.errors, sizeof run.errors);
   close(ends[0]);
   waitpid(child, &status, 0);
+  fixture_wait_end(wait);
   if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) run.signal = WTERMSIG(status);
   return run;

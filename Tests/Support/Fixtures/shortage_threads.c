@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fixture_watchdog.h"
 #include "shortage_steps.h"
 
 // Threads that have a record of the runtime's, so that the next one needs memory for its own.
@@ -34,13 +35,15 @@ void world_park_threads(world *world) {
   if (!parked_count) pthread_mutex_lock(&gate);
   pthread_barrier_init(&has_record, NULL, 2);
   start(&parked[parked_count++], park, world_object(world, 0));
+  int wait = fixture_wait_begin(__FILE__, __LINE__);
   pthread_barrier_wait(&has_record);
+  fixture_wait_end(wait);
   pthread_barrier_destroy(&has_record);
 }
 
 void unpark_threads(void) {
   if (parked_count) pthread_mutex_unlock(&gate);
-  while (parked_count) pthread_join(parked[--parked_count], NULL);
+  while (parked_count) fixture_join(parked[--parked_count]);
 }
 
 typedef struct {
@@ -62,7 +65,7 @@ kvo_status world_act_on_thread(world *world, kvo_status (*act)(struct world *)) 
   errand errand = {.world = world, .act = act, .limit = fixture_lift_memory_limit()};
   pthread_t thread;
   start(&thread, run_errand, &errand);
-  pthread_join(thread, NULL);
+  fixture_join(thread);
   fixture_restore_memory_limit(errand.limit);
   return errand.status;
 }

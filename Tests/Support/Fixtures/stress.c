@@ -1,10 +1,8 @@
 #include "stress.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fixture_threads.h"
 #include "require.h"
@@ -24,14 +22,6 @@ unsigned worker_random(worker_state *worker, unsigned bound) {
   worker->random ^= worker->random >> 7;
   worker->random ^= worker->random << 17;
   return (unsigned)(worker->random >> 32) % bound;
-}
-
-enum { PATIENCE = 15000 }; // milliseconds
-
-static uint64_t milliseconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 // MARK: Tickets
@@ -58,10 +48,8 @@ static ticket *find_free(worker_state *worker) {
 // long, but not for ever.
 ticket *worker_ticket(stage *stage, int thread) {
   worker_state *worker = &stage->workers[thread];
-  uint64_t last = atomic_load(&stage->wrong) ? 0 : milliseconds_now() + PATIENCE;
   ticket *found;
-  while (!(found = find_free(worker)) && milliseconds_now() < last) sched_yield();
-  stage_require(stage, found, "ends have not been told");
+  FIXTURE_WAIT_UNTIL((found = find_free(worker)) || atomic_load(&stage->wrong));
   if (!found) found = &worker->tickets[0];
   ticket_begin(found, stage, thread);
   return found;
@@ -143,20 +131,20 @@ static const scenario *find(int number) {
 
 const char *stress_scenario(int number) { return find(number)->name; }
 
-enum { STEPS_PER_LOOK = 64 };
-
 typedef struct run {
   stage *stage;
-  uint64_t until;
+  unsigned steps;
+  atomic_int done; // threads that have done their steps
 } run;
 
+// A thread that has done its steps goes on as long as another has not, so that all of them meet.
 static void work(void *context, int thread) {
   run *self = context;
   this_thread = thread;
-  do {
-    for (int step = 0; step < STEPS_PER_LOOK; step++)
-      self->stage->scenario->step(self->stage, thread, &self->stage->workers[thread]);
-  } while (milliseconds_now() < self->until);
+  for (unsigned steps = 1; atomic_load(&self->done) < STRESS_THREADS; steps++) {
+    self->stage->scenario->step(self->stage, thread, &self->stage->workers[thread]);
+    if (steps == self->steps) atomic_fetch_add(&self->done, 1);
+  }
   atomic_store(&self->stage->has_left[thread], true);
   this_thread = -1;
 }
@@ -172,9 +160,9 @@ static stage *make_stage(const scenario *scenario, uint64_t seed) {
   return made;
 }
 
-stress_result stress_run(int number, unsigned milliseconds, uint64_t seed) {
+stress_result stress_run(int number, unsigned steps, uint64_t seed) {
   stage *stage = make_stage(find(number), seed);
-  run run = {stage, milliseconds_now() + milliseconds};
+  run run = {.stage = stage, .steps = steps};
   stage->scenario->begin(stage);
   fixture_run_threads(STRESS_THREADS, work, &run);
   stage->scenario->end(stage);

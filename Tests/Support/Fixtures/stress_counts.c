@@ -3,7 +3,6 @@
 #include "fixture_weave.h"
 #include "stress.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 static kvo_object *make(const kvo_class *cls) {
@@ -201,11 +200,8 @@ static void pause_for(unsigned turns) {
 
 // Waits for the other thread of the pair; false if it has left.
 static bool wait_for(stage *stage, int other, atomic_uint *rounds, unsigned round) {
-  while (atomic_load(rounds) != round) {
-    if (atomic_load(&stage->has_left[other])) return false;
-    sched_yield();
-  }
-  return true;
+  FIXTURE_WAIT_UNTIL(atomic_load(rounds) == round || atomic_load(&stage->has_left[other]));
+  return atomic_load(rounds) == round;
 }
 
 static void set_slowly(stage *stage, int pair, worker_state *worker) {

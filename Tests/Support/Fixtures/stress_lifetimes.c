@@ -305,7 +305,7 @@ static bool live_alone(void *context) {
 
 static void step_forks(stage *stage, int thread, worker_state *worker) {
   if (thread > 0) step_coming(stage, thread, worker);
-  else if (fixture_can_fork() && !atomic_load(&stage->wrong) && !worker_random(worker, 16))
+  else if (fixture_can_fork() && !atomic_load(&stage->wrong) && !worker_random(worker, 64))
     stage_require(stage, fixture_fork(live_alone, stage) == 0, "a forked child went wrong");
 }
 

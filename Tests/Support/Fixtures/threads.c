@@ -1,12 +1,10 @@
 #include "fixture_threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { MOST_THREADS = 32, PATIENCE = 10 };
+enum { MOST_THREADS = 32 };
 
 typedef struct crew {
   void (*body)(void *context, int index);
@@ -33,7 +31,8 @@ static void start_member(member *self) {
   abort();
 }
 
-void fixture_run_threads(int count, void (*body)(void *context, int index), void *context) {
+void fixture_run_threads_at(const char *file, int line, int count,
+    void (*body)(void *context, int index), void *context) {
   crew all = {.body = body, .context = context};
   member members[MOST_THREADS];
   if (count > MOST_THREADS) abort();
@@ -42,7 +41,7 @@ void fixture_run_threads(int count, void (*body)(void *context, int index), void
     members[index] = (member){.crew = &all, .index = index};
     start_member(&members[index]);
   }
-  for (int index = 0; index < count; index++) pthread_join(members[index].thread, NULL);
+  for (int index = 0; index < count; index++) fixture_join_at(file, line, members[index].thread);
   pthread_barrier_destroy(&all.start);
 }
 
@@ -50,9 +49,15 @@ void fixture_run_threads(int count, void (*body)(void *context, int index), void
 
 void fixture_raise(int *turn) { __atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST); }
 
-void fixture_await(const int *turn, int least) {
-  time_t last = time(NULL) + PATIENCE;
-  while (__atomic_load_n(turn, __ATOMIC_SEQ_CST) < least && time(NULL) <= last) sched_yield();
+static bool has_come(const int *turn, int least) {
+  return __atomic_load_n(turn, __ATOMIC_SEQ_CST) >= least;
+}
+
+void fixture_await_at(const char *file, int line, const int *turn, int least) {
+  if (has_come(turn, least)) return;
+  int wait = fixture_wait_begin(file, line);
+  while (!has_come(turn, least)) sched_yield();
+  fixture_wait_end(wait);
 }
 
 void gate_callback(void *context, kvo_object *object, const char *key_path,

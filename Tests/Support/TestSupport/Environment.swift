@@ -7,12 +7,12 @@ public enum Environment {
     getenv(variable).flatMap { UInt64(String(cString: $0)) } ?? otherwise
   }
 
-  /// How often to do what is usually done so very often: the part of it that is left where each time takes
-  /// `KVO_SLOWNESS` times as long, as with a sanitizer.
+  /// How often to do what may be done any number of times: `KVO_EFFORT` times what is usual. A whole number, 1 unless the
+  /// environment says otherwise.
   public static func times(_ usual: UInt64) -> UInt64 {
-    max(usual / max(number("KVO_SLOWNESS", default: 1), 1), 1)
+    usual * max(number("KVO_EFFORT", default: 1), 1)
   }
 
-  /// How many operations random programs have: `KVO_STEPS`, or what is usual.
+  /// How many operations random programs have: `KVO_STEPS`, or `KVO_EFFORT` times what is usual.
   public static func steps(_ usual: UInt64) -> UInt64 { number("KVO_STEPS", default: times(usual)) }
 }

@@ -1,10 +1,11 @@
+import CFixtures
 import Glibc
 
 /// Random programs run on the model and on another system, which must write the same log. The
 /// environment says from which seed and for how many operations:
 ///
 /// * `KVO_STEPS`: how many operations, reactions of observers included.
-/// * `KVO_SLOWNESS`: by what the usual number of operations is divided.
+/// * `KVO_EFFORT`: by what the usual number of operations is multiplied.
 /// * `KVO_SEED`: the first program's seed. What differs is printed with its program's seed, and
 ///   shortened: run that alone with `KVO_SEED=… KVO_STEPS=1`.
 /// * `KVO_TRACE=1`: writes each program's seed to stderr before it runs, for what crashes.
@@ -33,6 +34,7 @@ package enum GraphProof {
     var total = Result(steps: 0, calls: 0)
     repeat {
       if traces { trace(seed) }
+      fixture_note_progress()
       let result = run(seed: seed, length: length(seed), dialect, make)
       total.steps += result.steps
       total.calls += result.calls

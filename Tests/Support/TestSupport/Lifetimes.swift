@@ -8,6 +8,9 @@ package final class Lifetimes: Sendable {
   private struct State {
     var living: [ObjectIdentifier: (type: any Any.Type, count: Int)] = [:]
     var endings: [@Sendable () -> Void] = []
+    var waiting: CheckedContinuation<Void, Never>?
+
+    var count: Int { living.values.reduce(0) { $0 + $1.count } }
   }
 
   private let state = Locked(State())
@@ -15,7 +18,7 @@ package final class Lifetimes: Sendable {
   package init() {}
 
   /// How many lives go on.
-  package var count: Int { state.withLock { $0.living.values.reduce(0) { $0 + $1.count } } }
+  package var count: Int { state.withLock { $0.count } }
 
   /// What is alive, one line for each type.
   package var description: String {
@@ -45,12 +48,34 @@ package final class Lifetimes: Sendable {
     for ending in endings { ending() }
   }
 
+  /// Waits for the end of the last life. One task may wait.
+  ///
+  /// - Parameter place: what the watchdog shows of a test whose leak lets it wait for ever.
+  package func allEnded(place: String, line: Int) async {
+    guard count > 0 else { return }
+    await Watchdog.watch("\(place), which leaves alive \(description), line ", line: line) {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          guard state.count > 0 else { return true }
+          state.waiting = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    }
+  }
+
   fileprivate func began(_ type: any Any.Type) {
     state.withLock { $0.living[ObjectIdentifier(type), default: (type, 0)].count += 1 }
   }
 
   fileprivate func ended(_ type: any Any.Type) {
-    state.withLock { $0.living[ObjectIdentifier(type), default: (type, 0)].count -= 1 }
+    let resumed = state.withLock { state in
+      state.living[ObjectIdentifier(type), default: (type, 0)].count -= 1
+      let isOver = state.waiting != nil && state.count == 0
+      return isOver ? state.waiting.take() : nil
+    }
+    resumed?.resume()
   }
 }
 

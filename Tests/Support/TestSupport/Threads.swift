@@ -1,4 +1,5 @@
 import CFixtures
+import Glibc
 
 /// Something that threads share on purpose: its author has seen to it that they may.
 package struct Shared<Wrapped>: @unchecked Sendable {
@@ -7,15 +8,51 @@ package struct Shared<Wrapped>: @unchecked Sendable {
 }
 
 /// Runs `body(0)` … `body(count - 1)` on threads of their own, which begin together, and waits.
-package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+package func onThreads(
+  _ count: Int, file: StaticString = #fileID, line: Int32 = #line,
+  _ body: @escaping @Sendable (Int) -> Void
+) {
   let box = ThreadBody(body)
   withExtendedLifetime(box) {
-    fixture_run_threads(
-      Int32(count),
+    fixture_run_threads_at(
+      file.name, line, Int32(count),
       { context, index in
         Unmanaged<ThreadBody>.fromOpaque(context!).takeUnretainedValue().run(Int(index))
       },
       Unmanaged.passUnretained(box).toOpaque())
+  }
+}
+
+/// Waits until a counter of C's has been raised so often.
+package func awaitTurn(
+  _ turn: UnsafePointer<Int32>, _ least: Int32, file: StaticString = #fileID, line: Int32 = #line
+) {
+  fixture_await_at(file.name, line, turn, least)
+}
+
+/// Waits until the condition holds, which another thread sees to.
+package func waitUntil(
+  file: StaticString = #fileID, line: Int32 = #line, _ condition: () -> Bool
+) {
+  let wait = fixture_wait_begin(file.name, line)
+  while !condition() { sched_yield() }
+  fixture_wait_end(wait)
+}
+
+/// Waits until the condition holds, which another task sees to.
+package func yieldUntil(
+  file: StaticString = #fileID, line: Int32 = #line, isolation: isolated (any Actor)? = #isolation,
+  _ condition: () -> Bool
+) async {
+  let wait = fixture_wait_begin_for_task(file.name, line)
+  while !condition() { await Task.yield() }
+  fixture_wait_end(wait)
+}
+
+extension StaticString {
+  /// For the watchdog: it stays where it is.
+  var name: UnsafePointer<CChar> {
+    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }
 

@@ -41,6 +41,7 @@
 #include "fixture_token.h"
 #include "fixture_tracked.h"
 #include "fixture_trail.h"
+#include "fixture_watchdog.h"
 #include "fixture_watcher.h"
 #include "fixture_weave.h"
 #include "fixture_worker.h"

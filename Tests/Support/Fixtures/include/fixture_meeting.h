@@ -9,16 +9,15 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct meeting {
   kvo_object object;
-  long room;            ///< atomic storage
-  int setting, getting; ///< how many threads are in the accessor
-  bool met_in_setter, met_in_getter;
+  long room;                                  ///< atomic storage
+  int arrivals_in_setter, arrivals_in_getter; ///< two or more: the threads have met there
 } meeting;
 
 #define MEETING_PROPERTIES(PROPERTY) PROPERTY(meeting, long, room, Room, CUSTOM)
 KVO_CLASS_INTERFACE(meeting, MEETING_PROPERTIES)
 
 /// Two threads set the property at once; each waits in the setter, and in the getter that an
-/// observer's old value is read by, for the other, but not for ever.
+/// observer's old value is read by, for the other.
 void meeting_hold(meeting *meeting);
 
 KVO_ASSUME_NONNULL_END

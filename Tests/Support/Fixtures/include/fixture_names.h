@@ -27,8 +27,8 @@ typedef enum names_way {
   NAMES_OBSERVED_BY_HOOK, ///< a key that a hook answers, observed, and no more: these are kept
 } names_way;
 
-/// Does it with so many different names. How many bytes are left behind; aborts if one that is to
-/// fail succeeds, or the other way round.
+/// Does it with so many different names, when caches are full. How many bytes are left behind; aborts
+/// if one that is to fail succeeds, or the other way round.
 long names_left_by(names_way way, int count);
 
 /// How many of so many different keys that a hook answers can be observed.

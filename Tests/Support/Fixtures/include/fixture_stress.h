@@ -1,4 +1,4 @@
-/// Many threads on the same objects and keys for a while, whose every call is accounted for.
+/// Many threads on the same objects and keys, whose every call is accounted for.
 ///
 /// Each scenario's threads do what the rules allow at random, as fast as they can. What is found
 /// wrong (a call that is lost or doubled, one that comes after its registration has ended, an end
@@ -20,14 +20,14 @@ typedef struct stress_result {
 
 int stress_scenario_count(void);
 const char *stress_scenario(int number);
-/// Runs one, at least a round of it. `seed` begins the threads' random numbers.
-stress_result stress_run(int number, unsigned milliseconds, uint64_t seed);
+/// Runs one until each thread has taken so many steps. `seed` begins the threads' random numbers.
+stress_result stress_run(int number, unsigned steps, uint64_t seed);
 
 /// Whether the runtime covers forks in this build: not with the thread sanitizer.
 bool fixture_can_fork(void);
 /// Forks, and runs `body(context)` in the child, which then ends without running anything that the
-/// parent has planned for its exit. Returns the child's status as `waitpid` tells it, or -1 if it
-/// has not ended within half a minute.
+/// parent has planned for its exit. Returns the child's status as `waitpid` gives it, -1 if there is
+/// none. A child that hangs is aborted by the watchdog.
 int fixture_fork(bool (*body)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
 
 KVO_ASSUME_NONNULL_END

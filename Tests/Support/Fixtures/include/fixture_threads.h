@@ -3,22 +3,26 @@
 #define FIXTURE_THREADS_H
 
 #include "fixture_tracked.h"
+#include "fixture_watchdog.h"
 
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Runs `body(context, 0)` … `body(context, count - 1)` on threads of their own, which begin
 /// together, and waits for all of them.
-void fixture_run_threads(int count, void (*body)(void *KVO_NULLABLE context, int index),
-    void *KVO_NULLABLE context);
+void fixture_run_threads_at(const char *file, int line, int count,
+    void (*body)(void *KVO_NULLABLE context, int index), void *KVO_NULLABLE context);
+#define fixture_run_threads(count, body, context) \
+  fixture_run_threads_at(__FILE__, __LINE__, count, body, context)
 
 /// A number that tells the calling thread from every other.
 uint64_t fixture_thread(void);
 
 /// A counter by which threads take turns.
 void fixture_raise(int *turn);
-/// Waits until it has been raised so often, ten seconds at most.
-void fixture_await(const int *turn, int least);
+/// Waits until it has been raised so often.
+void fixture_await_at(const char *file, int line, const int *turn, int least);
+#define fixture_await(turn, least) fixture_await_at(__FILE__, __LINE__, turn, least)
 
 /// An observer whose calls wait: the n-th is under way when `begun` is n, and returns when `let_go`
 /// is.

@@ -1,0 +1,47 @@
+/// The only limit of time in tests. It decides no result: it ends a process that hangs, and names the
+/// wait that did not end.
+#ifndef FIXTURE_WATCHDOG_H
+#define FIXTURE_WATCHDOG_H
+
+#include <CKVORuntime.h>
+#include <pthread.h>
+#include <sched.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// How many seconds a wait may last before the process is aborted: `KVO_PATIENCE`, or five minutes. With 0 a wait may
+/// last for ever, as under a debugger.
+unsigned fixture_patience(void);
+
+/// Begins a wait for threads, to be ended by `fixture_wait_end` with what this returns. The file's name
+/// is kept until then.
+int fixture_wait_begin(const char *file, int line);
+/// Begins a wait for a task. Tasks of all tests take turns on few threads, so that it may last as long as
+/// the whole run: it counts from the last time that any wait began or ended.
+int fixture_wait_begin_for_task(const char *file, int line);
+void fixture_wait_end(int wait);
+
+/// Says that a test that lasts long goes on.
+void fixture_note_progress(void);
+
+/// Waits for the thread's end.
+void fixture_join_at(const char *file, int line, pthread_t thread);
+#define fixture_join(thread) fixture_join_at(__FILE__, __LINE__, thread)
+
+/// Aborts the calling process, a forked child, if it has not ended in time: a child has no watchdog's thread.
+void fixture_limit_child(void);
+
+/// Waits until the condition holds.
+#define FIXTURE_WAIT_UNTIL(condition)                          \
+  do {                                                         \
+    if (condition) break;                                      \
+    int fixture_wait = fixture_wait_begin(__FILE__, __LINE__); \
+    while (!(condition)) sched_yield();                        \
+    fixture_wait_end(fixture_wait);                            \
+  } while (0)
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
