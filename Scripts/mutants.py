@@ -10,7 +10,7 @@ no new link. One of the library's tests that name the rule must fail or crash; n
 runs the test that is recorded in Tests/Mutants/noticed.txt, and the rule's others only if that one passes: the mutant is
 noticed then, too, but the record is out of date. `--write` records what notices now.
 
-These are no notice: a test that hangs, which does not say what is broken; a crash while no test of the rule was
+A wait that the fixtures' watchdog ends is a notice: it names what did not come. These are no notice: a run that hangs otherwise; a crash while no test of the rule was
 running; a mutant that the loader refuses, which is wrong by itself. With `--times` the test that notices must do so in
 each of so many runs: a notice that depends on how threads meet is none. Code that other modules inline
 (`@_transparent`, `@inline(__always)`) can't be broken so.
@@ -162,7 +162,7 @@ class Notice:
 
     def said(self, test):
         name = self.suite.names.get(test, test)
-        return f"{name} (crashes: {self.crashed})" if self.crashed else name
+        return f"{name} (ends with {self.crashed})" if self.crashed else name
 
 
 def judge(program, suite, tests, record, times):

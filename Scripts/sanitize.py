@@ -1,10 +1,11 @@
-"""Links the tests with libraries, and the tests' own C sources, that are compiled for a sanitizer, or optimised.
+"""Links the tests with libraries that are compiled for a sanitizer, or optimised.
 
 Usage: sanitize.py BUILD_FOLDER SCRATCH_FOLDER address|thread|optimised
 
-BUILD_FOLDER has the tests, built. The tests' own Swift code stays as it is: it would take several times as long as everything
-else, and a sanitizer would find there only mistakes of tests. Every object of each library is replaced, and has calls of
-the sanitizer; and the program reports the errors of Tests/Checks/planted.c, or this fails. Beside the tests is the program ObservationBridge, which they start. Prints the path of the tests.
+BUILD_FOLDER has the tests, built. They stay as they are: they would take several times as long as everything else, and a
+sanitizer would find only mistakes of tests in them. Every object of each library is replaced, and has calls of
+the sanitizer; and the program reports the errors of Tests/Checks/planted.c, or this fails. Beside the tests is the program
+ObservationBridge, which they start. Prints the path of the tests.
 """
 
 import os
@@ -16,9 +17,12 @@ import sys
 import relink
 
 SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.OBSERVATION]
-C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
-# Support in Swift, by the sanitizers that must see it: how threads of tests meet, the thread sanitizer must.
-SUPPORT = {"thread": [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]}
+C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION]
+# The tests' support that is compiled anew as well: C, which reads what the runtime may have freed; and for the thread
+# sanitizer all that has threads meet.
+C_SUPPORT = [relink.FIXTURES, relink.SIGNATURES]
+SWIFT_SUPPORT = [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]
+SUPPORT = {"address": C_SUPPORT, "thread": C_SUPPORT + SWIFT_SUPPORT, "optimised": []}
 PLANTED = pathlib.Path("Tests/Checks/planted.c")
 # Not optimised, which takes most of the time of compiling, and leaves accesses out.
 LINES = ["-O0", "-gline-tables-only", "-fno-omit-frame-pointer"]
@@ -32,7 +36,11 @@ SWIFT_FLAGS = {
     "thread": ["-sanitize=thread", "-gline-tables-only"],
     "optimised": ["-O"],
 }
-LINK_FLAGS = {"address": ["-fsanitize=address"], "thread": ["-fsanitize=thread"], "optimised": []}
+LINK_FLAGS = {
+    "address": ["-fsanitize=address"],
+    "thread": ["-fsanitize=thread", "-lBlocksRuntime", "-ldispatch"],  # whose functions it replaces
+    "optimised": [],
+}
 # What each object calls, and the reports of the planted errors.
 MARKS = {"address": b"__asan_init", "thread": b"__tsan_init"}
 REPORTS = {
@@ -43,7 +51,7 @@ REPORTS = {
 
 
 def compile_library(library, into, build, way):
-    if library in C_LIBRARIES:
+    if library in C_LIBRARIES + C_SUPPORT:
         return relink.compile_c(library, into, *C_FLAGS[way])
     return relink.compile_module(library, into, build, *SWIFT_FLAGS[way])
 
@@ -69,7 +77,7 @@ def main():
     shutil.rmtree(scratch, ignore_errors=True)
     objects = {
         library: compile_library(library, scratch / library.name, build, way)
-        for library in [*C_LIBRARIES, *SWIFT_LIBRARIES, *SUPPORT.get(way, [])]
+        for library in [*C_LIBRARIES, *SWIFT_LIBRARIES, *SUPPORT[way]]
     }
     if way in MARKS:
         relink.require_in(objects, MARKS[way])

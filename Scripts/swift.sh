@@ -11,10 +11,12 @@ modules=(KVORuntime KVOFoundation KVOTesting)
 # swiftc finds the macros.
 build_module() {
   local map module
-  for module in "${modules[@]:1}"; do # which are built with KVORuntime
-    swift build "${debug[@]}" --target "$module"
-  done
-  bin=$(swift build "${debug[@]}" --show-bin-path)
+  if [ -z "${KVO_TESTS_ARE_BUILT-}" ]; then
+    for module in "${modules[@]:1}"; do # each with KVORuntime
+      swift build "${debug[@]}" --target "$module"
+    done
+  fi
+  read_bin
   module_flags=(-I "$bin/Modules")
   plugin_flags=(-load-plugin-executable "$bin/KVOMacros-tool#KVOMacros")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do

@@ -76,10 +76,10 @@ import Testing
   @Test("S3: a failure is at the caller's line")
   func line() {
     let line = #line
-    expectEqual(issues { lamp.expectChange(of: \.level) {} }.first?.line, line + 1)
-    expectEqual(issues { lamp.expectChanges(of: \.level, [.setting()]) {} }.first?.line, line + 2)
-    expectEqual(
-      issues { lamp.expectNoChange(of: \.level) { lamp.level = 1 } }.first?.line, line + 3)
+    let first = issues { lamp.expectChange(of: \.level) {} }
+    let second = issues { lamp.expectChanges(of: \.level, [.setting()]) {} }
+    let third = issues { lamp.expectNoChange(of: \.level) { lamp.level = 1 } }
+    expectEqual([first, second, third].map { $0.first?.line }, [line + 1, line + 2, line + 3])
   }
 
   @Test("S3: a body that throws is judged, and its error passes on")

@@ -1,38 +1,39 @@
 import Expectations
+import Synchronization
 import Testing
 
 /// The functions that all tests compare with.
 @Suite struct ExpectationTests {
-  /// What the issues of a body say.
-  private func issues(_ body: () throws -> Void) -> [String] {
-    var said: [String] = []
-    withKnownIssue {
+  /// The texts of the issues that a body records.
+  private func issues(_ body: () throws -> Void) throws -> [String] {
+    let texts = Mutex<[String]>([])
+    try withKnownIssue {
       try body()
     } matching: { issue in
-      said.append(issue.comments.map(\.rawValue).joined())
+      texts.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
       return true
     }
-    return said
+    return texts.withLock { $0 }
   }
 
   @Test("A comparison that fails shows both values and the comment")
-  func different() {
+  func different() throws {
     #expect(
-      issues { expectEqual([1, 2], [1, 3], "the list") } == ["[1, 2] is not [1, 3]: the list"])
-    #expect(issues { expectEqual("a", nil) } == ["Optional(\"a\") is not nil"])
+      try issues { expectEqual([1, 2], [1, 3], "the list") } == ["[1, 2] is not [1, 3]: the list"])
+    #expect(try issues { expectEqual("a", nil) } == ["Optional(\"a\") is not nil"])
   }
 
   @Test("A condition that does not hold fails the test, and a requirement also ends it")
-  func unmet() {
+  func unmet() throws {
     var isReached = false
-    #expect(issues { expect(1 > 2, "numbers") } == ["the condition is false: numbers"])
+    #expect(try issues { expect(1 > 2, "numbers") } == ["the condition is false: numbers"])
     #expect(
-      issues {
+      try issues {
         try require(1 > 2)
         isReached = true
       }.first == "the condition is false")
     #expect(
-      issues {
+      try issues {
         _ = try require(Int("x"), "a number")
         isReached = true
       }.first == "the value is nil: a number")

@@ -149,11 +149,15 @@ import Testing
 
   @Test("S2: who has waited before the change is woken by it")
   @MainActor func woken() async throws {
-    let item = Item()
+    let (item, clock) = (Item(), HandClock())
     let changes = item.recordChanges(of: \.count)
-    // Runs when this one waits, and not before.
-    Task { @MainActor in item.count = 1 }
-    try await changes.waitForChanges(1)
+    // Runs when this one waits, and not before. If the change does not wake it, the timeout does.
+    Task { @MainActor in
+      await clock.sleeping(1)
+      item.count = 1
+      clock.advance(by: .seconds(10))
+    }
+    try await clock.keepTime { try await changes.waitForChanges(1) }
     expectEqual(changes.newValues, [1])
   }
 

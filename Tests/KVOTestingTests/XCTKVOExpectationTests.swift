@@ -89,9 +89,9 @@ import XCTest
     }
     let already = try test.keyValueObservingExpectation(
       for: task, keyPath: "state", expectedValue: "new")
-    later { task in for count in 1...3 { task.count = count } }
-    expectEqual(
-      XCTWaiter.wait(for: [value, handled, already], timeout: Self.limit), .completed)
+    let task = task
+    onThreads(1) { _ in for count in 1...3 { task.count = count } }
+    expectEqual(XCTWaiter.wait(for: [value, handled, already], timeout: 0), .completed)
     #expect(throws: KeyValueError.self) {
       try test.keyValueObservingExpectation(for: task, keyPath: "cuont", expectedValue: 2)
     }

@@ -208,12 +208,13 @@ import Testing
       expect(lexed.problems.isEmpty, "\(file.path)")
       expectEqual(lexed.text, source, "\(file.path)")
       var depth = 0
+      var lineOfExcess: Int?
       for token in lexed.tokens where token.kind == .punctuation {
         if "([{".contains(token.text) { depth += 1 }
         if ")]}".contains(token.text) { depth -= 1 }
-        expect(depth >= 0, "\(file.path):\(token.line)")
+        if depth < 0, lineOfExcess == nil { lineOfExcess = token.line }
       }
-      expectEqual(depth, 0, "\(file.path)")
+      expect(depth == 0 && lineOfExcess == nil, "\(file.path):\(lineOfExcess ?? 0)")
     }
   }
 
