@@ -10,8 +10,8 @@ no new link. One of the library's tests that name the rule must fail or crash; n
 runs the test that is recorded in Tests/Mutants/noticed.txt, and the rule's others only if that one passes: the mutant is
 noticed then, too, but the record is out of date. `--write` records what notices now.
 
-A wait that the fixtures' watchdog ends is a notice: it names what did not come. These are no notice: a run that hangs otherwise; a crash while no test of the rule was
-running; a mutant that the loader refuses, which is wrong by itself. With `--times` the test that notices must do so in
+A wait that the fixtures' watchdog ends is a notice: it names what did not come. These are no notice: a run that hangs
+otherwise; a crash while no test of the rule was running; a mutant that the loader refuses, which is wrong by itself. With `--times` the test that notices must do so in
 each of so many runs: a notice that depends on how threads meet is none. Code that other modules inline
 (`@_transparent`, `@inline(__always)`) can't be broken so.
 """

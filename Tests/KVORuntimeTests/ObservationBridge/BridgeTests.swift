@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// O: `@Observed` properties that Swift's Observation tracks. Each case is one of `Tests/ObservationBridge`, a program
-/// of its own: what links the bridge has every read asked about. `Scripts/checks/bridge` has the sabotages.
+/// of its own, since a program that links the bridge has a hook on every read. `Tests/Mutants/Observation` has its mutants.
 @Suite struct BridgeTests {
   @Test(
     "O1 O2 O3: what is read while Observation tracks tells it of its next change",

@@ -5,7 +5,7 @@ internal import Testing
 // errors that are thrown and for exit tests.
 
 /// Fails the running test unless two values are equal, and shows both.
-package func expectEqual<Value: Equatable>(
+public func expectEqual<Value: Equatable>(
   _ actual: Value, _ expected: Value, _ comment: @autoclosure () -> String = "",
   fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
 ) {
@@ -14,7 +14,7 @@ package func expectEqual<Value: Equatable>(
 }
 
 /// Fails the running test unless a condition holds.
-package func expect(
+public func expect(
   _ condition: Bool, _ comment: @autoclosure () -> String = "",
   fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
 ) {
@@ -23,7 +23,7 @@ package func expect(
 }
 
 /// Returns the value, if there is one; fails the running test and ends it otherwise.
-package func require<Value>(
+public func require<Value>(
   _ value: Value?, _ comment: @autoclosure () -> String = "",
   fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
 ) throws -> Value {
@@ -33,7 +33,7 @@ package func require<Value>(
 }
 
 /// Fails the running test and ends it unless a condition holds.
-package func require(
+public func require(
   _ condition: Bool, _ comment: @autoclosure () -> String = "",
   fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
 ) throws {
@@ -43,7 +43,7 @@ package func require(
 }
 
 /// Ends a test whose requirement has failed. `require` has recorded the failure.
-package struct RequirementFailed: Error {}
+public struct RequirementFailed: Error {}
 
 private func shown<Value>(_ value: Value) -> String {
   value is String ? String(reflecting: value) : String(describing: value)
