@@ -2,20 +2,6 @@ import Expectations
 import Foundation
 import Testing
 
-/// Beside the tests' own program, where `swift build` puts both; or in the debug build whose folder that program is in, if
-/// it has been linked anew.
-private func builtProgram(_ name: String) -> URL? {
-  var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-  while folder.path != "/" {
-    folder.deleteLastPathComponent()
-    for place in [name, "debug/\(name)"] {
-      let program = folder.appending(path: place)
-      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-    }
-  }
-  return nil
-}
-
 /// The program `kvo-move` with the files of a folder: what it reads, lists and writes.
 @Suite final class ProgramTests {
   private static let there = "class A: NSObject {}\n"
@@ -26,8 +12,7 @@ private func builtProgram(_ name: String) -> URL? {
   private let program: URL
 
   init() throws {
-    program = try require(
-      builtProgram("kvo-move"), "Build it first: swift build --product kvo-move")
+    program = try requireProgram("kvo-move")
     folder = files.temporaryDirectory.appending(path: "kvo-move-\(UUID())")
     try files.createDirectory(at: folder, withIntermediateDirectories: true)
   }

@@ -88,6 +88,28 @@ import Testing
   }
 
   @Test(
+    "B9: a set is made as a whole, or not at all with an error that says why",
+    .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
+  func sets() throws {
+    let values = (0..<40).map { kvo_value_int($0 % 30) }
+    var failures: Int64 = 0
+    var made: OpaquePointer?
+    while made == nil {
+      var error = kvo_error()
+      _ = fixture_limit_memory(failures)
+      made = kvo_collection_create(.KVO_SET, values, values.count, &error)
+      _ = fixture_limit_memory(-1)
+      if made == nil {
+        expectEqual(error.status, .KVO_NO_MEMORY)
+        failures += 1
+      }
+    }
+    expect(failures >= 3, "the elements, the collection and the index of a set need memory")
+    let set = Many(taking: try require(made))
+    expectEqual(kvo_collection_count(set.collection), 30)
+  }
+
+  @Test(
     "A1: a class that is asked for without memory, where nobody can be told, stops with its name",
     .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func classOrStop() async throws {

@@ -12,11 +12,9 @@ import Testing
       "sequence", "log", "threadend",
     ])
   func runs(_ name: String) throws {
-    let file = try require(
-      Self.program, "Build it first: swift build --product ObservationBridge")
     let program = Process()
     let output = Pipe()
-    program.executableURL = file
+    program.executableURL = try requireProgram("ObservationBridge")
     program.arguments = [name]
     program.standardOutput = output
     program.standardError = output
@@ -25,20 +23,4 @@ import Testing
     program.waitUntilExit()
     expect(program.terminationStatus == 0 && program.terminationReason == .exit, "\(text)")
   }
-
-  private static let program = builtProgram("ObservationBridge")
-}
-
-/// Beside the tests' own program, where `swift build` puts both; or in the debug build whose folder that program is in, if
-/// it has been linked anew.
-private func builtProgram(_ name: String) -> URL? {
-  var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-  while folder.path != "/" {
-    folder.deleteLastPathComponent()
-    for place in [name, "debug/\(name)"] {
-      let program = folder.appending(path: place)
-      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-    }
-  }
-  return nil
 }
