@@ -15,12 +15,10 @@ from_caller() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
 build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 
-# Where nobody works on the debug build, those that share it make it as fast as can be: each module compiled as a whole
-# takes two thirds of the time that it takes file by file, and still less without what debuggers read (and reports of a
-# crash in a test, which have no lines then).
+# How the tests are built: each module as a whole, which takes two thirds of the time that it takes file by file, and without
+# debug information. After a small change Scripts/try links the tests anew itself (quick_build.py).
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
-debug=(--scratch-path "$build")
-[ -z "${CI-}" ] || debug+=("${whole[@]}" -debug-info-format none)
+debug=(--scratch-path "$build" "${whole[@]}" -debug-info-format none)
 
 # Warnings are errors where the package checks itself. Package.swift does not say so: a user may have another compiler.
 strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
@@ -37,9 +35,18 @@ build_tests() {
   local product
   if [ -n "${KVO_TESTS_ARE_BUILT-}" ]; then read_bin && return; fi
   for product in KVORuntimePackageTests kvo-move ObservationBridge; do
-    swift build --product $product "${debug[@]}"
+    swift build --product $product "${debug[@]}" || return
   done
   read_bin
+  tree_now >"$bin/built-from"
+}
+
+# tree_now: the git tree of the package's own folders as they are, tracked or not.
+tree_now() {
+  local -x GIT_INDEX_FILE=$build/index
+  rm -f "$GIT_INDEX_FILE"
+  git add --all -- "${own_folders[@]}"
+  git write-tree
 }
 
 # Sets bin: where the debug build has its programs.
@@ -163,8 +170,9 @@ require_tmux() {
 
 # Where a file that git does not track yet can be the package's. What else is at the top level, such as a build folder by
 # another name, is not looked into.
+own_folders=(Sources Tests Benchmarks Snippets Examples Documentation Scripts Package.swift)
 own=(-x '/*')
-for folder in Sources Tests Benchmarks Snippets Examples Documentation Scripts Package.swift; do own+=(-x "!/$folder"); done
+for folder in "${own_folders[@]}"; do own+=(-x "!/$folder"); done
 
 # files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree: tracked, or new in one of
 # the package's own folders and not ignored.

@@ -1,0 +1,124 @@
+"""Links the tests anew after a change of one source, without SwiftPM.
+
+Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE CHANGED...
+
+BUILD_FOLDER has the tests as they were built from the git tree TREE; CHANGED are the files that differ from it. Prints the
+path of the program, or nothing if the change asks for a whole build: more than one source differs, or more than the bodies of
+functions. Then SwiftPM would compile every module that depends on the changed one, which takes minutes.
+
+A source of C is compiled by itself, a source of Swift with its module. What other modules see of a Swift source is the same
+as long as only bodies of functions differ; the sources' layout, which swift-format makes, shows where these begin and end.
+Bodies that the compiler copies into other modules (ALWAYS_COPIED) count as seen.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import relink
+
+SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.EXPANSION]
+SWIFT_LIBRARIES += [relink.SOURCE, relink.MOVE, relink.OBSERVATION]
+C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
+PRODUCTS = ["kvo-move", "ObservationBridge"]  # which tests start
+COMPILED = ("Sources/", "Tests/", "Package.swift")
+
+FUNCTION = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*(?:func\b|init\b|deinit\b|subscript\b)")
+ACCESSOR = re.compile(r"^ *(?:@\S+ +|(?:non)?mutating +)*(?:get|set|_modify|_read|willSet|didSet)\b.*\{$")
+COMPUTED = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*var\b[^=]*\{$")
+ALWAYS_COPIED = ("@_transparent", "@inline(__always)", "@_alwaysEmitIntoClient")
+
+
+def indentation(line):
+    return len(line) - len(line.lstrip())
+
+
+def end_of_block(lines, first, opening):
+    """The index of the brace that closes a block, which is indented as the first line of its header."""
+    closing = " " * indentation(lines[first]) + "}"
+    return next((i for i in range(opening + 1, len(lines)) if lines[i].startswith(closing)), None)
+
+
+def end_of_header(lines, first):
+    """The index of the line that ends a function's header with a brace; None if no body follows it, or one in the same line."""
+    depth = indentation(lines[first])
+    for i in range(first, len(lines)):
+        if i > first and not lines[i].lstrip().startswith((")", "->", "where")) and indentation(lines[i]) <= depth:
+            return None
+        if lines[i].endswith("{"):
+            return i
+    return None
+
+
+def begins_body(lines, i):
+    if ACCESSOR.match(lines[i]):
+        return True
+    is_getter = COMPUTED.match(lines[i]) and i + 1 < len(lines) and not ACCESSOR.match(lines[i + 1])
+    return is_getter or bool(FUNCTION.match(lines[i]))
+
+
+def is_copied(lines, i):
+    """Whether a function has an attribute by which other modules get its body."""
+    first = i
+    while first > 0 and lines[first - 1].lstrip().startswith("@"):
+        first -= 1
+    return any(attribute in line for line in lines[first : i + 1] for attribute in ALWAYS_COPIED)
+
+
+def body(lines, i):
+    """The lines of the body that begins behind the header at a line, as a range; empty if there is none to leave out."""
+    last = end_of_header(lines, i) if begins_body(lines, i) and not is_copied(lines, i) else None
+    end = None if last is None else end_of_block(lines, i, last)
+    return range(0) if end is None else range(last + 1, end)
+
+
+def without_bodies(text):
+    """The lines of a Swift source without comments and the bodies of functions and accessors."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+    kept, i = [], 0
+    while i < len(lines):
+        inside = body(lines, i)
+        kept += lines[i : inside.start] if inside else [lines[i]]
+        i = inside.stop if inside else i + 1
+    return kept
+
+
+def differs_in_bodies_alone(path, tree):
+    before = subprocess.run(["git", "show", f"{tree}:{path}"], capture_output=True, text=True, check=False)
+    return before.returncode == 0 and without_bodies(before.stdout) == without_bodies(path.read_text())
+
+
+def library_of(path, libraries):
+    return next((library for library in libraries if library in path.parents), None)
+
+
+def compiled(path, tree, build, scratch):
+    """The objects that the change of a source asks for, by library; None if that is not known."""
+    library = library_of(path, C_LIBRARIES)
+    if library and path.suffix in (".c", ".cpp"):
+        return {library: {path.name: relink.compile_source(path, scratch, library=library)}}
+    library = library_of(path, SWIFT_LIBRARIES)
+    if library and path.suffix == ".swift" and differs_in_bodies_alone(path, tree):
+        return {library: relink.compile_module(library, scratch / library.name, build)}
+    return None
+
+
+def main():
+    folder, scratch, tree, *changed = sys.argv[1:]
+    sources = [pathlib.Path(name) for name in changed if name.startswith(COMPILED)]
+    scratch = pathlib.Path(scratch).resolve()
+    scratch.mkdir(parents=True, exist_ok=True)
+    build = relink.Build(folder)
+    objects = compiled(sources[0], tree, build, scratch) if len(sources) == 1 and sources[0].exists() else None
+    if not objects:
+        return
+    for name in PRODUCTS:
+        product = relink.Build(folder, name)
+        if all(product.objects_of(library) for library in objects):
+            product.link(objects, scratch, by_part=True)
+    print(build.link(objects, scratch, by_part=True))
+
+
+if __name__ == "__main__":
+    main()
