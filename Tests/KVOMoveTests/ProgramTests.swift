@@ -12,7 +12,7 @@ import Testing
   private let program: URL
 
   init() throws {
-    program = try requireProgram("kvo-move")
+    program = URL(filePath: try requireProgram("kvo-move"))
     folder = files.temporaryDirectory.appending(path: "kvo-move-\(UUID())")
     try files.createDirectory(at: folder, withIntermediateDirectories: true)
   }

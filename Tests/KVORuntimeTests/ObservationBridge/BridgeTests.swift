@@ -14,7 +14,7 @@ import Testing
   func runs(_ name: String) throws {
     let program = Process()
     let output = Pipe()
-    program.executableURL = try requireProgram("ObservationBridge")
+    program.executableURL = URL(filePath: try requireProgram("ObservationBridge"))
     program.arguments = [name]
     program.standardOutput = output
     program.standardError = output

@@ -1,15 +1,27 @@
-import Foundation
+internal import Glibc
 
-/// Returns the program of a product: in the folder of the running tests, where SwiftPM puts both, or in the debug build that
-/// has this folder, if the tests have been linked anew. Fails the running test and ends it if the program is not built.
-public func requireProgram(_ product: String) throws -> URL {
-  var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-  while folder.path != "/" {
-    folder.deleteLastPathComponent()
-    for place in [product, "debug/\(product)"] {
-      let program = folder.appending(path: place)
-      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-    }
+// Without Foundation: a module that imports this one would see it too, and there a string does not contain the empty one.
+
+/// Returns the path of a product's program: in the folder of the running tests, where SwiftPM puts both, or in the debug build
+/// that has this folder, if the tests have been linked anew. Fails the running test and ends it if the program is not built.
+public func requireProgram(_ product: String) throws -> String {
+  var folder = ownPath()[...]
+  while let end = folder.lastIndex(of: "/") {
+    folder = folder[..<end]
+    for program in ["\(folder)/\(product)", "\(folder)/debug/\(product)"]
+    where access(program, X_OK) == 0 && !isFolder(program) { return program }
   }
-  return try require(nil as URL?, "Build it first: swift build --product \(product)")
+  return try require(nil as String?, "Build it first: swift build --product \(product)")
+}
+
+private func ownPath() -> String {
+  guard let path = realpath("/proc/self/exe", nil) else { return "" }
+  defer { free(path) }
+  return String(cString: path)
+}
+
+private func isFolder(_ path: String) -> Bool {
+  guard let folder = opendir(path) else { return false }
+  closedir(folder)
+  return true
 }
