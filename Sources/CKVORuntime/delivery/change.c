@@ -39,16 +39,40 @@ KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
 }
 
-// For a registration made after the change began. This thread's own gets the next change. Another thread's gets
-// this one, unless new was not read, since nobody asked for it then: that registration reads for itself, and
-// sees what this change has stored.
+// It is reported once for each change.
+static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
+  if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
+  frame->flags |= KVO_FRAME_REPORTED;
+}
+
+// False if memory is out.
+static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
+  accessors = kvo_accessors_current(accessors);
+  if (!kvo_change_read(accessors, frame->object, &frame->new_value)) {
+    report_unread(frame, accessors);
+    return false;
+  }
+  frame->flags |= KVO_FRAME_HAS_NEW;
+  return true;
+}
+
+// Whether a late observer can have what it asks for. It gets the new value in place of the old one, and the observers that
+// were there in time may have asked for neither.
+static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
+  if (!(options & (KVO_OLD | KVO_NEW)) || frame->flags & KVO_FRAME_HAS_NEW) return true;
+  return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
+}
+
+// For a registration made after the change began. This thread's own gets the next change, another thread's this one.
 static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
     bool prior) {
   if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
   if (kvo_registration_state(registration) != KVO_LIVE) return;
+  const kvo_accessors *accessors = kvo_registration_accessors(registration);
+  if (!has_new_for_late(frame, registration->options, accessors)) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return; // reading has run the user's code
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
-  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
   kvo_change_call_late(frame, registration, old, new);
 }
 
@@ -58,8 +82,10 @@ static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_
   bool is_late = kvo_registration_is_late(head, frame);
   bool is_by_this_thread = kvo_registration_thread(head) == kvo_thread_number();
   if (kvo_registration_state(head) != KVO_LIVE || (is_late && is_by_this_thread)) return;
+  if (is_late && !has_new_for_late(frame, head->options, kvo_seat_accessors(seat))) return;
+  if (kvo_registration_state(head) != KVO_LIVE) return;
   bool has_old = frame->flags & KVO_FRAME_HAS_OLD, has_new = frame->flags & KVO_FRAME_HAS_NEW;
-  if (!has_new && head->options & (is_late ? KVO_OLD | KVO_NEW : KVO_NEW)) return;
+  if (!has_new && head->options & KVO_NEW) return;
   if (!has_old && !is_late && head->options & KVO_OLD) return;
   const kvo_value *old = has_old ? &frame->old_value : &frame->new_value;
   kvo_keyed_change keyed = {.change = {.kind = KVO_SETTING,
@@ -109,12 +135,6 @@ KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   else if (KVO_UNLIKELY(kvo_observers_is_seat(observers)))
     deliver_to_seat(kvo_observers_seat(observers), frame);
   else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
-}
-
-// It is reported once for each change.
-static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
-  if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
-  frame->flags |= KVO_FRAME_REPORTED;
 }
 
 // Several observers are told the long way if one of them asks for distinct changes alone.
@@ -263,10 +283,7 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 // New is read also where old was not: an observer that has come since gets it in place of old.
 KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
-  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
-  if (kvo_change_read(accessors, frame->object, &frame->new_value))
-    frame->flags |= KVO_FRAME_HAS_NEW;
-  else report_unread(frame, accessors);
+  read_new_value(frame, kvo_observers_accessors(observers));
 }
 
 // MARK: Distinct

@@ -115,9 +115,10 @@ static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_tab
   }
   unlink_from_observer_locked(registration);
   if (!table->live) kvo_swizzle_out_locked(object);
+  // Last: an object that nothing hangs at any more may be freed by another thread.
   kvo_table_trim_locked(object, retired);
-  if (registration->options & KVO_BY_OBSERVER)
-    kvo_table_trim_locked(registration->observer, retired);
+  kvo_object *observer = kvo_registration_observer(registration);
+  if (observer && observer != object) kvo_table_trim_locked(observer, retired);
   return aftermath;
 }
 
@@ -138,8 +139,8 @@ KVO_INLINE kvo_aftermath end_one_locked(kvo_registration *registration, kvo_reti
   if (table) {
     aftermath = end_in_table_locked(registration, table, retired);
   } else {
-    kvo_only_take_off_locked(object, registration);
     kvo_swizzle_out_locked(object);
+    kvo_only_take_off_locked(object, registration); // last: afterwards the object may be freed
   }
   retire(registration, retired);
   if (is_own) kvo_retire_mark_own(*retired, before);
@@ -248,10 +249,7 @@ static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
   kvo_retired *chain = NULL;
   kvo_table *table = kvo_table_of(object);
   kvo_registration *only = kvo_only_of(object);
-  if (only) {
-    kvo_only_take_off_locked(object, only);
-    end_for_chain_locked(only, &chain);
-  }
+  if (only) end_for_chain_locked(only, &chain);
   for (uint32_t i = 0; table && i <= table->mask; i++) {
     kvo_derivation *orphan = kvo_observers_derivation(table->cells[i].observers);
     empty_cell_locked(object, &table->cells[i], &chain, retired);
@@ -262,7 +260,8 @@ static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
   }
   if (table) table->live = table->linked = 0;
   kvo_swizzle_out_locked(object);
-  kvo_table_trim_locked(object, retired);
+  if (only) kvo_only_take_off_locked(object, only);
+  else kvo_table_trim_locked(object, retired);
   return chain;
 }
 
@@ -384,16 +383,19 @@ static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) 
   return earlier.found;
 }
 
+// A group is one observer: another thread may have made a registration of one of its seats in the meantime.
+static void end_as_observer(kvo_registration *registration) {
+  kvo_handle_invalidate(registration);
+  kvo_registration_let_go(registration);
+}
+
 // For want of memory to hold all at once. What an `ended` function registers meanwhile stays. One may
 // drop the object.
 static void end_one_by_one(kvo_object *object) {
   bool is_held = kvo_object_hold(object);
   uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
   kvo_registration *found;
-  while ((found = hold_users_before(object, serial))) {
-    kvo_registration_end(found);
-    kvo_registration_let_go(found);
-  }
+  while ((found = hold_users_before(object, serial))) end_as_observer(found);
   if (is_held) kvo_object_release(object);
 }
 
@@ -406,10 +408,7 @@ void kvo_remove_all_observers(kvo_object *object) {
   }
   held_registrations held = hold_users(object);
   if (!held.items) end_one_by_one(object);
-  for (size_t i = 0; i < held.count; i++) {
-    kvo_registration_end(held.items[i]);
-    kvo_registration_let_go(held.items[i]);
-  }
+  for (size_t i = 0; i < held.count; i++) end_as_observer(held.items[i]);
   kvo_free(held.items);
 }
 
