@@ -119,10 +119,24 @@ static kvo_status read_component(const request *request, const char *text,
   return KVO_OK;
 }
 
-static size_t count_components(const char *text) {
-  size_t count = 1;
-  while ((text = strchr(text, '.'))) count++, text++;
+static size_t count_of(const char *text, const char *sought) {
+  size_t count = 0;
+  for (; (text = strstr(text, sought)); text++) count++;
   return count;
+}
+
+static size_t count_components(const char *text) { return count_of(text, ".") + 1; }
+
+// Operators, and collections that contain themselves, are read recursively: a text from outside must not overflow the stack.
+static kvo_status check_length(const request *request) {
+  size_t components = count_components(request->text);
+  size_t operators = count_of(request->text, ".@") + (*request->text == '@');
+  if (components <= KVO_MOST_COMPONENTS && operators <= KVO_MOST_OPERATORS) return KVO_OK;
+  bool is_long = components > KVO_MOST_COMPONENTS;
+  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, owner(request), request->text,
+      "A key path%s%s has %zu %s, of which there can be %d: \"%s\".", of(request), owner(request),
+      is_long ? components : operators, is_long ? "components" : "operators",
+      is_long ? KVO_MOST_COMPONENTS : KVO_MOST_OPERATORS, request->text);
 }
 
 // Everything is read, so that it is well-formed; what follows `@count` is not kept.
@@ -180,6 +194,7 @@ static void note_what_follows(kvo_key_path *path) {
 
 static kvo_key_path *make(const request *request) {
   char *text;
+  if (check_length(request)) return NULL;
   kvo_key_path *path = make_room(request, strlen(request->text), &text);
   if (!path) {
     no_memory(request);

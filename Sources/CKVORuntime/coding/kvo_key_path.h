@@ -53,8 +53,11 @@ struct kvo_key_path {
   kvo_component components[];
 };
 
+/// How long a key path can be (B5): its components, and the operators among them.
+enum { KVO_MOST_COMPONENTS = 256, KVO_MOST_OPERATORS = 32 };
+
 /// The key path of a text, kept for ever: for what the program's classes say. NULL with
-/// KVO_INVALID_KEY_PATH for an empty text or component, KVO_INVALID_OPERATOR for an unknown operator
+/// KVO_INVALID_KEY_PATH for an empty text or component or one that is too long, KVO_INVALID_OPERATOR for an unknown operator
 /// or one that needs a key path behind it, KVO_NO_MEMORY. Messages name `cls`, if there is one. O(1)
 /// after the first call with that text. Any thread.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_parse(const char *text,
