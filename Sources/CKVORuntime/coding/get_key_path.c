@@ -348,6 +348,33 @@ kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_va
   return kvo_fail_along(path, walk.cls, status, error);
 }
 
+typedef struct {
+  kvo_value target;
+  const char *key;
+  kvo_status (*body)(const kvo_value *target, const char *key, void *context);
+  void *context;
+  kvo_status status;
+} last_step;
+
+static void take_last_step(void *opaque) {
+  last_step *step = opaque;
+  step->status = step->body(&step->target, step->key, step->context);
+}
+
+static void let_target_go(void *opaque) { kvo_value_destroy(&((last_step *)opaque)->target); }
+
+kvo_status kvo_with_last_key(kvo_object *object, const kvo_key_path *path,
+    kvo_status (*body)(const kvo_value *target, const char *key, void *context), void *context,
+    kvo_error *error) {
+  const char *key = path->components[path->count - 1].key;
+  last_step step = {.key = key, .body = body, .context = context};
+  kvo_status status = kvo_walk_to_last(object, path, &step.target, error);
+  if (status) return status;
+  kvo_unwinding(take_last_step, let_target_go, &step);
+  let_target_go(&step);
+  return step.status;
+}
+
 static kvo_status walk_along(const kvo_key_path *path, void *opaque) {
   const errand *errand = opaque;
   return kvo_walk_to_last(errand->object, path, errand->value, errand->error);

@@ -58,6 +58,11 @@ kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, u
 /// KVO_READ_ONLY if it ends in `self`.
 kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
+/// Calls `body` with what `kvo_walk_to_last` reads and the last key. Lets the value go afterwards, also if the user's code
+/// throws or ends the thread. Returns the walk's status if it fails, otherwise the body's.
+kvo_status kvo_with_last_key(kvo_object *object, const kvo_key_path *path,
+    kvo_status (*body)(const kvo_value *target, const char *key, void *context), void *context,
+    kvo_error *KVO_NULLABLE error);
 
 /// Names the path in the error of a value on it without keys, since the value does not know the path that led to it.
 kvo_status kvo_fail_along(const kvo_key_path *path, const kvo_class *KVO_NULLABLE cls,

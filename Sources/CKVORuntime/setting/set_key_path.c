@@ -55,20 +55,16 @@ typedef struct {
   kvo_error *error;
 } errand;
 
-static kvo_status set_at_path(kvo_object *object, const kvo_key_path *path, const kvo_value *value,
-    kvo_error *error) {
-  kvo_value target;
-  const kvo_class *cls = kvo_class_of(object); // observers may drop the object
-  kvo_status status = kvo_walk_to_last(object, path, &target, error);
-  if (status) return status;
-  status = set_key(&target, path->components[path->count - 1].key, value, error);
-  kvo_value_destroy(&target);
-  return kvo_fail_along(path, cls, status, error);
+static kvo_status set_last_key(const kvo_value *target, const char *key, void *opaque) {
+  const errand *errand = opaque;
+  return set_key(target, key, errand->value, errand->error);
 }
 
 static kvo_status set_along(const kvo_key_path *path, void *opaque) {
   const errand *errand = opaque;
-  return set_at_path(errand->object, path, errand->value, errand->error);
+  const kvo_class *cls = kvo_class_of(errand->object); // observers may drop the object
+  kvo_status status = kvo_with_last_key(errand->object, path, set_last_key, opaque, errand->error);
+  return kvo_fail_along(path, cls, status, errand->error);
 }
 
 kvo_status kvo_set_value_for_key_path(kvo_object *object, const char *key_path,

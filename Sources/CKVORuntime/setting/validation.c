@@ -80,15 +80,15 @@ typedef struct {
   kvo_error *error;
 } validation;
 
+static kvo_status validate_last_key(const kvo_value *target, const char *key, void *opaque) {
+  const validation *validation = opaque;
+  kvo_object *last = kvo_value_get_object(target);
+  return last ? validate_key(last, key, validation->value, validation->error) : KVO_OK;
+}
+
 static kvo_status validate_along(const kvo_key_path *path, void *opaque) {
   const validation *validation = opaque;
-  kvo_value target;
-  kvo_status status = kvo_walk_to_last(validation->object, path, &target, validation->error);
-  kvo_object *last = kvo_value_get_object(&target);
-  const char *key = path->components[path->count - 1].key;
-  if (!status && last) status = validate_key(last, key, validation->value, validation->error);
-  kvo_value_destroy(&target);
-  return status;
+  return kvo_with_last_key(validation->object, path, validate_last_key, opaque, validation->error);
 }
 
 kvo_status kvo_validate_value(kvo_object *object, const char *key_path, kvo_value *value,
