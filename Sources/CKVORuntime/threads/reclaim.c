@@ -80,8 +80,10 @@ static void do_without_kernel(void) {
 static void fence_all_threads(void) {
   if (!__atomic_load_n(&kernel_fences, __ATOMIC_SEQ_CST)) return;
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
+#ifdef KVO_LATE_HAZARDS
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
     kvo_show_hazards(thread);
+#endif
 }
 #else
 static void choose_fences(void) {}
