@@ -63,6 +63,50 @@ import Testing
     crew.end()
   }
 
+  private static func path(components: Int, operators: Int) -> String {
+    let keys = Array(repeating: "boss", count: components - operators - 1)
+    let nested = Array(repeating: "@unionOfObjects", count: operators)
+    return (keys + nested + ["self"]).joined(separator: ".")
+  }
+
+  @Test(
+    "B5: a path of more components or operators than there can be is invalid, read, set or observed",
+    arguments: [(257, 0), (34, 33), (20_000, 0), (20_000, 19_000)])
+  func tooLong(_ components: Int, _ operators: Int) {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    let path = Self.path(components: components, operators: operators)
+    let outcome = attempt { error in
+      var value = kvo_value()
+      return kvo_value_for_key_path(ada.object, path, &value, error)
+    }
+    expectEqual(outcome.status, .KVO_INVALID_KEY_PATH)
+    let counted = components > 256 ? "\(components) components" : "\(operators) operators"
+    expect(outcome.message.hasPrefix("A key path of CWorker has \(counted), of which there can be "))
+    expectEqual(setPath(ada.object, path, .int(1)).status, .KVO_INVALID_KEY_PATH)
+    let observing = attempt { error in
+      kvo_add_callback(ada.object, path, [], { _, _, _, _ in }, nil, nil, nil, error)
+    }
+    expectEqual(observing.status, .KVO_INVALID_KEY_PATH)
+    crew.end()
+  }
+
+  @Test("B5: a path of as many components and operators as there can be is read and observed")
+  func asLongAsCanBe() {
+    let crew = Crew()
+    let ada = crew.make("Ada")
+    worker_setBoss(ada, ada)
+    let path = Array(repeating: "boss", count: 255).joined(separator: ".") + ".name"
+    expectEqual(readPath(ada.object, path), readPath(ada.object, "name"))
+    let log = Recorder()
+    log.observe(ada.object, path, .KVO_NEW)
+    log.end()
+    worker_setBoss(ada, nil)
+    let nested = "boss." + String(repeating: "@sum.", count: 32) + "self"
+    expectEqual(readPath(ada.object, nested), readPath(ada.object, "boss"))
+    crew.end()
+  }
+
   @Test("B5: a path through a value that has no keys is an error, whatever comes before it")
   func throughScalars() {
     let crew = Crew()

@@ -86,6 +86,21 @@ import Testing
     }
   }
 
+  @Test("I3: who asks for old alone is told as well where all others ask for old alone")
+  func oldAlone() {
+    let object = Disturbed.ofFreshClass()
+    let log = Recorder()
+    log.observe(object.object, "value", .KVO_OLD)
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      log.observe(object.object, "value", .KVO_OLD, as: "b")
+    } in: {
+      disturbed_setValue(object, 5)
+    }
+    expectEqual(log.take(), ["a: value old 0", "b: value old 5"])
+    log.end()
+    object.release()
+  }
+
   @Test("I3: old is the change's own where somebody has asked for it in time")
   func oldOfOthers() {
     let object = make(disturbed.self)

@@ -112,6 +112,57 @@ import Testing
     }
   }
 
+  /// Registers with the keys of a group when its own registration ends.
+  private final class Successor {
+    let object: CObject
+    let keys: [String]
+
+    init(_ object: CObject, _ keys: [String]) {
+      self.object = object
+      self.keys = keys
+    }
+
+    func observe(_ key: String) {
+      let status = kvo_add_callback(
+        object, key, [], { _, _, _, _ in }, Unmanaged.passUnretained(self).toOpaque(),
+        { Unmanaged<Successor>.fromOpaque($0!).takeUnretainedValue().register() }, nil, nil)
+      precondition(status == .KVO_OK)
+    }
+
+    private func register() {
+      for key in keys {
+        precondition(
+          kvo_add_callback(object, key, [], { _, _, _, _ in }, nil, nil, nil, nil) == .KVO_OK)
+      }
+    }
+  }
+
+  // Registrations end in the order of the table, which depends on addresses: one of the three keys comes before both others.
+  @Test(
+    "C5: removal of all ends several keys as a whole, also if what has ended registers with them",
+    arguments: ["balance", "interestRate", "frozen"])
+  func removedWithSuccessors(_ other: String) {
+    withAccount { object, listener in
+      let group = ["balance", "interestRate", "frozen"].filter { $0 != other }
+      let successor = Successor(object.object, group)
+      expectEqual(listener.add(object.object, group).status, .KVO_OK)
+      successor.observe(other)
+      let path = attempt { error in
+        kvo_add_callback(
+          object.object, "branch.mark", [], { _, _, _, _ in }, nil, nil, nil, error)
+      }
+      expectEqual(path.status, .KVO_OK)
+      kvo_remove_all_observers(object.object)
+      expect(listener.endings == 1 && !kvo_handle_is_valid(listener.handle!))
+      account_setBalance(object, 1)
+      account_setInterestRate(object, 1)
+      account_setFrozen(object, true)
+      expectEqual(listener.take(), [])
+      kvo_remove_all_observers(object.object)
+      withExtendedLifetime(successor) {}
+    }
+  }
+
   // Inside a call, where what ends has to wait, and is given a number.
   @Test("C5: ended by their handle, they are freed at once, not one by one")
   func endedAtOnce() async {

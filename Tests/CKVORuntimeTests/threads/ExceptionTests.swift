@@ -430,6 +430,21 @@ import Testing
     expectEqual(thrown_by_add_observer(object.object, observer.object, "reading", options), 0)
   }
 
+  @Test("D9: an exception of a setter at the end of a key path lets go of the objects on the way")
+  func setterOfPath() {
+    let last = make(thrower.self)
+    last.pointee.base.deaths = deaths.counter
+    object.pointee.ward = UnsafeMutableRawPointer(last).assumingMemoryBound(to: tracked.self)
+    last.pointee.setter_throws = 7
+    var value = kvo_value_double(1)
+    for _ in 0..<3 { expectEqual(thrown_by_set_path(object.object, "ward.reading", &value), 7) }
+    last.pointee.setter_throws = 0
+    expectEqual(thrown_by_set_path(object.object, "ward.reading", &value), 0)
+    object.pointee.ward = nil
+    last.release()
+    end(alsoDead: 1)
+  }
+
   private func set(_ key: String) -> Int32 {
     key == "extent" ? thrown_by_set_edge(object, 1) : thrown_by_set_reading(object, 1)
   }

@@ -59,6 +59,10 @@ int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *va
   return thrown_by([=] { kvo_set_value_for_key(object, key, value, nullptr); });
 }
 
+int thrown_by_set_path(kvo_object *object, const char *key_path, const kvo_value *value) {
+  return thrown_by([=] { kvo_set_value_for_key_path(object, key_path, value, nullptr); });
+}
+
 int thrown_by_get_value(kvo_object *object, const char *key) {
   kvo_value value = {};
   int number = thrown_by([&] { kvo_value_for_key(object, key, &value, nullptr); });

@@ -70,6 +70,7 @@ void fixture_throw(int number);
 int thrown_by_set_reading(thrower *object, double value);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
+int thrown_by_set_path(kvo_object *object, const char *key_path, const kvo_value *value);
 int thrown_by_get_value(kvo_object *object, const char *key);
 /// Reads, or sets to 1, a key path of a collection's elements.
 int thrown_by_get_path(kvo_collection *collection, const char *key_path);
