@@ -16,7 +16,7 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_TYPE_MISMATCH, ///< The value cannot become the key's type.
   KVO_READ_ONLY,     ///< The key can be read but not set.
   KVO_NOT_OBSERVABLE, ///< What was named can't be observed; the message says what to observe instead.
-  KVO_NOT_REGISTERED,   ///< No such registration to remove.
+  KVO_NOT_REGISTERED, ///< No such registration to remove.
   KVO_INVALID_KEY_PATH, ///< Empty, too long, or with an empty component, or through something that has no keys.
   KVO_INVALID_OPERATOR,    ///< An unknown `@operator`, or one without what it needs.
   KVO_INDEX_OUT_OF_BOUNDS, ///< Beyond the collection; it is as it was.

@@ -82,7 +82,8 @@ import Testing
     }
     expectEqual(outcome.status, .KVO_INVALID_KEY_PATH)
     let counted = components > 256 ? "\(components) components" : "\(operators) operators"
-    expect(outcome.message.hasPrefix("A key path of CWorker has \(counted), of which there can be "))
+    expect(
+      outcome.message.hasPrefix("A key path of CWorker has \(counted), of which there can be "))
     expectEqual(setPath(ada.object, path, .int(1)).status, .KVO_INVALID_KEY_PATH)
     let observing = attempt { error in
       kvo_add_callback(ada.object, path, [], { _, _, _, _ in }, nil, nil, nil, error)
