@@ -17,35 +17,20 @@ void chaos_point(void);
 }
 #endif
 
-// A macro's own name is not replaced in what stands for it.
-#define __atomic_load_n(place, order) (chaos_point(), __atomic_load_n(place, order))
-#define __atomic_store_n(place, value, order) (chaos_point(), __atomic_store_n(place, value, order))
-#define __atomic_exchange_n(place, value, order) \
-  (chaos_point(), __atomic_exchange_n(place, value, order))
-#define __atomic_compare_exchange_n(place, expected, value, weak, success, failure) \
-  (chaos_point(), __atomic_compare_exchange_n(place, expected, value, weak, success, failure))
-#define __atomic_fetch_add(place, value, order) \
-  (chaos_point(), __atomic_fetch_add(place, value, order))
-#define __atomic_fetch_sub(place, value, order) \
-  (chaos_point(), __atomic_fetch_sub(place, value, order))
-#define __atomic_fetch_or(place, value, order) \
-  (chaos_point(), __atomic_fetch_or(place, value, order))
-#define __atomic_fetch_and(place, value, order) \
-  (chaos_point(), __atomic_fetch_and(place, value, order))
-#define __atomic_add_fetch(place, value, order) \
-  (chaos_point(), __atomic_add_fetch(place, value, order))
-#define __atomic_sub_fetch(place, value, order) \
-  (chaos_point(), __atomic_sub_fetch(place, value, order))
-#define __atomic_thread_fence(order) (chaos_point(), __atomic_thread_fence(order))
-#define __atomic_signal_fence(order) (chaos_point(), __atomic_signal_fence(order))
+#define POINT_LOAD(place, order) (chaos_point(), __atomic_load_n(place, order))
+#define POINT_STORE(place, value, order) (chaos_point(), __atomic_store_n(place, value, order))
+#define POINT_CHANGE(place, operation) (chaos_point(), operation)
+#define POINT_FENCE(fence, order) (chaos_point(), fence)
 
 // Before a lock is taken, and after it has been given back.
-#define pthread_mutex_lock(mutex) (chaos_point(), pthread_mutex_lock(mutex))
-#define pthread_mutex_unlock(mutex)            \
+#define POINT_LOCK(mutex) (chaos_point(), pthread_mutex_lock(mutex))
+#define POINT_UNLOCK(mutex)                    \
   __extension__({                              \
     int status_ = pthread_mutex_unlock(mutex); \
     chaos_point();                             \
     status_;                                   \
   })
+
+#include "points.h"
 
 #endif
