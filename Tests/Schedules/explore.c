@@ -1,0 +1,185 @@
+// The schedules of a program.
+//
+// A child process runs them one after the other, so that a crash is a failure like others, and each program finds the
+// process as it was when it began. Of a cold program each schedule has a process of its own: it is the first in which
+// the class, its keys and the threads are met.
+#include "explore.h"
+
+#include "arena.h"
+#include "perform.h"
+#include "threads/kvo_reclaim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Minutes of wall time after which a program hangs outside the scheduler.
+enum { PATIENCE = 10 };
+
+typedef struct {
+  const program *program;
+  const effort *effort;
+  uint64_t seed;
+  size_t most_blocks;
+  uint32_t points; // of a schedule without switches
+} exploration;
+
+void prepare_exploring(void) {
+  int flags = MAP_SHARED | MAP_ANONYMOUS;
+  current_outcome = mmap(NULL, sizeof *current_outcome, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (current_outcome == MAP_FAILED) abort();
+}
+
+// MARK: One schedule
+
+// More than the runtime collects before it frees (KVO_BATCH).
+enum { REPETITIONS = 2 * KVO_BATCH };
+
+// Caches and what is to be freed grow for a while. A schedule that takes more than any before is repeated: a leak takes
+// more each time.
+static bool leaks(exploration *exploration, const schedule *schedule) {
+  for (int i = 0; i < REPETITIONS; i++) {
+    size_t blocks = run_program(exploration->program, schedule);
+    if (blocks <= exploration->most_blocks) return false;
+    exploration->most_blocks = blocks;
+  }
+  return true;
+}
+
+static void try(exploration *exploration, const schedule *schedule) {
+  size_t blocks = run_program(exploration->program, schedule);
+  current_outcome->schedules++;
+  current_outcome->points += schedule_points();
+  current_outcome->digest = schedule_digest();
+  if (blocks <= exploration->most_blocks) return;
+  exploration->most_blocks = blocks;
+  if (leaks(exploration, schedule))
+    fail_schedule("leak", "each run of the schedule leaves more blocks of memory");
+}
+
+static void begin_process(const program *program) {
+  alarm(60 * PATIENCE);
+  catch_crashes();
+  schedule_prepare();
+  if (program->without_kernel_fences) kvo_fences_are_asymmetric = false;
+}
+
+static void await(pid_t child) {
+  int status;
+  waitpid(child, &status, 0);
+  if (current_outcome->has_failed || (WIFEXITED(status) && !WEXITSTATUS(status))) return;
+  current_outcome->has_failed = true;
+  snprintf(current_outcome->kind, sizeof current_outcome->kind, "stuck");
+  snprintf(current_outcome->message, sizeof current_outcome->message,
+      "the process ends with status %d", status);
+}
+
+static void try_cold(exploration *exploration, const schedule *schedule) {
+  pid_t child = fork();
+  if (child) {
+    await(child);
+    if (current_outcome->has_failed) _exit(1);
+    return;
+  }
+  begin_process(exploration->program);
+  exploration->most_blocks = SIZE_MAX;
+  try(exploration, schedule);
+  _exit(0);
+}
+
+static void try_schedule(exploration *exploration, const schedule *schedule) {
+  if (exploration->program->is_cold) try_cold(exploration, schedule);
+  else try(exploration, schedule);
+}
+
+// MARK: Many
+
+// Each thread first, with no switch but where it can't go on.
+static void try_orders(exploration *exploration) {
+  for (uint32_t first = 0; first < exploration->program->threads; first++) {
+    uint64_t before = current_outcome->points;
+    try_schedule(exploration, &(schedule){.way = BY_LIST, .stores = STORES_LATE, .first = first});
+    uint32_t points = (uint32_t)(current_outcome->points - before);
+    if (points > exploration->points) exploration->points = points;
+  }
+}
+
+static schedule any_schedule(const exploration *exploration, uint32_t number) {
+  uint64_t random = random_state(exploration->seed * 1000003 + number);
+  schedule schedule = {.way = number % 2 ? BY_PRIORITY : BY_CHANCE,
+      .stores = (schedule_stores)(number / 2 % 3),
+      .seed = next_random(&random),
+      .rate = 4 + random_below(&random, 100)};
+  if (schedule.way == BY_PRIORITY) schedule.count = 1 + random_below(&random, SCHEDULE_SWITCHES);
+  for (uint32_t i = 0; i < schedule.count; i++)
+    schedule.switches[i].at = 1 + random_below(&random, exploration->points + 1);
+  return schedule;
+}
+
+static void try_at_random(exploration *exploration) {
+  for (uint32_t i = 0; i < exploration->effort->at_random; i++) {
+    schedule schedule = any_schedule(exploration, i);
+    try_schedule(exploration, &schedule);
+  }
+}
+
+static uint32_t other_thread(const exploration *exploration, uint32_t thread, uint32_t number) {
+  return (thread + 1 + number) % exploration->program->threads;
+}
+
+// A pair goes back to the first thread, which is what meets most.
+static void try_pairs(exploration *exploration, schedule single, uint32_t *left) {
+  single.count = 2;
+  single.switches[1].to = single.first;
+  for (uint32_t at = single.switches[0].at + 1; at <= exploration->points && *left; at++, --*left) {
+    single.switches[1].at = at;
+    try_schedule(exploration, &single);
+  }
+}
+
+static void try_switches(exploration *exploration, schedule_stores stores, uint32_t *left,
+    bool in_pairs) {
+  uint32_t threads = exploration->program->threads;
+  for (uint32_t at = 1; at <= exploration->points; at++)
+    for (uint32_t first = 0; first < threads; first++)
+      for (uint32_t i = 0; i + 1 < threads && *left; i++) {
+        schedule single = {.way = BY_LIST, .stores = stores, .first = first, .count = 1};
+        single.switches[0] = (schedule_switch){at, other_thread(exploration, first, i)};
+        if (in_pairs) {
+          try_pairs(exploration, single, left);
+          continue;
+        }
+        --*left;
+        try_schedule(exploration, &single);
+      }
+}
+
+static void try_all(exploration *exploration) {
+  static const schedule_stores stores[] = {STORES_AT_ONCE, STORES_LATE};
+  try_orders(exploration);
+  for (int i = 0; i < 2; i++) {
+    uint32_t left = exploration->effort->singles / 2;
+    try_switches(exploration, stores[i], &left, false);
+  }
+  for (int i = 0; i < 2; i++) {
+    uint32_t left = exploration->effort->pairs / 2;
+    try_switches(exploration, stores[i], &left, true);
+  }
+  try_at_random(exploration);
+}
+
+outcome explore(const program *program, const effort *effort, uint64_t seed) {
+  memset(current_outcome, 0, sizeof *current_outcome);
+  fflush(NULL);
+  pid_t child = fork();
+  if (!child) {
+    begin_process(program);
+    exploration exploration = {.program = program, .effort = effort, .seed = seed};
+    try_all(&exploration);
+    _exit(0);
+  }
+  await(child);
+  return *current_outcome;
+}

@@ -1,0 +1,73 @@
+/// Hands every atomic operation, fence and lock of the C runtime to the scheduler: included ahead of each source by
+/// Scripts/checks/schedules.
+#ifndef SCHEDULES_INTERPOSE_H
+#define SCHEDULES_INTERPOSE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where the scheduler may go on with another thread. Outside a schedule all of these do only what they replace.
+void schedule_point(void);
+int schedule_lock(pthread_mutex_t *mutex);
+int schedule_unlock(pthread_mutex_t *mutex);
+/// The function runs without a switch, so that no thread waits for another outside the scheduler.
+int schedule_once(pthread_once_t *once, void (*function)(void));
+/// membarrier(2), the only system call that the runtime makes by number: empties all store buffers.
+long schedule_system_call(long number, ...);
+
+/// Simulated store buffers: see buffers.c. Before a store, after a load, before a read-modify-write, at a fence.
+void buffers_store(const void *place, size_t size, int order);
+void buffers_load(const void *place, void *value, size_t size);
+void buffers_change(const void *place, size_t size);
+void buffers_fence(int order);
+
+#ifdef __cplusplus
+}
+#endif
+
+// The type of what is at a place, without const.
+#ifdef __cplusplus
+#define LOADED_TYPE(place) __remove_cv(__typeof__(*(place)))
+#else
+#define LOADED_TYPE(place) __typeof__((void)0, *(place))
+#endif
+
+#define POINT_LOAD(place, order)                                   \
+  __extension__({                                                  \
+    schedule_point();                                              \
+    LOADED_TYPE(place) loaded_ = __atomic_load_n(place, order);    \
+    buffers_load((const void *)(place), &loaded_, sizeof loaded_); \
+    loaded_;                                                       \
+  })
+#define POINT_STORE(place, value, order)                          \
+  __extension__({                                                 \
+    LOADED_TYPE(place) stored_ = (value);                         \
+    schedule_point();                                             \
+    buffers_store((const void *)(place), sizeof *(place), order); \
+    __atomic_store_n(place, stored_, order);                      \
+  })
+#define POINT_CHANGE(place, operation)                      \
+  __extension__({                                           \
+    schedule_point();                                       \
+    buffers_change((const void *)(place), sizeof *(place)); \
+    operation;                                              \
+  })
+#define POINT_FENCE(fence, order) \
+  __extension__({                 \
+    schedule_point();             \
+    buffers_fence(order);         \
+    fence;                        \
+  })
+#define POINT_LOCK(mutex) schedule_lock(mutex)
+#define POINT_UNLOCK(mutex) schedule_unlock(mutex)
+#define pthread_once(once, function) schedule_once(once, function)
+#define syscall(...) schedule_system_call(__VA_ARGS__)
+
+#include "../Chaos/points.h"
+
+#endif

@@ -1,0 +1,183 @@
+// Tries random programs, or one that is written down, under many schedules.
+//
+// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--without DEFECT]... [--history] [FILE...]
+//
+// Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried. A file is a program:
+// see words.c. A program that fails is made smaller and printed with the simplest schedule with which it does; the status
+// is 1 then. `--history` prints what happened in that.
+#include "explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+  uint64_t schedules, programs, seed;
+  unsigned without;
+  bool prints_history;
+} options;
+
+typedef struct {
+  uint64_t schedules, programs, points, digest;
+} sums;
+
+static void add(sums *sums, const outcome *outcome) {
+  sums->programs++;
+  sums->schedules += outcome->schedules;
+  sums->points += outcome->points;
+  sums->digest = (sums->digest ^ outcome->digest) * 0x100000001B3u;
+}
+
+// MARK: Failures
+
+// For a program that is written down, and for each smaller one.
+static const effort THOROUGH = {.at_random = 600, .singles = 6000, .pairs = 6000};
+static const effort QUICK = {.at_random = 200, .singles = 1500};
+static char wanted_kind[sizeof((outcome *)0)->kind];
+
+static bool fails_likewise(const program *program) {
+  outcome outcome = explore(program, &QUICK, 1);
+  return outcome.has_failed && !strcmp(outcome.kind, wanted_kind);
+}
+
+static void print_schedule(const schedule *schedule) {
+  static const char *const ways[] = {"by list", "by priority", "by chance"};
+  static const char *const stores[] = {"seen at once", "seen late", "seen one by one"};
+  printf("schedule %s, stores %s", ways[schedule->way], stores[schedule->stores]);
+  if (schedule->way == BY_LIST) printf(", thread %u first", schedule->first);
+  for (uint32_t i = 0; i < schedule->count; i++) {
+    printf(", at point %u", schedule->switches[i].at);
+    if (schedule->way == BY_LIST) printf(" thread %u", schedule->switches[i].to);
+  }
+  printf("\n");
+}
+
+// By the toolchain's symbolizer, which is not there for everybody.
+static void print_frames(const outcome *outcome) {
+  char path[512], command[2048];
+  ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (!outcome->frame_count || size <= 0) return;
+  path[size] = 0;
+  int length = snprintf(command, sizeof command, "llvm-symbolizer -p -s -e '%s'", path);
+  for (int i = 0; i < outcome->frame_count; i++)
+    length +=
+        snprintf(command + length, sizeof command - (size_t)length, " %p", outcome->frames[i]);
+  fflush(stdout);
+  if (system(command)) printf("no llvm-symbolizer in PATH\n");
+}
+
+static void print_failure(const program *program, const outcome *outcome) {
+  char text[PROGRAM_TEXT];
+  write_program(program, text);
+  printf("%s: %s\n%s", outcome->kind, outcome->message, text);
+  print_schedule(&outcome->schedule);
+  print_frames(outcome);
+}
+
+static void report(program failing, const outcome *first, bool with_history) {
+  outcome outcome = *first;
+  memcpy(wanted_kind, outcome.kind, sizeof wanted_kind);
+  if (fails_likewise(&failing)) {
+    shrink_program(&failing, fails_likewise);
+    prints_history = with_history;
+    outcome = explore(&failing, &QUICK, 1);
+    prints_history = false;
+  }
+  print_failure(&failing, &outcome);
+}
+
+// MARK: Programs
+
+// Half of the programs get schedules with one switch at each of their first points, some with two.
+static effort effort_for(uint64_t seed) {
+  effort effort = {.at_random = 60};
+  if (seed % 2 == 0) effort.singles = 400;
+  if (seed % 32 == 0) effort.pairs = 2000;
+  return effort;
+}
+
+static bool try_seed(uint64_t seed, const options *options, sums *sums) {
+  program program;
+  generate_program(&program, seed, options->without);
+  effort effort = effort_for(seed);
+  if (program.is_cold) effort.singles /= 8, effort.pairs = 0, effort.at_random /= 4;
+  outcome outcome = explore(&program, &effort, seed);
+  add(sums, &outcome);
+  if (!outcome.has_failed) return true;
+  printf("wrong: seed %llu: ", (unsigned long long)seed);
+  report(program, &outcome, options->prints_history);
+  return false;
+}
+
+static bool try_file(const char *path, const options *options, sums *sums) {
+  program program;
+  FILE *file = fopen(path, "r");
+  if (!file || !read_program(&program, file)) {
+    fprintf(stderr, "%s is no program\n", path);
+    exit(2);
+  }
+  fclose(file);
+  prints_history = options->prints_history;
+  outcome outcome = explore(&program, &THOROUGH, 1);
+  prints_history = false;
+  add(sums, &outcome);
+  if (!outcome.has_failed) return true;
+  printf("wrong: %s: ", path);
+  print_failure(&program, &outcome);
+  return false;
+}
+
+// MARK: Options
+
+static unsigned without_named(const char *name) {
+  for (int i = 0; i < WITHOUT_COUNT; i++)
+    if (!strcmp(name, without_names[i])) return 1u << i;
+  fprintf(stderr, "there is no defect %s\n", name);
+  exit(2);
+}
+
+static const char *value_of(char **arguments, int *place) {
+  const char *value = arguments[++*place];
+  if (value) return value;
+  fprintf(stderr, "%s needs a value\n", arguments[*place - 1]);
+  exit(2);
+}
+
+static uint64_t number_of(char **arguments, int *place) {
+  return strtoull(value_of(arguments, place), NULL, 10);
+}
+
+// Returns where the files begin.
+static int read_options(char **arguments, options *options) {
+  int place = 1;
+  for (; arguments[place] && arguments[place][0] == '-'; place++) {
+    const char *name = arguments[place];
+    if (!strcmp(name, "--schedules")) options->schedules = number_of(arguments, &place);
+    else if (!strcmp(name, "--programs")) options->programs = number_of(arguments, &place);
+    else if (!strcmp(name, "--seed")) options->seed = number_of(arguments, &place);
+    else if (!strcmp(name, "--without"))
+      options->without |= without_named(value_of(arguments, &place));
+    else if (!strcmp(name, "--history")) options->prints_history = true;
+    else fprintf(stderr, "there is no option %s\n", name), exit(2);
+  }
+  return place;
+}
+
+int main(int count, char **arguments) {
+  (void)count;
+  options options = {.schedules = UINT64_MAX, .programs = UINT64_MAX, .seed = 1};
+  int place = read_options(arguments, &options);
+  bool has_files = arguments[place], is_well = true;
+  sums sums = {0};
+  prepare_exploring();
+  for (; arguments[place]; place++)
+    is_well = try_file(arguments[place], &options, &sums) && is_well;
+  for (uint64_t seed = options.seed; !has_files && is_well && sums.programs < options.programs &&
+                                     sums.schedules < options.schedules;
+      seed++)
+    is_well = try_seed(seed, &options, &sums);
+  printf("%llu schedules of %llu programs, %llu points, digest %016llx\n",
+      (unsigned long long)sums.schedules, (unsigned long long)sums.programs,
+      (unsigned long long)sums.points, (unsigned long long)sums.digest);
+  return !is_well;
+}

@@ -1,0 +1,572 @@
+// What the ops of a program do, and its observers.
+//
+// This file has no points of its own but for what it calls, so what it reads and writes of the history is one step.
+#include "perform.h"
+
+#include "arena.h"
+#include "base/kvo_memory.h"
+#include "failure.h"
+#include "history.h"
+#include "interpose.h"
+#include "kvo_binding.h"
+#include "oracle.h"
+
+#include <string.h>
+
+static const program *program_now;
+static bool is_quiet;
+static int last_number;
+static bool holds[SCHEDULE_THREADS][NODES]; // the mortal nodes
+
+// What the thread is doing.
+static _Thread_local struct {
+  int thread;
+  int change;           // an index, or -1
+  registration *adding; // whose initial call is awaited
+  int depth;            // of observers
+  bool may_leave, may_drop;
+} doing;
+
+static int next_number(void) { return ++last_number; }
+static kvo_object *object(int node) { return &nodes[node]->object; }
+
+bool is_held(int node) {
+  if (node != MORTAL && node != MORTAL_WATCHER) return true;
+  for (int i = 0; i < program_now->threads; i++)
+    if (holds[i][node]) return true;
+  return false;
+}
+
+static bool may_use(int node) {
+  return node == NOWHERE || (node != MORTAL && node != MORTAL_WATCHER) || holds[doing.thread][node];
+}
+
+// MARK: Changes
+
+static int begin_change(const op *op, uint8_t keys) {
+  if (past.change_count == CHANGES) fail_schedule("no room", "too many changes");
+  int number = past.change_count++;
+  past.changes[number] = (change){.begin = schedule_now(),
+      .thread = doing.thread,
+      .node = NOWHERE,
+      .keys = keys,
+      .verb = op->verb,
+      .is_nested = doing.depth > 0};
+  return number;
+}
+
+void node_is_stored(int node, node_key key, int value) {
+  if (key == KEY_NEXT) {
+    if (past.link_count == LINKS) fail_schedule("no room", "too many links");
+    past.links[past.link_count++] = (stored_link){schedule_now(), node, value};
+  } else if (key != KEY_ITEMS) {
+    past.stored_by[value % (int)sizeof past.stored_by] = (uint8_t)(node * KEYS + (int)key + 1);
+  }
+  if (doing.change >= 0) past.changes[doing.change].node = node;
+}
+
+static void set_key(int node, int key) {
+  if (key == KEY_VALUE) node_setValue(nodes[node], next_number());
+  else node_setOther(nodes[node], next_number());
+}
+
+static void set_by_key(int node, const char *path) {
+  kvo_value value = kvo_value_int(next_number());
+  if (strchr(path, '.')) kvo_set_value_for_key_path(object(node), path, &value, NULL);
+  else kvo_set_value_for_key(object(node), path, &value, NULL);
+  kvo_value_destroy(&value);
+}
+
+static void set_by_hand(int node, node_key key) {
+  kvo_will_change(object(node), path_names[key]);
+  store_key(node, key, next_number());
+  kvo_did_change(object(node), path_names[key]);
+}
+
+static void set_in_bracket(int node, node_key key) {
+  kvo_frame *frame = kvo_bracket_will_named(object(node), path_names[key]);
+  store_key(node, key, next_number());
+  if (frame) kvo_bracket_did(frame);
+  else if (kvo_binding_came_to_be_observed(object(node)))
+    kvo_bracket_look(object(node), path_names[key]);
+}
+
+static void change_items(int node, bool inserts) {
+  kvo_collection *items;
+  if (kvo_mutable_array(object(node), "items", &items, NULL)) return;
+  kvo_value item = kvo_value_int(0);
+  if (inserts) kvo_collection_insert(items, 0, &item, NULL);
+  else kvo_collection_remove_at(items, 0, NULL);
+  kvo_object_release((kvo_object *)items);
+}
+
+static void insert_by_hand(int node) {
+  kvo_index_set *indexes = kvo_index_set_create_range(0, 1);
+  kvo_will_change_indexes(object(node), KVO_INSERTION, indexes, "items");
+  insert_item(node);
+  kvo_did_change_indexes(object(node), KVO_INSERTION, indexes, "items");
+  kvo_index_set_destroy(indexes);
+}
+
+static void change_together(void *context) {
+  const op *op = context;
+  set_key(op->node, KEY_VALUE);
+  set_key(op->node, KEY_OTHER);
+  set_key(op->node, KEY_VALUE);
+}
+
+static void make_change(const op *op) {
+  switch (op->verb) {
+  case SET: set_key(op->node, op->to); break;
+  case SET_BY_KEY: set_by_key(op->node, path_names[op->to]); break;
+  case SET_BY_PATH: set_by_key(op->node, "next.value"); break;
+  case SET_BY_HAND: set_by_hand(op->node, (node_key)op->to); break;
+  case SET_IN_BRACKET: set_in_bracket(op->node, (node_key)op->to); break;
+  case LINK: node_setNext(nodes[op->node], op->to == NOWHERE ? NULL : nodes[op->to]); break;
+  case BATCH: kvo_coalesce(object(op->node), change_together, (void *)(uintptr_t)op); break;
+  case INSERT: change_items(op->node, true); break;
+  case REMOVE: change_items(op->node, false); break;
+  case INSERT_BY_HAND: insert_by_hand(op->node); break;
+  default: break;
+  }
+}
+
+static uint8_t keys_of(const op *op) {
+  switch (op->verb) {
+  case SET:
+  case SET_BY_KEY:
+  case SET_BY_HAND:
+  case SET_IN_BRACKET: return (uint8_t)(1 << op->to);
+  case SET_BY_PATH: return 1 << KEY_VALUE;
+  case LINK: return 1 << KEY_NEXT;
+  case BATCH: return 1 << KEY_VALUE | 1 << KEY_OTHER;
+  case INSERT:
+  case REMOVE:
+  case INSERT_BY_HAND: return 1 << KEY_ITEMS;
+  default: return 0;
+  }
+}
+
+static bool is_function_of_setter(const op *op) { return op->verb == SET || op->verb == LINK; }
+
+static int do_change(const op *op) {
+  int outer = doing.change, number = begin_change(op, keys_of(op));
+  bool could_leave = doing.may_leave, could_drop = doing.may_drop;
+  doing.change = number;
+  doing.may_leave = op->verb != SET_BY_HAND && op->verb != SET_IN_BRACKET &&
+                    op->verb != INSERT_BY_HAND && !doing.depth;
+  doing.may_drop = is_function_of_setter(op) && !doing.depth;
+  make_change(op);
+  past.changes[number].end = schedule_now();
+  doing.change = outer;
+  doing.may_leave = could_leave;
+  doing.may_drop = could_drop;
+  return number;
+}
+
+// MARK: Ends of registrations
+
+static void drop(int node) {
+  if (!holds[doing.thread][node]) return;
+  holds[doing.thread][node] = false;
+  for (int i = 0; i < REGISTRATIONS && !is_held(node); i++) {
+    registration *registration = &past.registrations[i];
+    if (registration->is_made && (registration->node == node || registration->observer == node))
+      begin_end(registration);
+  }
+  kvo_object_release(object(node));
+}
+
+static void begin_end_of_all(registration *head) {
+  for (int i = 0; i < head->members; i++) begin_end(head + i);
+}
+
+static void finish_end_of_all(registration *head) {
+  for (int i = 0; i < head->members; i++) finish_end(head + i);
+}
+
+// A token is its maker's until registering has returned. The initial call may use it (C3).
+static bool has_token(const registration *head, const registration *adding) {
+  return head->handle && !head->is_taken && (head->add_end || head == adding);
+}
+
+static void release(registration *head) {
+  if (!head->handle || head->is_taken || head->users) return;
+  head->is_taken = true;
+  begin_end_of_all(head);
+  kvo_handle_release(head->handle);
+  finish_end_of_all(head);
+}
+
+static void invalidate(registration *head) {
+  head->users++;
+  begin_end_of_all(head);
+  kvo_handle_invalidate(head->handle);
+  finish_end_of_all(head);
+  head->users--;
+}
+
+static void unobserve(registration *registration) {
+  if (!registration->add_end || !may_use(registration->node) || !may_use(registration->observer))
+    return;
+  begin_end(registration);
+  kvo_status status = kvo_remove_observer_with_context(object(registration->node),
+      object(registration->observer), path_names[registration->path], registration, NULL);
+  if (status && registration->ends_asked == 1 && !registration->is_unsure)
+    fail_schedule("not registered", "registration %d can't be removed", registration->label);
+  finish_end(registration);
+}
+
+static void remove_all(int node) {
+  uint64_t begin = schedule_now();
+  registration *met[REGISTRATIONS];
+  int count = 0;
+  for (int i = 0; i < REGISTRATIONS; i++) {
+    registration *registration = &past.registrations[i];
+    if (!registration->is_made || registration->node != node) continue;
+    if (!registration->add_end) registration->is_unsure = true;
+    else begin_end(met[count++] = registration);
+  }
+  kvo_remove_all_observers(object(node));
+  for (int i = 0; i < count; i++) finish_end(met[i]);
+  for (int i = 0; i < REGISTRATIONS; i++) {
+    registration *registration = &past.registrations[i];
+    if (registration->is_made && registration->node == node && registration->add_begin > begin)
+      registration->is_unsure = true;
+  }
+}
+
+// MARK: Observers
+
+static void pass(int node, const char *path);
+
+static void act_as(registration *registration, bool is_prior) {
+  if (is_quiet || doing.depth > 1) return;
+  struct registration *adding = doing.adding;
+  doing.adding = NULL; // what it does is no part of that
+  switch (registration->act) {
+  case ACT_END:
+    if (has_token(registration->head, adding)) invalidate(registration->head);
+    break;
+  case ACT_SET: do_change(&(op){.verb = SET, .node = OTHER_LEAF, .to = KEY_OTHER}); break;
+  case ACT_LINK:
+    do_change(&(op){.verb = LINK, .node = OTHER_MIDDLE, .to = (int8_t)(LEAF + next_number() % 2)});
+    break;
+  case ACT_WATCH: pass(LEAF, "value"); break;
+  case ACT_DROP:
+    if (doing.may_drop && !is_prior && !adding) drop(MORTAL);
+    break;
+  case ACT_LEAVE:
+    if (!doing.may_leave || schedule_thread() < 0) break;
+    if (doing.change >= 0) past.changes[doing.change].was_left = true;
+    registration->calls_open--;
+    schedule_leave();
+  default: break;
+  }
+}
+
+static void is_called(registration *registration, const kvo_change *change) {
+  buffers_fence(
+      __ATOMIC_SEQ_CST); // an observer that reads what other threads set takes a lock (I5)
+  if (past.call_count == CALLS) fail_schedule("no room", "too many calls");
+  call *call = &past.calls[past.call_count++];
+  bool is_initial = doing.adding && doing.adding->head == registration->head;
+  *call = (struct call){.registration = (int)(registration - past.registrations),
+      .change = is_initial ? INITIAL : doing.change,
+      .is_prior = kvo_change_is_prior(change),
+      .thread = doing.thread,
+      .at = schedule_now(),
+      .read = is_held(registration->node) ? read_path(registration->node, registration->path)
+                                          : NOWHERE};
+  if (!call->is_prior && is_held(registration->node)) registration->last_read = call->read;
+  check_call(registration, call, change);
+  registration->calls_open++;
+  doing.depth++;
+  struct registration *adding = doing.adding;
+  int outer = doing.change;
+  act_as(registration, call->is_prior);
+  doing.adding = adding;
+  doing.change = outer;
+  doing.depth--;
+  registration->calls_open--;
+}
+
+static void called(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path;
+  is_called(context, change);
+}
+
+static void called_for_key(void *context, kvo_object *object, const char *key,
+    const kvo_change *change) {
+  (void)object;
+  registration *registration = (struct registration *)context + kvo_change_get_key_index(change);
+  if (strcmp(key, path_names[registration->path]))
+    fail_schedule("wrong key", "%s in place of %s", key, path_names[registration->path]);
+  is_called(registration, change);
+}
+
+void node_observes(kvo_object *observer, const kvo_change *change, void *context) {
+  registration *registration = context;
+  if (object(registration->observer) != observer)
+    fail_schedule("wrong observer", "another is called");
+  is_called(registration, change);
+}
+
+static void has_ended(void *context) {
+  registration *registration = context;
+  for (int i = 0; i < registration->members; i++) {
+    struct registration *member = registration + i;
+    member->ended_at = schedule_now();
+    if (++member->ended > 1) fail_schedule("ended twice", "registration %d", member->label);
+    if (member->calls_open) fail_schedule("ended in a call", "registration %d", member->label);
+  }
+  if (registration->act == ACT_REGISTER && !is_quiet && may_use(registration->node) &&
+      nodes[registration->node])
+    pass(registration->node, "other");
+}
+
+// MARK: Registering
+
+static registration *make_registration(const op *op, int member) {
+  registration *registration = &past.registrations[(op->label - 1) * 3 + member];
+  *registration = (struct registration){.is_made = true,
+      .node = op->node,
+      .path =
+          op->verb == WATCH_KEYS ? (int)(member == 2 ? PATH_NEXT : PATH_VALUE + member) : op->to,
+      .options = op->options,
+      .act = op->act,
+      .label = op->label,
+      .observer = op->verb == OBSERVE ? op->observer : NOWHERE,
+      .head = registration - member,
+      .members = op->verb == WATCH_KEYS && !member ? 3 : 1,
+      .add_begin = schedule_now()};
+  registration->last_read = read_path(registration->node, registration->path);
+  return registration;
+}
+
+static kvo_status add(const op *op, registration *head) {
+  kvo_options options = (kvo_options)op->options;
+  if (op->verb == OBSERVE)
+    return kvo_add_observer(object(op->node), object(op->observer), path_names[op->to], options,
+        head, NULL);
+  if (op->verb == WATCH)
+    return kvo_add_callback(object(op->node), path_names[op->to], options, called, head, has_ended,
+        &head->handle, NULL);
+  const char *keys[3];
+  for (int i = 0; i < 3; i++) keys[i] = path_names[head[i].path];
+  return kvo_add_callback_for_keys(object(op->node), keys, 3, options, called_for_key, head, 0,
+      has_ended, &head->handle, NULL);
+}
+
+static void watch(const op *op) {
+  if (!may_use(op->observer)) return;
+  registration *head = make_registration(op, 0);
+  if (op->verb == WATCH_KEYS)
+    for (int i = 1; i < 3; i++) make_registration(op, i);
+  doing.adding = head;
+  doing.may_leave = true;
+  kvo_status status = add(op, head);
+  doing.may_leave = false;
+  doing.adding = NULL;
+  if (status) fail_schedule("not registered", "%s: status %d", path_names[op->to], status);
+  for (int i = 0; i < head->members; i++) head[i].add_end = schedule_now();
+  for (int i = 0; i < head->members; i++) check_added(&head[i]);
+}
+
+static void is_passing(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)context, (void)object, (void)key_path, (void)change;
+}
+
+static void passing_has_ended(void *context) {
+  (void)context;
+  past.passing_ended++;
+}
+
+// A registration that ends at once.
+static void pass(int node, const char *path) {
+  kvo_handle *handle;
+  if (kvo_add_callback(object(node), path, KVO_NEW, is_passing, NULL, passing_has_ended, &handle,
+          NULL))
+    return;
+  past.passing_made++;
+  kvo_handle_release(handle);
+}
+
+static void make_pass(void) {
+  node *passing = (node *)kvo_object_create(node_class());
+  kvo_handle *handle;
+  if (!kvo_add_callback(&passing->object, "next.value", KVO_NEW | KVO_INITIAL, is_passing, NULL,
+          passing_has_ended, &handle, NULL)) {
+    past.passing_made++;
+    kvo_object_release(&passing->object);
+    kvo_handle_release(handle);
+  } else {
+    kvo_object_release(&passing->object);
+  }
+}
+
+static void give_back(void *value) {
+  (void)value;
+  past.given_back++;
+}
+
+static void keep(int node) {
+  static char key;
+  past.kept++;
+  if (kvo_object_associate(object(node), &key, &key, give_back, NULL)) past.kept--;
+}
+
+static void read_node(int node, int path) {
+  kvo_value value;
+  if (!kvo_value_for_key_path(object(node), path_names[path], &value, NULL))
+    kvo_value_destroy(&value);
+  kvo_is_observed(object(node), path_names[path < PATH_SUM ? path : PATH_SUM]);
+  kvo_free(kvo_copy_debug_dump(object(node)));
+}
+
+// MARK: Programs
+
+static void perform(const op *op) {
+  registration *labelled = op->label ? &past.registrations[(op->label - 1) * 3] : NULL;
+  switch (op->verb) {
+  case END:
+    if (labelled->is_made && has_token(labelled, NULL)) release(labelled);
+    return;
+  case INVALIDATE:
+    if (labelled->is_made && has_token(labelled, NULL)) invalidate(labelled);
+    return;
+  case UNOBSERVE:
+    if (labelled->is_made && labelled->observer != NOWHERE) unobserve(labelled);
+    return;
+  case DROP: drop(op->node); return;
+  case PASS: make_pass(); return;
+  default: break;
+  }
+  if (!may_use(op->node)) return;
+  switch (op->verb) {
+  case WATCH:
+  case WATCH_KEYS:
+  case OBSERVE: watch(op); return;
+  case REMOVE_ALL: remove_all(op->node); return;
+  case KEEP: keep(op->node); return;
+  case READ: read_node(op->node, op->to); return;
+  default: do_change(op);
+  }
+}
+
+static void perform_all(const ops *ops) {
+  for (int i = 0; i < ops->count; i++) perform(&ops->list[i]);
+}
+
+static void begin(int thread) {
+  memset(&doing, 0, sizeof doing);
+  doing.thread = thread;
+  doing.change = -1;
+}
+
+// The first of the threads that hold the mortal nodes does what is done before.
+static void hand_out(void) {
+  memset(holds, 0, sizeof holds);
+  for (int i = program_now->threads; i-- > 0;) {
+    if (!(program_now->holders & 1 << i)) continue;
+    holds[i][MORTAL] = holds[i][MORTAL_WATCHER] = true;
+    kvo_object_retain(object(MORTAL));
+    kvo_object_retain(object(MORTAL_WATCHER));
+    doing.thread = i;
+  }
+  kvo_object_release(object(MORTAL));
+  kvo_object_release(object(MORTAL_WATCHER));
+}
+
+static void build(void) {
+  begin(0);
+  make_world(program_now->next);
+  for (int i = 0; i < NODES; i++)
+    past.links[past.link_count++] = (stored_link){0, i, program_now->next[i]};
+  hand_out();
+  perform_all(&program_now->before);
+}
+
+static void run_thread(uint32_t thread) {
+  if (thread == 0) {
+    schedule_hold();
+    if (program_now->is_own) build();
+    past.first_point = schedule_now();
+    schedule_let_go();
+  }
+  begin((int)thread);
+  perform_all(&program_now->of[thread]);
+  drop(MORTAL);
+  drop(MORTAL_WATCHER);
+}
+
+// A thread that was left has not let go of what it holds.
+static void drop_all(void) {
+  for (int i = 0; i < program_now->threads; i++) {
+    begin(i);
+    drop(MORTAL);
+    drop(MORTAL_WATCHER);
+  }
+  begin(0);
+}
+
+int probe(int node, node_key key) {
+  op op = {.verb = SET, .node = (uint8_t)node, .to = (int8_t)key};
+  if (key == KEY_NEXT) op.verb = LINK, op.to = (int8_t)node_index(nodes[node]->next);
+  if (key == KEY_ITEMS) op.verb = INSERT;
+  return do_change(&op);
+}
+
+static void end_world(void) {
+  for (int i = 0; i < REGISTRATIONS; i++)
+    if (past.registrations[i].is_made) release(&past.registrations[i]);
+  for (int i = 0; i < MORTAL; i++) nodes[i]->next = NULL;
+  for (int i = 0; i < NODES; i++)
+    if (is_held(i)) kvo_object_release(object(i));
+}
+
+static void audit(void) {
+  drop_all();
+  is_quiet = true;
+  check_changes();
+  check_quiet();
+  end_world();
+  check_ends();
+}
+
+static void *call_apart(void *function) {
+  (*(void (**)(void))function)();
+  return NULL;
+}
+
+// On a thread that has ended afterwards, if the program's threads have.
+static void run_apart(void (*function)(void)) {
+  pthread_t thread;
+  if (!program_now->come_and_go) function();
+  else if (pthread_create(&thread, NULL, call_apart, &function))
+    fail_schedule("no thread", "the system makes no more threads");
+  else pthread_join(thread, NULL);
+}
+
+static void begin_history(void) {
+  memset(past.registrations, 0, sizeof past.registrations);
+  memset(past.stored_by, 0, sizeof past.stored_by);
+  past.change_count = past.call_count = past.link_count = 0;
+  past.passing_made = past.passing_ended = past.kept = past.given_back = 0;
+  last_number = 1000;
+  is_quiet = false;
+}
+
+size_t run_program(const program *program, const schedule *schedule) {
+  program_now = program;
+  current_outcome->schedule = *schedule;
+  begin_history();
+  arena_begin(program->reuses_memory);
+  if (!program->is_own) run_apart(build);
+  schedule_run(schedule, program->threads, program->come_and_go, run_thread);
+  run_apart(audit);
+  arena_end();
+  return arena_blocks();
+}

@@ -1,0 +1,183 @@
+// Generates programs.
+//
+// Most ops are about one node, and each program leaves out some verbs, so that what is left meets. A registration has a label, by which other threads end it; an op that
+// names one that is not there, or a mortal node that its thread has let go of, does nothing.
+#include "program.h"
+
+#include <string.h>
+
+const char *const without_names[WITHOUT_COUNT] = {
+    "death-race", "late-old", "group-remove-all", "late-in-batch", "leaving-path"};
+
+typedef struct {
+  uint64_t random;
+  unsigned without;
+  program *program;
+  uint8_t labels;
+  uint8_t focus; // a node
+  bool leaves_out[VERBS];
+} generator;
+
+static uint32_t below(generator *generator, uint32_t bound) {
+  return random_below(&generator->random, bound);
+}
+
+// How often each verb comes, of the sum of all; the second number in the beginning, before the threads go on.
+static const uint8_t weights[VERBS][2] = {
+    [SET] = {16, 0},
+    [SET_BY_KEY] = {3, 0},
+    [SET_BY_PATH] = {6, 0},
+    [SET_BY_HAND] = {4, 0},
+    [SET_IN_BRACKET] = {4, 0},
+    [LINK] = {10, 0},
+    [BATCH] = {5, 0},
+    [INSERT] = {3, 0},
+    [INSERT_BY_HAND] = {2, 0},
+    [REMOVE] = {2, 0},
+    [WATCH] = {14, 10},
+    [WATCH_KEYS] = {8, 6},
+    [OBSERVE] = {6, 4},
+    [END] = {8, 0},
+    [INVALIDATE] = {5, 0},
+    [UNOBSERVE] = {4, 0},
+    [REMOVE_ALL] = {8, 0},
+    [DROP] = {4, 0},
+    [KEEP] = {2, 1},
+    [READ] = {2, 0},
+    [PASS] = {2, 0},
+};
+
+static uint32_t weight(const generator *generator, int verb, bool is_before) {
+  return generator->leaves_out[verb] ? 0 : weights[verb][is_before];
+}
+
+static verb any_verb(generator *generator, bool is_before) {
+  uint32_t sum = 0;
+  for (int i = 0; i < VERBS; i++) sum += weight(generator, i, is_before);
+  uint32_t left = below(generator, sum);
+  int verb = 0;
+  while (left >= weight(generator, verb, is_before)) left -= weight(generator, verb++, is_before);
+  return (enum verb)verb;
+}
+
+static uint8_t any_node(generator *generator) {
+  return below(generator, 4) ? generator->focus : (uint8_t)below(generator, MORTAL + 1);
+}
+
+static int8_t linked_by(generator *generator, int node) {
+  if (node >= LEAF && node <= OTHER_LEAF) return NOWHERE;
+  if (!below(generator, 5)) return NOWHERE;
+  int first = node == ROOT || node == MORTAL ? MIDDLE : LEAF;
+  return (int8_t)(first + (int)below(generator, 2));
+}
+
+static uint8_t any_options(generator *generator) {
+  uint8_t options = (uint8_t)below(generator, 32);
+  return below(generator, 3) ? options & (uint8_t)~KVO_DISTINCT : options;
+}
+
+static uint8_t any_act(generator *generator) {
+  if (below(generator, 3)) return ACT_NONE;
+  uint8_t act = (uint8_t)below(generator, ACTS);
+  return act == ACT_LEAVE && !generator->program->come_and_go ? ACT_NONE : act;
+}
+
+static bool is_registering(verb verb) {
+  return verb == WATCH || verb == WATCH_KEYS || verb == OBSERVE;
+}
+
+static op any_op(generator *generator, bool is_before) {
+  op op = {.verb = (uint8_t)any_verb(generator, is_before), .node = any_node(generator)};
+  if (is_registering(op.verb) && generator->labels == LABELS) op.verb = SET;
+  switch (op.verb) {
+  case SET:
+  case SET_BY_KEY:
+  case SET_BY_HAND:
+  case SET_IN_BRACKET: op.to = (int8_t)below(generator, 2); break;
+  case LINK:
+    if (op.node >= LEAF && op.node <= OTHER_LEAF) op.node = ROOT;
+    op.to = linked_by(generator, op.node);
+    break;
+  case WATCH:
+  case WATCH_KEYS:
+  case OBSERVE:
+    op.label = ++generator->labels;
+    op.to = (int8_t)(op.verb == WATCH_KEYS ? PATH_VALUE : (int)below(generator, PATHS));
+    op.options = any_options(generator);
+    op.act = any_act(generator);
+    op.observer = op.verb == OBSERVE ? (int8_t)(WATCHER + (int)below(generator, 2)) : NOWHERE;
+    if (op.verb == OBSERVE && op.act != ACT_SET && op.act != ACT_LINK) op.act = ACT_NONE;
+    break;
+  case END:
+  case INVALIDATE:
+  case UNOBSERVE:
+    op.label = (uint8_t)(1 + below(generator, generator->labels ? generator->labels : 1));
+    break;
+  case DROP: op.node = below(generator, 3) ? MORTAL : MORTAL_WATCHER; break;
+  case READ: op.to = (int8_t)below(generator, PATHS); break;
+  default: break;
+  }
+  return op;
+}
+
+// MARK: What is not generated
+
+static const op *registration(const program *program, uint8_t label) {
+  for (int list = -1; list < program->threads; list++) {
+    const ops *ops = list < 0 ? &program->before : &program->of[list];
+    for (int i = 0; i < ops->count; i++)
+      if (is_registering(ops->list[i].verb) && ops->list[i].label == label) return &ops->list[i];
+  }
+  return NULL;
+}
+
+static bool ends_of_mortal(const program *program, const op *op) {
+  if (op->verb == REMOVE_ALL) return op->node == MORTAL;
+  const struct op *made = registration(program, op->label);
+  return op->label && !is_registering(op->verb) &&
+         (!made || made->node == MORTAL || made->observer == MORTAL_WATCHER);
+}
+
+// Changes an op into one that does not meet what is known.
+static void avoid(const generator *generator, op *op) {
+  unsigned without = generator->without;
+  if (without & WITHOUT_DEATH_RACE) {
+    if (ends_of_mortal(generator->program, op)) op->verb = READ, op->to = PATH_VALUE;
+    if (op->node == MORTAL && op->act == ACT_END) op->act = ACT_NONE;
+    if (op->verb == OBSERVE && op->observer == MORTAL_WATCHER) op->observer = WATCHER;
+  }
+  if (without & WITHOUT_LATE_OLD && is_registering(op->verb) && op->options & KVO_OLD)
+    op->options |= KVO_NEW;
+  if (without & WITHOUT_GROUP_REMOVE_ALL && op->verb == WATCH_KEYS) op->verb = WATCH;
+  if (without & WITHOUT_LATE_IN_BATCH && op->verb == BATCH) op->verb = SET, op->to = KEY_VALUE;
+  if (without & WITHOUT_LEAVING_PATH && op->verb == SET_BY_PATH) op->verb = SET, op->to = KEY_VALUE;
+}
+
+static void add_ops(generator *generator, ops *ops, uint32_t count, bool is_before) {
+  while (ops->count < count) {
+    op op = any_op(generator, is_before);
+    avoid(generator, &op);
+    ops->list[ops->count++] = op;
+  }
+}
+
+void generate_program(program *program, uint64_t seed, unsigned without) {
+  memset(program, 0, sizeof *program);
+  generator generator = {.random = random_state(seed), .without = without, .program = program};
+  for (int i = 0; i < VERBS; i++)
+    generator.leaves_out[i] = i != SET && i != WATCH && below(&generator, 2);
+  generator.focus = (uint8_t[]){ROOT, ROOT, MORTAL, MIDDLE}[below(&generator, 4)];
+  program->threads = (uint8_t)(below(&generator, 4) ? 2 : 3);
+  program->holders = (uint8_t)(1 + below(&generator, (1u << program->threads) - 1));
+  program->come_and_go = below(&generator, 2);
+  program->is_own = below(&generator, 2);
+  program->without_kernel_fences = below(&generator, 8) == 0;
+  program->reuses_memory = below(&generator, 4) == 0;
+  program->is_cold = below(&generator, 12) == 0;
+  for (int i = 0; i < NODES; i++)
+    program->next[i] = i >= WATCHER ? NOWHERE : linked_by(&generator, i);
+  add_ops(&generator, &program->before, below(&generator, 5), true);
+  uint32_t most = program->threads == 2 ? 4 : 3;
+  for (int i = 0; i < program->threads; i++)
+    add_ops(&generator, &program->of[i], 1 + below(&generator, most), false);
+}

@@ -1,0 +1,101 @@
+/// Small programs: what each thread does, in words that can be written down and read again.
+#ifndef SCHEDULES_PROGRAM_H
+#define SCHEDULES_PROGRAM_H
+
+#include "schedule.h"
+#include "world.h"
+
+#include <stdio.h>
+
+typedef enum verb {
+  SET,         ///< a key, by its setter
+  SET_BY_KEY,  ///< by key-value coding
+  SET_BY_PATH, ///< next.value, likewise
+  SET_BY_HAND, ///< between will and did
+  SET_IN_BRACKET,
+  LINK,   ///< to another node, or to none
+  BATCH,  ///< value, other and value again, told together
+  INSERT, ///< an item, by a proxy
+  INSERT_BY_HAND,
+  REMOVE,     ///< an item, by a proxy
+  WATCH,      ///< registers a callback
+  WATCH_KEYS, ///< value, other and next by one token
+  OBSERVE,    ///< registers an observer that is an object
+  END,        ///< releases a token
+  INVALIDATE, ///< a token
+  UNOBSERVE,  ///< removes an observer
+  REMOVE_ALL, ///< observers of a node
+  DROP,       ///< the thread's reference to a mortal node
+  KEEP,       ///< an association, in place of the one there was
+  READ,       ///< whether a key is observed, the value at a path, the dump
+  PASS,       ///< makes an object, observes it, sets it, and lets go of it
+  VERBS
+} verb;
+
+/// What an observer does when it is called.
+typedef enum act {
+  ACT_NONE,
+  ACT_END,      ///< ends its own registration
+  ACT_SET,      ///< sets a key of a leaf
+  ACT_LINK,     ///< links the other middle elsewhere
+  ACT_WATCH,    ///< registers another observer, and removes it
+  ACT_DROP,     ///< lets go of the mortal node
+  ACT_LEAVE,    ///< ends the thread
+  ACT_REGISTER, ///< when it has ended: registers another observer of the node
+  ACTS
+} act;
+
+typedef struct op {
+  uint8_t verb, node;
+  int8_t to;       ///< a key, a path, a linked node, an observer
+  uint8_t options; ///< kvo_options
+  uint8_t label;   ///< of a registration, from 1
+  uint8_t act;
+  int8_t observer; ///< of OBSERVE: a watcher
+} op;
+
+enum { LABELS = 15, MOST_OPS = 8, PROGRAM_TEXT = 4096 };
+
+typedef struct ops {
+  op list[MOST_OPS];
+  uint8_t count;
+} ops;
+
+typedef struct program {
+  uint8_t threads;
+  bool come_and_go; ///< its threads begin and end within the schedule
+  bool is_own;      ///< the first thread makes the nodes, so that they are its own (Memory.md, 17)
+  bool without_kernel_fences;
+  bool reuses_memory;
+  bool is_cold;    ///< each schedule is the process's first
+  uint8_t holders; ///< the threads that have a reference to the mortal nodes, a bit for each
+  int8_t next[NODES];
+  ops before; ///< done before the threads go on
+  ops of[SCHEDULE_THREADS];
+} program;
+
+/// Defects that are known, and not generated: see `without_names`.
+typedef enum without {
+  WITHOUT_NONE = 0,
+#define WITHOUT(name, number) WITHOUT_##name = 1 << number
+  WITHOUT(DEATH_RACE, 0),
+  WITHOUT(LATE_OLD, 1),
+  WITHOUT(GROUP_REMOVE_ALL, 2),
+  WITHOUT(LATE_IN_BATCH, 3),
+  WITHOUT(LEAVING_PATH, 4),
+#undef WITHOUT
+} without;
+enum { WITHOUT_COUNT = 5 };
+extern const char *const without_names[WITHOUT_COUNT];
+
+/// A random program.
+void generate_program(program *program, uint64_t seed, unsigned without);
+
+void write_program(const program *program, char text[PROGRAM_TEXT]);
+/// False, with a message in the standard error, if there is none.
+bool read_program(program *program, FILE *file);
+
+/// Makes a program smaller as long as `fails` holds for it.
+void shrink_program(program *program, bool (*fails)(const struct program *program));
+
+#endif

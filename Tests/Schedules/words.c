@@ -1,0 +1,237 @@
+// Programs as text. A line is a way in which the program runs, the threads that have the mortal nodes,
+// a link, or an op with the thread that does it:
+//
+//     runs come-and-go own
+//     hold 0 1
+//     link root middle
+//     before watch root next.value old+new #1 none
+//     1 set middle value
+//
+// The words of an op are told by its verb: see `forms`.
+#include "program.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  const char *fields; // a letter for each: see `write_field`
+} form;
+
+static const form forms[VERBS] = {
+    [SET] = {"set", "nk"},
+    [SET_BY_KEY] = {"set-by-key", "nk"},
+    [SET_BY_PATH] = {"set-by-path", "n"},
+    [SET_BY_HAND] = {"set-by-hand", "nk"},
+    [SET_IN_BRACKET] = {"set-in-bracket", "nk"},
+    [LINK] = {"link", "nt"},
+    [BATCH] = {"batch", "n"},
+    [INSERT] = {"insert", "n"},
+    [INSERT_BY_HAND] = {"insert-by-hand", "n"},
+    [REMOVE] = {"remove", "n"},
+    [WATCH] = {"watch", "nkola"},
+    [WATCH_KEYS] = {"watch-keys", "nola"},
+    [OBSERVE] = {"observe", "nkwola"},
+    [END] = {"end", "l"},
+    [INVALIDATE] = {"invalidate", "l"},
+    [UNOBSERVE] = {"unobserve", "l"},
+    [REMOVE_ALL] = {"remove-all", "n"},
+    [DROP] = {"drop", "n"},
+    [KEEP] = {"keep", "n"},
+    [READ] = {"read", "nk"},
+    [PASS] = {"pass", ""},
+};
+
+static const char *const node_names[NODES] = {
+    "root", "middle", "other-middle", "leaf", "other-leaf", "mortal", "watcher", "mortal-watcher"};
+static const char *const act_names[ACTS] = {
+    "none", "end", "set", "link", "watch", "drop", "leave", "register"};
+static const char *const option_names[] = {"new", "old", "initial", "prior", "distinct"};
+enum { OPTIONS = sizeof option_names / sizeof *option_names };
+
+// MARK: Writing
+
+typedef struct {
+  char *text;
+  size_t length;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void write_text(writer *writer, const char *format,
+    ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length =
+      vsnprintf(writer->text + writer->length, PROGRAM_TEXT - writer->length, format, arguments);
+  va_end(arguments);
+  writer->length += (size_t)length;
+  if (writer->length >= PROGRAM_TEXT) writer->length = PROGRAM_TEXT - 1;
+}
+
+static void write_options(writer *writer, uint8_t options) {
+  const char *before = " ";
+  for (int i = 0; i < OPTIONS; i++)
+    if (options & 1 << i) {
+      write_text(writer, "%s%s", before, option_names[i]);
+      before = "+";
+    }
+  if (!options) write_text(writer, " plain");
+}
+
+static void write_field(writer *writer, const op *op, char field) {
+  switch (field) {
+  case 'n': write_text(writer, " %s", node_names[op->node]); break;
+  case 'k': write_text(writer, " %s", path_names[op->to]); break;
+  case 't': write_text(writer, " %s", op->to == NOWHERE ? "nothing" : node_names[op->to]); break;
+  case 'w': write_text(writer, " %s", node_names[op->observer]); break;
+  case 'o': write_options(writer, op->options); break;
+  case 'l': write_text(writer, " #%d", op->label); break;
+  case 'a': write_text(writer, " %s", act_names[op->act]); break;
+  default: break;
+  }
+}
+
+static void write_holders(writer *writer, const program *program) {
+  write_text(writer, "hold");
+  for (int i = 0; i < program->threads; i++)
+    if (program->holders & 1 << i) write_text(writer, " %d", i);
+  write_text(writer, "\n");
+}
+
+static void write_ops(writer *writer, const char *who, const ops *ops) {
+  for (int i = 0; i < ops->count; i++) {
+    const op *op = &ops->list[i];
+    write_text(writer, "%s %s", who, forms[op->verb].name);
+    for (const char *field = forms[op->verb].fields; *field; field++)
+      write_field(writer, op, *field);
+    write_text(writer, "\n");
+  }
+}
+
+void write_program(const program *program, char text[PROGRAM_TEXT]) {
+  writer writer = {text, 0};
+  write_text(&writer, "runs %s%s%s%s%s\n", program->come_and_go ? "come-and-go" : "stay",
+      program->is_own ? " own" : "", program->without_kernel_fences ? " without-kernel-fences" : "",
+      program->reuses_memory ? " reuse" : "", program->is_cold ? " cold" : "");
+  write_holders(&writer, program);
+  for (int i = 0; i < NODES; i++)
+    if (program->next[i] != NOWHERE)
+      write_text(&writer, "link %s %s\n", node_names[i], node_names[program->next[i]]);
+  write_ops(&writer, "before", &program->before);
+  for (int i = 0; i < program->threads; i++)
+    write_ops(&writer, (char[]){(char)('0' + i), 0}, &program->of[i]);
+}
+
+// MARK: Reading
+
+static int place_of(const char *word, const char *const *names, int count) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(word, names[i])) return i;
+  return -1;
+}
+
+static bool read_options(const char *word, uint8_t *options) {
+  char copy[64];
+  snprintf(copy, sizeof copy, "%s", word);
+  if (!strcmp(copy, "plain")) return true;
+  char *rest;
+  for (char *name = strtok_r(copy, "+", &rest); name; name = strtok_r(NULL, "+", &rest)) {
+    int option = place_of(name, option_names, OPTIONS);
+    if (option < 0) return false;
+    *options |= (uint8_t)(1 << option);
+  }
+  return true;
+}
+
+static bool read_field(op *op, char field, const char *word) {
+  int place = -1;
+  switch (field) {
+  case 'n': op->node = (uint8_t)(place = place_of(word, node_names, NODES)); break;
+  case 'k': op->to = (int8_t)(place = place_of(word, path_names, PATHS)); break;
+  case 't':
+    op->to = (int8_t)place_of(word, node_names, NODES);
+    return op->to >= 0 || !strcmp(word, "nothing");
+  case 'w': op->observer = (int8_t)(place = place_of(word, node_names, NODES)); break;
+  case 'o': return read_options(word, &op->options);
+  case 'l':
+    place = *word == '#' ? atoi(word + 1) : -1;
+    op->label = (uint8_t)place;
+    return place >= 1 && place <= LABELS;
+  case 'a': op->act = (uint8_t)(place = place_of(word, act_names, ACTS)); break;
+  default: break;
+  }
+  return place >= 0;
+}
+
+static const char *next_word(char **rest) { return strtok_r(NULL, " \n", rest); }
+
+static bool read_op(ops *ops, char **rest) {
+  const char *name = next_word(rest);
+  if (!name || ops->count == MOST_OPS) return false;
+  for (int verb = 0; verb < VERBS; verb++) {
+    if (strcmp(name, forms[verb].name)) continue;
+    op *op = &ops->list[ops->count++];
+    *op = (struct op){.verb = (uint8_t)verb, .observer = NOWHERE};
+    for (const char *field = forms[verb].fields; *field; field++) {
+      const char *word = next_word(rest);
+      if (!word || !read_field(op, *field, word)) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+static bool read_ways(program *program, char **rest) {
+  for (const char *word; (word = next_word(rest));) {
+    if (!strcmp(word, "come-and-go")) program->come_and_go = true;
+    else if (!strcmp(word, "own")) program->is_own = true;
+    else if (!strcmp(word, "without-kernel-fences")) program->without_kernel_fences = true;
+    else if (!strcmp(word, "reuse")) program->reuses_memory = true;
+    else if (!strcmp(word, "cold")) program->is_cold = true;
+    else if (strcmp(word, "stay")) return false;
+  }
+  return true;
+}
+
+static bool read_link(program *program, char **rest) {
+  const char *from = next_word(rest), *to = next_word(rest);
+  if (!from || !to) return false;
+  int node = place_of(from, node_names, NODES), next = place_of(to, node_names, NODES);
+  if (node < 0 || next < 0) return false;
+  program->next[node] = (int8_t)next;
+  return true;
+}
+
+static bool read_holders(program *program, char **rest) {
+  program->holders = 0;
+  for (const char *word; (word = next_word(rest));) program->holders |= (uint8_t)(1 << atoi(word));
+  return program->holders;
+}
+
+static bool read_line(program *program, char *line) {
+  char *rest;
+  const char *first = strtok_r(line, " \n", &rest);
+  if (!first || *first == '/') return true;
+  if (!strcmp(first, "runs")) return read_ways(program, &rest);
+  if (!strcmp(first, "hold")) return read_holders(program, &rest);
+  if (!strcmp(first, "link")) return read_link(program, &rest);
+  if (!strcmp(first, "before")) return read_op(&program->before, &rest);
+  int thread = *first - '0';
+  if (thread < 0 || thread >= SCHEDULE_THREADS || first[1]) return false;
+  if (thread >= program->threads) program->threads = (uint8_t)(thread + 1);
+  return read_op(&program->of[thread], &rest);
+}
+
+bool read_program(program *program, FILE *file) {
+  memset(program, 0, sizeof *program);
+  memset(program->next, NOWHERE, sizeof program->next);
+  program->holders = 1;
+  char line[200], copy[200];
+  while (fgets(line, sizeof line, file)) {
+    snprintf(copy, sizeof copy, "%s", line);
+    if (read_line(program, line)) continue;
+    fprintf(stderr, "not understood: %s", copy);
+    return false;
+  }
+  return program->threads > 0;
+}
