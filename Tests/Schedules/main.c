@@ -1,6 +1,6 @@
 // Tries random programs, or one that is written down, under many schedules.
 //
-// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--without DEFECT]... [--history] [FILE...]
+// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--without=DEFECT]... [--history] [FILE...]
 //
 // Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried. A file is a program:
 // see words.c. A program that fails is made smaller and printed with the simplest schedule with which it does; the status
@@ -32,7 +32,7 @@ static void add(sums *sums, const outcome *outcome) {
 
 // For a program that is written down, and for each smaller one.
 static const effort THOROUGH = {.at_random = 600, .singles = 6000, .pairs = 6000};
-static const effort QUICK = {.at_random = 200, .singles = 1500};
+static const effort QUICK = {.at_random = 100, .singles = 600};
 static char wanted_kind[sizeof((outcome *)0)->kind];
 
 static bool fails_likewise(const program *program) {
@@ -155,8 +155,7 @@ static int read_options(char **arguments, options *options) {
     if (!strcmp(name, "--schedules")) options->schedules = number_of(arguments, &place);
     else if (!strcmp(name, "--programs")) options->programs = number_of(arguments, &place);
     else if (!strcmp(name, "--seed")) options->seed = number_of(arguments, &place);
-    else if (!strcmp(name, "--without"))
-      options->without |= without_named(value_of(arguments, &place));
+    else if (!strncmp(name, "--without=", 10)) options->without |= without_named(name + 10);
     else if (!strcmp(name, "--history")) options->prints_history = true;
     else fprintf(stderr, "there is no option %s\n", name), exit(2);
   }

@@ -176,8 +176,7 @@ void generate_program(program *program, uint64_t seed, unsigned without) {
   program->is_cold = below(&generator, 12) == 0;
   for (int i = 0; i < NODES; i++)
     program->next[i] = i >= WATCHER ? NOWHERE : linked_by(&generator, i);
-  add_ops(&generator, &program->before, below(&generator, 5), true);
-  uint32_t most = program->threads == 2 ? 4 : 3;
+  add_ops(&generator, &program->before, below(&generator, 1 + below(&generator, 5)), true);
   for (int i = 0; i < program->threads; i++)
-    add_ops(&generator, &program->of[i], 1 + below(&generator, most), false);
+    add_ops(&generator, &program->of[i], 1 + below(&generator, 1 + below(&generator, 4)), false);
 }

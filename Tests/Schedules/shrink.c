@@ -93,10 +93,11 @@ static bool with_fewer_links(const shrinker *shrinker) {
   return false;
 }
 
-static bool with_one_holder(const shrinker *shrinker) {
+static bool with_fewer_holders(const shrinker *shrinker) {
   for (int thread = 0; thread < shrinker->program->threads; thread++) {
     program smaller = *shrinker->program;
-    smaller.holders = (uint8_t)(1 << thread);
+    smaller.holders &= (uint8_t)~(1 << thread);
+    if (!smaller.holders) continue;
     if (take_if_it_fails(shrinker, &smaller)) return true;
   }
   return false;
@@ -116,5 +117,6 @@ static bool run_more_simply(const shrinker *shrinker) {
 void shrink_program(program *program, bool (*fails)(const struct program *program)) {
   shrinker shrinker = {program, fails};
   while (without_thread(&shrinker) || without_op(&shrinker) || with_less_of_any_op(&shrinker) ||
-         with_fewer_links(&shrinker) || with_one_holder(&shrinker) || run_more_simply(&shrinker)) {}
+         with_fewer_links(&shrinker) || with_fewer_holders(&shrinker) ||
+         run_more_simply(&shrinker)) {}
 }

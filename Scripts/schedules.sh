@@ -1,0 +1,49 @@
+# shellcheck shell=bash disable=SC2034 # Scripts/checks/schedules and Scripts/prove use what this file sets
+# Building the program that tries schedules (Tests/Schedules).
+
+source "$(dirname "${BASH_SOURCE[0]}")/c.sh"
+
+schedules=$build/schedules
+schedule_flags=(-g -O1 -fno-omit-frame-pointer -fexceptions -DKVO_POISON -DKVO_SIMULATED_BUFFERS)
+interposing=(-include "$root/Tests/Schedules/interpose.h")
+
+# build_schedules: builds $schedules/schedules of the runtime with the scheduler's points, but for its memory, which
+# is the program's own. Sets schedule_objects, the runtime's.
+build_schedules() {
+  local sum object
+  read_link_flags
+  mkdir -p "$schedules"
+  # What is compiled is kept by the flags: see compile.
+  sum=$(cat Tests/Schedules/interpose.h Tests/Chaos/points.h | sha1sum | cut -c -12)
+  compile schedules "${schedule_flags[@]}" -w "${interposing[@]}" "-DPOINTS=$sum"
+  schedule_objects=()
+  for object in "${objects[@]}"; do
+    [ "${object##*/}" = memory.c.o ] || schedule_objects+=("$object")
+  done
+  printf '%s\n' Tests/Schedules/*.c | xargs -P 2 -I '{}' bash -c '
+    exec clang "${@:3}" -c "$1" -o "$2/$(basename "$1").o"' bash '{}' "$schedules" \
+    "${c_flags[@]}" "${schedule_flags[@]}" -Wall -Wextra -Wstrict-prototypes -Werror
+  link_schedules "$schedules/schedules" "${schedule_objects[@]}"
+}
+
+# link_schedules PROGRAM OBJECT...: not to be loaded elsewhere, so that addresses are the same in each run.
+link_schedules() {
+  clang++ -no-pie -g "$schedules"/*.c.o "${@:2}" "${link_flags[@]}" -lpthread -o "$1"
+}
+
+# link_sabotaged MUTANT PROGRAM: the same with the runtime sabotaged by a mutant of Tests/Mutants.
+link_sabotaged() {
+  local folder=$schedules/sabotaged sources source object replaced=() rest=()
+  rm -rf "$folder"
+  sources=$(python3 Scripts/sabotage.py "$1" "$folder/CKVORuntime") || fail "$1 is no mutant"
+  while IFS= read -r source; do
+    [ "${source##*/}" != memory.c ] || continue
+    clang "${c_flags[@]}" "-I$folder/CKVORuntime/include" "-I$folder/CKVORuntime" -DKVO_EXCEPTIONS \
+      "${schedule_flags[@]}" -w "${interposing[@]}" -c "$source" -o "$folder/${source##*/}.o" || fail "$1 can't be compiled"
+    replaced+=("$folder/${source##*/}.o")
+  done <<<"$sources"
+  for object in "${schedule_objects[@]}"; do
+    [ -e "$folder/${object##*/}" ] || rest+=("$object")
+  done
+  link_schedules "$2" "${rest[@]}" "${replaced[@]}"
+}
