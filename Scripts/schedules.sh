@@ -12,6 +12,7 @@ interposing=(-include "$root/Tests/Schedules/interpose.h")
 build_schedules() {
   local sum object
   read_link_flags
+  read -ra ffi_flags < <(pkg-config --cflags libffi && echo)
   mkdir -p "$schedules"
   # What is compiled is kept by the flags: see compile.
   sum=$(cat Tests/Schedules/interpose.h Tests/Chaos/points.h | sha1sum | cut -c -12)
@@ -33,17 +34,23 @@ link_schedules() {
 
 # link_sabotaged MUTANT PROGRAM: the same with the runtime sabotaged by a mutant of Tests/Mutants.
 link_sabotaged() {
-  local folder=$schedules/sabotaged sources source object replaced=() rest=()
+  local folder=$schedules/sabotaged sources source object rest=()
   rm -rf "$folder"
   sources=$(python3 Scripts/sabotage.py "$1" "$folder/CKVORuntime") || fail "$1 is no mutant"
+  # Of a header all sources are named, but for those of C++.
+  [[ $sources != *$'\n'* ]] || sources+=$'\n'$(printf '%s\n' "$folder"/CKVORuntime/*/*.cpp)
   while IFS= read -r source; do
-    [ "${source##*/}" != memory.c ] || continue
-    clang "${c_flags[@]}" "-I$folder/CKVORuntime/include" "-I$folder/CKVORuntime" -DKVO_EXCEPTIONS \
-      "${schedule_flags[@]}" -w "${interposing[@]}" -c "$source" -o "$folder/${source##*/}.o" || fail "$1 can't be compiled"
-    replaced+=("$folder/${source##*/}.o")
-  done <<<"$sources"
+    compile_sabotaged "$source" "$folder" || fail "$1 can't be compiled"
+  done < <(grep -v '/memory.c$' <<<"$sources")
   for object in "${schedule_objects[@]}"; do
     [ -e "$folder/${object##*/}" ] || rest+=("$object")
   done
-  link_schedules "$2" "${rest[@]}" "${replaced[@]}"
+  link_schedules "$2" "${rest[@]}" "$folder"/*.o
+}
+
+compile_sabotaged() { # SOURCE FOLDER
+  local language=(clang -std=c11)
+  [[ $1 != *.cpp ]] || language=(clang++ -std=c++17)
+  "${language[@]}" "${c_flags[@]:1:1}" "-I$2/CKVORuntime/include" "-I$2/CKVORuntime" "${ffi_flags[@]}" \
+    -DKVO_EXCEPTIONS "${schedule_flags[@]}" -w "${interposing[@]}" -c "$1" -o "$2/${1##*/}.o"
 }

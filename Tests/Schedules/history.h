@@ -56,6 +56,7 @@ typedef struct history {
   int call_count;
   stored_link links[LINKS];
   int link_count;
+  int removals_open[NODES];        ///< calls of `kvo_remove_all_observers` that have not returned
   uint64_t first_point;            ///< when the threads were let go on
   int passing_made, passing_ended; ///< registrations that observers make and remove
   int kept, given_back;            ///< associations

@@ -33,10 +33,13 @@ static void add(sums *sums, const outcome *outcome) {
 // For a program that is written down, and for each smaller one.
 static const effort THOROUGH = {.at_random = 600, .singles = 6000, .pairs = 6000};
 static const effort QUICK = {.at_random = 100, .singles = 600};
+// What the smaller programs are tried with, and how they are to fail.
+static effort shrinking_effort;
+static uint64_t shrinking_seed;
 static char wanted_kind[sizeof((outcome *)0)->kind];
 
 static bool fails_likewise(const program *program) {
-  outcome outcome = explore(program, &QUICK, 1);
+  outcome outcome = explore(program, &shrinking_effort, shrinking_seed);
   return outcome.has_failed && !strcmp(outcome.kind, wanted_kind);
 }
 
@@ -74,13 +77,24 @@ static void print_failure(const program *program, const outcome *outcome) {
   print_frames(outcome);
 }
 
-static void report(program failing, const outcome *first, bool with_history) {
+// By a few simple schedules if these suffice, else by those with which the program has failed.
+static bool can_be_shrunk(const program *failing, const effort *effort, uint64_t seed) {
+  shrinking_effort = QUICK;
+  shrinking_seed = 1;
+  if (fails_likewise(failing)) return true;
+  shrinking_effort = *effort;
+  shrinking_seed = seed;
+  return fails_likewise(failing);
+}
+
+static void report(program failing, const outcome *first, const effort *effort,
+    const options *options, uint64_t seed) {
   outcome outcome = *first;
   memcpy(wanted_kind, outcome.kind, sizeof wanted_kind);
-  if (fails_likewise(&failing)) {
+  if (can_be_shrunk(&failing, effort, seed)) {
     shrink_program(&failing, fails_likewise);
-    prints_history = with_history;
-    outcome = explore(&failing, &QUICK, 1);
+    prints_history = options->prints_history;
+    outcome = explore(&failing, &shrinking_effort, shrinking_seed);
     prints_history = false;
   }
   print_failure(&failing, &outcome);
@@ -90,9 +104,9 @@ static void report(program failing, const outcome *first, bool with_history) {
 
 // Half of the programs get schedules with one switch at each of their first points, some with two.
 static effort effort_for(uint64_t seed) {
-  effort effort = {.at_random = 60};
-  if (seed % 2 == 0) effort.singles = 400;
-  if (seed % 32 == 0) effort.pairs = 2000;
+  effort effort = {.at_random = 40};
+  if (seed % 2 == 0) effort.singles = 300;
+  if (seed % 32 == 0) effort.pairs = 1000;
   return effort;
 }
 
@@ -105,7 +119,7 @@ static bool try_seed(uint64_t seed, const options *options, sums *sums) {
   add(sums, &outcome);
   if (!outcome.has_failed) return true;
   printf("wrong: seed %llu: ", (unsigned long long)seed);
-  report(program, &outcome, options->prints_history);
+  report(program, &outcome, &effort, options, seed);
   return false;
 }
 

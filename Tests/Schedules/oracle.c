@@ -167,6 +167,8 @@ static void compare(const registration *registration, int number) {
     fail_count("called without a registration", registration, number, counts, "none");
   if (!is_exact(registration, change)) return;
   if (counts.finals > 1) fail_count("called twice", registration, number, counts, "once at most");
+  if (registration->options & KVO_PRIOR && counts.finals && !counts.priors)
+    fail_count("not called before", registration, number, counts, "once before, late as it is");
   links links;
   if (!links_were_stable(registration, change, &links)) return;
   bool is_affected = affects(change, registration, &links);

@@ -217,8 +217,8 @@ static void unobserve(registration *registration) {
   finish_end(registration);
 }
 
+// What is registered meanwhile may have ended afterwards, or not.
 static void remove_all(int node) {
-  uint64_t begin = schedule_now();
   registration *met[REGISTRATIONS];
   int count = 0;
   for (int i = 0; i < REGISTRATIONS; i++) {
@@ -227,13 +227,10 @@ static void remove_all(int node) {
     if (!registration->add_end) registration->is_unsure = true;
     else begin_end(met[count++] = registration);
   }
+  past.removals_open[node]++;
   kvo_remove_all_observers(object(node));
+  past.removals_open[node]--;
   for (int i = 0; i < count; i++) finish_end(met[i]);
-  for (int i = 0; i < REGISTRATIONS; i++) {
-    registration *registration = &past.registrations[i];
-    if (registration->is_made && registration->node == node && registration->add_begin > begin)
-      registration->is_unsure = true;
-  }
 }
 
 // MARK: Observers
@@ -340,6 +337,7 @@ static registration *make_registration(const op *op, int member) {
       .observer = op->verb == OBSERVE ? op->observer : NOWHERE,
       .head = registration - member,
       .members = op->verb == WATCH_KEYS && !member ? 3 : 1,
+      .is_unsure = past.removals_open[op->node] > 0,
       .add_begin = schedule_now()};
   registration->last_read = read_path(registration->node, registration->path);
   return registration;
@@ -553,6 +551,7 @@ static void run_apart(void (*function)(void)) {
 static void begin_history(void) {
   memset(past.registrations, 0, sizeof past.registrations);
   memset(past.stored_by, 0, sizeof past.stored_by);
+  memset(past.removals_open, 0, sizeof past.removals_open);
   past.change_count = past.call_count = past.link_count = 0;
   past.passing_made = past.passing_ended = past.kept = past.given_back = 0;
   last_number = 1000;
