@@ -125,47 +125,44 @@ static void try_at_random(exploration *exploration) {
   }
 }
 
-static uint32_t other_thread(const exploration *exploration, uint32_t thread, uint32_t number) {
-  return (thread + 1 + number) % exploration->program->threads;
-}
-
-// A pair goes back to the first thread, which is what meets most.
-static void try_pairs(exploration *exploration, schedule single, uint32_t *left) {
-  single.count = 2;
-  single.switches[1].to = single.first;
-  for (uint32_t at = single.switches[0].at + 1; at <= exploration->points && *left; at++, --*left) {
-    single.switches[1].at = at;
-    try_schedule(exploration, &single);
-  }
-}
-
-static void try_switches(exploration *exploration, schedule_stores stores, uint32_t *left,
-    bool in_pairs) {
+// With one switch or two, which goes back to the first thread: that is what meets most. Numbered in the order of their points.
+static bool listed_schedule(const exploration *exploration, uint32_t switches, uint64_t number,
+    schedule *schedule) {
   uint32_t threads = exploration->program->threads;
-  for (uint32_t at = 1; at <= exploration->points; at++)
-    for (uint32_t first = 0; first < threads; first++)
-      for (uint32_t i = 0; i + 1 < threads && *left; i++) {
-        schedule single = {.way = BY_LIST, .stores = stores, .first = first, .count = 1};
-        single.switches[0] = (schedule_switch){at, other_thread(exploration, first, i)};
-        if (in_pairs) {
-          try_pairs(exploration, single, left);
-          continue;
-        }
-        --*left;
-        try_schedule(exploration, &single);
-      }
+  schedule->count = switches;
+  schedule->first = (uint32_t)(number % threads);
+  number /= threads;
+  schedule->switches[0].to = (uint32_t)((schedule->first + 1 + number % (threads - 1)) % threads);
+  schedule->switches[1].to = schedule->first;
+  number /= threads - 1;
+  for (uint32_t i = 0; i < switches; i++, number /= exploration->points)
+    schedule->switches[i].at = 1 + (uint32_t)(number % exploration->points);
+  return switches == 1 || schedule->switches[0].at < schedule->switches[1].at;
+}
+
+// All of them, or evenly spread, if there are more than `most`.
+static void try_listed(exploration *exploration, schedule_stores stores, uint32_t switches,
+    uint32_t most) {
+  uint64_t threads = exploration->program->threads, total = threads * (threads - 1);
+  for (uint32_t i = 0; i < switches; i++) total *= exploration->points;
+  if (!most || !total) return;
+  uint64_t stride = total / most + 1;
+  while (stride > 1 && (stride % 2 == 0 || stride % 3 == 0))
+    stride++; // or some threads never come first
+  for (uint64_t number = exploration->seed % stride; number < total; number += stride) {
+    schedule schedule = {.way = BY_LIST, .stores = stores};
+    if (listed_schedule(exploration, switches, number, &schedule))
+      try_schedule(exploration, &schedule);
+  }
 }
 
 static void try_all(exploration *exploration) {
   static const schedule_stores stores[] = {STORES_AT_ONCE, STORES_LATE};
   try_orders(exploration);
-  for (int i = 0; i < 2; i++) {
-    uint32_t left = exploration->effort->singles / 2;
-    try_switches(exploration, stores[i], &left, false);
-  }
-  for (int i = 0; i < 2; i++) {
-    uint32_t left = exploration->effort->pairs / 2;
-    try_switches(exploration, stores[i], &left, true);
+  for (uint32_t i = 0; i < 4; i++) {
+    const effort *effort = exploration->effort;
+    try_listed(exploration, stores[i % 2], 1 + i / 2,
+        (i < 2 ? effort->singles : effort->pairs) / 2);
   }
   try_at_random(exploration);
 }
