@@ -149,12 +149,17 @@ static uint8_t keys_of(const op *op) {
 
 static bool is_function_of_setter(const op *op) { return op->verb == SET || op->verb == LINK; }
 
+// Whether a thread may end in it, with nothing of this file's own to be given back or ended.
+static bool leaves_nothing_behind(const op *op) {
+  return op->verb == SET || op->verb == SET_BY_KEY || op->verb == SET_BY_PATH || op->verb == LINK ||
+         op->verb == BATCH;
+}
+
 static int do_change(const op *op) {
   int outer = doing.change, number = begin_change(op, keys_of(op));
   bool could_leave = doing.may_leave, could_drop = doing.may_drop;
   doing.change = number;
-  doing.may_leave = op->verb != SET_BY_HAND && op->verb != SET_IN_BRACKET &&
-                    op->verb != INSERT_BY_HAND && !doing.depth;
+  doing.may_leave = leaves_nothing_behind(op) && !doing.depth;
   doing.may_drop = is_function_of_setter(op) && !doing.depth;
   make_change(op);
   past.changes[number].end = schedule_now();
@@ -254,7 +259,7 @@ static void act_as(registration *registration, bool is_prior) {
     if (doing.may_drop && !is_prior && !adding) drop(MORTAL);
     break;
   case ACT_LEAVE:
-    if (!doing.may_leave || schedule_thread() < 0) break;
+    if (!doing.may_leave || !program_now->come_and_go || schedule_thread() < 0) break;
     if (doing.change >= 0) past.changes[doing.change].was_left = true;
     registration->calls_open--;
     schedule_leave();
