@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const without_names[WITHOUT_COUNT] = {
-    "death-race", "late-old", "group-remove-all", "late-in-batch", "leaving-path"};
+    "death-race", "late-old", "group-remove-all", "late-in-batch", "leaving-path", "late-prior"};
 
 typedef struct {
   uint64_t random;
@@ -141,7 +141,7 @@ static bool ends_of_mortal(const program *program, const op *op) {
 }
 
 // Changes an op into one that does not meet what is known.
-static void avoid(const generator *generator, op *op) {
+static void avoid(const generator *generator, op *op, bool is_before) {
   unsigned without = generator->without;
   if (without & WITHOUT_DEATH_RACE) {
     if (ends_of_mortal(generator->program, op)) op->verb = READ, op->to = PATH_VALUE;
@@ -150,6 +150,7 @@ static void avoid(const generator *generator, op *op) {
   }
   if (without & WITHOUT_LATE_OLD && is_registering(op->verb) && op->options & KVO_OLD)
     op->options |= KVO_NEW;
+  if (without & WITHOUT_LATE_PRIOR && !is_before) op->options &= (uint8_t)~KVO_PRIOR;
   if (without & WITHOUT_GROUP_REMOVE_ALL && op->verb == WATCH_KEYS) op->verb = WATCH;
   if (without & WITHOUT_LATE_IN_BATCH && op->verb == BATCH) op->verb = SET, op->to = KEY_VALUE;
   if (without & WITHOUT_LEAVING_PATH && op->verb == SET_BY_PATH) op->verb = SET, op->to = KEY_VALUE;
@@ -158,7 +159,7 @@ static void avoid(const generator *generator, op *op) {
 static void add_ops(generator *generator, ops *ops, uint32_t count, bool is_before) {
   while (ops->count < count) {
     op op = any_op(generator, is_before);
-    avoid(generator, &op);
+    avoid(generator, &op, is_before);
     ops->list[ops->count++] = op;
   }
 }

@@ -83,9 +83,10 @@ typedef enum without {
   WITHOUT(GROUP_REMOVE_ALL, 2),
   WITHOUT(LATE_IN_BATCH, 3),
   WITHOUT(LEAVING_PATH, 4),
+  WITHOUT(LATE_PRIOR, 5),
 #undef WITHOUT
 } without;
-enum { WITHOUT_COUNT = 5 };
+enum { WITHOUT_COUNT = 6 };
 extern const char *const without_names[WITHOUT_COUNT];
 
 /// A random program.
