@@ -56,10 +56,12 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   return true;
 }
 
-// Whether a late observer can have what it asks for. It gets the new value in place of the old one, and the observers that
-// were there in time may have asked for neither.
+// Whether a late observer can have what it asks for. The new value also stands in for an old one that nobody asked for in time,
+// and for that of its prior call; the observers that were there in time may not have asked for it.
 static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
-  if (!(options & (KVO_OLD | KVO_NEW)) || frame->flags & KVO_FRAME_HAS_NEW) return true;
+  bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
+  bool needs_new = options & KVO_NEW || (options & KVO_OLD && lacks_old);
+  if (!needs_new || frame->flags & KVO_FRAME_HAS_NEW) return true;
   return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
 }
 

@@ -85,13 +85,13 @@ import Testing
       ])
   }
 
-  @Test("C8: a path of very many components may be observed and let go")
+  @Test("C8: a path of as many components as there can be is observed and let go")
   func longPath() {
     let nodes = (0..<2).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
     graph_node_setNext(nodes[0], nodes[1])
     graph_node_setNext(nodes[1], nodes[0])
-    let path = String(repeating: "next.", count: 20_000) + "value"
+    let path = String(repeating: "next.", count: 254) + "value"
     let log = Recorder()
     expectEqual(log.observe(nodes[0].object, path).outcome.status, .KVO_OK)
     graph_node_setValue(nodes[0], 1)

@@ -93,10 +93,13 @@ import Testing
     log.observe(object.object, "value", .KVO_OLD)
     object.interrupt(.DISTURBED_BEFORE_STORE) {
       log.observe(object.object, "value", .KVO_OLD, as: "b")
+      log.observe(object.object, "value", [.KVO_OLD, .KVO_PRIOR], as: "c")
     } in: {
       disturbed_setValue(object, 5)
     }
-    expectEqual(log.take(), ["a: value old 0", "b: value old 5"])
+    expectEqual(
+      log.take(),
+      ["a: value old 0", "b: value old 0", "c: prior value old 5", "c: value old 5"])
     log.end()
     object.release()
   }
