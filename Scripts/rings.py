@@ -269,7 +269,7 @@ def main():
     arguments.add_argument("--list", action="store_true")
     arguments.add_argument("--full", action="store_true")
     arguments.add_argument("names", nargs="*")
-    given = arguments.parse_args()
+    given = arguments.parse_intermixed_args()
     checks = [Check.read(path) for path in sorted(CHECKS.iterdir()) if os.access(path, os.X_OK)]
     if given.list:
         for check in checks:

@@ -76,6 +76,13 @@ class RingsTest(unittest.TestCase):
         self.assertRegex(recorded, f"(?m)^quick +{commit} .* since nothing, full$")
         self.assertNotIn("\ndear", recorded)
 
+    def test_named_checks_run_at_full_strength(self):
+        self.commit()
+        status, output = self.rings("--full", "cheap", "quick")
+        self.assertEqual(status, 0, output)
+        self.assertIn("2 checks, 0 failed", output)
+        self.assertNotIn("dear", (self.root / ".ci/full-ring.txt").read_text())
+
     def test_the_full_ring_needs_a_clean_tree(self):
         self.write("a.txt", "2")
         status, output = self.rings("--full")
