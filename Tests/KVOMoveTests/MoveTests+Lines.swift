@@ -29,23 +29,14 @@ extension MoveTests {
     expectEqual(Self.patched(lines.there, by: moved.diff), lines.here)
   }
 
-  @Test("the diff of each source says what is written")
+  @Test("the diff of each source says what is written, and what is written stays as it is")
   func diffs() {
     for source in Self.allSources {
       for style in [ObservableStyle.macro, .wrapper] {
         let moved = Self.moved(source, style)
         let patched = moved.diff.isEmpty ? source : Self.patched(source, by: moved.diff)
         expectEqual(patched, moved.text, "\(source)")
-      }
-    }
-  }
-
-  @Test("each source that has been moved stays as it is")
-  func again() {
-    for source in Self.allSources {
-      for style in [ObservableStyle.macro, .wrapper] {
-        let once = Self.moved(source, style)
-        expectEqual(Self.moved(once.text, style).diff, "", "\(source)")
+        expectEqual(Self.moved(moved.text, style).diff, "", "\(source)")
       }
     }
   }

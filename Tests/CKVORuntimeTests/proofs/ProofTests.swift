@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Random programs on graphs of objects: the runtime and the model must tell the same, word for
-/// word, in 100,000 operations unless the environment says otherwise (`GraphProof`).
+/// word, in 50,000 operations unless the environment says otherwise (`GraphProof`).
 ///
 /// `Scripts/prove` runs it in release.
 @Suite struct ProofTests {
@@ -17,7 +17,7 @@ import Testing
     arguments: 0..<GraphProof.shares)
   func sameAsTheModel(_ share: Int) {
     let length = { (_: UInt64) in Self.length }
-    let result = GraphProof.run(share: share, steps: 100_000, length: length) { GraphRuntime() }
+    let result = GraphProof.run(share: share, steps: 50_000, length: length) { GraphRuntime() }
     expect(result.difference == nil, "\(result.difference ?? "")")
     expect(result.tellsMuch)
   }
