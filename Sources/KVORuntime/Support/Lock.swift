@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import Synchronization
 
 /// A mutex that fork() finds free, so that a forked child can go on. Not `Synchronization`'s, which
 /// the thread sanitizer can't see through: whatever that protects is reported as a race.
@@ -19,11 +20,39 @@ package final class Lock: Sendable {
   }
 
   package func withLock<R>(_ body: () throws -> R) rethrows -> R {
+    #if DEBUG
+      LockGates.willTake(lock)
+      defer { LockGates.gaveBack(lock) }
+    #endif
     kvo_binding_lock_take(lock)
     defer { kvo_binding_lock_give_back(lock) }
     return try body()
   }
 }
+
+#if DEBUG
+  /// Notifies tests of each lock that is about to be taken and that has been given back, so that they can run two threads
+  /// in every order. Not part of a release build.
+  package enum LockGates {
+    /// - Parameter isTaken: whether the lock is about to be taken.
+    package typealias Gate = @convention(c) (_ lock: UnsafeRawPointer, _ isTaken: Bool) -> Void
+
+    // A function's address, or 0.
+    private static let gate = Atomic<UInt>(0)
+
+    package static func install(_ function: @escaping Gate) {
+      gate.store(unsafeBitCast(function, to: UInt.self), ordering: .releasing)
+    }
+
+    fileprivate static func willTake(_ lock: UnsafeRawPointer) { pass(lock, true) }
+    fileprivate static func gaveBack(_ lock: UnsafeRawPointer) { pass(lock, false) }
+
+    private static func pass(_ lock: UnsafeRawPointer, _ isTaken: Bool) {
+      let address = gate.load(ordering: .acquiring)
+      if address != 0 { unsafeBitCast(address, to: Gate.self)(lock, isTaken) }
+    }
+  }
+#endif
 
 /// A value that is reached under its lock only, which is why this is Sendable.
 final class Locked<Value>: @unchecked Sendable {

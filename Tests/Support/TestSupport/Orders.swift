@@ -1,0 +1,226 @@
+import Glibc
+
+// Every order in which two threads can go on. Code that has its own synchronisation is tried by small programs of two
+// threads, each run once in each order, so that no fault waits for luck.
+//
+// One of the two threads runs at a time, from gate to gate. A gate is where the other may go on instead: before each lock of
+// the library's Swift code is taken (`LockGates`, in ModelFixtures), and where a test's own getters, setters and observers
+// call `Orders.gate()`. A thread that would wait for a lock is not let on. A run notes at each gate at which both threads
+// could go on which one did; the next run repeats all choices before the last one that has an alternative, and takes that.
+
+/// What came of running a program in all orders.
+package struct OrdersTried: Sendable {
+  /// How many orders there are, or were until one failed.
+  package var count = 0
+  /// The first order in which the program failed: for each step the number of the thread that made it.
+  package var failure: String?
+}
+
+/// Runs a program of two threads in every order, until it fails in one.
+///
+/// ```swift
+/// let tried = await inAllOrders { threads in
+///   let (a, b) = (Gauge(), Gauge())
+///   threads.run { a.value = 1 } and: { b.value = 2 }
+///   return a.value == b.value
+/// }
+/// expectEqual(tried.failure, nil)
+/// ```
+///
+/// - Parameters:
+///   - switches: at how many gates a thread may have to stop that could go on. The number of orders grows exponentially with
+///     the gates of both threads, but most faults need one or two switches.
+///   - program: prepares, calls `run` once, and returns whether what came of it is right.
+package func inAllOrders(
+  ofSwitches switches: Int = .max, isolation: isolated (any Actor)? = #isolation,
+  _ program: (Orders) async throws -> Bool
+) async rethrows -> OrdersTried {
+  var tried = OrdersTried()
+  // Once without gates: what is made at the first use, under locks of the runtime's, is there then.
+  guard try await program(Orders(nil)) else {
+    tried.failure = "one after the other"
+    return tried
+  }
+  var choices: [Bool]? = []
+  while let repeated = choices {
+    let orders = Orders(repeated)
+    tried.count += 1
+    guard try await program(orders) else {
+      tried.failure = orders.steps
+      return tried
+    }
+    choices = orders.next(ofSwitches: switches)
+  }
+  return tried
+}
+
+/// One order of two threads.
+package final class Orders: Sendable {
+  fileprivate struct Thread {
+    var hasBegun = false, hasEnded = false
+    /// The lock that it takes when it goes on.
+    var wanted: UnsafeRawPointer?
+  }
+  fileprivate struct State {
+    /// At each gate where both could go on, whether the other thread did: first those that are repeated.
+    var switches: [Bool]
+    var choices = 0
+    var threads = [Thread(), Thread()]
+    var running = 0
+    var steps = ""
+    var held: [UnsafeRawPointer: (thread: Int, times: Int)] = [:]
+  }
+
+  private let state: Locked<State>
+  private let turns = [Turn(), Turn()]
+  private let hasGates: Bool
+
+  fileprivate init(_ switches: [Bool]?) {
+    state = Locked(State(switches: switches ?? []))
+    hasGates = switches != nil
+  }
+
+  fileprivate var steps: String { state.withLock { $0.steps } }
+
+  /// The choices of the next order; nil behind the last one.
+  fileprivate func next(ofSwitches most: Int) -> [Bool]? {
+    var choices = state.withLock { $0.switches }
+    while let last = choices.popLast() {
+      if !last, choices.count(where: \.self) < most { return choices + [true] }
+    }
+    return nil
+  }
+
+  /// Runs two bodies on threads of their own, in this order.
+  package func run(
+    file: StaticString = #fileID, line: Int32 = #line, _ first: @escaping @Sendable () -> Void,
+    and second: @escaping @Sendable () -> Void
+  ) {
+    guard hasGates else {
+      for body in [first, second] { onThreads(1, file: file, line: line) { _ in body() } }
+      return
+    }
+    onThreads(2, file: file, line: line) { [self] index in
+      let seat = Seat(self, index)
+      withExtendedLifetime(seat) {
+        seat.take()
+        begin(index)
+        if index == 0 { first() } else { second() }
+        seat.leave()
+        end(index)
+      }
+    }
+  }
+
+  // MARK: Gates
+
+  /// Where the other thread may go on instead of this one, if this one is of a program of `run`.
+  package static func gate() { Seat.current.map { $0.orders.pass($0.index, toTake: nil) } }
+
+  /// A gate before a lock is taken.
+  package static func willTake(_ lock: UnsafeRawPointer) {
+    Seat.current.map { $0.orders.pass($0.index, toTake: lock) }
+  }
+
+  /// A lock has been given back.
+  package static func gaveBack(_ lock: UnsafeRawPointer) {
+    Seat.current?.orders.state.withLock { state in
+      state.held[lock]?.times -= 1
+      if state.held[lock]?.times == 0 { state.held[lock] = nil }
+    }
+  }
+
+  private func begin(_ index: Int) {
+    let first = state.withLock { state in
+      state.threads[index].hasBegun = true
+      return state.threads.allSatisfy(\.hasBegun) ? state.choose() : nil
+    }
+    if let first { turns[first].give() }
+    turns[index].wait()
+  }
+
+  private func pass(_ index: Int, toTake lock: UnsafeRawPointer?) {
+    let next = state.withLock { state in
+      state.threads[index].wanted = lock
+      return state.choose()
+    }
+    guard next != index else { return }
+    turns[next].give()
+    turns[index].wait()
+  }
+
+  private func end(_ index: Int) {
+    let next = state.withLock { state in
+      state.threads[index].hasEnded = true
+      return state.threads.allSatisfy(\.hasEnded) ? nil : state.choose()
+    }
+    if let next { turns[next].give() }
+  }
+}
+
+extension Orders.State {
+  private func canGoOn(_ index: Int) -> Bool {
+    guard !threads[index].hasEnded else { return false }
+    guard let lock = threads[index].wanted, let holder = held[lock] else { return true }
+    return holder.thread == index
+  }
+
+  /// The thread that goes on.
+  fileprivate mutating func choose() -> Int {
+    let other = 1 - running
+    guard canGoOn(running) else {
+      precondition(canGoOn(other), "both threads wait for a lock: \(steps)")
+      return go(other)
+    }
+    guard canGoOn(other) else { return go(running) }
+    defer { choices += 1 }
+    if choices == switches.count { switches.append(false) }
+    return go(switches[choices] ? other : running)
+  }
+
+  private mutating func go(_ index: Int) -> Int {
+    running = index
+    steps += "\(index)"
+    if let lock = threads[index].wanted {
+      held[lock] = (index, (held[lock]?.times ?? 0) + 1)
+      threads[index].wanted = nil
+    }
+    return index
+  }
+}
+
+/// Which of a program's threads this one is.
+private final class Seat: Sendable {
+  let orders: Orders
+  let index: Int
+
+  init(_ orders: Orders, _ index: Int) { (self.orders, self.index) = (orders, index) }
+
+  private static let key = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  static var current: Seat? {
+    pthread_getspecific(key).map { Unmanaged<Seat>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  func take() { pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque()) }
+  func leave() { pthread_setspecific(Self.key, nil) }
+}
+
+/// Lets one thread go on.
+private final class Turn: @unchecked Sendable {
+  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  init() { sem_init(semaphore, 0, 0) }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func give() { sem_post(semaphore) }
+  func wait() { while sem_wait(semaphore) != 0 {} }
+}
