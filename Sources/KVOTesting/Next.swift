@@ -25,7 +25,7 @@ extension KeyValueObserving where Self: KVOObject {
     let outcome = Outcome<Value>()
     let (token, subject) = named {
       observe(keyPath, options: .initial) { object, _ in
-        outcome.take(object[keyPath: keyPath], where: condition)
+        outcome.take(where: condition) { object[keyPath: keyPath] }
       }
     }
     return try await outcome.wait(
@@ -46,7 +46,7 @@ extension KeyValueObserving where Self: KVOObject {
   ) async throws -> Value {
     let outcome = Outcome<Value>()
     let (token, subject) = named {
-      observe(keyPath) { object, _ in outcome.take(object[keyPath: keyPath]) { _ in true } }
+      observe(keyPath) { object, _ in outcome.take { object[keyPath: keyPath] } }
     }
     return try await outcome.wait(
       for: subject, token, timeout, isolation, sourceLocation)
@@ -64,12 +64,7 @@ extension KeyValueObserving where Self: KVOObject {
   ) async throws -> Value {
     let outcome = Outcome<Value>()
     let token = try observe(keyPath: keyPath, options: .initial) { object, _ in
-      let found = try? object.value(forKeyPath: keyPath)
-      if let value = found as? Value {
-        outcome.take(value, where: condition)
-      } else {
-        outcome.note(found.map { "\($0)" } ?? "nil")
-      }
+      outcome.take(where: condition) { try? object.value(forKeyPath: keyPath) }
     }
     return try await outcome.wait(
       for: "\"\(keyPath)\" of \(Swift.type(of: self))", token, timeout, isolation, sourceLocation)
@@ -77,8 +72,12 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension Outcome {
-  fileprivate func take(_ value: Value, where condition: (Value) -> Bool) {
-    if condition(value) { give(.success(value)) } else { note("\(value)") }
+  // Gives what is read if it is a `Value` that the condition takes.
+  fileprivate func take(where condition: (Value) -> Bool = { _ in true }, _ read: () -> Any?) {
+    let order = beginRead()
+    let found = read()
+    if let value = found as? Value, condition(value) { return give(.success(value)) }
+    note(found.map { "\($0)" } ?? "nil", order)
   }
 
   // The registration is held until what it waits for has come.

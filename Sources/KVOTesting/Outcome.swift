@@ -21,6 +21,7 @@ final class Outcome<Value: Sendable>: Sendable {
     var reader: CheckedContinuation<Value, any Error>?
     /// What was seen that was not what is waited for.
     var lastSeen: String?
+    var reads = ReadOrder()
   }
 
   private let state = LockedValue(State())
@@ -36,7 +37,15 @@ final class Outcome<Value: Sendable>: Sendable {
     reader?.resume(with: result)
   }
 
-  func note(_ seen: String) { state.withLock { $0.lastSeen = seen } }
+  /// A read of what may be waited for begins.
+  func beginRead() -> Int { state.withLock { $0.reads.begin() } }
+
+  /// What the read has found is not what is waited for. It is the last that was seen unless a later read has ended before.
+  func note(_ seen: String, _ read: Int) {
+    state.withLock { state in
+      if state.reads.end(read) { state.lastSeen = seen }
+    }
+  }
 
   var lastSeen: String? { state.withLock { $0.lastSeen } }
 

@@ -92,6 +92,31 @@ import Testing
     expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
   }
 
+  @Test(
+    "S1: what was seen last is the property's last value, in every order of two threads that set it"
+  )
+  func lastSeen() async throws {
+    let tried = await inAllOrders { orders in
+      let (gauge, clock) = (Gauge(), HandClock())
+      let waiting = Task {
+        try await clock.keepTime {
+          try await gauge.next(\.value, where: { $0 > 2 }, timeout: .seconds(1))
+        }
+      }
+      await clock.sleeping(1)
+      orders.run {
+        gauge.value = 1
+      } and: {
+        gauge.value = 2
+      }
+      clock.advance(by: .seconds(1))
+      let error = await #expect(throws: ChangeTimeout.self) { try await waiting.value }
+      return error?.lastSeen == "\(gauge.last)"
+    }
+    expectEqual(tried.failure, nil)
+    expect(tried.count > 10)
+  }
+
   @Test("S1: a cancellation ends the waiting at once")
   func cancelled() async throws {
     let (download, clock) = (download, HandClock())

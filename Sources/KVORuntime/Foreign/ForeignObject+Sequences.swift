@@ -11,11 +11,8 @@ extension ForeignObject {
   ) throws -> KeyValueValues<Value> {
     let source = try ForeignSource(self, keyPath, type)
     return KeyValueValues { channel in
-      source.observe([.initial, .new], ending: channel) { object, change in
-        let isWhole = change.kind == .setting
-        let whole =
-          isWhole ? change.newValue : try? object.value(forKeyPath: source.keyPath, as: Value.self)
-        if let value = whole { channel.send(value) }
+      source.observe(.initial, ending: channel) { object, _ in
+        channel.sendNewest { try? object.value(forKeyPath: source.keyPath, as: Value.self) }
       }
     }
   }

@@ -1,7 +1,7 @@
 // What a registration hands to the tasks that read its sequence (K1, K2).
 
-/// Elements on their way from the threads that change an object to the tasks that read. Nobody waits to send: where
-/// no task is reading, elements are kept, all of them or the newest alone.
+/// Elements on their way from the threads that change an object to the tasks that read. No thread waits to send: where
+/// no task is reading, elements are kept, all of them (`send`) or the newest alone (`sendNewest`).
 ///
 /// | state | protection |
 /// |---|---|
@@ -14,6 +14,7 @@ final class ChangeChannel<Element: Sendable>: Sendable {
     var kept: [Element?] = []
     var firstKept = 0
     var readers: [Reader] = []
+    var reads = ReadOrder()
     var isFinished = false
   }
   fileprivate enum Next {
@@ -23,19 +24,26 @@ final class ChangeChannel<Element: Sendable>: Sendable {
   }
 
   private let state = Locked(State())
-  private let keepsNewest: Bool
-
-  init(keepsNewest: Bool) { self.keepsNewest = keepsNewest }
 
   /// Hands the element to the task that has waited longest, or keeps it.
   func send(_ element: Element) {
+    let reader = state.withLock { state in
+      state.isFinished ? nil : state.reader(for: element)
+    }
+    reader?.resume(returning: element)
+  }
+
+  /// Reads an element and hands it to the task that has waited longest, or keeps it in place of an older one. It is
+  /// dropped if another thread began to read later and has sent its element: that is the newer one.
+  /// - Parameter read: called without the lock.
+  func sendNewest(_ read: () -> Element?) {
+    let place = state.withLock { $0.reads.begin() }
+    guard let element = read() else { return }
     var dropped: [Element?] = []
     let reader: Reader? = state.withLock { state in
-      guard !state.isFinished else { return nil }
-      guard state.readers.isEmpty else { return state.readers.removeFirst() }
-      if keepsNewest { dropped = state.takeAll() }
-      state.kept.append(element)
-      return nil
+      guard !state.isFinished, state.reads.end(place) else { return nil }
+      dropped = state.takeAll()
+      return state.reader(for: element)
     }
     reader?.resume(returning: element)
     withExtendedLifetime(dropped) {}
@@ -83,6 +91,13 @@ final class ChangeChannel<Element: Sendable>: Sendable {
 }
 
 extension ChangeChannel.State {
+  // Nil where none waits: the element is kept.
+  fileprivate mutating func reader(for element: Element) -> ChangeChannel.Reader? {
+    guard readers.isEmpty else { return readers.removeFirst() }
+    kept.append(element)
+    return nil
+  }
+
   fileprivate mutating func next() -> ChangeChannel.Next {
     guard firstKept < kept.count, let element = kept[firstKept] else {
       return isFinished ? .finished : .nothingYet

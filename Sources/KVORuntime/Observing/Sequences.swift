@@ -9,8 +9,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// The value that there is when the iterator is made comes first. While the reader is busy the newest value is
-  /// kept, and older ones are passed over: what is read last is what was told last. Values are sent by the thread
-  /// that changes the property, which never waits. Of a collection each value is the whole one.
+  /// kept, and older ones are passed over: the last value that is read is the property's last, whichever threads set it.
+  /// Values are read and sent by the thread that changes the property, which never waits. Of a collection each value is
+  /// the whole one.
   ///
   /// The sequence ends when the object dies, which it does not keep alive, and when the task that reads is
   /// cancelled; the registration ends then, or with the iterator.
@@ -20,12 +21,8 @@ extension KeyValueObserving where Self: KVOObject {
   public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> KeyValueValues<Value> {
     let source = SequenceSource(self, keyPath)
     return KeyValueValues { channel in
-      source.observe([.initial, .new], ending: channel) { object, change in
-        // Of a change of elements only those are told.
-        let isWhole = change.kind == .setting
-        if let value = isWhole ? change.newValue : object[keyPath: source.keyPath] {
-          channel.send(value)
-        }
+      source.observe(.initial, ending: channel) { object, _ in
+        channel.sendNewest { object[keyPath: source.keyPath] }
       }
     }
   }
@@ -60,7 +57,7 @@ public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
   }
 
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(subscription: Subscription(keepsNewest: true, register))
+    AsyncIterator(subscription: Subscription(register))
   }
 
   /// Reads the values. Copies share the registration, and each value is read by one of them.
@@ -90,7 +87,7 @@ public struct KeyValueChanges<Value: Sendable>: AsyncSequence, Sendable {
   }
 
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(subscription: Subscription(keepsNewest: false, register))
+    AsyncIterator(subscription: Subscription(register))
   }
 
   /// Reads the changes. Copies share the registration, and each change is read by one of them.
@@ -114,10 +111,8 @@ private final class Subscription<Element: Sendable>: Sendable {
   private let channel: ChangeChannel<Element>
   private let token: KeyValueObservation?
 
-  init(
-    keepsNewest: Bool, _ register: @Sendable (ChangeChannel<Element>) -> KeyValueObservation?
-  ) {
-    channel = ChangeChannel(keepsNewest: keepsNewest)
+  init(_ register: @Sendable (ChangeChannel<Element>) -> KeyValueObservation?) {
+    channel = ChangeChannel()
     token = register(channel)
     if token == nil { channel.finish() }
   }

@@ -1,0 +1,20 @@
+import KVORuntime
+import TestSupport
+
+/// The newest value that an observer has read, whichever threads it is called on (I5).
+public final class Newest<Value>: Sendable {
+  private let state = Locked((reads: ReadOrder(), value: Value?.none))
+
+  public init() {}
+
+  public var value: Value? { state.withLock { $0.value } }
+
+  /// Reads, and notes what there is.
+  public func note(_ read: () -> Value) {
+    let number = state.withLock { $0.reads.begin() }
+    let value = read()
+    state.withLock { state in
+      if state.reads.end(number) { state.value = value }
+    }
+  }
+}
