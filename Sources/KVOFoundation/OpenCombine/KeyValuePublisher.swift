@@ -15,8 +15,10 @@
     /// let subscription = account.publisher(for: \.balance).sink { print($0) }
     /// ```
     ///
-    /// Values are published on the thread of the change. While a subscriber wants none the newest is kept. Each subscriber
-    /// has a registration of its own, which ends when it cancels; the object lives as long.
+    /// Values are published on the thread of the change. A subscriber is called by one thread at a time: what others
+    /// change during a call is published by the thread that is in it. While a subscriber wants none, or is called, the
+    /// newest value is kept, so that the last one it receives is the property's last. Each subscriber has a registration
+    /// of its own, which ends when it cancels; the object lives as long.
     public func publisher<Value>(
       for keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.initial, .new]
     ) -> KeyValuePublisher<Self, Value> {
@@ -43,8 +45,12 @@
     }
   }
 
-  // The subscriber is called without the lock, and never by two threads at once: it may ask for more, cancel, or change
-  // the property while it is called.
+  // The subscriber is called without the lock, by one thread at a time: what other threads publish meanwhile is kept, and
+  // received by that one next. The thread itself may call it within a call: it may ask for more, cancel, or change the
+  // property while it is called.
+  //
+  // What is published is read anew at each change. Each store comes before its notification, so the read that begins last
+  // finds the last value: a value is dropped where a read that began later has ended before (I5).
   private final class KeyValueSubscription<Object: KVOObject, S: Subscriber>: Subscription
   where S.Failure == Never {
     private let lock = NSRecursiveLock()
@@ -55,6 +61,10 @@
     private var token: KeyValueObservation?
     private var demand = Subscribers.Demand.none
     private var kept: S.Input?
+    /// How many reads have begun, and which of them found what was kept last.
+    private var reads = (begun: 0, newest: 0)
+    /// The thread that calls the subscriber, and how many calls of it there are within each other.
+    private var caller: (thread: Thread, calls: Int)?
 
     init(
       _ object: Object, _ keyPath: KeyPath<Object, S.Input>, _ options: KeyValueObservingOptions,
@@ -69,7 +79,7 @@
     func start() {
       guard let object = locked({ object }) else { return }
       let made = object.observe(keyPath, options: options.intersection([.initial, .prior])) {
-        [weak self, keyPath] object, _ in self?.publish(object[keyPath: keyPath])
+        [weak self] object, _ in self?.changed(object)
       }
       let isCancelled = locked {
         token = made
@@ -79,13 +89,8 @@
     }
 
     func request(_ more: Subscribers.Demand) {
-      let value = locked { () -> S.Input? in
-        demand += more
-        guard demand > .none else { return nil }
-        defer { kept = nil }
-        return kept
-      }
-      if let value { publish(value) }
+      locked { demand += more }
+      publish()
     }
 
     func cancel() {
@@ -97,18 +102,46 @@
       withExtendedLifetime(ended) {}
     }
 
-    private func publish(_ value: S.Input) {
-      let receiver = locked { () -> S? in
-        guard let subscriber else { return nil }
-        guard demand > .none else {
-          kept = value
-          return nil
-        }
-        demand -= 1
-        return subscriber
+    private func changed(_ object: Object) {
+      let read = locked {
+        reads.begun += 1
+        return reads.begun
       }
-      guard let more = receiver?.receive(value) else { return }
-      if more > .none { request(more) }
+      var value: S.Input? = object[keyPath: keyPath]
+      locked {
+        guard subscriber != nil, read > reads.newest else { return }
+        reads.newest = read
+        swap(&kept, &value)
+      }
+      publish()
+    }
+
+    private func publish() {
+      while let (subscriber, value) = begin() { end(subscriber.receive(value)) }
+    }
+
+    // Nil where nothing is kept or demanded, and where another thread calls the subscriber: that looks again.
+    private func begin() -> (S, S.Input)? {
+      locked {
+        let thread = Thread.current
+        guard let subscriber, let value = kept, demand > .none, caller?.thread ?? thread === thread
+        else { return nil }
+        kept = nil
+        demand -= 1
+        caller = (thread, (caller?.calls ?? 0) + 1)
+        return (subscriber, value)
+      }
+    }
+
+    private func end(_ more: Subscribers.Demand) {
+      locked {
+        demand += more
+        guard let calls = caller?.calls, calls > 1 else {
+          caller = nil
+          return
+        }
+        caller?.calls = calls - 1
+      }
     }
 
     private func locked<R>(_ body: () -> R) -> R {

@@ -11,6 +11,35 @@ final class Account: KVOObject {
   deinit { onDeath?() }
 }
 
+/// Its storage may be shared by threads. `onRead` is called with what the getter is about to return.
+final class Gauge: KVOObject, @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored = 0
+  var onRead: (() -> Void)?
+
+  var level: Int {
+    get {
+      let level = lock.withLock { stored }
+      onRead?()
+      return level
+    }
+    set { withChange(of: \.level) { lock.withLock { stored = newValue } } }
+  }
+
+  override class func registerKeys() { declareKeys { $0.computed("level", \.level) } }
+}
+
+/// Runs a body on another thread, and waits for its end.
+func onAnotherThread(_ body: @escaping () -> Void) {
+  nonisolated(unsafe) let body = body
+  let end = DispatchSemaphore(value: 0)
+  Thread {
+    body()
+    end.signal()
+  }.start()
+  end.wait()
+}
+
 /// Writes down what it receives, and asks for as much as it is told to.
 final class Probe: Subscriber {
   var received: [Int] = []
@@ -18,6 +47,9 @@ final class Probe: Subscriber {
   let first: Subscribers.Demand
   var answer = Subscribers.Demand.none
   var onValue: ((Int) -> Void)?
+  /// The threads that are calling it, and how often two did at a time.
+  private var callers: [Thread] = []
+  var overlaps = 0
 
   init(_ first: Subscribers.Demand) { self.first = first }
 
@@ -27,6 +59,9 @@ final class Probe: Subscriber {
   }
 
   func receive(_ input: Int) -> Subscribers.Demand {
+    if callers.contains(where: { $0 !== Thread.current }) { overlaps += 1 }
+    callers.append(.current)
+    defer { callers.removeLast() }
     received.append(input)
     onValue?(input)
     return answer
@@ -94,6 +129,43 @@ func run() {
       "R9: also by the first value", early.received + [account.observationInfo.registrations.count],
       [2, 0])
     early.onValue = nil
+    probe.onValue = nil
+  }
+  do {
+    let (gauge, probe) = (Gauge(), Probe(.unlimited))
+    gauge.publisher(for: \.level).subscribe(probe)
+    // Whatever this thread reads is outdated before it has it.
+    gauge.onRead = {
+      gauge.onRead = nil
+      onAnotherThread { gauge.level += 1 }
+    }
+    gauge.level = 1
+    expect("R9: a value that is outdated is dropped", probe.received, [0, 2])
+    probe.subscription?.cancel()
+  }
+  do {
+    let (gauge, probe) = (Gauge(), Probe(.max(1)))
+    gauge.onRead = {
+      gauge.onRead = nil
+      onAnotherThread { gauge.level = 1 }
+    }
+    gauge.publisher(for: \.level).subscribe(probe)
+    probe.subscription?.request(.unlimited)
+    expect("R9: the value that there is at first as well", [probe.received.last ?? 0], [1])
+    probe.subscription?.cancel()
+  }
+  do {
+    let (gauge, probe) = (Gauge(), Probe(.unlimited))
+    gauge.publisher(for: \.level).subscribe(probe)
+    probe.onValue = { value in if value == 1 { onAnotherThread { gauge.level = 2 } } }
+    gauge.level = 1
+    expect(
+      "R9: one thread calls a subscriber at a time", [probe.overlaps] + probe.received,
+      [0, 0, 1, 2])
+    probe.onValue = { value in if value == 3 { gauge.level = 4 } }
+    gauge.level = 3
+    expect("R9: it may change the property itself", probe.received, [0, 1, 2, 3, 4])
+    probe.subscription?.cancel()
     probe.onValue = nil
   }
   do {
