@@ -8,9 +8,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// It is set on the thread of the change, which reads the source once more. Where several threads change the source
-  /// at once, one of them does it for all, and the last value set is the source's. A change that comes from the
-  /// property itself, by however many other bindings, is not brought back to it. Where an observer of this property
-  /// sets the source, that is passed on once.
+  /// at once, one of them does it for all, and the last value set is the source's. So it is where they change properties
+  /// that bindings connect to a circle: one thread passes on all of it, and all are equal in the end. A change that comes
+  /// from the property itself, by however many other bindings, is not brought back to it. Where an observer of this
+  /// property sets the source, that is passed on once.
   ///
   /// The binding ends with either object, neither of which it keeps alive, and with its token.
   ///
@@ -19,7 +20,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - source: the object that is observed.
   ///   - keyPath: whatever `observe` takes. What can't be observed stops the program.
   /// - Returns: a token; dropping it ends the binding.
-  /// - Complexity: of each change O(*n*) in the number of bindings that pass it on.
+  /// - Complexity: of each change O(*n*) in the number of bindings that pass it on; of this call as well, where some lead
+  ///   to the source and from the property.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, Value>
@@ -62,7 +64,7 @@ extension KeyValueObserving where Self: KVOObject {
   ) -> KeyValueObservation {
     let there = flow(target, from: source, keyPath) { $0 }
     let back = source.flow(keyPath, from: self, target) { $0 }
-    return PropertyBinding.make(there) { binding in
+    return PropertyBinding.make(there, back) { binding in
       [source.follow(keyPath, there, binding), follow(target, back, binding)]
     }
   }

@@ -8,11 +8,13 @@ internal import CKVORuntime
 // * A binding that is at work is not begun again. A change by another thread is left to the thread that is at work,
 //   which reads the source once more when it has set the target: the last value set is the source's. It comes with the
 //   chain that it has had: what the thread at work is in the middle of has nothing to do with it. So is a change
-//   of the source by this thread, made by what was told of the target; but once, lest it go on for ever.
+//   of the source by this thread, made by an observer of the target; but once, lest it go on for ever.
+// * Of several bindings that lead in a circle, one thread at a time is at work (`BindingCircle`).
 //
 // | state | protection |
 // |---|---|
-// | `state` | its own lock, under which nobody is called and nothing dies |
+// | `state` | its own lock, under which no user code is called and nothing dies |
+// | `edges` | `BindingGraph.lock` |
 
 /// A property at one end of a binding.
 struct BoundProperty {
@@ -35,11 +37,15 @@ struct BoundProperty {
     key = .name(name)
   }
 
+  /// The address of the object.
+  var address: UnsafeRawPointer { UnsafeRawPointer(header) }
+
   /// Whether it is the same property of the same object, which both bindings see alive.
   func isSame(as other: BoundProperty) -> Bool {
     guard header == other.header else { return false }
-    if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key, mine == theirs {
-      return true
+    if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key {
+      if mine == theirs { return true }
+      guard type(of: mine).valueType == type(of: theirs).valueType else { return false }
     }
     guard let name else { return false }
     return name == other.name
@@ -48,8 +54,14 @@ struct BoundProperty {
   // The key that it is observed by; nil for a key path that can't be observed.
   private var name: String? {
     switch key {
-    case .name(let name): name
-    case .keyPath(let keyPath): KVOObject.at(header).knownKeyName(of: keyPath)?.string
+    case .name(let name): return name
+    case .keyPath(let keyPath):
+      // Another object may be at the address of one that has died.
+      let object = KVOObject.at(header)
+      guard let root = type(of: keyPath).rootType as? KVOObject.Type,
+        type(of: object).isSubclass(of: root)
+      else { return nil }
+      return object.knownKeyName(of: keyPath)?.string
     }
   }
 }
@@ -72,8 +84,8 @@ final class Flow {
   }
 }
 
-/// What a thread is passing on, from the innermost set outward. Lies on its stack.
-private struct Passage {
+/// What a thread is passing on, from the innermost set outward. It is on the thread's stack.
+struct Passage {
   let binding: PropertyBinding
   let flow: Flow
   let outer: UnsafeMutablePointer<Passage>?
@@ -130,17 +142,21 @@ private struct Passage {
 }
 
 /// One property that follows another, or two that follow each other.
-// Sendable: what changes is under its lock.
+// Sendable: what changes is under its lock, or the graph's.
 final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private struct State {
     var tokens: [KeyValueObservation] = []
     var isOver = false
-    /// At first who makes the binding: it sets the target, whatever others change meanwhile.
-    var isCarrying = true
-    /// That what is carried was set by who was told of what had been carried before.
+    /// The thread that carries. At first the one that makes the binding: it sets the target, whatever others change
+    /// meanwhile.
+    var worker: BindingThread? = .current
+    /// That what is carried was set by an observer that was notified of what had been carried before.
     var isRepeating = false
     /// What is left to do.
     var next: Waiting?
+    var circle: BindingCircle?
+    /// Whether the thread that carries began before the binding was in the circle, which waits for it.
+    var isAwaited = false
   }
   /// A direction, whether the thread that carries has made it so itself, and if not, what else had been passed on.
   private struct Waiting {
@@ -148,34 +164,53 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     let isNested: Bool
     let chain: [Flow]?
   }
+  private enum Beginning {
+    case begun
+    /// It is left to the thread that is at work.
+    case left
+    /// One thread at a time.
+    case ofCircle(BindingCircle)
+  }
 
+  /// Its directions, one or two.
+  let flows: [Flow]
+  var edges: [BindingGraph.Edge] = []
   private let state = Locked(State())
 
+  private init(_ flows: [Flow]) { self.flows = flows }
+
   /// - Parameters:
-  ///   - flow: is carried at once.
+  ///   - flows: the first is carried at once.
   ///   - register: registers with both ends; what it returns is ended with the binding.
   static func make(
-    _ flow: Flow, _ register: (PropertyBinding) -> [KeyValueObservation]
+    _ flows: Flow..., register: (PropertyBinding) -> [KeyValueObservation]
   ) -> KeyValueObservation {
-    start(flow, register).token
+    start(flows, register).token
   }
 
   /// The same where what is there now may be no value of the target: that is thrown, and there is no binding.
   static func makeThrowing(
-    _ flow: Flow, _ register: (PropertyBinding) throws -> [KeyValueObservation]
+    _ flows: Flow..., register: (PropertyBinding) throws -> [KeyValueObservation]
   ) throws -> KeyValueObservation {
-    let started = try start(flow, register)
+    let started = try start(flows, register)
     if let error = started.error { throw error }
     return started.token
   }
 
   private static func start(
-    _ flow: Flow, _ register: (PropertyBinding) throws -> [KeyValueObservation]
+    _ flows: [Flow], _ register: (PropertyBinding) throws -> [KeyValueObservation]
   ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
-    let binding = PropertyBinding()
+    let binding = PropertyBinding(flows)
     let token = KeyValueObservation(binding)
-    binding.keep(try register(binding))
-    return (token, binding.carryFirst(flow))
+    BindingGraph.add(binding)
+    do {
+      binding.keep(try register(binding))
+    } catch {
+      binding.end()
+      binding.carryWaiting()
+      throw error
+    }
+    return (token, binding.carryFirst())
   }
 
   // An end may have died meanwhile.
@@ -194,62 +229,95 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       return state.tokens
     }
     for token in tokens { token.invalidate() }
+    BindingGraph.remove(self)
   }
 
   override var isValid: Bool { !state.withLock { $0.isOver } }
 
+  // MARK: Carrying
+
   // Returns what was wrong with that alone: what comes behind it is no part of making the binding.
-  private func carryFirst(_ flow: Flow) -> (any Error)? {
+  private func carryFirst() -> (any Error)? {
     var error: (any Error)?
-    carry(Waiting(flow: flow, isNested: false, chain: nil)) { error = $0 }
+    run(Waiting(flow: flows[0], isNested: false, chain: nil)) { error = $0 }
     carryWaiting()
     return error
   }
 
   /// The source has changed.
   func changed(_ flow: Flow) {
-    guard !flow.isEcho, begins(flow) else { return }
-    carry(Waiting(flow: flow, isNested: false, chain: nil), failed: Self.tell)
+    guard !flow.isEcho else { return }
+    switch begins(flow, nil, isInCircle: false) {
+    case .begun: carry(flow, nil)
+    case .ofCircle(let circle): circle.pass(on: flow, of: self)
+    case .left: break
+    }
+  }
+
+  /// Carries what has changed in the binding's circle, where this thread is the one that passes on.
+  /// - Parameter chain: what it is part of, where that is not what this thread is passing on.
+  func carryInCircle(_ flow: Flow, in chain: [Flow]? = nil) {
+    if case .begun = begins(flow, chain, isInCircle: true) { carry(flow, chain) }
+  }
+
+  private func carry(_ flow: Flow, _ chain: [Flow]?) {
+    run(Waiting(flow: flow, isNested: false, chain: chain), failed: Self.report)
     carryWaiting()
   }
 
   private func carryWaiting() {
-    while let next = goOn() { carry(next, failed: Self.tell) }
+    while let next = goOn() { run(next, failed: Self.report) }
   }
 
-  private func carry(_ waiting: Waiting, failed: (any Error) -> Void) {
+  private func run(_ waiting: Waiting, failed: (any Error) -> Void) {
     do { try Passage.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
   }
 
-  private static func tell(_ error: any Error) {
+  private static func report(_ error: any Error) {
     KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)")
   }
 
-  // False where a thread is at it, which is left to do the rest.
-  private func begins(_ flow: Flow) -> Bool {
+  private func begins(_ flow: Flow, _ chain: [Flow]?, isInCircle: Bool) -> Beginning {
     let isNested = Passage.contains(self)
     var waiting: Waiting? = Waiting(
-      flow: flow, isNested: isNested, chain: isNested ? nil : Passage.chain)
+      flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? Passage.chain)
     return state.withLock { state in
-      guard !state.isOver else { return false }
-      guard state.isCarrying else {
-        state.isCarrying = true
-        return true
+      guard !state.isOver else { return .left }
+      if !isInCircle, let circle = state.circle { return .ofCircle(circle) }
+      guard state.worker != nil else {
+        state.worker = .current
+        return .begun
       }
       if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }
-      return false
+      return .left
     }
   }
 
   private func goOn() -> Waiting? {
     var waiting: Waiting?
+    var awaiting: BindingCircle?
     let goesOn = state.withLock { state in
       swap(&state.next, &waiting)
-      state.isCarrying = waiting != nil && !state.isOver
       state.isRepeating = waiting?.isNested ?? false
-      return state.isCarrying
+      if waiting != nil && !state.isOver { return true }
+      state.worker = nil
+      if state.isAwaited { awaiting = state.circle }
+      state.isAwaited = false
+      return false
     }
+    awaiting?.end()
     return goesOn ? waiting : nil
+  }
+
+  /// The binding is in a circle from now on. Under the graph's lock.
+  /// - Returns: the circle that it was in, or the thread that carries outside of any, which the new one waits for.
+  func join(_ circle: BindingCircle) -> (circle: BindingCircle?, worker: BindingThread?) {
+    state.withLock { state in
+      defer { state.circle = circle }
+      guard state.circle == nil else { return (state.circle, nil) }
+      state.isAwaited = state.worker != nil
+      return (nil, state.worker)
+    }
   }
 }
 

@@ -41,7 +41,7 @@ extension KeyValueObserving where Self: KVOObject {
   ) throws -> KeyValueObservation {
     let there = flow(target, from: source, keyPath) { (value: Value) in value }
     let back = source.flow(keyPath, from: self, target) { $0 }
-    return try PropertyBinding.makeThrowing(there) { binding in
+    return try PropertyBinding.makeThrowing(there, back) { binding in
       [try source.follow(keyPath, Value.self, there, binding), follow(target, back, binding)]
     }
   }

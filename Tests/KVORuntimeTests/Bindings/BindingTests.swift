@@ -90,6 +90,35 @@ import Testing
     withExtendedLifetime((bindings, observer)) {}
   }
 
+  @Test(
+    "L4: so it does where an observer brings the change back, which no binding does"
+  )
+  func handedOverByHand() {
+    nonisolated(unsafe) let (x, y, a, z) = (Cell(), Cell(), Cell(), Cell())
+    let (inside, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let bindings = [
+      y.bind(\.value, to: x, \.value), z.bind(\.value, to: a, \.value),
+      x.bind(\.value, to: z, \.value),
+    ]
+    let hand = y.observe(\.value) { [unowned a] y, _ in a.value = y.value }
+    let waiting = z.observe(\.value) { z, _ in
+      guard z.value == 1 else { return }
+      inside.signal()
+      done.wait()
+    }
+    onThreads(2) { thread in
+      if thread == 0 {
+        x.value = 1
+        return
+      }
+      inside.wait()
+      a.value = 2
+      done.signal()
+    }
+    expectEqual([x.value, y.value, a.value, z.value], [2, 2, 2, 2])
+    withExtendedLifetime((bindings, hand, waiting)) {}
+  }
+
   // MARK: What is passed on
 
   @Test("L1: the target is set at once, then after each change")
@@ -366,6 +395,91 @@ import Testing
       expectEqual(one.value, other.value)
     }
     token.invalidate()
+  }
+
+  // MARK: All orders of two threads
+
+  @Test("L4: the target is what the source is, in every order of two threads that set the source")
+  func oneWayOrders() async {
+    let tried = await inAllOrders { orders in
+      let (from, to) = (Gauge(), Gauge())
+      let token = to.bind(\.value, to: from, \.value)
+      orders.run {
+        from.value = 1
+      } and: {
+        from.value = 2
+      }
+      return withExtendedLifetime(token) { to.last == from.last }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("L4: two that follow each other are equal, in every order of two threads that set either")
+  func twoWayOrders() async {
+    let tried = await inAllOrders { orders in
+      let (one, other) = (Gauge(), Gauge())
+      let token = other.bindTwoWay(\.value, to: one, \.value)
+      orders.run {
+        one.value = 1
+      } and: {
+        other.value = 2
+      }
+      return withExtendedLifetime(token) { one.last == other.last }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("L4: so are two with a binding in each direction")
+  func oppositeOrders() async {
+    let tried = await inAllOrders { orders in
+      let (one, other) = (Gauge(), Gauge())
+      let tokens = [
+        other.bind(\.value, to: one, \.value), one.bind(\.value, to: other, \.value),
+      ]
+      orders.run {
+        one.value = 1
+      } and: {
+        other.value = 2
+      }
+      return withExtendedLifetime(tokens) { one.last == other.last }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test(
+    "L4: properties in a ring of bindings are equal, whichever two of them threads set",
+    arguments: [1, 2])
+  func ringOrders(distance: Int) async {
+    let tried = await inAllOrders(ofSwitches: 3) { orders in
+      let gauges = (0..<3).map { _ in Gauge() }
+      let tokens = (0..<3).map { gauges[($0 + 1) % 3].bind(\.value, to: gauges[$0], \.value) }
+      orders.run {
+        gauges[0].value = 1
+      } and: {
+        gauges[distance].value = 2
+      }
+      return withExtendedLifetime(tokens) { gauges.allSatisfy { $0.last == gauges[0].last } }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("L4: two are equal whenever the second of two opposite bindings is made")
+  func closedWhileSet() async {
+    let tried = await inAllOrders(ofSwitches: 3) { orders in
+      let (one, other) = (Gauge(), Gauge())
+      let there = other.bind(\.value, to: one, \.value)
+      let back = Locked<KeyValueObservation?>(nil)
+      orders.run {
+        one.value = 1
+      } and: {
+        let made = one.bind(\.value, to: other, \.value)
+        back.withLock { $0 = made }
+      }
+      let isEqual = one.last == other.last
+      let token = back.withLock { $0 }
+      return withExtendedLifetime((there, token)) { isEqual }
+    }
+    expectEqual(tried.failure, nil)
   }
 
   @Test("L3 L4: bindings come and go, and objects die, while threads set")
