@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
+import ModelFixtures
 import TestScopes
 import TestSupport
 import Testing
@@ -132,5 +133,153 @@ import Testing
     expect(top.isFinished && top.completedUnitCount == 400 && top.fractionCompleted == 1)
     expectEqual(changes.value - before, 400)
     withExtendedLifetime(token) {}
+  }
+
+  // MARK: All orders of two threads
+
+  @Test(
+    "R7: of two threads that complete two children one notifies of the parent's end, whichever comes first"
+  )
+  func childrenFinish() async throws {
+    LibraryLocks.areGates()
+    let tried = try await inAllOrders { orders in
+      let top = KVOProgress(totalUnitCount: 1)
+      let part = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
+      let files = (0..<2).map { _ in
+        KVOProgress(totalUnitCount: 1, parent: part, pendingUnitCount: 1)
+      }
+      let told = Locked<[String]>([])
+      let tokens = try observe(top, "top", ["isFinished"], told)
+      orders.run {
+        files[0].completedUnitCount = 1
+      } and: {
+        files[1].completedUnitCount = 1
+      }
+      let changes = told.withLock { $0.filter { $0 == "top isFinished false true" } }
+      return withExtendedLifetime(tokens) { top.isFinished && changes.count == 1 }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  enum Change: CaseIterable, Sendable {
+    case cancel, pause, resume
+
+    var key: String { self == .cancel ? "isCancelled" : "isPaused" }
+
+    func make(_ progress: KVOProgress) {
+      switch self {
+      case .cancel: progress.cancel()
+      case .pause: progress.pause()
+      case .resume: progress.resume()
+      }
+    }
+  }
+
+  @Test(
+    "R7: a child that is added while its parent is cancelled, paused or goes on notifies of that, in every order",
+    arguments: Change.allCases)
+  func addedWhileChanged(change: Change) async throws {
+    LibraryLocks.areGates()
+    let tried = try await inAllOrders { orders in
+      let parent = KVOProgress(totalUnitCount: 1)
+      let child = KVOProgress(totalUnitCount: 1)
+      if change == .resume { parent.pause() }
+      let newest = Newest<Bool>()
+      let read: @Sendable () -> Bool = { change == .cancel ? child.isCancelled : child.isPaused }
+      newest.note(read)
+      let token = try child.observe(keyPath: change.key) { _, _ in newest.note(read) }
+      orders.run {
+        change.make(parent)
+      } and: {
+        parent.addChild(child, withPendingUnitCount: 1)
+      }
+      return withExtendedLifetime(token) { newest.value == read() }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("R7: a child that finishes while it is added notifies of its parent's end, in every order")
+  func addedWhileFinished() async throws {
+    LibraryLocks.areGates()
+    let tried = try await inAllOrders { orders in
+      let top = KVOProgress(totalUnitCount: 1)
+      let parent = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
+      let child = KVOProgress(totalUnitCount: 1)
+      let told = Locked<[String]>([])
+      let tokens = try observe(top, "top", ["isFinished"], told)
+      orders.run {
+        child.completedUnitCount = 1
+      } and: {
+        parent.addChild(child, withPendingUnitCount: 1)
+      }
+      return withExtendedLifetime(tokens) {
+        top.isFinished && told.withLock { $0.contains("top isFinished false true") }
+      }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  // MARK: Large trees
+
+  @Test(
+    "R7: however many children there are, cancelling, pausing and going on are told of each on a small stack"
+  )
+  func wide() async {
+    await #expect(processExitsWith: .success) {
+      let whole = KVOProgress(totalUnitCount: 20_000)
+      let parts = (0..<20_000).map { _ in
+        KVOProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+      }
+      let told = Count()
+      let tokens = ["isCancelled", "isPaused"].map { key in
+        try! parts[19_999].observe(keyPath: key) { _, _ in told.add() }
+      }
+      whole.pause()
+      whole.resume()
+      whole.cancel()
+      precondition(parts.allSatisfy(\.isCancelled) && told.value == 3)
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
+  @Test("R7: however deep a tree is, it is built, changed and let go of on a small stack")
+  func deep() async {
+    await #expect(processExitsWith: .success) {
+      var top: KVOProgress? = KVOProgress(totalUnitCount: 2)
+      var leaf = top!
+      for _ in 0..<10_000 {
+        leaf = KVOProgress(totalUnitCount: 2, parent: leaf, pendingUnitCount: 1)
+      }
+      let told = Count()
+      let tokens = [
+        top!.observe(\.fractionCompleted) { _, _ in told.add() },
+        leaf.observe(\.isCancelled) { _, _ in told.add() },
+      ]
+      top!.cancel()
+      leaf.completedUnitCount = 1
+      precondition(told.value == 2)
+      leaf = KVOProgress(totalUnitCount: 1)
+      top = nil
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
+  @Test("R7: a child that has done nothing is told of to its parent alone, any other to all above")
+  func added() {
+    let top = KVOProgress(totalUnitCount: 2)
+    let parent = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
+    let told = Locked<[String]>([])
+    let tokens = [("top", top), ("parent", parent)].map { name, progress in
+      progress.observe(\.fractionCompleted) { progress, _ in
+        told.withLock { $0.append("\(name) \(progress.fractionCompleted)") }
+      }
+    }
+    _ = KVOProgress(totalUnitCount: 2, parent: parent, pendingUnitCount: 1)
+    expectEqual(told.withLock { $0 }, ["parent 0.0"])
+    let half = KVOProgress(totalUnitCount: 2)
+    half.completedUnitCount = 1
+    parent.addChild(half, withPendingUnitCount: 1)
+    expectEqual(Set(told.withLock { $0 }), ["parent 0.0", "parent 0.25", "top 0.125"])
+    withExtendedLifetime(tokens) {}
   }
 }

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
+import ModelFixtures
 import TestScopes
 import TestSupport
 import Testing
@@ -165,5 +166,86 @@ import Testing
     expect(changes.value == 200 && defaults.integer(forKey: "a") == 49)
     defaults.removePersistentDomain(forName: suite)
     withExtendedLifetime(token) {}
+  }
+
+  // MARK: All orders of two threads
+
+  /// Runs what changes a default beside something else, and returns whether its observer knows the last value.
+  private func isKnown(
+    _ orders: Orders, from first: Int?, _ change: @escaping @Sendable (Settings) -> Void,
+    and other: @escaping @Sendable (Settings) -> Void
+  ) throws -> Bool {
+    let (defaults, newest) = (try made(), Newest<Int>())
+    if let first { defaults.fontSize = first }
+    let read: @Sendable () -> Int = { defaults.fontSize }
+    newest.note(read)
+    let token = try defaults.observe(keyPath: "fontSize") { _, _ in newest.note(read) }
+    orders.run {
+      change(defaults)
+    } and: {
+      other(defaults)
+    }
+    return withExtendedLifetime(token) { newest.value == read() }
+  }
+
+  @Test(
+    "R8: a key that is set while all are replaced, or removed while one is registered, is known in every order"
+  )
+  func replacedWhileSet() async throws {
+    LibraryLocks.areGates()
+    let suite = suite
+    let replaced = try await inAllOrders(ofSwitches: 2) { orders in
+      try isKnown(orders, from: nil) {
+        $0.setPersistentDomain(["other": 1], forName: suite)
+      } and: {
+        $0.fontSize = 2
+      }
+    }
+    expectEqual(replaced.failure, nil)
+    let registered = try await inAllOrders(ofSwitches: 2) { orders in
+      try isKnown(orders, from: 1) {
+        $0.register(defaults: ["fontSize": 2])
+      } and: {
+        $0.removeObject(forKey: "fontSize")
+      }
+    }
+    expectEqual(registered.failure, nil)
+  }
+
+  @Test(
+    "R8: another object for the suite is told of a change that began before it was made, in every order"
+  )
+  func madeWhileSet() async throws {
+    LibraryLocks.areGates()
+    let suite = suite
+    let tried = try await inAllOrders(ofSwitches: 2) { orders in
+      let (defaults, newest) = (try made(), Newest<Int>())
+      let kept = Locked<KeyValueObservation?>(nil)
+      orders.run {
+        defaults.fontSize = 1
+      } and: {
+        let other = Settings(suiteName: suite)!
+        let token = other.observe(\.fontSize, options: .initial) { other, _ in
+          newest.note { other.fontSize }
+        }
+        kept.withLock { $0 = token }
+        Lifetimes.keep(other)
+      }
+      return kept.withLock { $0 } != nil && newest.value == 1
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("R8: however many keys there are, each is told on a small stack")
+  func manyKeys() async {
+    await #expect(processExitsWith: .success) {
+      let defaults = KVOUserDefaults()
+      let told = Count()
+      let token = try defaults.observe(keyPath: "k19999") { _, _ in told.add() }
+      defaults.register(
+        defaults: Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("k\($0)", $0) }))
+      precondition(told.value == 1)
+      withExtendedLifetime(token) {}
+    }
   }
 }

@@ -6,7 +6,7 @@ public import KVORuntime
 //
 // | state | protection |
 // |---|---|
-// | all progresses' state, `progress` and `family` | `lock`, under which nobody is told; swift-corelibs-foundation's has none |
+// | all progresses' state, `progress` and `family` | `lock`, under which no observer is called; swift-corelibs-foundation's has none |
 
 /// `Progress`, to be observed: `totalUnitCount`, `completedUnitCount`, `fractionCompleted`, `isIndeterminate`,
 /// `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, `kind`.
@@ -26,7 +26,10 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
     weak var parent: KVOProgress?
     /// What of the parent's units this is.
     var portion: Int64 = 0
+    /// Those that have not finished.
     var children: [KVOProgress] = []
+    /// Where among the parent's children.
+    var place = 0
   }
 
   // One for all, since what is done to a child is done to its ancestors.
@@ -60,7 +63,9 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   public var totalUnitCount: Int64 {
     get { read { $0.totalUnitCount } }
     set {
-      change("totalUnitCount", to: (completedUnitCount, newValue)) { $0.totalUnitCount = newValue }
+      change(
+        "totalUnitCount", by: { $0.totalUnitCount = newValue },
+        to: { ($0.completedUnitCount, newValue) })
     }
   }
 
@@ -68,9 +73,9 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   public var completedUnitCount: Int64 {
     get { read { $0.completedUnitCount } }
     set {
-      change("completedUnitCount", to: (newValue, totalUnitCount)) {
-        $0.completedUnitCount = newValue
-      }
+      change(
+        "completedUnitCount", by: { $0.completedUnitCount = newValue },
+        to: { (newValue, $0.totalUnitCount) })
     }
   }
 
@@ -88,65 +93,107 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   /// Has another progress stand for some of the units. One that is a child already, of whatever parent, stops the
   /// program.
   public func addChild(_ child: KVOProgress, withPendingUnitCount portion: Int64) {
-    let add = {
-      self.announce(finishing: child.isFinished ? portion : nil) {
-        Self.lock.withLock {
-          self.progress.addChild(child.progress, withPendingUnitCount: portion)
-          child.family.parent = self
-          child.family.portion = portion
-          self.family.children.append(child)
-        }
-      }
+    KVOFoundation.change(under: Self.lock) {
+      // Foundation's is cancelled, and paused, as what it becomes a part of.
+      keys(adding: child.progress, portion)
+        + (progress.isPaused ? child.keysBelow("isPaused") : [])
+        + (progress.isCancelled ? child.keysBelow("isCancelled") : [])
+    } _: {
+      progress.addChild(child.progress, withPendingUnitCount: portion)
+      child.join(self, portion)
     }
-    // Foundation's is cancelled, and paused, as what it becomes a part of.
-    let paused = isPaused ? { child.tellAll("isPaused", add) } : add
-    if isCancelled { child.tellAll("isCancelled", paused) } else { paused() }
   }
 
-  /// Has a plain progress stand for some of the units, which is counted, and tells nobody of what it does.
+  /// Has a plain progress stand for some of the units, which is counted, and notifies no observer of what it does.
   public func addChild(_ child: Progress, withPendingUnitCount portion: Int64) {
-    announce(finishing: child.isFinished ? portion : nil) {
-      Self.lock.withLock { progress.addChild(child, withPendingUnitCount: portion) }
+    KVOFoundation.change(under: Self.lock) {
+      keys(adding: child, portion)
+    } _: {
+      progress.addChild(child, withPendingUnitCount: portion)
     }
   }
 
-  /// Changes one of the counts, and tells of it: this object's observers, and those of what it is a part of.
+  /// Changes one of the counts, and notifies this object's observers, and those of what it is a part of.
+  /// - Parameter counts: what there are then, completed and in total.
   private func change(
-    _ key: String, to counts: (completed: Int64, total: Int64), _ body: (Progress) -> Void
+    _ key: String, by body: (Progress) -> Void, to counts: (Progress) -> (Int64, Int64)
   ) {
-    withChange(forKey: key) {
-      let finishes = !isFinished && Self.isFinished(counts.completed, counts.total)
-      announceAbove(finishes) {
-        Self.lock.withLock {
-          body(progress)
-          // Nothing is to be told it any more, and a parent may see many come and go.
-          if finishes { family.parent?.family.children.removeAll { $0 === self } }
-        }
-      }
+    func finishes() -> Bool { !progress.isFinished && Self.isFinished(counts(progress)) }
+    KVOFoundation.change(under: Self.lock) {
+      [ChangedKey(self, key)] + keysAbove(finishes())
+    } _: {
+      let hasFinished = finishes()
+      body(progress)
+      if hasFinished { leave() }
     }
   }
 
-  /// Brackets a change of what a child has done.
-  /// - Parameter portion: the child's, if it finishes, which is counted as done here then.
-  private func announce(finishing portion: Int64?, _ body: () -> Void) {
-    guard let portion else {
-      return withChange(forKey: "fractionCompleted") { announceAbove(false, body) }
+  // MARK: Which keys change
+  // All of it under the lock.
+
+  /// What changes above where this changes.
+  /// - Parameter finishes: whether it finishes, so that its portion is counted as done.
+  private func keysAbove(_ finishes: Bool) -> [ChangedKey] {
+    var (keys, child, finishes) = ([ChangedKey](), self, finishes)
+    while let parent = child.family.parent {
+      keys.append(parent.key(finishing: finishes))
+      finishes = finishes && parent.finishes(by: child.family.portion)
+      child = parent
     }
-    withChange(forKey: "completedUnitCount") {
-      let completed = completedUnitCount + portion
-      announceAbove(!isFinished && Self.isFinished(completed, totalUnitCount), body)
-    }
+    return keys
   }
 
-  private func announceAbove(_ finishes: Bool, _ body: () -> Void) {
-    let (parent, portion) = Self.lock.withLock { (family.parent, family.portion) }
-    guard let parent else { return body() }
-    parent.announce(finishing: finishes ? portion : nil, body)
+  /// What changes where a child is added: nothing above, unless it has done something.
+  private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
+    let own = [key(finishing: child.isFinished)]
+    guard child.isFinished || child.fractionCompleted != 0 else { return own }
+    return own + keysAbove(child.isFinished && finishes(by: portion))
+  }
+
+  /// What changes of this where a child changes.
+  private func key(finishing: Bool) -> ChangedKey {
+    ChangedKey(self, finishing ? "completedUnitCount" : "fractionCompleted")
+  }
+
+  /// A key of this and of all that is part of it.
+  private func keysBelow(_ key: String) -> [ChangedKey] {
+    var descendants = [self]
+    var next = 0
+    while next < descendants.count {
+      descendants += descendants[next].family.children
+      next += 1
+    }
+    return descendants.map { ChangedKey($0, key) }
+  }
+
+  private func finishes(by portion: Int64) -> Bool {
+    let completed = progress.completedUnitCount + portion
+    return !progress.isFinished && Self.isFinished((completed, progress.totalUnitCount))
+  }
+
+  private func join(_ parent: KVOProgress, _ portion: Int64) {
+    family.parent = parent
+    family.portion = portion
+    guard !progress.isFinished else { return }
+    family.place = parent.family.children.count
+    parent.family.children.append(self)
+  }
+
+  // Its parent's changes are none of its own any more, and a parent may see many come and go.
+  private func leave() {
+    guard let parent = family.parent, family.place < parent.family.children.count,
+      parent.family.children[family.place] === self
+    else { return }
+    let last = parent.family.children.removeLast()
+    guard last !== self else { return }
+    parent.family.children[family.place] = last
+    last.family.place = family.place
   }
 
   // As Foundation has it.
-  private static func isFinished(_ completed: Int64, _ total: Int64) -> Bool {
-    (completed >= total && completed > 0 && total > 0) || (completed > 0 && total == 0)
+  private static func isFinished(_ counts: (completed: Int64, total: Int64)) -> Bool {
+    let (completed, total) = counts
+    return (completed >= total && completed > 0 && total > 0) || (completed > 0 && total == 0)
   }
 
   // MARK: Cancelling and pausing
@@ -155,39 +202,23 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   public var isCancelled: Bool { read { $0.isCancelled } }
 
   /// Asks the work to stop, and that of all children. Their handlers are called on some thread of the system's.
-  public func cancel() {
-    tellAll("isCancelled") { Self.lock.withLock { progress.cancel() } }
-  }
+  public func cancel() { changeAll("isCancelled") { $0.cancel() } }
 
   /// Whether the work shall wait.
   public var isPaused: Bool { read { $0.isPaused } }
 
   /// Asks the work to wait, and that of all children.
-  public func pause() {
-    tellAll("isPaused") { Self.lock.withLock { progress.pause() } }
-  }
+  public func pause() { changeAll("isPaused") { $0.pause() } }
 
   /// Asks work that waits to go on, and that of all children.
-  public func resume() {
-    tellAll("isPaused") { Self.lock.withLock { progress.resume() } }
-  }
+  public func resume() { changeAll("isPaused") { $0.resume() } }
 
-  /// Brackets a change of this and of all that is part of it.
-  private func tellAll(_ key: String, _ body: () -> Void) {
-    var descendants = [self]
-    Self.lock.withLock {
-      var next = 0
-      while next < descendants.count {
-        descendants += descendants[next].family.children
-        next += 1
-      }
+  private func changeAll(_ key: String, _ body: (Progress) -> Void) {
+    KVOFoundation.change(under: Self.lock) {
+      keysBelow(key)
+    } _: {
+      body(progress)
     }
-    Self.bracket(descendants[...], key, body)
-  }
-
-  private static func bracket(_ all: ArraySlice<KVOProgress>, _ key: String, _ body: () -> Void) {
-    guard let first = all.first else { return body() }
-    first.withChange(forKey: key) { bracket(all.dropFirst(), key, body) }
   }
 
   /// Whether the work can be cancelled: a wish, which `cancel()` does not look at.

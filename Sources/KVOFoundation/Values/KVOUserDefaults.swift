@@ -38,6 +38,7 @@ public import KVORuntime
 open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   private struct Peer {
     weak var object: KVOUserDefaults?
+    let suite: String?
   }
 
   // It may be taken again, since a subclass's getter reads several.
@@ -68,7 +69,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   private func join() {
     Self.live.withLock { peers in
       peers.removeAll { $0.object == nil }
-      peers.append(Peer(object: self))
+      peers.append(Peer(object: self, suite: suite))
     }
   }
 
@@ -76,65 +77,74 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // MARK: Telling
 
-  /// Makes a change of some keys, and tells of it all that stand for the same defaults.
+  /// Makes a change of some keys, and notifies the observers of all that stand for the same defaults.
+  /// - Parameter keys: called under the lock.
   private func change(
-    _ keys: some Sequence<String>, ofAllSuites: Bool = false, _ body: (UserDefaults) -> Void
+    ofAllSuites: Bool = false, _ keys: () -> some Sequence<String>, _ body: (UserDefaults) -> Void
   ) {
-    // Held until all have been told.
-    let peers = Self.live.withLock { $0.compactMap(\.object) }
-      .filter { ofAllSuites || $0.suite == suite }
-    let places = keys.sorted().flatMap { key in peers.map { ($0, key) } }
-    bracket(places[...]) { access(body) }
+    // None of them dies under a lock.
+    var held: [KVOUserDefaults] = []
+    KVOFoundation.change(under: Self.lock) {
+      let peers = Self.live.withLock { peers in
+        peers.filter { ofAllSuites || $0.suite == suite }.compactMap(\.object)
+      }
+      held += peers
+      return keys().sorted().flatMap { key in peers.map { ChangedKey($0, key) } }
+    } _: {
+      body(defaults)
+    }
+    withExtendedLifetime(held) {}
   }
 
-  private func bracket(_ places: ArraySlice<(KVOUserDefaults, String)>, _ body: () -> Void) {
-    guard let (object, key) = places.first else { return body() }
-    object.withChange(forKey: key) { bracket(places.dropFirst(), body) }
+  private func change(_ key: String, _ body: (UserDefaults) -> Void) {
+    change({ [key] }, body)
   }
 
   // MARK: Setting
 
   /// Sets a default to a value of a property list; nil removes it. Any other value stops the program.
   public final func set(_ value: Any?, forKey key: String) {
-    change([key]) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value, forKey: key) }
   }
 
   /// Sets a default to an integer.
   public final func set(_ value: Int, forKey key: String) {
-    change([key]) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value, forKey: key) }
   }
 
   /// Sets a default to a number.
   public final func set(_ value: Float, forKey key: String) {
-    change([key]) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value, forKey: key) }
   }
 
   /// Sets a default to a number.
   public final func set(_ value: Double, forKey key: String) {
-    change([key]) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value, forKey: key) }
   }
 
   /// Sets a default to true or false.
   public final func set(_ value: Bool, forKey key: String) {
-    change([key]) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value, forKey: key) }
   }
 
   /// Sets a default to a file's URL, which is kept as its path; nil removes it.
   public final func set(_ url: URL?, forKey key: String) {
     // swift-corelibs-foundation's never returns where the URL is nil.
-    change([key]) { if let url { $0.set(url, forKey: key) } else { $0.removeObject(forKey: key) } }
+    change(key) { if let url { $0.set(url, forKey: key) } else { $0.removeObject(forKey: key) } }
   }
 
   /// Takes a default away: what is registered for the key is its value then, or nothing.
   public final func removeObject(forKey key: String) {
-    change([key]) { $0.removeObject(forKey: key) }
+    change(key) { $0.removeObject(forKey: key) }
   }
 
   /// Says which values keys have that no value has been set for, in all suites. Told are those keys whose value was
   /// registered before, or that had none.
   public final func register(defaults registered: [String: Any]) {
-    let stored = storedKeys
-    change(registered.keys.filter { !stored.contains($0) }, ofAllSuites: true) {
+    change(ofAllSuites: true) {
+      let stored = storedKeys
+      return registered.keys.filter { !stored.contains($0) }
+    } _: {
       $0.register(defaults: registered)
     }
   }
@@ -146,10 +156,13 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   /// Puts other values in the place of all that has been set in a suite, one change of each key.
   public final func setPersistentDomain(_ domain: [String: Any], forName name: String) {
-    let before = access { $0.persistentDomain(forName: name) } ?? [:]
-    let keys = Set(before.keys).union(domain.keys)
     let owner = suite == name ? self : KVOUserDefaults(suiteName: name)
-    owner?.change(keys) { $0.setPersistentDomain(domain, forName: name) }
+    owner?.change {
+      let before = access { $0.persistentDomain(forName: name) } ?? [:]
+      return Set(before.keys).union(domain.keys)
+    } _: {
+      $0.setPersistentDomain(domain, forName: name)
+    }
   }
 
   // What is not merely registered.

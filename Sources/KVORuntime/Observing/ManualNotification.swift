@@ -69,6 +69,40 @@ extension KeyValueObserving where Self: KVOObject {
   }
 }
 
+/// A key of an object that a change is about.
+package struct ChangedKey: Hashable {
+  package let object: KVOObject
+  package let key: String
+
+  package init(_ object: KVOObject, _ key: String) {
+    self.object = object
+    self.key = key
+  }
+
+  package static func == (a: ChangedKey, b: ChangedKey) -> Bool {
+    a.object === b.object && a.key == b.key
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(object))
+    hasher.combine(key)
+  }
+}
+
+extension KVOObject {
+  /// Brackets a body that changes keys of several objects, as `withChange(forKey:)` of each within the one before does,
+  /// but however many they are: no call is nested in another.
+  package static func withChanges<R>(of keys: [ChangedKey], _ body: () throws -> R) rethrows -> R {
+    let changes = keys.map { $0.object.openBracket($0.key) }
+    defer {
+      for (key, change) in zip(keys, changes).reversed() {
+        key.object.closeBracket(change, key.key)
+      }
+    }
+    return try body()
+  }
+}
+
 // MARK: To-many
 
 extension KeyValueObserving where Self: KVOObject {
