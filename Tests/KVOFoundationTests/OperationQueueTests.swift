@@ -78,6 +78,21 @@ import Testing
     expectEqual(order.withLock { $0 }, [1, 2, 3])
   }
 
+  @Test(
+    "R6: an operation has left before the queue that executes it knows of its end",
+    arguments: [false, true])
+  func leaves(isScheduled: Bool) {
+    let (queue, work, counts) = (KVOOperationQueue(), KVOBlockOperation {}, Locked<[Int]>([]))
+    if isScheduled { _ = work.operation }
+    let token = queue.observe(\.operationCount) { queue, _ in
+      if queue.operationCount == 0 { counts.withLock { $0.append(queue.queue.operationCount) } }
+    }
+    queue.addOperation(work)
+    queue.waitUntilAllOperationsAreFinished()
+    expectEqual(counts.withLock { $0 }, [1])
+    withExtendedLifetime(token) {}
+  }
+
   @Test("R6: threads add at once, and the count ends at 0")
   func threads() {
     let (queue, runs) = (KVOOperationQueue(), Count())

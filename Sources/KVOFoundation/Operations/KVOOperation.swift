@@ -7,7 +7,7 @@ public import KVORuntime
 //
 // | state | protection |
 // |---|---|
-// | `state` | its own lock, under which nobody is told |
+// | `state`, the priority of what is scheduled | its own lock, under which no observer is called |
 
 /// `Operation`, to be observed: `isReady`, `isExecuting`, `isFinished`, `isCancelled`, `dependencies`, `queuePriority`,
 /// `completionBlock`.
@@ -41,6 +41,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     var name: String?
     /// The operation's own registration, until it has finished.
     var end: KeyValueObservation?
+    /// Takes the operation out of the `KVOOperationQueue` that it is in.
+    var leave: (@Sendable () -> Void)?
     /// What queues hold of it; it holds the operation, and lives as long as they do.
     weak var scheduled: ScheduledOperation?
   }
@@ -151,7 +153,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     get { state.withLock { $0.queuePriority } }
     set {
       withChange(forKey: "queuePriority") { state.withLock { $0.queuePriority = newValue } }
-      state.withLock { $0.scheduled }?.queuePriority = newValue
+      state.withLock { $0.scheduled }?.followPriority()
     }
   }
 
@@ -199,6 +201,15 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     waiting.broadcast()
     waiting.unlock()
     if let block { DispatchQueue.global().async(execute: block) }
+  }
+
+  /// Leaves its `KVOOperationQueue`, once, before what executes it knows that it has finished.
+  func leaveQueue() {
+    let leave = state.withLock { state in
+      defer { state.leave = nil }
+      return state.leave
+    }
+    leave?()
   }
 
   // MARK: Keys

@@ -2,12 +2,12 @@ public import Foundation
 public import KVORuntime
 
 // An operation queue whose keys are observed (R6). The work is an `OperationQueue`'s; the list of what is in it is kept
-// here, since Foundation's tells nobody: an operation joins before that queue has it, and leaves when it is told to have
-// finished.
+// here, since Foundation's notifies no observer: an operation joins before that queue has it, and leaves when it has
+// finished, before that queue knows (`ScheduledOperation`).
 //
 // | state | protection |
 // |---|---|
-// | `members` | its own lock, under which nobody is told |
+// | `members` | its own lock, under which no observer is called and nothing dies |
 
 /// `OperationQueue`, to be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` (also
 /// as `suspended`), `name`.
@@ -21,14 +21,9 @@ public import KVORuntime
 /// What was given to `queue` itself is not among the operations. Any thread.
 // Sendable: what changes is under a lock, here or in Foundation's queue.
 public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
-  private struct Member {
-    let operation: KVOOperation
-    var token: KeyValueObservation?
-  }
-
   /// Foundation's queue, which does the work.
   public let queue: OperationQueue
-  private let members = LockedValue<[Member]>([])
+  private let members = LockedValue<[KVOOperation]>([])
 
   /// A queue of its own.
   public override convenience init() { self.init(OperationQueue()) }
@@ -42,7 +37,7 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   // MARK: Operations
 
   /// What has been added and has not finished, in that order.
-  public var operations: [KVOOperation] { members.withLock { $0.map(\.operation) } }
+  public var operations: [KVOOperation] { members.withLock { $0 } }
 
   /// How many there are.
   public var operationCount: Int { members.withLock { $0.count } }
@@ -63,9 +58,7 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
     if let stale = operations.first(where: \.isFinished) {
       KVODiagnostics.stop("\(type(of: stale)) was added to a queue when it had finished.")
     }
-    withChange(forKey: "operations") {
-      members.withLock { $0 += operations.map { Member(operation: $0) } }
-    }
+    withChange(forKey: "operations") { members.withLock { $0 += operations } }
     for operation in operations { follow(operation) }
     queue.addOperations(operations, waitUntilFinished: wait)
   }
@@ -84,24 +77,20 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   public func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
 
   private func follow(_ operation: KVOOperation) {
-    let token = operation.observe(\.isFinished) { [weak self] operation, _ in
-      if operation.isFinished { self?.remove(operation) }
-    }
-    members.withLock { members in
-      guard let place = members.firstIndex(where: { $0.operation === operation }) else { return }
-      members[place].token = token
+    operation.state.withLock { state in
+      state.leave = { [weak self, unowned operation] in self?.remove(operation) }
     }
   }
 
   private func remove(_ operation: KVOOperation) {
-    var removed: [Member] = []
+    var before: [KVOOperation] = []
     withChange(forKey: "operations") {
       members.withLock { members in
-        removed = members.filter { $0.operation === operation }
-        members.removeAll { $0.operation === operation }
+        before = members
+        members.removeAll { $0 === operation }
       }
     }
-    withExtendedLifetime(removed) {}
+    withExtendedLifetime(before) {}
   }
 
   // MARK: Settings

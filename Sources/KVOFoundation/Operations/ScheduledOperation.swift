@@ -12,7 +12,6 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
   fileprivate init(_ target: KVOOperation) {
     self.target = target
     super.init()
-    queuePriority = target.queuePriority
     if target.qualityOfService != .default { qualityOfService = target.qualityOfService }
   }
 
@@ -27,16 +26,23 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     }
     tokens.withLock { $0 = made }
     // What has come to be in the meantime.
-    didChangeValue(forKey: "isReady")
-    if target.isFinished { didChangeValue(forKey: "isFinished") }
+    followPriority()
+    for key in ["isCancelled", "isReady"] { pass(on: key) }
+    if target.isFinished { pass(on: "isFinished") }
   }
 
   private func pass(on key: String) {
     if key == "isCancelled" {
       if target.isCancelled { super.cancel() }
-    } else {
-      didChangeValue(forKey: key)
+      return
     }
+    if key == "isFinished", target.isFinished { target.leaveQueue() }
+    didChangeValue(forKey: key)
+  }
+
+  /// Takes the operation's priority: the last one, whichever threads set some.
+  func followPriority() {
+    target.state.withLock { queuePriority = $0.queuePriority }
   }
 
   override func start() { target.start() }
