@@ -300,43 +300,6 @@ import Testing
   }
 
   @Test(
-    "K1: the value that is read last is the property's last, in every order of a reader that begins and a thread that sets"
-  )
-  func beginsWhileSet() async {
-    let tried = await inAllOrders { orders in
-      let (gauge, iterator) = (Gauge(), Locked<KeyValueValues<Int>.AsyncIterator?>(nil))
-      orders.run {
-        let made = gauge.values(of: \.value).makeAsyncIterator()
-        iterator.withLock { $0 = made }
-      } and: {
-        gauge.value = 1
-      }
-      var values = iterator.withLock { $0 }!
-      return await values.next() == 1
-    }
-    expectEqual(tried.failure, nil)
-    expect(tried.count > 10)
-  }
-
-  @Test(
-    "K1: the value that is read last is the property's last, in every order of two threads that set"
-  )
-  func setByTwo() async {
-    let tried = await inAllOrders { orders in
-      let gauge = Gauge()
-      var values = gauge.values(of: \.value).makeAsyncIterator()
-      orders.run {
-        gauge.value = 1
-      } and: {
-        gauge.value = 2
-      }
-      return await values.next() == gauge.last
-    }
-    expectEqual(tried.failure, nil)
-    expect(tried.count > 10)
-  }
-
-  @Test(
     "K1: where an observer sets the property again, the value that is read last is the property's last"
   )
   func setAgainByObserver() async {

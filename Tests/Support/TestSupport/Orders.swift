@@ -27,6 +27,9 @@ package struct OrdersTried: Sendable {
 /// expectEqual(tried.failure, nil)
 /// ```
 ///
+/// The first run has no gates, and its second body begins when the first has ended: what is made once is there then. So what
+/// waits for the other thread is the second body.
+///
 /// - Parameters:
 ///   - switches: at how many gates a thread may have to stop that could go on. The number of orders grows exponentially with
 ///     the gates of both threads, but most faults need one or two switches.
@@ -60,6 +63,8 @@ package final class Orders: Sendable {
     var hasBegun = false, hasEnded = false
     /// The lock that it takes when it goes on.
     var wanted: UnsafeRawPointer?
+    /// What must hold for it to go on.
+    var condition: (@Sendable () -> Bool)?
   }
   fileprivate struct State {
     /// At each gate where both could go on, whether the other thread did: first those that are repeated.
@@ -117,6 +122,20 @@ package final class Orders: Sendable {
   /// Where the other thread may go on instead of this one, if this one is of a program of `run`.
   package static func gate() { Seat.current.map { $0.orders.pass($0.index, toTake: nil) } }
 
+  /// Runs a body as one step: where others hold a lock that has no gates, as long as it runs.
+  package static func withoutGates<R>(_ body: () -> R) -> R {
+    let seat = Seat.current
+    seat?.leave()
+    defer { seat?.take() }
+    return body()
+  }
+
+  /// Where this thread waits for what the other one does. Outside of a program of `run` it waits itself.
+  package static func wait(until condition: @escaping @Sendable () -> Bool) {
+    guard let seat = Seat.current else { return waitUntil(condition) }
+    seat.orders.pass(seat.index, toTake: nil, until: condition)
+  }
+
   /// A gate before a lock is taken.
   package static func willTake(_ lock: UnsafeRawPointer) {
     Seat.current.map { $0.orders.pass($0.index, toTake: lock) }
@@ -139,9 +158,12 @@ package final class Orders: Sendable {
     turns[index].wait()
   }
 
-  private func pass(_ index: Int, toTake lock: UnsafeRawPointer?) {
+  private func pass(
+    _ index: Int, toTake lock: UnsafeRawPointer?, until condition: (@Sendable () -> Bool)? = nil
+  ) {
     let next = state.withLock { state in
       state.threads[index].wanted = lock
+      state.threads[index].condition = condition
       return state.choose()
     }
     guard next != index else { return }
@@ -160,7 +182,7 @@ package final class Orders: Sendable {
 
 extension Orders.State {
   private func canGoOn(_ index: Int) -> Bool {
-    guard !threads[index].hasEnded else { return false }
+    guard !threads[index].hasEnded, threads[index].condition?() ?? true else { return false }
     guard let lock = threads[index].wanted, let holder = held[lock] else { return true }
     return holder.thread == index
   }
@@ -169,7 +191,7 @@ extension Orders.State {
   fileprivate mutating func choose() -> Int {
     let other = 1 - running
     guard canGoOn(running) else {
-      precondition(canGoOn(other), "both threads wait for a lock: \(steps)")
+      precondition(canGoOn(other), "neither of the threads can go on: \(steps)")
       return go(other)
     }
     guard canGoOn(other) else { return go(running) }
