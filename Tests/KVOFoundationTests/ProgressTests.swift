@@ -2,7 +2,6 @@ import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
-import ModelFixtures
 import TestScopes
 import TestSupport
 import Testing
@@ -133,90 +132,6 @@ import Testing
     expect(top.isFinished && top.completedUnitCount == 400 && top.fractionCompleted == 1)
     expectEqual(changes.value - before, 400)
     withExtendedLifetime(token) {}
-  }
-
-  // MARK: All orders of two threads
-
-  @Test(
-    "R7: of two threads that complete two children one notifies of the parent's end, whichever comes first"
-  )
-  func childrenFinish() async throws {
-    LibraryLocks.areGates()
-    let tried = try await inAllOrders { orders in
-      let top = KVOProgress(totalUnitCount: 1)
-      let part = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
-      let files = (0..<2).map { _ in
-        KVOProgress(totalUnitCount: 1, parent: part, pendingUnitCount: 1)
-      }
-      let told = Locked<[String]>([])
-      let tokens = try observe(top, "top", ["isFinished"], told)
-      orders.run {
-        files[0].completedUnitCount = 1
-      } and: {
-        files[1].completedUnitCount = 1
-      }
-      let changes = told.withLock { $0.filter { $0 == "top isFinished false true" } }
-      return withExtendedLifetime(tokens) { top.isFinished && changes.count == 1 }
-    }
-    expectEqual(tried.failure, nil)
-  }
-
-  enum Change: CaseIterable, Sendable {
-    case cancel, pause, resume
-
-    var key: String { self == .cancel ? "isCancelled" : "isPaused" }
-
-    func make(_ progress: KVOProgress) {
-      switch self {
-      case .cancel: progress.cancel()
-      case .pause: progress.pause()
-      case .resume: progress.resume()
-      }
-    }
-  }
-
-  @Test(
-    "R7: a child that is added while its parent is cancelled, paused or goes on notifies of that, in every order",
-    arguments: Change.allCases)
-  func addedWhileChanged(change: Change) async throws {
-    LibraryLocks.areGates()
-    let tried = try await inAllOrders { orders in
-      let parent = KVOProgress(totalUnitCount: 1)
-      let child = KVOProgress(totalUnitCount: 1)
-      if change == .resume { parent.pause() }
-      let newest = Newest<Bool>()
-      let read: @Sendable () -> Bool = { change == .cancel ? child.isCancelled : child.isPaused }
-      newest.note(read)
-      let token = try child.observe(keyPath: change.key) { _, _ in newest.note(read) }
-      orders.run {
-        change.make(parent)
-      } and: {
-        parent.addChild(child, withPendingUnitCount: 1)
-      }
-      return withExtendedLifetime(token) { newest.value == read() }
-    }
-    expectEqual(tried.failure, nil)
-  }
-
-  @Test("R7: a child that finishes while it is added notifies of its parent's end, in every order")
-  func addedWhileFinished() async throws {
-    LibraryLocks.areGates()
-    let tried = try await inAllOrders { orders in
-      let top = KVOProgress(totalUnitCount: 1)
-      let parent = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
-      let child = KVOProgress(totalUnitCount: 1)
-      let told = Locked<[String]>([])
-      let tokens = try observe(top, "top", ["isFinished"], told)
-      orders.run {
-        child.completedUnitCount = 1
-      } and: {
-        parent.addChild(child, withPendingUnitCount: 1)
-      }
-      return withExtendedLifetime(tokens) {
-        top.isFinished && told.withLock { $0.contains("top isFinished false true") }
-      }
-    }
-    expectEqual(tried.failure, nil)
   }
 
   // MARK: Large trees

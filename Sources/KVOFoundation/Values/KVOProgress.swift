@@ -118,7 +118,12 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   private func change(
     _ key: String, by body: (Progress) -> Void, to counts: (Progress) -> (Int64, Int64)
   ) {
-    func finishes() -> Bool { !progress.isFinished && Self.isFinished(counts(progress)) }
+    // Foundation's counts one that has finished again where it changes and is still finished.
+    func finishes() -> Bool {
+      let then = counts(progress)
+      return Self.isFinished(then)
+        && then != (progress.completedUnitCount, progress.totalUnitCount)
+    }
     KVOFoundation.change(under: Self.lock) {
       [ChangedKey(self, key)] + keysAbove(finishes())
     } _: {
@@ -137,7 +142,7 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
     var (keys, child, finishes) = ([ChangedKey](), self, finishes)
     while let parent = child.family.parent {
       keys.append(parent.key(finishing: finishes))
-      finishes = finishes && parent.finishes(by: child.family.portion)
+      finishes = parent.isFinished(with: finishes ? child.family.portion : 0)
       child = parent
     }
     return keys
@@ -147,7 +152,7 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
     let own = [key(finishing: child.isFinished)]
     guard child.isFinished || child.fractionCompleted != 0 else { return own }
-    return own + keysAbove(child.isFinished && finishes(by: portion))
+    return own + keysAbove(isFinished(with: child.isFinished ? portion : 0))
   }
 
   /// What changes of this where a child changes.
@@ -166,9 +171,9 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
     return descendants.map { ChangedKey($0, key) }
   }
 
-  private func finishes(by portion: Int64) -> Bool {
-    let completed = progress.completedUnitCount + portion
-    return !progress.isFinished && Self.isFinished((completed, progress.totalUnitCount))
+  // Whether it has finished when so many more units are done.
+  private func isFinished(with portion: Int64) -> Bool {
+    Self.isFinished((progress.completedUnitCount + portion, progress.totalUnitCount))
   }
 
   private func join(_ parent: KVOProgress, _ portion: Int64) {
