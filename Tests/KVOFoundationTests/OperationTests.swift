@@ -2,7 +2,6 @@ import Expectations
 import Foundation
 import KVOFoundation
 import KVORuntime
-import ModelFixtures
 import TestScopes
 import TestSupport
 import Testing
@@ -247,23 +246,6 @@ import Testing
     expect(try work.value(forKey: "name") as? String == "n" && work.name == "n")
     expect(try work.value(forKey: "isReady") as? Bool == true)
     #expect(throws: KeyValueError.self) { try work.setValue(true, forKey: "isFinished") }
-  }
-
-  @Test("R5: of the priorities that two threads set a queue has the last, in every order")
-  func priorities() async {
-    LibraryLocks.areGates()
-    let tried = await inAllOrders { orders in
-      let work = Work()
-      let scheduled = work.operation
-      orders.run {
-        work.queuePriority = .high
-      } and: {
-        work.queuePriority = .low
-      }
-      return scheduled.queuePriority == work.queuePriority
-    }
-    expectEqual(tried.failure, nil)
-    expect(tried.count > 10)
   }
 
   @Test("R5: many threads add, cancel and observe, and each operation ends once")
