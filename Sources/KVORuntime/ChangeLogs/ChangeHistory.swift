@@ -8,6 +8,10 @@ struct BegunChange {
   let place: RecordedPlace
   /// Where the log was, or what the thread performs: what has come since came within it.
   let position: Int
+  /// How many changes had begun before it.
+  let order: Int
+  /// Whether another thread's change of the place has ended since.
+  var hasOverlapped = false
 }
 
 /// What a thread undoes, redoes or applies.
@@ -26,6 +30,7 @@ struct ChangeHistory {
   /// Up to where records have been read.
   private var read = 0
   private var begun: [BegunChange] = []
+  private var beginnings = 0
   private var lastGroup = 0
 
   private(set) var undo: [ChangeGroup] = []
@@ -65,27 +70,47 @@ extension ChangeHistory {
     // Those that will never end: somebody who opened them by hand did not close them.
     if begun.count >= 1_000 { begun.removeFirst(500) }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
-    begun.append(BegunChange(thread: thread, place: place, position: performed ?? count))
+    begun.append(
+      BegunChange(thread: thread, place: place, position: performed ?? count, order: beginnings))
+    beginnings += 1
   }
 
   private mutating func end(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> BegunChange? {
     let index = begun.lastIndex { $0.thread == thread && $0.place.isSame(as: place) }
-    return index.map { begun.remove(at: $0) }
+    guard let index else { return nil }
+    var ended = begun.remove(at: index)
+    for other in begun.indices where begun[other].thread != thread {
+      guard begun[other].place.isSame(as: place) else { continue }
+      begun[other].hasOverlapped = true
+      ended.hasOverlapped = true
+    }
+    return ended
   }
 
-  /// Takes a change in. Returns what is to be let go of.
-  mutating func add(_ change: RecordedChange, on thread: UnsafeRawPointer) -> [RecordedChange] {
+  /// Takes a change in. Returns what is to be let go of, and whether other threads have changed the key meanwhile.
+  mutating func add(
+    _ change: RecordedChange, on thread: UnsafeRawPointer
+  ) -> (garbage: [RecordedChange], hasOverlapped: Bool) {
     let begun = end(change.place, on: thread)
     if let performed = performance?.changes.count, performance?.thread == thread {
       performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
-      return []
+      return ([], false)
     }
+    return (add(change, begun, on: thread), begun?.hasOverlapped ?? false)
+  }
+
+  private mutating func add(
+    _ change: RecordedChange, _ begun: BegunChange?, on thread: UnsafeRawPointer
+  ) -> [RecordedChange] {
     var garbage = forgetRedo()
-    // An observer that is told before the log has changed the same key.
+    change.thread = thread
+    change.order = begun?.order ?? beginnings
+    // An observer that is told before the log has changed the same key, or another thread has.
     if let begun, change.place.object.lastPositions[change.place.index] >= begun.position,
-      let later = firstRecord(of: change.place, from: begun.position)
+      let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
       insert(change, before: later)
+      garbage += trim()
       return garbage
     }
     let group = open ?? action(on: thread)
@@ -96,6 +121,22 @@ extension ChangeHistory {
     append(change, to: group ?? single(on: thread))
     if open == nil { garbage += trim() }
     return garbage
+  }
+
+  /// Has the last record of a place end with a value, unless one that was read later has been taken. Returns what is to be
+  /// let go of.
+  mutating func settle(
+    _ place: RecordedPlace, _ read: Int, _ value: Any?, on thread: UnsafeRawPointer
+  ) -> [RecordedChange] {
+    let position = place.object.lastPositions[place.index]
+    guard place.object.reads[place.index].end(read), position >= first,
+      self[position].kind == .setting
+    else { return [] }
+    let last = self[position]
+    let change = RecordedChange(place, .setting, nil, old: last.newValue, new: value, joined: [])
+    if position >= self.read { return [replaceNew(of: last, by: change)] }
+    append(change, to: open ?? action(on: thread) ?? single(on: thread))
+    return []
   }
 
   // What held the value between is made to die elsewhere.
@@ -119,9 +160,11 @@ extension ChangeHistory {
     return mergesSingles && last.group.isSingle && undo.last === last.group ? last : nil
   }
 
-  private mutating func single(on thread: UnsafeRawPointer) -> ChangeGroup {
+  private mutating func single(
+    on thread: UnsafeRawPointer, before later: ChangeGroup? = nil
+  ) -> ChangeGroup {
     let group = makeGroup(.change, on: thread)
-    undo.append(group)
+    undo.insert(group, at: undo.lastIndex { $0 === later } ?? undo.count)
     return group
   }
 
@@ -140,15 +183,22 @@ extension ChangeHistory {
     kept.append(change)
   }
 
-  private func firstRecord(of place: RecordedPlace, from position: Int) -> Int? {
-    (max(position, read, first)..<count).first { self[$0].place.isSame(as: place) }
+  private func firstRecord(
+    of place: RecordedPlace, from position: Int, begunAfter order: Int
+  ) -> Int? {
+    (max(position, read, first)..<count).first {
+      self[$0].place.isSame(as: place) && self[$0].order > order
+    }
   }
 
-  // Before what came within it: a set by itself becomes a part of the change.
+  // Before what came within it, of which a set by itself becomes a part of the change, or what another thread began later.
   private mutating func insert(_ change: RecordedChange, before position: Int) {
     let later = self[position]
-    if change.merges(later) { return later.takeOld(of: change) }
-    let group = later.group!
+    let isOwn = later.thread == change.thread
+    if isOwn, change.merges(later) { return later.takeOld(of: change) }
+    let group =
+      isOwn || later.group === open
+      ? later.group! : single(on: change.thread!, before: later.group)
     change.group = group
     group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
     kept.insert(change, at: firstKept + position - first)

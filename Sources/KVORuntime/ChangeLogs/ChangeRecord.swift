@@ -31,6 +31,9 @@ final class RecordedChange: @unchecked Sendable {
   let joined: [JoinedObject]
   /// Set when it comes into the log.
   var group: ChangeGroup!
+  /// The thread that has made it, and how many changes had begun before; 0 of what is done once more.
+  var thread: UnsafeRawPointer?
+  var order = 0
 
   init(
     _ place: RecordedPlace, _ kind: KeyValueChange, _ ranges: [Range<Int>]?, old: Any?, new: Any?,

@@ -6,19 +6,37 @@ internal import CKVORuntime
 extension ChangeLog {
   private static var thread: UnsafeRawPointer { UnsafeRawPointer(kvo_binding_thread()) }
 
-  /// Called by the registration.
-  private func changed(_ place: RecordedPlace, _ change: OpaquePointer) {
+  /// Called by a registration.
+  private func changed(
+    _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
+  ) {
     let thread = Self.thread
-    guard !kvo_change_is_prior(change) else {
-      return history.withLock { $0.begin(place, on: thread) }
+    let isPrior = kvo_change_is_prior(change)
+    let isRecorded = history.withLock { history in
+      guard place.object.registration === registration else { return false }
+      if isPrior { history.begin(place, on: thread) }
+      return !isPrior
     }
+    guard isRecorded else { return }
     let new = kvo_change_get_new(change).flatMap { ValueType.any(of: $0) }
     let joined = join(place.key.objects(in: new), isNumbered: true)
     let recorded = RecordedChange(
       place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
       old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
+    var added = (garbage: [RecordedChange](), hasOverlapped: false)
+    tellOfRecord { added = history.withLock { $0.add(recorded, on: thread) } }
+    release(added.garbage)
+    if added.hasOverlapped { settle(place, on: thread) }
+  }
+
+  // Of changes that overlap, the last one that is recorded need not be the one that was stored last. What is read now,
+  // by the last thread that does so, is what was.
+  private func settle(_ place: RecordedPlace, on thread: UnsafeRawPointer) {
+    let read = history.withLock { _ in place.object.reads[place.index].begin() }
+    guard let object = place.object.object else { return }
+    let value = value(of: place.key, of: object)
     var garbage: [RecordedChange] = []
-    tellOfRecord { garbage = history.withLock { $0.add(recorded, on: thread) } }
+    tellOfRecord { garbage = history.withLock { $0.settle(place, read, value, on: thread) } }
     release(garbage)
   }
 
@@ -46,33 +64,51 @@ extension ChangeLog {
 
   // Nil where it is recorded already, or nothing is recorded of it.
   private func enter(_ object: KVOObject, isNumbered: Bool) -> RecordedObject? {
-    guard object[membership] == nil else { return nil }
+    guard let (member, isNew) = member(for: object, isNumbered: isNumbered) else { return nil }
+    // Another thread that has made it may still be about to observe.
+    if isNew || history.withLock({ _ in member.registration == nil }) { observe(object, member) }
+    return isNew ? member : nil
+  }
+
+  private func member(
+    for object: KVOObject, isNumbered: Bool
+  ) -> (member: RecordedObject, isNew: Bool)? {
+    if let known = object[membership]?.member { return (known, false) }
     let recorded = selection.recordedClass(of: object)
     if let error = recorded.error { tellOnce(error) }
     guard !recorded.keys.isEmpty else { return nil }
-    let made: RecordedObject? = joining.withLock {
-      guard object[membership] == nil else { return nil }
+    return joining.withLock {
+      if let known = object[membership]?.member { return (known, false) }
       let number =
         arrivals.take(object) ?? (isNumbered ? history.withLock { $0.nextNumber() } : nil)
       let member = RecordedObject(object, recorded, number: number)
       object[membership] = RecordedLife(member)
       history.withLock { $0.keep(member) }
-      return member
+      return (member, true)
     }
-    guard let made else { return nil }
-    made.keep(observe(object, made))
-    return made
   }
 
-  private func observe(_ object: KVOObject, _ member: RecordedObject) -> KeyValueObservation {
+  // Of two threads that do so at once, the first one's registration is recorded.
+  private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
-    return object.register(keys, [.old, .new, .prior]) { [weak self] _, index, change in
-      self?.changed(RecordedPlace(object: member, index: index), change)
+    let registration = RecordedRegistration()
+    let token = object.register(keys, [.old, .new, .prior]) { [weak self] _, index, change in
+      self?.changed(RecordedPlace(object: member, index: index), change, registration)
     }
+    let isFirst = history.withLock { _ in
+      guard member.registration == nil else { return false }
+      member.registration = registration
+      return true
+    }
+    if isFirst { member.keep(token) } else { token.invalidate() }
   }
 
   private func values(of object: KVOObject, _ member: RecordedObject) -> [Any?] {
-    member.recorded.keys.map { key in (try? object.value(forKey: key.key)) ?? nil }
+    member.recorded.keys.map { value(of: $0, of: object) }
+  }
+
+  private func value(of key: RecordedKey, of object: KVOObject) -> Any? {
+    (try? object.value(forKey: key.key)) ?? nil
   }
 
   private func tellOnce(_ error: KeyValueError) {

@@ -7,14 +7,18 @@ internal import CKVORuntime
 /// | state | protection |
 /// |---|---|
 /// | `isAlive` | `RecordedObject.lives` |
-/// | `token` | set by who has made it, before anybody else may end it |
-/// | `lastPositions` | the log's state |
+/// | `token` | set by the thread that has made it, before another may end it |
+/// | `registration`, `lastPositions`, `reads` | the log's state |
 final class RecordedObject: @unchecked Sendable {
   let recorded: RecordedClass
   /// By which transcripts name it; nil where two equal graphs need not agree on one.
   let number: Int?
+  /// Which of the registrations that threads have made at once is recorded; nil until there is one.
+  var registration: RecordedRegistration?
   /// Where the last record of each key stands in the log.
   var lastPositions: [Int]
+  /// Of each key, where its changes have overlapped.
+  var reads: [ReadOrder]
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
   private let token = Locked<(token: KeyValueObservation?, isOver: Bool)>((nil, false))
@@ -26,6 +30,7 @@ final class RecordedObject: @unchecked Sendable {
     self.number = number
     header = object.boundHeader
     lastPositions = Array(repeating: -1, count: recorded.keys.count)
+    reads = Array(repeating: ReadOrder(), count: recorded.keys.count)
   }
 
   /// The object, unless it has died.
@@ -58,6 +63,9 @@ final class RecordedObject: @unchecked Sendable {
     end()
   }
 }
+
+/// Stands for one registration with an object.
+final class RecordedRegistration: Sendable {}
 
 /// What is kept with the object.
 final class RecordedLife {

@@ -1,0 +1,160 @@
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import TestSupport
+import Testing
+
+/// N: change logs of a graph that two threads change, in every order.
+@Suite(.leakFree) struct ChangeLogOrderTests {
+  init() { LibraryLocks.areGates() }
+
+  /// An object whose properties threads share.
+  private final class Node: Tracked, @unchecked Sendable {
+    private let stored = Locked((value: 0, next: Node?.none))
+
+    var value: Int {
+      get { read(\.value) }
+      set { withChange(of: \.value) { store(newValue, \.value) } }
+    }
+    var next: Node? {
+      get { read(\.next) }
+      set { withChange(of: \.next) { store(newValue, \.next) } }
+    }
+
+    private func read<Value>(_ key: KeyPath<(value: Int, next: Node?), Value>) -> Value {
+      Orders.gate()
+      return stored.withLock { $0[keyPath: key] }
+    }
+
+    private func store<Value>(
+      _ value: Value, _ key: WritableKeyPath<(value: Int, next: Node?), Value>
+    ) {
+      Orders.gate()
+      var value = value
+      // The old value does not die under the lock.
+      stored.withLock { swap(&$0[keyPath: key], &value) }
+    }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.accessors("value", \.value, get: { $0.read(\.value) }, set: { $0.store($1, \.value) })
+        keys.accessors("next", \.next, get: { $0.read(\.next) }, set: { $0.store($1, \.next) })
+      }
+    }
+  }
+
+  /// Two roots, and one that is in no graph yet.
+  private struct Graph: Sendable {
+    let root = Node(), other = Node(), late = Node()
+
+    func log() throws -> ChangeLog {
+      try ChangeLog(of: root, other, recording: .keys(of: Node.self, "value", "next"))
+    }
+
+    var state: String {
+      func name(_ node: Node?) -> String { node === late ? "late" : node == nil ? "-" : "?" }
+      return "\(root.value) \(name(root.next)) \(other.value) \(name(other.next)) \(late.value)"
+    }
+  }
+
+  /// Whether undoing all that two threads have changed leads back, and redoing it to where they came to.
+  private func leadsBackAndForth(
+    switches: Int = .max, _ one: @escaping @Sendable (Graph, ChangeLog) -> Void,
+    and other: @escaping @Sendable (Graph, ChangeLog) -> Void
+  ) async throws -> String? {
+    try await inAllOrders(ofSwitches: switches) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      let before = graph.state
+      orders.run {
+        one(graph, log)
+      } and: {
+        other(graph, log)
+      }
+      let after = graph.state
+      while try log.undo() {}
+      guard graph.state == before else { return false }
+      while try log.redo() {}
+      return graph.state == after
+    }.failure
+  }
+
+  @Test("N3: what two threads set one key to is undone and redone")
+  func oneKey() async throws {
+    let failure = try await leadsBackAndForth(switches: 4) { graph, _ in
+      graph.root.value = 1
+    } and: { graph, _ in
+      graph.root.value = 2
+    }
+    expectEqual(failure, nil)
+  }
+
+  @Test("N1: what two threads set one key to is recorded, the last value in the last record")
+  func lastRecord() async throws {
+    let tried = try await inAllOrders(ofSwitches: 4) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      orders.run {
+        graph.root.value = 1
+      } and: {
+        graph.root.value = 2
+      }
+      let values = try log.records().map { $0.newValue as? Int }
+      return values.count == 2 && values.last == graph.root.value
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("N1: the last record has the last value, and one that has been read stays, in every order")
+  func lastRecordBehindReading() async throws {
+    let tried = try await inAllOrders(ofSwitches: 4) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      let read = Locked<[(record: ChangeLog.Record, value: Int?)]>([])
+      orders.run {
+        graph.root.value = 1
+      } and: {
+        graph.root.value = 2
+        let records = (try? log.records()) ?? []
+        read.withLock { $0 = records.map { ($0, $0.newValue as? Int) } }
+      }
+      let stays = read.withLock { $0 }.allSatisfy { $0.record.newValue as? Int == $0.value }
+      return try stays && log.records().last?.newValue as? Int == graph.root.value
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("N3: what two threads set of two objects is undone and redone, one of them as a group")
+  func twoObjects() async throws {
+    let failure = try await leadsBackAndForth(switches: 3) { graph, log in
+      log.withGroup("one") {
+        graph.root.value = 1
+        graph.root.value = 2
+      }
+    } and: { graph, _ in
+      graph.other.value = 1
+    }
+    expectEqual(failure, nil)
+  }
+
+  @Test(
+    "N1: of an object that two threads bring into the graph each change is recorded from then on")
+  func joins() async throws {
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      orders.run {
+        graph.root.next = graph.late
+      } and: {
+        graph.other.next = graph.late
+        graph.late.value = 1
+        graph.late.next = graph.root
+      }
+      let records = try log.records().filter { $0.object === graph.late }
+      graph.late.next = nil  // or they would keep each other
+      return records.map(\.key) == ["value", "next"]
+    }
+    expectEqual(tried.failure, nil)
+  }
+}
