@@ -1,5 +1,8 @@
 internal import CKVORuntime
-internal import Synchronization
+
+#if DEBUG
+  internal import Synchronization
+#endif
 
 /// A mutex that fork() finds free, so that a forked child can go on. Not `Synchronization`'s, which
 /// the thread sanitizer can't see through: whatever that protects is reported as a race.
@@ -30,13 +33,14 @@ package final class Lock: Sendable {
   }
 }
 
-#if DEBUG
-  /// Notifies tests of each lock that is about to be taken and that has been given back, so that they can run two threads
-  /// in every order. Not part of a release build.
-  package enum LockGates {
-    /// - Parameter isTaken: whether the lock is about to be taken.
-    package typealias Gate = @convention(c) (_ lock: UnsafeRawPointer, _ isTaken: Bool) -> Void
+/// Notifies tests of each lock that is about to be taken and that has been given back, so that they can run two threads in
+/// every order. A release build has no such gates.
+package enum LockGates {
+  /// - Parameter isTaken: whether the lock is about to be taken.
+  package typealias Gate = @convention(c) (_ lock: UnsafeRawPointer, _ isTaken: Bool) -> Void
 
+  #if DEBUG
+    package static let areThere = true
     // A function's address, or 0.
     private static let gate = Atomic<UInt>(0)
 
@@ -51,8 +55,11 @@ package final class Lock: Sendable {
       let address = gate.load(ordering: .acquiring)
       if address != 0 { unsafeBitCast(address, to: Gate.self)(lock, isTaken) }
     }
-  }
-#endif
+  #else
+    package static let areThere = false
+    package static func install(_ function: @escaping Gate) {}
+  #endif
+}
 
 /// A value that is reached under its lock only, which is why this is Sendable.
 final class Locked<Value>: @unchecked Sendable {

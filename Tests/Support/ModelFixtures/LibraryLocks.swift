@@ -8,10 +8,8 @@ public enum LibraryLocks {
   public static func areGates() { _ = installed }
 
   private static let installed: Void = {
-    #if DEBUG
-      LockGates.install { lock, isTaken in
-        if isTaken { Orders.willTake(lock) } else { Orders.gaveBack(lock) }
-      }
-    #endif
+    LockGates.install { lock, isTaken in
+      if isTaken { Orders.willTake(lock) } else { Orders.gaveBack(lock) }
+    }
   }()
 }
