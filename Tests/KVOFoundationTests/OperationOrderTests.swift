@@ -82,12 +82,12 @@ import Testing
     "R5: whatever two threads do to an operation that waits, its observers know its state in the end"
   )
   func waiting() async throws {
-    try await tryAnyTwo(of: Works.waiting, switches: 3) { $0.work.addDependency($0.first) }
+    try await tryAnyTwo(of: Works.waiting, switches: 2) { $0.work.addDependency($0.first) }
   }
 
   @Test("R5: whatever two threads do to one that is ready, its observers know its state in the end")
   func ready() async throws {
-    try await tryAnyTwo(of: Works.ready, switches: 4) { _ in }
+    try await tryAnyTwo(of: Works.ready, switches: 3) { _ in }
   }
 
   @Test("R5: of the priorities that two threads set a queue has the last, in every order")
@@ -124,7 +124,7 @@ import Testing
 
   @Test("R6: two threads add to a queue, and its observers know how many there are in the end")
   func added() async {
-    let tried = await inAllOrders(ofSwitches: 3) { orders in
+    let tried = await inAllOrders(ofSwitches: 2) { orders in
       let (queue, newest) = (KVOOperationQueue(), Newest<Int>())
       queue.isSuspended = true
       let token = queue.observe(\.operationCount) { queue, _ in

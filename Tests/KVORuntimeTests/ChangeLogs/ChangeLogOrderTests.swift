@@ -82,7 +82,7 @@ import Testing
 
   @Test("N3: what two threads set one key to is undone and redone")
   func oneKey() async throws {
-    let failure = try await leadsBackAndForth(switches: 4) { graph, _ in
+    let failure = try await leadsBackAndForth(switches: 3) { graph, _ in
       graph.root.value = 1
     } and: { graph, _ in
       graph.root.value = 2
@@ -92,7 +92,7 @@ import Testing
 
   @Test("N1: what two threads set one key to is recorded, the last value in the last record")
   func lastRecord() async throws {
-    let tried = try await inAllOrders(ofSwitches: 4) { orders in
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
       let graph = Graph()
       let log = try graph.log()
       orders.run {
@@ -108,7 +108,7 @@ import Testing
 
   @Test("N1: the last record has the last value, and one that has been read stays, in every order")
   func lastRecordBehindReading() async throws {
-    let tried = try await inAllOrders(ofSwitches: 4) { orders in
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
       let graph = Graph()
       let log = try graph.log()
       let read = Locked<[(record: ChangeLog.Record, value: Int?)]>([])
@@ -127,7 +127,7 @@ import Testing
 
   @Test("N3: what two threads set of two objects is undone and redone, one of them as a group")
   func twoObjects() async throws {
-    let failure = try await leadsBackAndForth(switches: 3) { graph, log in
+    let failure = try await leadsBackAndForth(switches: 2) { graph, log in
       log.withGroup("one") {
         graph.root.value = 1
         graph.root.value = 2
