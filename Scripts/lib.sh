@@ -16,10 +16,9 @@ build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 
 # How the tests are built: each module as a whole, which takes two thirds of the time that it takes file by file; without debug
-# information; without an index (Tests/XCTMain.swift); and without comparing versions of operating systems, of which Linux has
-# none, which takes a fifteenth. After a small change Scripts/try links the tests anew itself (quick_build.py).
-whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2
-  -Xswiftc -Xfrontend -Xswiftc -disable-availability-checking)
+# information; and without an index (Tests/XCTMain.swift). After a small change Scripts/try links the tests anew itself
+# (quick_build.py).
+whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
 debug=(--scratch-path "$build" "${whole[@]}" -debug-info-format none --disable-index-store)
 
 # Warnings are errors where the package checks itself. Package.swift does not say so: a user may have another compiler.

@@ -46,7 +46,6 @@ DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
 INCLUDE = re.compile(r'^#include "(?:.*/)?(.+)"$', re.M)
 # DEBUG: locks of a debug build are gates of the tests that try all orders of two threads.
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-enable-testing", "-D", "DEBUG"]
-SWIFT_FLAGS += ["-disable-availability-checking"]
 LINK = ["clang++", "-fuse-ld=lld"]
 STRIPPED = "-Wl,--strip-debug"
 
