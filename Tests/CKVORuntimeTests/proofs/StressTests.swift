@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Of each thread, in a round.
-  private static let steps: UInt32 = 2_048
+  private static let steps: UInt32 = 1_024
 
   @Test(
     "I1 I2 I3 C4 C5: no call is lost, doubled or late, however sets, registrations and deaths meet",

@@ -8,7 +8,7 @@ import Testing
 @Suite(.leakFree) struct UndoMisuseTests {
   @Test("N3: of two threads that undo, each undoes groups of its own")
   func threads() throws {
-    for _ in 0..<8 {
+    for _ in 0..<3 {
       let firm = Firm()
       let log = try Firm.recorded(firm)
       for number in 0..<40 { firm.mutableArray(\.figures).append(number) }
