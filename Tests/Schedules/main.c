@@ -1,6 +1,6 @@
 // Tries random programs, or one that is written down, under many schedules.
 //
-// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--without=DEFECT]... [--history] [FILE...]
+// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--history] [FILE...]
 //
 // Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried. A file is a program:
 // see words.c. A program that fails is made smaller and printed with the simplest schedule with which it does; the status
@@ -13,7 +13,6 @@
 
 typedef struct {
   uint64_t schedules, programs, seed;
-  unsigned without;
   bool prints_history;
 } options;
 
@@ -112,7 +111,7 @@ static effort effort_for(uint64_t seed) {
 
 static bool try_seed(uint64_t seed, const options *options, sums *sums) {
   program program;
-  generate_program(&program, seed, options->without);
+  generate_program(&program, seed);
   effort effort = effort_for(seed);
   if (program.is_cold) effort.singles /= 8, effort.pairs = 0, effort.at_random /= 4;
   outcome outcome = explore(&program, &effort, seed);
@@ -143,13 +142,6 @@ static bool try_file(const char *path, const options *options, sums *sums) {
 
 // MARK: Options
 
-static unsigned without_named(const char *name) {
-  for (int i = 0; i < WITHOUT_COUNT; i++)
-    if (!strcmp(name, without_names[i])) return 1u << i;
-  fprintf(stderr, "there is no defect %s\n", name);
-  exit(2);
-}
-
 static const char *value_of(char **arguments, int *place) {
   const char *value = arguments[++*place];
   if (value) return value;
@@ -169,7 +161,6 @@ static int read_options(char **arguments, options *options) {
     if (!strcmp(name, "--schedules")) options->schedules = number_of(arguments, &place);
     else if (!strcmp(name, "--programs")) options->programs = number_of(arguments, &place);
     else if (!strcmp(name, "--seed")) options->seed = number_of(arguments, &place);
-    else if (!strncmp(name, "--without=", 10)) options->without |= without_named(name + 10);
     else if (!strcmp(name, "--history")) options->prints_history = true;
     else fprintf(stderr, "there is no option %s\n", name), exit(2);
   }

@@ -6,12 +6,8 @@
 
 #include <string.h>
 
-const char *const without_names[WITHOUT_COUNT] = {
-    "death-race", "late-old", "group-remove-all", "late-in-batch", "leaving-path", "late-prior"};
-
 typedef struct {
   uint64_t random;
-  unsigned without;
   program *program;
   uint8_t labels;
   uint8_t focus; // a node
@@ -122,51 +118,13 @@ static op any_op(generator *generator, bool is_before) {
   return op;
 }
 
-// MARK: What is not generated
-
-static const op *registration(const program *program, uint8_t label) {
-  for (int list = -1; list < program->threads; list++) {
-    const ops *ops = list < 0 ? &program->before : &program->of[list];
-    for (int i = 0; i < ops->count; i++)
-      if (is_registering(ops->list[i].verb) && ops->list[i].label == label) return &ops->list[i];
-  }
-  return NULL;
-}
-
-static bool ends_of_mortal(const program *program, const op *op) {
-  if (op->verb == REMOVE_ALL) return op->node == MORTAL;
-  const struct op *made = registration(program, op->label);
-  return op->label && !is_registering(op->verb) &&
-         (!made || made->node == MORTAL || made->observer == MORTAL_WATCHER);
-}
-
-// Changes an op into one that does not meet what is known.
-static void avoid(const generator *generator, op *op, bool is_before) {
-  unsigned without = generator->without;
-  if (without & WITHOUT_DEATH_RACE) {
-    if (ends_of_mortal(generator->program, op)) op->verb = READ, op->to = PATH_VALUE;
-    if (op->node == MORTAL && op->act == ACT_END) op->act = ACT_NONE;
-    if (op->verb == OBSERVE && op->observer == MORTAL_WATCHER) op->observer = WATCHER;
-  }
-  if (without & WITHOUT_LATE_OLD && is_registering(op->verb) && op->options & KVO_OLD)
-    op->options |= KVO_NEW;
-  if (without & WITHOUT_LATE_PRIOR && !is_before) op->options &= (uint8_t)~KVO_PRIOR;
-  if (without & WITHOUT_GROUP_REMOVE_ALL && op->verb == WATCH_KEYS) op->verb = WATCH;
-  if (without & WITHOUT_LATE_IN_BATCH && op->verb == BATCH) op->verb = SET, op->to = KEY_VALUE;
-  if (without & WITHOUT_LEAVING_PATH && op->verb == SET_BY_PATH) op->verb = SET, op->to = KEY_VALUE;
-}
-
 static void add_ops(generator *generator, ops *ops, uint32_t count, bool is_before) {
-  while (ops->count < count) {
-    op op = any_op(generator, is_before);
-    avoid(generator, &op, is_before);
-    ops->list[ops->count++] = op;
-  }
+  while (ops->count < count) ops->list[ops->count++] = any_op(generator, is_before);
 }
 
-void generate_program(program *program, uint64_t seed, unsigned without) {
+void generate_program(program *program, uint64_t seed) {
   memset(program, 0, sizeof *program);
-  generator generator = {.random = random_state(seed), .without = without, .program = program};
+  generator generator = {.random = random_state(seed), .program = program};
   for (int i = 0; i < VERBS; i++)
     generator.leaves_out[i] = i != SET && i != WATCH && below(&generator, 3) == 0;
   generator.focus = (uint8_t[]){ROOT, ROOT, MORTAL, MIDDLE}[below(&generator, 4)];

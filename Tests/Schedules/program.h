@@ -74,23 +74,8 @@ typedef struct program {
   ops of[SCHEDULE_THREADS];
 } program;
 
-/// Defects that are known, and not generated: see `without_names`.
-typedef enum without {
-  WITHOUT_NONE = 0,
-#define WITHOUT(name, number) WITHOUT_##name = 1 << number
-  WITHOUT(DEATH_RACE, 0),
-  WITHOUT(LATE_OLD, 1),
-  WITHOUT(GROUP_REMOVE_ALL, 2),
-  WITHOUT(LATE_IN_BATCH, 3),
-  WITHOUT(LEAVING_PATH, 4),
-  WITHOUT(LATE_PRIOR, 5),
-#undef WITHOUT
-} without;
-enum { WITHOUT_COUNT = 6 };
-extern const char *const without_names[WITHOUT_COUNT];
-
 /// A random program.
-void generate_program(program *program, uint64_t seed, unsigned without);
+void generate_program(program *program, uint64_t seed);
 
 void write_program(const program *program, char text[PROGRAM_TEXT]);
 /// False, with a message in the standard error, if there is none.

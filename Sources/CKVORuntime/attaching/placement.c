@@ -160,12 +160,11 @@ static bool hang_locked(kvo_registration *registration, kvo_placement *placement
 static bool place_locked(kvo_registration *registration, kvo_placement *placement,
     kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
-  registration->serial = UINT64_MAX;
+  registration->serial = KVO_NO_SERIAL;
   kvo_object_share_locked(object); // the initial call is this thread's
   if (observer && !kvo_table_reserve_locked(observer, 1, retired)) return false;
   if (!hang_locked(registration, placement, retired)) return false;
-  __atomic_store_n(&registration->serial, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST),
-      __ATOMIC_RELEASE);
+  kvo_registration_take_serial(registration);
   if (observer) link_to_observer_locked(registration, kvo_table_of(observer));
   if (kvo_isa(object) != placement->dynamic)
     kvo_swizzle_in_locked(object, placement->dynamic, kvo_process_has_threads());

@@ -81,7 +81,7 @@ void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 /// Whether a registration came to be found only after the change had begun.
 KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
     const kvo_frame *frame) {
-  return kvo_registration_serial(registration) > frame->serial;
+  return !kvo_registration_was_there(registration, frame->serial);
 }
 
 /// A frame of the thread's that protects the object while it is read or called for a change, and, unless it is

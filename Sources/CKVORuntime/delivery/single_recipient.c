@@ -74,17 +74,14 @@ static kvo_registration *recipient_of_derived(kvo_object *object, const kvo_chai
   return is_users && is_plain(registration) ? registration : NULL;
 }
 
-static bool was_there(const kvo_frame *frame, const kvo_registration *registration) {
-  return kvo_registration_serial(registration) <= frame->serial;
-}
-
 // The only observer of a tracked path whose origin is protected, if it is plain and was there at will.
 static kvo_registration *recipient_of_route(const kvo_frame *frame, const kvo_route *route) {
   kvo_observers observers = kvo_object_observers(route->steps[0].object, route->accessors->id);
   if (!observers || kvo_observers_are_manual(observers)) return NULL;
   kvo_registration *registration = one_of(observers);
   bool is_users = registration && !(registration->options & KVO_LINKED);
-  return is_users && is_plain(registration) && was_there(frame, registration) ? registration : NULL;
+  bool is_ours = is_users && is_plain(registration);
+  return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
 // Whether this thread has no other change open and reads nothing: a key that is being read may have to be left

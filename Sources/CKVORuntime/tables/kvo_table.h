@@ -51,7 +51,7 @@ struct kvo_handle {
   void *KVO_NULLABLE context;
   union {
     struct {
-      /// When it could first be found, counted over all registrations; atomic. A change whose frame has
+      /// When it could first be found, counted over all registrations (serial.c); atomic. A change whose frame has
       /// counted it finds it at its will; for any other change it came too late.
       uint64_t serial;
       uint32_t thread; ///< the number of the thread that made it; atomic
@@ -93,9 +93,22 @@ KVO_INLINE const kvo_class_operations *
 kvo_registration_operations(const kvo_registration *registration) {
   return kvo_operations[registration->operations];
 }
+
+/// Of a registration that can be found and has no serial number yet.
+#define KVO_NO_SERIAL UINT64_MAX
+/// Gives it one, unless another thread does so first, and returns the one that it has.
+uint64_t kvo_registration_take_serial(const kvo_registration *registration);
 /// When a registration ends, this is overwritten: ask for the state afterwards.
 KVO_INLINE uint64_t kvo_registration_serial(const kvo_registration *registration) {
-  return __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
+  uint64_t serial = __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
+  return KVO_LIKELY(serial != KVO_NO_SERIAL) ? serial : kvo_registration_take_serial(registration);
+}
+/// Whether a change that had counted as many when it began could find it.
+KVO_INLINE bool kvo_registration_was_there(const kvo_registration *registration,
+    uint64_t counted) {
+  uint64_t serial = __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
+  if (KVO_LIKELY(serial <= counted)) return true;
+  return serial == KVO_NO_SERIAL && kvo_registration_take_serial(registration) <= counted;
 }
 KVO_INLINE uint32_t kvo_registration_thread(const kvo_registration *registration) {
   return __atomic_load_n(&registration->thread, __ATOMIC_ACQUIRE);

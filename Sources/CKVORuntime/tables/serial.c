@@ -1,0 +1,29 @@
+// The serial number of a registration: when it could first be found (I3), counted over all registrations.
+//
+// A registration is hung first and takes its number then. With the number taken first, a change that begins in between
+// would count the registration as there, and not find it. A thread that finds a registration without a number takes one
+// for it, and whichever thread is first decides. So all threads read the same number, and a change that has found a
+// registration too late for its will finds it too late at its did.
+#include "tables/kvo_group.h"
+
+static uint64_t decide(kvo_registration *registration, uint64_t serial) {
+  uint64_t found = KVO_NO_SERIAL;
+  bool is_first = __atomic_compare_exchange_n(&registration->serial, &found, serial, false,
+      __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
+  return is_first ? serial : found;
+}
+
+// A group with seats has a number for each of its keys, in their order.
+static uint64_t take_for_group(kvo_registration *head) {
+  uint32_t count = head->group->count;
+  return decide(head, __atomic_add_fetch(&kvo_serial, count, __ATOMIC_SEQ_CST) - count + 1);
+}
+
+uint64_t kvo_registration_take_serial(const kvo_registration *registration) {
+  kvo_registration *numbered = (kvo_registration *)(uintptr_t)registration;
+  kvo_registration *head = kvo_group_head(registration);
+  if (!head) return decide(numbered, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST));
+  if (head == numbered) return take_for_group(head);
+  uint32_t index = ((const kvo_full_member *)registration)->index;
+  return decide(numbered, kvo_registration_serial(head) + index);
+}
