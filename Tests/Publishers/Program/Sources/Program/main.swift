@@ -134,24 +134,26 @@ func run() {
   do {
     let (gauge, probe) = (Gauge(), Probe(.unlimited))
     gauge.publisher(for: \.level).subscribe(probe)
-    // Whatever this thread reads is outdated before it has it.
+    // Whatever this thread reads is outdated before it has it. The runtime may read as well.
+    var reads = 0
     gauge.onRead = {
-      gauge.onRead = nil
+      guard Thread.isMainThread else { return }
+      reads += 1
       onAnotherThread { gauge.level += 1 }
     }
     gauge.level = 1
-    expect("R9: a value that is outdated is dropped", probe.received, [0, 2])
+    gauge.onRead = nil
+    expect("R9: a value that is outdated is dropped", probe.received, [0] + Array(2..<2 + reads))
     probe.subscription?.cancel()
   }
   do {
     let (gauge, probe) = (Gauge(), Probe(.max(1)))
-    gauge.onRead = {
-      gauge.onRead = nil
-      onAnotherThread { gauge.level = 1 }
-    }
+    gauge.onRead = { if Thread.isMainThread { onAnotherThread { gauge.level += 1 } } }
     gauge.publisher(for: \.level).subscribe(probe)
     probe.subscription?.request(.unlimited)
-    expect("R9: the value that there is at first as well", [probe.received.last ?? 0], [1])
+    gauge.onRead = nil
+    expect(
+      "R9: the value that there is at first as well", [probe.received.last ?? 0], [gauge.level])
     probe.subscription?.cancel()
   }
   do {
