@@ -23,6 +23,7 @@ import re
 import relink
 
 MUTANTS = pathlib.Path("Tests/Mutants")
+PROGRAMS = pathlib.Path("Tests/Schedules/Programs")
 RULE = re.compile(r"\b[A-S][0-9]{1,2}\b")
 
 
@@ -73,7 +74,10 @@ def rule_of(path):
 
 
 def all_paths():
-    return [path for name in FOLDERS for path in sorted((MUTANTS / name).glob("*.mutant"))]
+    """Of the mutants that tests have to notice. Those with a program of their name are left to the controlled scheduler
+    (Scripts/checks/schedules)."""
+    paths = [path for name in FOLDERS for path in sorted((MUTANTS / name).glob("*.mutant"))]
+    return [path for path in paths if not (PROGRAMS / f"{path.stem}.txt").exists()]
 
 
 @functools.cache

@@ -387,7 +387,9 @@ import Testing
       let sources = Self.sources(in: folder)
       expect(sources.count >= 9)
       for source in sources {
-        for (style, other) in [(ObservableStyle.macro, ObservableStyle.wrapper), (.wrapper, .macro)] {
+        for (style, other) in [
+          (ObservableStyle.macro, ObservableStyle.wrapper), (.wrapper, .macro),
+        ] {
           let once = move([source], style: style)[0]
           expect(!once.edits.isEmpty, "\(source.path)")
           expectEqual(Self.moved(once.text, other).diff, "", "\(source.path)")

@@ -174,7 +174,8 @@ static void compare(const registration *registration, int number) {
   if (!is_exact(registration, change)) return;
   int most = most_calls(registration, change);
   if (counts.finals > most)
-    fail_count("called too often", registration, number, counts, most > 1 ? "twice at most" : "once at most");
+    fail_count("called too often", registration, number, counts,
+        most > 1 ? "twice at most" : "once at most");
   if (registration->options & KVO_PRIOR && counts.finals && !counts.priors)
     fail_count("not called before", registration, number, counts, "once before, late as it is");
   links links;

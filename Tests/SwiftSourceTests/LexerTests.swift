@@ -199,7 +199,7 @@ import Testing
     }
   }()
 
-  @Test("All sources of this package but tests are read, with braces that match, and are the same again")
+  @Test("Sources of this package are read, with braces that match, and are the same again")
   func package() throws {
     expect(Self.sources.count > 200)
     for file in Self.sources {

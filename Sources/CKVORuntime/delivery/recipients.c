@@ -502,8 +502,8 @@ static kvo_derivation *derivation_of(const kvo_route *route, const kvo_frame *fr
   kvo_object *origin = route->steps[0].object;
   KVO_LOCKED_OBJECTS(origin, NULL);
   kvo_observers observers = kvo_object_observers_locked(origin, route->accessors->id);
-  bool is_there = observers && has_item(observers, recipient) &&
-                  !kvo_registration_is_late(recipient, frame);
+  bool is_there =
+      observers && has_item(observers, recipient) && !kvo_registration_is_late(recipient, frame);
   return is_there ? kvo_observers_derivation(observers) : NULL;
 }
 

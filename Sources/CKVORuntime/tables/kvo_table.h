@@ -104,8 +104,7 @@ KVO_INLINE uint64_t kvo_registration_serial(const kvo_registration *registration
   return KVO_LIKELY(serial != KVO_NO_SERIAL) ? serial : kvo_registration_take_serial(registration);
 }
 /// Whether a change that had counted as many when it began could find it.
-KVO_INLINE bool kvo_registration_was_there(const kvo_registration *registration,
-    uint64_t counted) {
+KVO_INLINE bool kvo_registration_was_there(const kvo_registration *registration, uint64_t counted) {
   uint64_t serial = __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
   if (KVO_LIKELY(serial <= counted)) return true;
   return serial == KVO_NO_SERIAL && kvo_registration_take_serial(registration) <= counted;
