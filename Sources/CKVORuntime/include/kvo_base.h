@@ -40,11 +40,13 @@
 #define KVO_SWIFT_NAME(name)
 #endif
 
-/// How a type is aligned, in C and in C++.
+/// How a type is aligned, and what must be so at compile time, in C and in C++.
 #ifdef __cplusplus
 #define KVO_ALIGNOF(type) alignof(type)
+#define KVO_ASSERT_ static_assert
 #else
 #define KVO_ALIGNOF(type) _Alignof(type)
+#define KVO_ASSERT_ _Static_assert
 #endif
 
 /// Hints to the compiler: always in line, and which way a condition usually goes.

@@ -30,6 +30,10 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_REFUSED, ///< The program's own code said no, with an error of its own; the message says more.
 } kvo_status;
 
+KVO_ASSERT_(sizeof(kvo_status) == sizeof(int),
+    "KVORuntime is compiled without -fshort-enums, which makes kvo_error and kvo_type another size: compile "
+    "what includes its headers without that flag too, or with -fno-short-enums");
+
 /// What went wrong, in words. It lives wherever the caller puts it, mostly on the stack, and need not be
 /// initialised: a call that fails fills it in; what it has after one that succeeds means nothing. Every function takes
 /// NULL in its place, from who needs the status alone. Names longer than the arrays are cut, always ending in a NUL.

@@ -120,7 +120,6 @@ KVO_END_DECLS
 #ifdef __cplusplus
 #define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
 #define KVO_IS_RETAINABLE_(type) kvo_is_retainable<type>::value
-#define KVO_ASSERT_ static_assert
 #define KVO_LITERAL_(type) type
 #define KVO_NONE_ \
   {}
@@ -167,7 +166,6 @@ KVO_END_DECLS
       KVO_NOT_RETAINED_(double),             \
       KVO_NOT_RETAINED_(long double),        \
       default: 1)
-#define KVO_ASSERT_ _Static_assert
 #define KVO_LITERAL_(type) (type)
 #define KVO_NONE_ {0}
 #endif
