@@ -49,6 +49,13 @@
 #define KVO_ASSERT_ _Static_assert
 #endif
 
+/// The encoding of plain `char`, which is signed or not as the compiler has it: on arm64 it is not.
+#ifdef __CHAR_UNSIGNED__
+#define KVO_CHAR_ENCODING_ "C"
+#else
+#define KVO_CHAR_ENCODING_ "c"
+#endif
+
 /// Hints to the compiler: always in line, and which way a condition usually goes.
 #define KVO_INLINE static inline __attribute__((always_inline))
 #define KVO_LIKELY(condition) __builtin_expect(!!(condition), 1)

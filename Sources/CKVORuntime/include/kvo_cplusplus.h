@@ -26,7 +26,7 @@ template <class T> struct kvo_encoding<T *, false> {
     static constexpr const char *text() { return encoding; } \
   }
 KVO_ENCODING_IS_(bool, "B");
-KVO_ENCODING_IS_(char, "c");
+KVO_ENCODING_IS_(char, KVO_CHAR_ENCODING_);
 KVO_ENCODING_IS_(signed char, "c");
 KVO_ENCODING_IS_(unsigned char, "C");
 KVO_ENCODING_IS_(short, "s");

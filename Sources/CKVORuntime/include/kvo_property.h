@@ -124,25 +124,25 @@ KVO_END_DECLS
 #define KVO_NONE_ \
   {}
 #else
-#define KVO_ENCODING_OF(type)  \
-  _Generic(*(type *)0,         \
-      _Bool: "B",              \
-      char: "c",               \
-      signed char: "c",        \
-      unsigned char: "C",      \
-      short: "s",              \
-      unsigned short: "S",     \
-      int: "i",                \
-      unsigned: "I",           \
-      long: "q",               \
-      unsigned long: "Q",      \
-      long long: "q",          \
-      unsigned long long: "Q", \
-      float: "f",              \
-      double: "d",             \
-      long double: "D",        \
-      char *: "*",             \
-      const char *: "*",       \
+#define KVO_ENCODING_OF(type)   \
+  _Generic(*(type *)0,          \
+      _Bool: "B",               \
+      char: KVO_CHAR_ENCODING_, \
+      signed char: "c",         \
+      unsigned char: "C",       \
+      short: "s",               \
+      unsigned short: "S",      \
+      int: "i",                 \
+      unsigned: "I",            \
+      long: "q",                \
+      unsigned long: "Q",       \
+      long long: "q",           \
+      unsigned long long: "Q",  \
+      float: "f",               \
+      double: "d",              \
+      long double: "D",         \
+      char *: "*",              \
+      const char *: "*",        \
       default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
 // C can't ask whether a type is a pointer to a struct, but whether it is one of those that are none.
 #define KVO_NOT_RETAINED_(type) \

@@ -13,8 +13,8 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef enum KVO_CLOSED_ENUM kvo_kind {
   KVO_KIND_VOID = 0,    ///< no value: the result of a setter
   KVO_KIND_BOOL,        ///< `bool`
-  KVO_KIND_INT8,        ///< `int8_t`, `char`
-  KVO_KIND_UINT8,       ///< `uint8_t`
+  KVO_KIND_INT8,        ///< `int8_t`, `char` where it is signed
+  KVO_KIND_UINT8,       ///< `uint8_t`, `char` where it is not, as on arm64
   KVO_KIND_INT16,       ///< `int16_t`
   KVO_KIND_UINT16,      ///< `uint16_t`
   KVO_KIND_INT32,       ///< `int32_t`

@@ -1,0 +1,2 @@
+// Plain char in C++, where templates tell its encoding.
+#include "pixel.c"
