@@ -89,8 +89,7 @@ static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_obj
   kvo_status status = take_collection(owned[0], elements, error);
   if (status || elements->count == expected) return status;
   return kvo_fail_index(error, kvo_class_name(kvo_class_of(owner)), accessors->key,
-      kvo_index_set_index(indexes, kvo_index_set_count(indexes) - 1),
-      kvo_collection_accessors_count(accessors, owner));
+      kvo_index_set_last(indexes), kvo_collection_accessors_count(accessors, owner));
 }
 
 kvo_status kvo_collection_accessors_get(const kvo_collection_accessors *accessors,

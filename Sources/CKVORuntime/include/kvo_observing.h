@@ -211,7 +211,8 @@ void kvo_did_change(kvo_object *object, const char *key);
 /// indexes. The did must name what the will named. Any thread.
 /// - kind: KVO_INSERTION, KVO_REMOVAL or KVO_REPLACEMENT.
 /// - indexes: where: of what is removed or replaced its indexes before, of what is inserted those that it has
-///   afterwards. They are copied.
+///   afterwards. They are copied. Indexes that no collection can have (a negative number that became a size) are reported
+///   as misuse, and observers are notified that the whole key was set.
 /// - key: the to-many key.
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key);

@@ -1,6 +1,9 @@
 // What every interposer does: open the changes of the keys that the method changes, call the
 // original, close them. Keys that share a method are changed together, in the order of their names,
 // and closed in the reverse order, so that they nest.
+//
+// An accessor may take a negative index for a place of its own, such as the end. Observers can't be
+// told of such an index (H6), but the accessor is called and changes something: so it is told as a setting.
 #include "interposing/kvo_interpose.h"
 
 #include "base/kvo_memory.h"
@@ -16,15 +19,14 @@ static const kvo_type *argument_type(const kvo_method *method, size_t i) {
   return method->call->arguments[i];
 }
 
-static kvo_index_set *index_argument(const kvo_method *method, void **arguments, size_t i) {
+static size_t index_argument(const kvo_method *method, void **arguments, size_t i) {
   kvo_value value = KVO_VALUE_NIL;
-  if (kvo_value_init(&value, argument_type(method, i), arguments[i])) return NULL;
-  return kvo_index_set_create_range((size_t)kvo_value_get_int(&value), 1);
+  kvo_value_init(&value, argument_type(method, i), arguments[i]); // a number: memory is not needed
+  return (size_t)kvo_value_get_int(&value);
 }
 
-static kvo_index_set *indexes_argument(void **arguments, size_t i) {
-  const kvo_index_set *indexes = *(const kvo_index_set **)arguments[i];
-  return indexes ? kvo_index_set_copy(indexes) : kvo_index_set_create();
+static const kvo_index_set *indexes_argument(void **arguments, size_t i) {
+  return *(const kvo_index_set **)arguments[i];
 }
 
 static kvo_collection *objects_argument(void **arguments, size_t i) {
@@ -47,8 +49,36 @@ typedef struct owned_mutation {
   kvo_index_set *indexes;
 } owned_mutation;
 
+static owned_mutation setting(void) { return (owned_mutation){{.kind = KVO_SETTING}, NULL}; }
+
 static owned_mutation indexed(kvo_change_kind kind, kvo_index_set *indexes) {
   return (owned_mutation){{.kind = kind, .indexes = indexes}, indexes};
+}
+
+static __attribute__((noinline)) owned_mutation refuse_index(void **arguments,
+    const kvo_method *method, size_t index) {
+  const kvo_object *self = *(kvo_object **)arguments[0];
+  kvo_misuse("%s of %s was called with the index %td, which no element of \"%s\" can have. Its "
+             "observers are notified that all of it was set.",
+      method->selector, kvo_class_of(self)->name, (ptrdiff_t)index,
+      (const char *)kvo_interpose_key(method));
+  return setting();
+}
+
+static owned_mutation at_index(kvo_change_kind kind, const kvo_method *method, void **arguments,
+    size_t i) {
+  size_t index = index_argument(method, arguments, i);
+  if (KVO_UNLIKELY(kvo_index_is_negative(index))) return refuse_index(arguments, method, index);
+  return indexed(kind, kvo_index_set_create_range(index, 1));
+}
+
+static owned_mutation at_indexes(kvo_change_kind kind, const kvo_method *method, void **arguments,
+    size_t i) {
+  const kvo_index_set *indexes = indexes_argument(arguments, i);
+  if (!indexes || !kvo_index_set_count(indexes)) return indexed(kind, kvo_index_set_create());
+  size_t last = kvo_index_set_last(indexes);
+  if (KVO_UNLIKELY(kvo_index_is_negative(last))) return refuse_index(arguments, method, last);
+  return indexed(kind, kvo_index_set_copy(indexes));
 }
 
 static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects) {
@@ -59,12 +89,12 @@ static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects)
 
 static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
   switch ((kvo_accessor_kind)method->accessor_kind) {
-  case KVO_ACCESSOR_INSERT: return indexed(KVO_INSERTION, index_argument(method, arguments, 3));
-  case KVO_ACCESSOR_INSERT_MANY: return indexed(KVO_INSERTION, indexes_argument(arguments, 3));
-  case KVO_ACCESSOR_REMOVE: return indexed(KVO_REMOVAL, index_argument(method, arguments, 2));
-  case KVO_ACCESSOR_REMOVE_MANY: return indexed(KVO_REMOVAL, indexes_argument(arguments, 2));
-  case KVO_ACCESSOR_REPLACE: return indexed(KVO_REPLACEMENT, index_argument(method, arguments, 2));
-  case KVO_ACCESSOR_REPLACE_MANY: return indexed(KVO_REPLACEMENT, indexes_argument(arguments, 2));
+  case KVO_ACCESSOR_INSERT: return at_index(KVO_INSERTION, method, arguments, 3);
+  case KVO_ACCESSOR_INSERT_MANY: return at_indexes(KVO_INSERTION, method, arguments, 3);
+  case KVO_ACCESSOR_REMOVE: return at_index(KVO_REMOVAL, method, arguments, 2);
+  case KVO_ACCESSOR_REMOVE_MANY: return at_indexes(KVO_REMOVAL, method, arguments, 2);
+  case KVO_ACCESSOR_REPLACE: return at_index(KVO_REPLACEMENT, method, arguments, 2);
+  case KVO_ACCESSOR_REPLACE_MANY: return at_indexes(KVO_REPLACEMENT, method, arguments, 2);
   case KVO_ACCESSOR_ADD: return of_set(KVO_UNION, object_argument(method, arguments, 2));
   case KVO_ACCESSOR_ADD_MANY: return of_set(KVO_UNION, objects_argument(arguments, 2));
   case KVO_ACCESSOR_DROP: return of_set(KVO_MINUS, object_argument(method, arguments, 2));
@@ -73,7 +103,7 @@ static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
   case KVO_ACCESSOR_NONE:
   case KVO_ACCESSOR_SET: break;
   }
-  return (owned_mutation){{.kind = KVO_SETTING}, NULL};
+  return setting();
 }
 
 static void end_mutation(owned_mutation *owned) {
@@ -95,8 +125,9 @@ typedef struct opening {
 // Each method could change two keys; mostly only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
-  // Told as a setting, which says less but nothing wrong.
-  const kvo_mutation *mutation = opening->is_short ? NULL : &opening->owned.mutation;
+  // Without memory it is told as a setting, which says less but nothing wrong.
+  bool is_setting = opening->is_short || opening->owned.mutation.kind == KVO_SETTING;
+  const kvo_mutation *mutation = is_setting ? NULL : &opening->owned.mutation;
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
     if (opening->interposition->observed & (1u << i))
       opening->interposition->frames[i] =

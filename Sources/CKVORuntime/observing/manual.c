@@ -13,6 +13,7 @@
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_propagation.h"
 #include "observing/kvo_open_pairs.h"
+#include "values/kvo_collection_internal.h"
 
 static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
   const kvo_class *cls = kvo_class_of(object);
@@ -336,10 +337,20 @@ void kvo_did_change(kvo_object *object, const char *key) {
   kvo_unwinding(did_change, NULL, &half);
 }
 
+static bool is_negative(const kvo_index_set *indexes) {
+  return kvo_index_set_count(indexes) && kvo_index_is_negative(kvo_index_set_last(indexes));
+}
+
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key) {
   const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
-  will_change_named(object, key, kind == KVO_SETTING ? NULL : &mutation);
+  bool is_refused = kind != KVO_SETTING && is_negative(indexes);
+  if (KVO_UNLIKELY(is_refused))
+    kvo_misuse(
+        "A change of \"%s\" of %s was announced at the index %td, which no element can have. "
+        "Its observers are notified that all of it was set.",
+        key, kvo_class_of(object)->name, (ptrdiff_t)kvo_index_set_last(indexes));
+  will_change_named(object, key, kind == KVO_SETTING || is_refused ? NULL : &mutation);
 }
 
 void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,

@@ -80,11 +80,9 @@ static kvo_status check_insertion(const kvo_edit *edit, size_t count) {
 }
 
 static kvo_status check_bounds(const kvo_edit *edit) {
-  size_t ranges = kvo_index_set_range_count(edit->indexes);
   size_t count = kvo_edit_count(edit);
   if (edit->kind == KVO_INSERTION) return check_insertion(edit, count);
-  kvo_range last = kvo_index_set_range(edit->indexes, ranges - 1);
-  size_t index = last.location + last.length - 1;
+  size_t index = kvo_index_set_last(edit->indexes);
   return index < count ? KVO_OK : fail_bounds(edit, index, count);
 }
 
@@ -274,11 +272,20 @@ static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *el
 
 // MARK: By index
 
+// KVO_NOT_FOUND, which no index set can have.
+static kvo_status fail_not_found(kvo_collection *proxy, kvo_error *error) {
+  kvo_status status = check_mutable(proxy, error);
+  if (status) return status;
+  const kvo_proxy *own = kvo_proxy_of(proxy);
+  return kvo_fail_index(error, kvo_class_name(kvo_class_of(own->owner)), own->key, KVO_NOT_FOUND,
+      kvo_collection_count(proxy));
+}
+
 static kvo_status edit_at(kvo_collection *proxy, kvo_change_kind kind, size_t index,
     const kvo_value *element, kvo_error *error) {
+  if (index == KVO_NOT_FOUND) return fail_not_found(proxy, error);
   kvo_index_set *one = kvo_index_set_create_range(index, 1);
-  if (!one && index != KVO_NOT_FOUND) return kvo_fail_collection_memory(error);
-  if (!one) return kvo_fail_index(error, NULL, NULL, index, kvo_collection_count(proxy));
+  if (!one) return kvo_fail_collection_memory(error);
   const kvo_edit what = {.error = error, .kind = kind, .indexes = one, .own_indexes = one};
   return make(proxy, what, element, NULL);
 }

@@ -101,10 +101,8 @@ static kvo_status remove_or_replace(kvo_edit *edit, kvo_elements *elements) {
 
 // The bounds were checked by what the proxy showed; the value must agree.
 static kvo_status check_agreement(const kvo_edit *edit) {
-  size_t ranges = kvo_index_set_range_count(edit->indexes);
-  kvo_range last = kvo_index_set_range(edit->indexes, ranges - 1);
   size_t count = edit->current.count + (edit->kind == KVO_INSERTION ? edit->elements.count : 0);
-  size_t index = last.location + last.length - 1;
+  size_t index = kvo_index_set_last(edit->indexes);
   if (index < count) return KVO_OK;
   return kvo_fail_index(edit->error, kvo_class_name(kvo_class_of(kvo_edit_owner(edit))),
       edit->proxy->key, index, count);

@@ -72,6 +72,12 @@ const kvo_elements *KVO_NULLABLE kvo_collection_stored_elements(kvo_collection *
 /// Fails with KVO_INDEX_OUT_OF_BOUNDS; class and key may be NULL.
 kvo_status kvo_fail_index(kvo_error *KVO_NULLABLE error, const char *KVO_NULLABLE class_name,
     const char *KVO_NULLABLE key, size_t index, size_t count);
+/// Whether no collection has an element there: the index was negative before it became a size.
+KVO_INLINE bool kvo_index_is_negative(size_t index) { return index > PTRDIFF_MAX; }
+/// The last of the indexes; KVO_NOT_FOUND if there are none.
+KVO_INLINE size_t kvo_index_set_last(const kvo_index_set *indexes) {
+  return kvo_index_set_index(indexes, kvo_index_set_count(indexes) - 1);
+}
 /// Fails with KVO_NO_MEMORY.
 kvo_status kvo_fail_collection_memory(kvo_error *KVO_NULLABLE error);
 

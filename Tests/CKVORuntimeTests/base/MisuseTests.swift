@@ -104,6 +104,59 @@ import Testing
     }
   }
 
+  @Test("H6: an accessor called with a negative index is reported, and told as a setting")
+  func negativeIndex() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = makeShelf([.mutableArray, .SHELF_REPLACE, .batches], [7])
+      let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+      let end = notFound
+      shelf_insert(object, 8, end)
+      expectEqual(log.take(), ["prior setting old [7]", "setting old [7] new [7, 8]"])
+      shelf_replace(object, end, 9)
+      expectEqual(log.take(), ["prior setting old [7, 8]", "setting old [7, 8] new [7, 9]"])
+      shelf_remove(object, end)
+      expectEqual(log.take(), ["prior setting old [7, 9]", "setting old [7, 9] new [7]"])
+      object.pointee.stubborn = true
+      shelf_insert(object, 8, -2)
+      expectEqual(log.take(), ["prior setting old [7]", "setting old [7] new [7]"])
+      let texts = heard.withLock { $0 }
+      expectEqual(texts.count, 4)
+      let selectors = ["insertObject:", "replaceObject", "removeObject", "insertObject:"]
+      for (text, selector) in zip(texts, selectors) {
+        expect(text.hasPrefix(selector) && text.contains(className(object)))
+        expect(text.contains("no element of \"items\" can have"))
+      }
+      expect(texts[0].contains(" the index -1, ") && texts[3].contains(" the index -2, "))
+      log.end()
+      object.release()
+    }
+  }
+
+  @Test("H6: negative indexes of a change by hand, or of several elements, are reported as well")
+  func negativeIndexes() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = makeShelf([.mutableArray, .batches], [7])
+      let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW])
+      let indexes = kvo_index_set_create_range(Int(bitPattern: UInt.max - 2), 2)!
+      kvo_will_change_indexes(object.object, .KVO_INSERTION, indexes, "items")
+      kvo_did_change_indexes(object.object, .KVO_INSERTION, indexes, "items")
+      expectEqual(log.take(), ["setting old [7] new [7]"])
+      object.pointee.stubborn = true
+      shelf_remove_many(object, indexes)
+      expectEqual(log.take(), ["setting old [7] new [7]"])
+      let texts = heard.withLock { $0 }
+      expectEqual(texts.count, 2)
+      for text in texts {
+        for word in ["items", className(object), "the index -2"] { expect(text.contains(word)) }
+      }
+      kvo_index_set_destroy(indexes)
+      log.end()
+      object.release()
+    }
+  }
+
   @Test("J3: the break function hears of every misuse, with the message, before the handler")
   func breakFunction() async {
     await #expect(processExitsWith: .success) {

@@ -22,8 +22,10 @@ static size_t place_of(const shelf *self, int item) {
   return KVO_NOT_FOUND;
 }
 
+// KVO_NOT_FOUND, which is -1, is the end, as it is for lists of GTK.
 static void put(shelf *self, int item, size_t index) {
   if (self->stubborn || self->count == SHELF_ROOM) return;
+  if (index == KVO_NOT_FOUND) index = self->count;
   memmove(self->items + index + 1, self->items + index, (self->count - index) * sizeof item);
   self->items[index] = item;
   self->count++;
@@ -32,6 +34,7 @@ static void put(shelf *self, int item, size_t index) {
 static void take(shelf *self, size_t index) {
   if (self->stubborn) return;
   self->count--;
+  if (index == KVO_NOT_FOUND) index = self->count;
   memmove(self->items + index, self->items + index + 1, (self->count - index) * sizeof(int));
 }
 
@@ -134,7 +137,7 @@ static void remove_many(shelf *self, const kvo_method *_cmd, const kvo_index_set
 static void replace(shelf *self, const kvo_method *_cmd, size_t index, int item) {
   (void)_cmd;
   note(self, "replace(%zu,%d) ", index, item);
-  if (!self->stubborn) self->items[index] = item;
+  if (!self->stubborn) self->items[index == KVO_NOT_FOUND ? self->count - 1 : index] = item;
 }
 
 static void replace_many(shelf *self, const kvo_method *_cmd, const kvo_index_set *indexes,
@@ -276,6 +279,26 @@ void shelf_insert(shelf *self, int item, size_t index) {
       kvo_class_method(kvo_class_of(&self->object), "insertObject:inItemsAtIndex:");
   ((void (*)(shelf *, const kvo_method *, int, size_t))kvo_method_lookup(&self->object,
       method))(self, method, item, index);
+}
+
+void shelf_remove(shelf *self, size_t index) {
+  const kvo_method *method =
+      kvo_class_method(kvo_class_of(&self->object), "removeObjectFromItemsAtIndex:");
+  ((void (*)(shelf *, const kvo_method *, size_t))kvo_method_lookup(&self->object, method))(self,
+      method, index);
+}
+
+void shelf_remove_many(shelf *self, const kvo_index_set *indexes) {
+  const kvo_method *method = kvo_class_method(kvo_class_of(&self->object), "removeItemsAtIndexes:");
+  ((void (*)(shelf *, const kvo_method *, const kvo_index_set *))kvo_method_lookup(&self->object,
+      method))(self, method, indexes);
+}
+
+void shelf_replace(shelf *self, size_t index, int item) {
+  const kvo_method *method =
+      kvo_class_method(kvo_class_of(&self->object), "replaceObjectInItemsAtIndex:withObject:");
+  ((void (*)(shelf *, const kvo_method *, size_t, int))kvo_method_lookup(&self->object,
+      method))(self, method, index, item);
 }
 
 void shelf_add_many(shelf *self, kvo_collection *items) {

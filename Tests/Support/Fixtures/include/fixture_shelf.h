@@ -51,8 +51,11 @@ const kvo_class *shelf_class_named(const char *name, shelf_methods methods);
 /// Adds methods to a class that is in use already.
 void shelf_class_add(const kvo_class *cls, shelf_methods methods);
 
-/// Calls `insertObject:inItemsAtIndex:` and `addItems:` as a user of the class does.
+/// Call `insertObject:inItemsAtIndex:`, `addItems:` and so on as a user of the class does. The index KVO_NOT_FOUND is the end.
 void shelf_insert(shelf *self, int item, size_t index);
+void shelf_remove(shelf *self, size_t index);
+void shelf_remove_many(shelf *self, const kvo_index_set *indexes);
+void shelf_replace(shelf *self, size_t index, int item);
 void shelf_add_many(shelf *self, kvo_collection *items);
 
 KVO_ASSUME_NONNULL_END
