@@ -200,11 +200,16 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   return no_memory(cls, key, error);
 }
 
-const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
-  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+const kvo_accessors *kvo_class_found_accessors(const kvo_class *cls, const char *key) {
   const char *interned = kvo_key_find(key);
   const kvo_accessors *known = interned ? kvo_class_known_accessors(cls, interned) : NULL;
-  if (known && (known->getter || known->setter)) return known;
+  return known && (known->getter || known->setter) ? known : NULL;
+}
+
+const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, kvo_error *error) {
+  uint32_t generation = __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
+  const kvo_accessors *known = kvo_class_found_accessors(cls, key);
+  if (known) return known;
   kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
   if (search(&found, cls, key)) return no_memory(cls, key, error);
   if (found.getter || found.setter) return keep(found, cls, key, error);

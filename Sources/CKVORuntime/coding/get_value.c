@@ -4,6 +4,9 @@
 // the search (accessor_search.c). A collection has no keys of its own: it hands each on to its elements.
 //
 // Objects of a binding have its keys, as far as it has described them. Setting is set_value.c's.
+//
+// A search calls class methods of the user's, which may drop the last other reference to the object: it is held
+// until it has been read. What has been found is read without that: nothing is done with the object afterwards.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
@@ -101,14 +104,44 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
   return kvo_value_by_accessors(cls, accessors, object, value, error);
 }
 
-kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
-    kvo_error *error) {
-  const kvo_class *cls = kvo_class_of(object);
-  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
-  *value = KVO_VALUE_NIL;
+static kvo_status read_by(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
+    const char *key, kvo_value *value, kvo_error *error) {
   if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
     return kvo_value_by_accessors(cls, accessors, object, value, error);
   const char *selector = kvo_hooks()->value_for_key;
   return kvo_class_find_method(cls, selector) ? ask_hook(cls, selector, object, key, value, error)
                                               : kvo_search_value(object, NULL, key, value, error);
+}
+
+// A key that is not known yet, or that none of the class's accessors answers.
+typedef struct {
+  const kvo_class *cls;
+  kvo_object *object;
+  const char *key;
+  kvo_value *value;
+  kvo_error *error;
+  kvo_status status;
+} finding;
+
+static void find_and_read(void *opaque) {
+  finding *finding = opaque;
+  const kvo_accessors *accessors = kvo_class_accessors(finding->cls, finding->key, NULL);
+  finding->status = read_by(finding->cls, accessors, finding->object, finding->key, finding->value,
+      finding->error);
+}
+
+static __attribute__((noinline)) kvo_status read_held(const kvo_class *cls, kvo_object *object,
+    const char *key, kvo_value *value, kvo_error *error) {
+  finding finding = {cls, object, key, value, error, KVO_OK};
+  kvo_holding(object, find_and_read, &finding);
+  return finding.status;
+}
+
+kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *found = kvo_class_found_accessors(cls, key);
+  *value = KVO_VALUE_NIL;
+  return KVO_LIKELY(found != NULL) ? read_by(cls, found, object, key, value, error)
+                                   : read_held(cls, object, key, value, error);
 }

@@ -3,8 +3,8 @@
 // They lie in one block, which is freed when nothing holds any of them. The first is the handle.
 // Each is otherwise a registration of its own, in its key's list; `ended` is called when the last
 // of them is reclaimed. One that is not in place yet when the group ends never comes there: both
-// are decided under the object's lock. The object is held while they are made: the initial call of
-// one may drop it.
+// are decided under the object's lock. The object is held while they are made, unless all keys are ready and
+// none has an initial call: then no code runs that may drop it.
 //
 // Where old and new are all that is asked for, most keys need no registration: the first one is the head of
 // all their seats (seats.c), and only keys that are derived, tracked or told by hand have one of their own.
@@ -62,6 +62,10 @@ static bool prepare_ready(const request *request, const kvo_class *cls, const ch
   return placement->accessors;
 }
 
+static void hold(addition *addition) {
+  if (!addition->is_held) addition->is_held = kvo_object_hold(addition->request->object);
+}
+
 // Whatever may be wrong with the keys is found before the first one is observed.
 static kvo_status prepare(addition *addition) {
   const request *request = addition->request;
@@ -71,8 +75,10 @@ static kvo_status prepare(addition *addition) {
     kvo_placement *placement = &addition->placements[addition->prepared];
     kvo_status status =
         prepare_ready(request, cls, key, placement) ? KVO_OK : check_key(cls, key, addition->error);
-    if (!status && !placement->accessors)
+    if (!status && !placement->accessors) {
+      hold(addition);
       status = kvo_placement_prepare(request->object, key, placement, addition->error);
+    }
     if (status) return status;
   }
   return KVO_OK;
@@ -264,7 +270,7 @@ kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys
   addition addition = {.request = &request, .handle = handle, .error = error};
   addition.placements = kvo_alloc(count * sizeof *addition.placements);
   if (!addition.placements) return out_of_memory(cls, error);
-  addition.is_held = options & KVO_INITIAL && kvo_object_hold(object);
+  if (options & KVO_INITIAL) hold(&addition);
   kvo_unwinding(add, end_thrown, &addition);
   if (addition.status && addition.group) give_up(&addition);
   end_addition(&addition);

@@ -15,14 +15,6 @@
 #include "observing/kvo_open_pairs.h"
 #include "values/kvo_collection_internal.h"
 
-static const kvo_accessors *accessors_of(kvo_object *object, const char *key) {
-  const kvo_class *cls = kvo_class_of(object);
-  const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
-  if (KVO_LIKELY(accessors != NULL)) return accessors;
-  accessors = kvo_class_accessors(cls, key, NULL);
-  return accessors ? accessors : kvo_class_undefined_accessors(cls, key);
-}
-
 // Each thread's pairs are linked as well, for its end.
 
 static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
@@ -110,10 +102,24 @@ typedef struct {
   const char *key;
   const kvo_mutation *mutation;
   kvo_open_pair *pair; // that a will has opened; a callback may have ended it
-  bool is_held;        // the object: a prior call that throws may have dropped it before
-  bool is_lost;        // memory was out,
-  bool is_reported;    // which has been said
+  bool is_held;     // the object: a prior call that throws may have dropped it before, or a search
+  bool is_lost;     // memory was out,
+  bool is_reported; // which has been said
 } half;
+
+static void hold(half *half) {
+  if (!half->is_held) half->is_held = kvo_object_hold(half->object);
+}
+
+// Searching calls class methods of the user's.
+static const kvo_accessors *accessors_of(half *half) {
+  const kvo_class *cls = kvo_class_of(half->object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, half->key);
+  if (KVO_LIKELY(accessors != NULL)) return accessors;
+  hold(half);
+  accessors = kvo_class_accessors(cls, half->key, NULL);
+  return accessors ? accessors : kvo_class_undefined_accessors(cls, half->key);
+}
 
 static bool leads_on(kvo_observers observers) {
   return kvo_observers_propagate(observers, kvo_observers_options(observers)) ||
@@ -166,7 +172,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   kvo_change_report_shortage(frame, shortages);
   if (!observers) return;
 #ifdef KVO_EXCEPTIONS
-  half->is_held = kvo_object_hold(frame->object);
+  hold(half);
 #endif
   deliver_priors(frame);
 }
@@ -190,11 +196,14 @@ static void lose(const kvo_object *object, const char *key, bool is_reported) {
 }
 
 // What has no getter nobody can observe, unless the class answers for it: the key is misspelt, most likely.
-static __attribute__((noinline)) void hint_at_unknown_key(kvo_object *object, const char *key) {
+static __attribute__((noinline)) void hint_at_unknown_key(half *half) {
+  kvo_object *object = half->object;
+  const char *key = half->key;
   const kvo_class *cls = kvo_class_of(object);
   bool is_observed = kvo_isa(object) != cls;
   kvo_error error = {.status = KVO_OK};
   if (!is_observed || cls->is_bound || !kvo_wants_hints()) return; // a binding gives its own
+  hold(half);                                                      // a hook of the user's is asked
   if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
   kvo_fail_undefined(cls, key, &error);
   kvo_hint("A change of \"%s\" of %s is announced by hand, and tells nobody: %s", key, cls->name,
@@ -203,8 +212,8 @@ static __attribute__((noinline)) void hint_at_unknown_key(kvo_object *object, co
 
 static void will_change(void *opaque) {
   half *half = opaque;
-  const kvo_accessors *accessors = accessors_of(half->object, half->key);
-  if (KVO_UNLIKELY(accessors && !accessors->getter)) hint_at_unknown_key(half->object, half->key);
+  const kvo_accessors *accessors = accessors_of(half);
+  if (KVO_UNLIKELY(accessors && !accessors->getter)) hint_at_unknown_key(half);
   kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
   open_pair(frame, accessors, half->mutation, half);
@@ -245,8 +254,8 @@ static void take_back(void *opaque) {
 static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
   half half = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
   kvo_unwinding(will_change, take_back, &half);
-  if (half.is_held) kvo_object_release(object);
   if (KVO_UNLIKELY(half.is_lost)) lose(object, key, half.is_reported);
+  if (half.is_held) kvo_object_release(object);
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {

@@ -6,6 +6,9 @@
 // unowned reference to the observer, so that a delivery that meets it may ask whether the observer
 // still lives. It is in place before its initial call is made, so that no change falls between the
 // two. One for a key path is followed along it (chain.c) before the initial call.
+//
+// Where that calls code of the user's (class hooks, getters, the initial call), object and observer are held (C4)
+// until the registration is made: that code may drop the last other reference to either.
 #include "base/kvo_fail.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -241,12 +244,13 @@ KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_hand
   return kvo_registration_insert(made, &placement, handle, error);
 }
 
-// Along a path that nobody may hold when the call returns.
+// One that calls code of the user's. Object and observer are held.
 typedef struct {
-  request *request;
+  request *request; // its path is NULL if nobody may hold that when the call returns
   const kvo_class *cls;
   kvo_handle **handle;
   kvo_error *error;
+  kvo_status status;
 } addition;
 
 static kvo_status add_along_passing(const kvo_key_path *path, void *opaque) {
@@ -255,10 +259,25 @@ static kvo_status add_along_passing(const kvo_key_path *path, void *opaque) {
   return add_along(addition->request, addition->cls, addition->handle, addition->error);
 }
 
-static __attribute__((noinline)) kvo_status add_passing(request *request, const kvo_class *cls,
+static void add_held(void *opaque) {
+  addition *addition = opaque;
+  request *request = addition->request;
+  addition->status = request->path
+                         ? add_along(request, addition->cls, addition->handle, addition->error)
+                         : kvo_along_path(request->key_path, addition->cls, add_along_passing,
+                               addition, addition->error);
+}
+
+static void hold_observer(void *opaque) {
+  const addition *addition = opaque;
+  kvo_holding(addition->request->observer, add_held, opaque);
+}
+
+static __attribute__((noinline)) kvo_status add_slowly(request *request, const kvo_class *cls,
     kvo_handle **handle, kvo_error *error) {
-  addition addition = {request, cls, handle, error};
-  return kvo_along_path(request->key_path, cls, add_along_passing, &addition, error);
+  addition addition = {.request = request, .cls = cls, .handle = handle, .error = error};
+  kvo_holding(request->object, request->observer ? hold_observer : add_held, &addition);
+  return addition.status;
 }
 
 // A key of which all is known, told of nothing before it changes: no code of the user's runs here.
@@ -297,10 +316,9 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   if (cls->is_collection) return kvo_collection_refuse_observing(request->object, name, error);
   kvo_single_path room; // a registration of one key keeps no path
   const kvo_key_path *path = request->path = kvo_key_path_known(name, &room);
-  if (KVO_UNLIKELY(!path)) return add_passing(request, cls, handle, error);
-  if (may_be_ready && path->count == 1) ready = kvo_class_ready_key(cls, path->text, name);
+  if (may_be_ready && path && path->count == 1) ready = kvo_class_ready_key(cls, path->text, name);
   return ready ? add_ready(request, cls, ready, handle, error)
-               : add_along(request, cls, handle, error);
+               : add_slowly(request, cls, handle, error);
 }
 
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,

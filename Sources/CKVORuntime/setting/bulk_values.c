@@ -1,6 +1,6 @@
 // Several keys at once (B11). Before the first is set, all are checked, and the values made that they are
 // going to have: so nothing that the runtime needs can be missing half-way. The object is held
-// until the last is set: an observer of the first may drop it.
+// until the last is read or set: a getter or an observer of the first may drop it.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "kvo_coding.h"
@@ -8,18 +8,33 @@
 #include "setting/kvo_setting.h"
 #include "threads/kvo_thread.h"
 
+typedef struct {
+  kvo_object *object;
+  const char *const *keys;
+  size_t count;
+  kvo_value *values;
+  size_t read;
+  kvo_error *error;
+  kvo_status status;
+} reading;
+
+static void read_all(void *opaque) {
+  reading *reading = opaque;
+  for (; !reading->status && reading->read < reading->count; reading->read++)
+    reading->status = kvo_value_for_key(reading->object, reading->keys[reading->read],
+        &reading->values[reading->read], reading->error);
+}
+
 kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     kvo_value *values, kvo_error *error) {
-  kvo_status status = KVO_OK;
-  size_t read = 0;
-  for (; !status && read < count; read++)
-    status = kvo_value_for_key(object, keys[read], &values[read], error);
-  if (!status) return KVO_OK;
+  reading reading = {object, keys, count, values, 0, error, KVO_OK};
+  kvo_holding(object, read_all, &reading);
+  if (!reading.status) return KVO_OK;
   for (size_t i = 0; i < count; i++) {
-    if (i < read) kvo_value_destroy(&values[i]);
+    if (i < reading.read) kvo_value_destroy(&values[i]);
     else values[i] = KVO_VALUE_NIL;
   }
-  return status;
+  return reading.status;
 }
 
 // MARK: Setting

@@ -10,6 +10,7 @@
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
 #include "kvo_coding.h"
+#include "threads/kvo_thread.h"
 
 #include <string.h>
 
@@ -113,16 +114,38 @@ static kvo_status check_key(kvo_object *object, const char *key, kvo_error *erro
   return status;
 }
 
-static kvo_status make(kvo_object *object, const char *key, kvo_collection_kind kind,
-    kvo_collection **proxy, kvo_error *error) {
-  *proxy = NULL;
-  kvo_status status = check_key(object, key, error);
+typedef struct {
+  kvo_object *object;
+  const char *key;
+  kvo_collection_kind kind;
+  kvo_collection **proxy;
+  kvo_error *error;
+  kvo_status status;
+} request;
+
+static kvo_status make_held(const request *request) {
+  kvo_object *object = request->object;
+  kvo_status status = check_key(object, request->key, request->error);
   if (status) return status;
   kvo_error cause;
-  const char *interned = kvo_key_keep(key, kvo_class_name(kvo_class_of(object)), &cause);
-  if (!interned) return kvo_fail_with(error, &cause);
-  *proxy = kvo_proxy_create(object, interned, kind, &kvo_mutable_methods, error);
-  return *proxy ? KVO_OK : KVO_NO_MEMORY;
+  const char *interned = kvo_key_keep(request->key, kvo_class_name(kvo_class_of(object)), &cause);
+  if (!interned) return kvo_fail_with(request->error, &cause);
+  *request->proxy =
+      kvo_proxy_create(object, interned, request->kind, &kvo_mutable_methods, request->error);
+  return *request->proxy ? KVO_OK : KVO_NO_MEMORY;
+}
+
+static void carry_out(void *opaque) {
+  request *request = opaque;
+  request->status = make_held(request);
+}
+
+static kvo_status make(kvo_object *object, const char *key, kvo_collection_kind kind,
+    kvo_collection **proxy, kvo_error *error) {
+  request request = {object, key, kind, proxy, error, KVO_OK};
+  *proxy = NULL;
+  kvo_holding(object, carry_out, &request);
+  return request.status;
 }
 
 kvo_status kvo_mutable_array(kvo_object *object, const char *key, kvo_collection **proxy,
@@ -142,17 +165,17 @@ kvo_status kvo_mutable_ordered_set(kvo_object *object, const char *key, kvo_coll
 
 // MARK: By key path
 
-static kvo_status broken(kvo_object *object, const char *path, kvo_error *error) {
-  const char *name = kvo_class_name(kvo_class_of(object));
+static kvo_status broken(const kvo_class *cls, const char *path, kvo_error *error) {
+  const char *name = kvo_class_name(cls);
   return kvo_fail(error, KVO_INVALID_KEY_PATH, name, path,
       "The key path \"%s\" of %s leads to no object whose \"%s\" could be mutated.", path, name,
       strrchr(path, '.') + 1);
 }
 
-static kvo_status make_of_value(const kvo_value *value, kvo_object *object, const char *path,
+static kvo_status make_of_value(const kvo_value *value, const kvo_class *cls, const char *path,
     kvo_collection_kind kind, kvo_collection **proxy, kvo_error *error) {
   kvo_object *owner = kvo_value_get_object(value);
-  if (!owner || kvo_class_of(owner)->is_collection) return broken(object, path, error);
+  if (!owner || kvo_class_of(owner)->is_collection) return broken(cls, path, error);
   return make(owner, strrchr(path, '.') + 1, kind, proxy, error);
 }
 
@@ -164,10 +187,11 @@ static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collect
   char *before = kvo_alloc_string(path);
   if (!before) return kvo_fail_collection_memory(error);
   before[dot - path] = 0;
+  const kvo_class *cls = kvo_class_of(object); // a getter may drop the object
   kvo_value value;
   kvo_status status = kvo_value_for_key_path(object, before, &value, error);
   kvo_free(before);
-  if (!status) status = make_of_value(&value, object, path, kind, proxy, error);
+  if (!status) status = make_of_value(&value, cls, path, kind, proxy, error);
   kvo_value_destroy(&value);
   return status;
 }

@@ -6,6 +6,9 @@
 // between the two halves of an automatic change. A collection has no keys of its own: it hands each
 // on to its elements.
 //
+// A search calls class methods of the user's, which may drop the last other reference to the object: it is held
+// until it has been set.
+//
 // Storage owns what its type owns (a string is a copy, an object a reference): a converted value
 // and the storage swap their bytes, and the value then ends what was stored before.
 #include "setting/kvo_setting.h"
@@ -189,15 +192,45 @@ kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *method, cons
                              : set_for_undefined_key(cls, object, value, key, error);
 }
 
-kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
-    kvo_error *error) {
-  const kvo_class *cls = kvo_class_of(object);
-  const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
+static kvo_status set_by(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
+    const char *key, const kvo_value *value, kvo_error *error) {
   if (KVO_LIKELY(is_known(accessors) && !accessors->tells_class))
     return set_found(cls, accessors, object, value, error);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_key);
   return hook ? tell_hook(cls, hook, object, value, key, error)
               : kvo_search_and_set(object, hook, value, key, error);
+}
+
+// A key that is not known yet, or that none of the class's accessors sets.
+typedef struct {
+  const kvo_class *cls;
+  kvo_object *object;
+  const char *key;
+  const kvo_value *value;
+  kvo_error *error;
+  kvo_status status;
+} finding;
+
+static void find_and_set(void *opaque) {
+  finding *finding = opaque;
+  const kvo_accessors *accessors = kvo_class_accessors(finding->cls, finding->key, NULL);
+  finding->status = set_by(finding->cls, accessors, finding->object, finding->key, finding->value,
+      finding->error);
+}
+
+static __attribute__((noinline)) kvo_status set_held(const kvo_class *cls, kvo_object *object,
+    const char *key, const kvo_value *value, kvo_error *error) {
+  finding finding = {cls, object, key, value, error, KVO_OK};
+  kvo_holding(object, find_and_set, &finding);
+  return finding.status;
+}
+
+kvo_status kvo_set_value_for_key(kvo_object *object, const char *key, const kvo_value *value,
+    kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *found = kvo_class_found_accessors(cls, key);
+  return KVO_LIKELY(found != NULL) ? set_by(cls, found, object, key, value, error)
+                                   : set_held(cls, object, key, value, error);
 }
 
 void kvo_setting_make(kvo_object *object, kvo_setting *setting) {

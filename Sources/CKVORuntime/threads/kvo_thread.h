@@ -298,6 +298,11 @@ KVO_INLINE void kvo_finally(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
+/// Runs `body(context)`, which calls the user, and holds the object meanwhile, unless it is dying: that code may drop
+/// the last other reference to it, and the body goes on with it. Exceptions pass through.
+void kvo_holding(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
+    void *KVO_NULLABLE context);
+
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open.
 KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,

@@ -25,6 +25,7 @@
 #include "fixture_memory.h"
 #include "fixture_moments.h"
 #include "fixture_names.h"
+#include "fixture_parting.h"
 #include "fixture_programs.h"
 #include "fixture_records.h"
 #include "fixture_refused.h"

@@ -1,0 +1,22 @@
+// Holding an object while the user's code runs that may drop the last other reference to it: a getter, a hook, a class
+// method that a search asks.
+#include "threads/kvo_thread.h"
+
+typedef struct {
+  kvo_object *object;
+  void (*body)(void *context);
+  void *context;
+} holding;
+
+static void run(void *opaque) {
+  const holding *holding = opaque;
+  holding->body(holding->context);
+}
+
+static void let_go(void *opaque) { kvo_object_release(((holding *)opaque)->object); }
+
+void kvo_holding(kvo_object *object, void (*body)(void *context), void *context) {
+  holding holding = {object, body, context};
+  if (kvo_object_try_retain(object)) kvo_finally(run, let_go, &holding);
+  else body(context);
+}

@@ -1,0 +1,39 @@
+import CFixtures
+import CKVORuntime
+import Expectations
+import Testing
+
+/// C4 and B4: the program's own code drops the last reference to an object while the runtime uses that.
+@Suite struct PartingTests {
+  @Test(
+    "C4: an object that its getter or a hook drops lives until its registration is made",
+    arguments: [
+      parting_use.PARTING_OBSERVED, .PARTING_OBSERVED_AT_ONCE, .PARTING_OBSERVED_BY_OBJECT,
+      .PARTING_OBSERVER, .PARTING_GROUP,
+    ])
+  func registering(_ use: parting_use) { expectDeaths(use) }
+
+  @Test(
+    "B4: an object that its getter or a hook drops lives until its key is read, set or validated",
+    arguments: [
+      parting_use.PARTING_READ, .PARTING_READ_TOGETHER, .PARTING_SET, .PARTING_SET_ALONG_PATH,
+      .PARTING_VALIDATED,
+    ])
+  func coding(_ use: parting_use) { expectDeaths(use) }
+
+  @Test("B9: an object that a hook drops lives until its proxy is made")
+  func mutating() {
+    expectDeaths(.PARTING_MUTATED)
+    expectDeaths(.PARTING_MUTATED_ALONG_PATH)
+  }
+
+  @Test("D6: an object that a hook drops lives until its change by hand is open")
+  func bracketing() { expectDeaths(.PARTING_BRACKETED) }
+
+  private func expectDeaths(_ use: parting_use) {
+    var dropped: Int32 = 0
+    let died = parting_run(use, &dropped)
+    expect(dropped > 0)
+    expectEqual(died, dropped)
+  }
+}

@@ -1,0 +1,36 @@
+/// Objects whose own code drops the last reference to them.
+#ifndef FIXTURE_PARTING_H
+#define FIXTURE_PARTING_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// What the object is used for when its code drops it.
+typedef enum KVO_CLOSED_ENUM parting_use {
+  PARTING_OBSERVED,
+  PARTING_OBSERVED_AT_ONCE, ///< with an initial call
+  PARTING_OBSERVED_BY_OBJECT,
+  PARTING_OBSERVER, ///< of another object of its class
+  PARTING_GROUP,    ///< several keys, one handle
+  PARTING_READ,
+  PARTING_READ_TOGETHER,
+  PARTING_SET,
+  PARTING_SET_ALONG_PATH,
+  PARTING_VALIDATED,
+  PARTING_MUTATED,
+  PARTING_MUTATED_ALONG_PATH,
+  PARTING_BRACKETED, ///< by hand
+} parting_use;
+
+/// Uses objects so, each by a key, or a path, and dropped by a hook or an accessor, in all combinations that drop one.
+/// - dropped: how many were dropped in a use.
+///
+/// How many of those died, once, when the use was over.
+int parting_run(parting_use use, int *dropped);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
