@@ -229,8 +229,7 @@ static bool was_plain(const kvo_frame *frame, const kvo_propagation *propagation
 }
 
 // For a recipient that was not there at will. This thread's own waits for the next change. Another thread's is
-// told: what was made, or led here, has read what there was, or may have (I3). Its serial number is not
-// asked, since a registration has that before it can be found.
+// told: what was made, or led here, has read what there was, or may have (I3).
 static bool is_of_other_thread(const kvo_member *member) {
   return member->by_other_thread || member->thread != kvo_thread_number();
 }

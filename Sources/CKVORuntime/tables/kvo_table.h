@@ -94,9 +94,10 @@ kvo_registration_operations(const kvo_registration *registration) {
   return kvo_operations[registration->operations];
 }
 
-/// Of a registration that can be found and has no serial number yet.
-#define KVO_NO_SERIAL UINT64_MAX
-/// Gives it one, unless another thread does so first, and returns the one that it has.
+/// Of a registration that can be found and has no serial number yet; and of a head some of whose seats can't be found.
+#define KVO_NO_SERIAL (UINT64_MAX - 1)
+#define KVO_NOT_IN_PLACE UINT64_MAX
+/// Gives a registration with KVO_NO_SERIAL a number, unless another thread does so first, and returns the one that it has.
 uint64_t kvo_registration_take_serial(const kvo_registration *registration);
 /// When a registration ends, this is overwritten: ask for the state afterwards.
 KVO_INLINE uint64_t kvo_registration_serial(const kvo_registration *registration) {

@@ -37,7 +37,7 @@ _Static_assert(offsetof(kvo_seat, state) == offsetof(kvo_registration, state) &&
 // Numbers follow the head's in the order of the keys, and so do the calls of a key that is in the group twice.
 static uint64_t serial_of(const kvo_registration *head, uint32_t index) {
   uint64_t first = __atomic_load_n(&head->serial, __ATOMIC_ACQUIRE);
-  return first == KVO_NO_SERIAL ? KVO_NO_SERIAL : first + index;
+  return first >= KVO_NO_SERIAL ? KVO_NO_SERIAL : first + index;
 }
 
 kvo_registration *kvo_group_make_full(kvo_group *group, uint32_t index, uintptr_t reading,
@@ -99,9 +99,10 @@ static uint32_t take_all_locked(kvo_group *group, kvo_table *table, kvo_retired 
 
 // They can be found. A change that counts the first of them has counted all.
 static void number_all_locked(kvo_group *group) {
+  __atomic_store_n(&group->registrations->serial, KVO_NO_SERIAL, __ATOMIC_RELEASE);
   kvo_registration_take_serial(group->registrations);
   for (kvo_full_member *full = group->full; full; full = full->next)
-    kvo_registration_take_serial(&full->registration);
+    if (full->registration.state == KVO_LIVE) kvo_registration_serial(&full->registration);
 }
 
 // Keys that have been observed may have cells. A larger table is made without those that are empty, so it has to
@@ -124,7 +125,7 @@ static bool take_seats_locked(kvo_group *group, kvo_class *dynamic, kvo_retired 
   kvo_object_share_locked(object);
   kvo_table *table = reserve_locked(group, retired);
   if (!table) return false;
-  head->serial = KVO_NO_SERIAL;
+  head->serial = KVO_NOT_IN_PLACE;
   kvo_registration_set_state(head, KVO_LIVE);
   uint32_t taken = take_all_locked(group, table, retired);
   // In no cell it would be found by nobody, and the object's table may go before it ends.

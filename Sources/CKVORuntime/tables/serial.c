@@ -4,6 +4,9 @@
 // would count the registration as there, and not find it. A thread that finds a registration without a number takes one
 // for it, and whichever thread is first decides. So all threads read the same number, and a change that has found a
 // registration too late for its will finds it too late at its did.
+//
+// Seats are numbered together, when the last of them is in place. Until then their head is KVO_NOT_IN_PLACE: no thread takes
+// numbers, and a change that finds a seat is too late for it, as its numbers will be higher than what the change has counted.
 #include "tables/kvo_group.h"
 
 static uint64_t decide(kvo_registration *registration, uint64_t serial) {
@@ -13,17 +16,21 @@ static uint64_t decide(kvo_registration *registration, uint64_t serial) {
   return is_first ? serial : found;
 }
 
-// A group with seats has a number for each of its keys, in their order.
-static uint64_t take_for_group(kvo_registration *head) {
-  uint32_t count = head->group->count;
-  return decide(head, __atomic_add_fetch(&kvo_serial, count, __ATOMIC_SEQ_CST) - count + 1);
+static uint64_t next(uint32_t count) {
+  return __atomic_add_fetch(&kvo_serial, count, __ATOMIC_SEQ_CST) - count + 1;
+}
+
+// The head has a number for each of its group's keys, in their order. A key without a seat is hung by itself.
+static uint64_t take_for_member(kvo_registration *registration, const kvo_registration *head) {
+  uint32_t index = ((const kvo_full_member *)registration)->index;
+  if (!kvo_group_seats(head->group)[index].reading) return decide(registration, next(1));
+  uint64_t first = kvo_registration_serial(head);
+  return first == KVO_NOT_IN_PLACE ? first : decide(registration, first + index);
 }
 
 uint64_t kvo_registration_take_serial(const kvo_registration *registration) {
   kvo_registration *numbered = (kvo_registration *)(uintptr_t)registration;
   kvo_registration *head = kvo_group_head(registration);
-  if (!head) return decide(numbered, __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST));
-  if (head == numbered) return take_for_group(head);
-  uint32_t index = ((const kvo_full_member *)registration)->index;
-  return decide(numbered, kvo_registration_serial(head) + index);
+  if (!head) return decide(numbered, next(1));
+  return head == numbered ? decide(head, next(head->group->count)) : take_for_member(numbered, head);
 }
