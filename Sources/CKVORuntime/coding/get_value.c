@@ -104,8 +104,8 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
   return kvo_value_by_accessors(cls, accessors, object, value, error);
 }
 
-static kvo_status read_by(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
-    const char *key, kvo_value *value, kvo_error *error) {
+KVO_INLINE kvo_status read_by(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, const char *key, kvo_value *value, kvo_error *error) {
   if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
     return kvo_value_by_accessors(cls, accessors, object, value, error);
   const char *selector = kvo_hooks()->value_for_key;

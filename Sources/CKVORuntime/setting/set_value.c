@@ -192,8 +192,8 @@ kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *method, cons
                              : set_for_undefined_key(cls, object, value, key, error);
 }
 
-static kvo_status set_by(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
-    const char *key, const kvo_value *value, kvo_error *error) {
+KVO_INLINE kvo_status set_by(const kvo_class *cls, const kvo_accessors *accessors,
+    kvo_object *object, const char *key, const kvo_value *value, kvo_error *error) {
   if (KVO_LIKELY(is_known(accessors) && !accessors->tells_class))
     return set_found(cls, accessors, object, value, error);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_key);
