@@ -5,6 +5,12 @@
 // unowned one, so that a registration that still knows a dead observer can ask it whether it
 // lives. A dying object's strong count has a high bit set, so that references taken and given back
 // by `dealloc` don't end it again.
+//
+// What dies may hold the last reference to something that then dies, and so on: a list of 100,000 objects, each of which
+// holds the next, must not take stack for each of them. So `destroyProperties` hands what it lets go of to the loop
+// that calls it, one object at a time: what is to die first dies with all that it holds before
+// `destroyProperties` is called again, for the next. The objects in between wait in a stack that is linked through
+// their counts, with their memory, so that all happens in the order in which it would by recursion (P4).
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "objects/kvo_class_internal.h"
@@ -14,11 +20,14 @@
 typedef struct {
   uint32_t strong;
   uint32_t unowned;
+  uintptr_t
+      waiting; // of one that waits until what it held has died: the one below it, and whether it HAS_MORE
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == 16, "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
+enum { HAS_MORE = 1 }; // properties that are to be destroyed
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
 
@@ -53,13 +62,94 @@ static void call_each(kvo_object *object, const char *selector) {
   }
 }
 
-static void root_release(kvo_object *object) {
-  if (__atomic_sub_fetch(&counts_of(object)->strong, 1, __ATOMIC_ACQ_REL)) return;
+// MARK: Death
+
+// What a call of `destroyProperties` lets go of.
+typedef struct destruction {
+  kvo_object *dies; // had its last reference there
+  bool has_more;    // which has to wait until that one has died
+} destruction;
+
+// That of the call that runs on this thread; NULL while the user's code runs.
+static __thread destruction *under_way __attribute__((tls_model("initial-exec")));
+
+static void root_release(kvo_object *object);
+
+static bool drops_last(kvo_object *object) {
+  return !__atomic_sub_fetch(&counts_of(object)->strong, 1, __ATOMIC_ACQ_REL);
+}
+
+static void release_another(kvo_object *object) {
+  destruction *outer = under_way;
+  under_way = NULL;
+  kvo_object_release(object);
+  under_way = outer;
+}
+
+bool kvo_release_in_turn(kvo_object **slot) {
+  kvo_object *object = *slot;
+  if (!object) return true;
+  if (under_way->dies) {
+    under_way->has_more = true;
+    return false;
+  }
+  *slot = NULL;
+  if (kvo_class_of(object)->operations->release != root_release) release_another(object);
+  else if (drops_last(object)) under_way->dies = object;
+  return true;
+}
+
+bool kvo_releases_take_turns(void) { return under_way; }
+
+static void begin_to_die(kvo_object *object) {
   __atomic_store_n(&counts_of(object)->strong, DYING, __ATOMIC_RELAXED);
   call_each(object, kvo_hooks()->dealloc);
   kvo_object_will_die(object);
+}
+
+static destruction destroy_properties(kvo_object *object) {
+  destruction destruction = {NULL, false};
+  under_way = &destruction;
   call_each(object, kvo_hooks()->destroy_properties);
-  root_unowned_release(object);
+  under_way = NULL;
+  return destruction;
+}
+
+// Puts one on the stack of those that wait.
+static void await(kvo_object *object, bool has_more, kvo_object **top) {
+  counts_of(object)->waiting = (uintptr_t)*top | (has_more ? HAS_MORE : 0);
+  *top = object;
+}
+
+// Takes those off that have no more to destroy, and gives the first that has, or NULL.
+static kvo_object *resume(kvo_object **top) {
+  while (*top) {
+    kvo_object *object = *top;
+    uintptr_t waiting = counts_of(object)->waiting;
+    *top = (kvo_object *)(waiting & ~(uintptr_t)HAS_MORE);
+    if (waiting & HAS_MORE) return object;
+    root_unowned_release(object);
+  }
+  return NULL;
+}
+
+static void end_life(kvo_object *object) {
+  kvo_object *top = NULL;
+  begin_to_die(object);
+  while (object) {
+    destruction destruction = destroy_properties(object);
+    await(object, destruction.has_more, &top);
+    if (destruction.dies) begin_to_die(destruction.dies);
+    object = destruction.dies ? destruction.dies : resume(&top);
+  }
+}
+
+static void root_release(kvo_object *object) {
+  if (!drops_last(object)) return;
+  destruction *outer = under_way;
+  under_way = NULL;
+  end_life(object);
+  under_way = outer;
 }
 
 static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {
@@ -81,7 +171,7 @@ kvo_object *kvo_object_create(const kvo_class *cls) {
   if (!kvo_class_is_registered(cls) || cls->is_bound || cls->is_dynamic) return NULL;
   counts *memory = kvo_alloc_zeroed(sizeof *memory + cls->instance_size);
   if (!memory) return NULL;
-  *memory = (counts){1, 1};
+  *memory = (counts){.strong = 1, .unowned = 1};
   kvo_object *object = (kvo_object *)(memory + 1);
   object->isa = cls;
   return object;

@@ -163,6 +163,10 @@ void kvo_report_unset(const kvo_object *self, const kvo_method *method) {
 void kvo_store_retained_object(void *field, void *object) {
   kvo_object **slot = field, *old = *slot;
   if (object) kvo_object_retain(object);
+  else if (kvo_releases_take_turns()) {
+    kvo_release_in_turn(slot);
+    return;
+  }
   *slot = object;
   kvo_object_release(old);
 }

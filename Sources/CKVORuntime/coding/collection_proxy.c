@@ -7,7 +7,7 @@
 
 static void destroy_proxy(kvo_object *self, const kvo_method *method) {
   (void)method;
-  kvo_object_release(((kvo_proxy *)(void *)self)->owner);
+  kvo_store_retained_object(&((kvo_proxy *)(void *)self)->owner, NULL);
 }
 
 kvo_collection *kvo_proxy_create(kvo_object *owner, const char *key, kvo_collection_kind kind,

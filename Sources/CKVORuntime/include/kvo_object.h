@@ -52,6 +52,8 @@ bool kvo_object_try_retain(kvo_object *object);
 /// first, ends the registrations that the object made or that others made with it, gives back what is kept
 /// with it, releases the properties of the policies RETAIN and COPY, and frees it. NULL is ignored. Any
 /// thread.
+/// A chain of objects that own one another by such properties, or by collections, may be of any length. What a `dealloc`
+/// method releases itself dies before that returns, and takes stack: a chain that is linked so must not be long.
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
 
 /// Keeps a value with an object of any binding, as long as the object lives, in place of what was kept under

@@ -73,7 +73,8 @@ typedef struct kvo_class_definition {
   size_t instance_size;  ///< `sizeof` the instance's struct
   size_t property_count; ///< of `properties`
   const kvo_property_definition *properties;
-  /// Gives back what the properties hold, when an object dies.
+  /// Gives back what the properties hold, when an object dies, and makes them NULL: where
+  /// `kvo_store_retained_object` has left one for later, it is called again.
   void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);
   /// Adds what else the class has, before it is registered.
   void (*KVO_NULLABLE setup)(kvo_class *cls);

@@ -143,6 +143,11 @@ bool kvo_first_observation_may_concern(const void *concerned, uint64_t begun);
 
 /// How objects of C live, instance.c.
 extern const kvo_class_operations kvo_root_operations;
+/// Whether `destroyProperties` of a dying object runs on this thread: then what it lets go of goes in turn.
+bool kvo_releases_take_turns(void);
+/// In there: lets go of the object in a slot, if any, which becomes NULL. False, with nothing done, if it has to wait until
+/// what was let go of before has died: then `destroyProperties` is called again.
+bool kvo_release_in_turn(kvo_object *KVO_NULLABLE *KVO_NONNULL slot);
 /// Those of all roots, by number, so that what knows an object can keep a byte of it.
 extern const kvo_class_operations *KVO_NULLABLE kvo_operations[256];
 /// Sets a root's operations. False: there are too many.

@@ -122,10 +122,28 @@ typedef struct {
 
 static stored *stored_of(kvo_collection *collection) { return (stored *)(void *)collection; }
 
+// False if it has to wait: elements that are objects go in turn, as properties do.
+static bool destroy_element(kvo_value *element) {
+  if (!element->type || element->type->kind != KVO_KIND_OBJECT) {
+    kvo_value_destroy(element);
+    return true;
+  }
+  if (!kvo_release_in_turn((kvo_object **)(void *)element->payload.words)) return false;
+  element->type = NULL;
+  return true;
+}
+
+// Called again and again while elements have to wait. From the first call on, the capacity, which was that of the elements
+// at least, counts those that have gone.
 static void destroy_stored(kvo_object *self, const kvo_method *method) {
   (void)method;
   stored *collection = (stored *)(void *)self;
-  kvo_elements_destroy(&collection->elements);
+  kvo_elements *elements = &collection->elements;
+  if (elements->capacity >= elements->count) elements->capacity = 0;
+  for (; elements->capacity < elements->count; elements->capacity++)
+    if (!destroy_element(&elements->values[elements->capacity])) return;
+  elements->count = 0;
+  kvo_elements_destroy(elements);
   kvo_places_destroy(&collection->places);
 }
 

@@ -16,6 +16,7 @@
 #include "fixture_graph.h"
 #include "fixture_guest.h"
 #include "fixture_guide.h"
+#include "fixture_heir.h"
 #include "fixture_interlude.h"
 #include "fixture_keys.h"
 #include "fixture_late_store.h"

@@ -1,0 +1,26 @@
+import CFixtures
+import CKVORuntime
+import Expectations
+import Testing
+
+/// P4: objects of C that own one another.
+@Suite struct DeathTests {
+  @Test(
+    "P4: a long chain of objects that own one another dies without a stack that deep",
+    arguments: [heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET])
+  func chain(_ link: heir_link) { expectEqual(heir_end_chain(100_000, link), 100_000) }
+
+  @Test("P4: what an object owns dies in order, each with all that it owns, before its memory goes")
+  func tree() {
+    let order = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
+      heir_end_tree(room.baseAddress!, room.count)
+      return String(cString: room.baseAddress!)
+    }
+    expectEqual(
+      order,
+      """
+      0 1<0 2<1 3<1 4<1 5<1 6<0 7<6 8<6 9<6 10<6 11<0 12<11 13<11 14<11 15<11 16<0 17<16 18<16 \
+      19<16 20<16
+      """)
+  }
+}

@@ -1,0 +1,28 @@
+/// Objects that own one another, in long chains and in trees.
+#ifndef FIXTURE_HEIR_H
+#define FIXTURE_HEIR_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// By what each object of a chain owns the next.
+typedef enum KVO_CLOSED_ENUM heir_link {
+  HEIR_FIRST,  ///< the first of two retained properties
+  HEIR_SECOND, ///< the second
+  HEIR_ARRAY,  ///< an array
+  HEIR_SET,    ///< a set of a number and the object
+} heir_link;
+
+/// Makes a chain of so many objects, and lets go of its head. How many have died then.
+size_t heir_end_chain(size_t length, heir_link link);
+
+/// Makes a tree and lets go of its root. Writes down the objects in the order in which they died, each with what it reads in
+/// its parent as it dies: "0 1<0 2<1 …", where the numbers go depth first.
+void heir_end_tree(char *order, size_t capacity);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
