@@ -10,6 +10,9 @@ KVO_ASSUME_NONNULL_BEGIN
 /// As malloc, calloc, strdup, free. NULL when memory is out.
 void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
+/// As `kvo_alloc_zeroed`, at a multiple of a power of two.
+void *KVO_NULLABLE kvo_alloc_aligned(size_t alignment, size_t size)
+    __attribute__((malloc, alloc_size(2), alloc_align(1)));
 char *KVO_NULLABLE kvo_alloc_string(const char *string);
 /// As libffi's allocator for closures, which gets executable memory from the system itself: so that
 /// tests can make that fail as well. What it refuses is no shortage.

@@ -73,6 +73,16 @@ static void *zeroed(size_t size) {
 
 void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : zeroed(size)); }
 
+static void *zeroed_at(size_t alignment, size_t size) {
+  size_t whole = (size + alignment - 1) & ~(alignment - 1);
+  void *memory = aligned_alloc(alignment, whole);
+  return memory ? memset(memory, 0, whole) : NULL;
+}
+
+void *kvo_alloc_aligned(size_t alignment, size_t size) {
+  return counted(is_out() ? NULL : zeroed_at(alignment, size));
+}
+
 void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
   return is_out() ? NULL : allocate(size, code);
 }

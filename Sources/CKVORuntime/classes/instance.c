@@ -6,6 +6,9 @@
 // lives. A dying object's strong count has a high bit set, so that references taken and given back
 // by `dealloc` don't end it again.
 //
+// An instance that has to be aligned at more than 16 bytes has as many before it in its memory, of which the last 16 are the
+// counts.
+//
 // What dies may hold the last reference to something that then dies, and so on: a list of 100,000 objects, each of which
 // holds the next, must not take stack for each of them. So `destroyProperties` hands what it lets go of to the loop
 // that calls it, one object at a time: what is to die first dies with all that it holds before
@@ -24,12 +27,18 @@ typedef struct {
       waiting; // of one that waits until what it held has died: the one below it, and whether it HAS_MORE
 } __attribute__((aligned(16))) counts;
 
-_Static_assert(sizeof(counts) == 16, "an instance stays aligned for any scalar");
+_Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
+    "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
 enum { HAS_MORE = 1 }; // properties that are to be destroyed
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
+
+// Where the object's memory begins.
+static void *memory_of(kvo_object *object) {
+  return (char *)object - kvo_plain_class(kvo_isa(object))->instance_alignment;
+}
 
 static void root_retain(kvo_object *object) {
   __atomic_fetch_add(&counts_of(object)->strong, 1, __ATOMIC_RELAXED);
@@ -49,8 +58,8 @@ static void root_unowned_retain(kvo_object *object) {
 }
 
 static void root_unowned_release(kvo_object *object) {
-  counts *counts = counts_of(object);
-  if (__atomic_sub_fetch(&counts->unowned, 1, __ATOMIC_ACQ_REL) == 0) kvo_free(counts);
+  if (__atomic_sub_fetch(&counts_of(object)->unowned, 1, __ATOMIC_ACQ_REL) == 0)
+    kvo_free(memory_of(object));
 }
 
 // The hook that each class itself adds, subclass first.
@@ -169,10 +178,13 @@ const kvo_class_operations kvo_root_operations = {
 
 kvo_object *kvo_object_create(const kvo_class *cls) {
   if (!kvo_class_is_registered(cls) || cls->is_bound || cls->is_dynamic) return NULL;
-  counts *memory = kvo_alloc_zeroed(sizeof *memory + cls->instance_size);
+  size_t alignment = cls->instance_alignment, size = alignment + cls->instance_size;
+  char *memory = KVO_LIKELY(alignment == KVO_INSTANCE_ALIGNMENT)
+                     ? kvo_alloc_zeroed(size)
+                     : kvo_alloc_aligned(alignment, size);
   if (!memory) return NULL;
-  *memory = (counts){.strong = 1, .unowned = 1};
-  kvo_object *object = (kvo_object *)(memory + 1);
+  kvo_object *object = (kvo_object *)(void *)(memory + alignment);
+  *counts_of(object) = (counts){.strong = 1, .unowned = 1};
   object->isa = cls;
   return object;
 }

@@ -95,6 +95,9 @@ static kvo_class *make(const kvo_class **once, const kvo_class_definition *defin
   if (!cls) cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
   if (!cls) return NULL;
   cls->definer = once;
+  if (definition->instance_alignment &&
+      kvo_class_set_alignment(cls, definition->instance_alignment, error))
+    return NULL;
   if (add_parts(cls, definition, error)) return NULL;
   set_up(cls, definition);
   return kvo_class_register(cls, error) ? NULL : cls;

@@ -101,6 +101,13 @@ kvo_status kvo_class_add_class_method(kvo_class *cls, const char *selector, kvo_
 kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout layout,
     kvo_error *KVO_NULLABLE error);
 
+/// Has instances aligned as their struct is, for one that asks for more than malloc gives, by `_Alignas` or with vectors.
+/// Subclasses inherit it. The macros of kvo_property.h do that themselves.
+/// - alignment: `_Alignof` the instance's struct.
+///
+/// KVO_INVALID_ARGUMENT if it is no power of two, or the class is registered already.
+kvo_status kvo_class_set_alignment(kvo_class *cls, size_t alignment, kvo_error *KVO_NULLABLE error);
+
 /// Ends the making of the class: it can have instances and subclasses now. Methods may still be added.
 /// KVO_DUPLICATE if it is registered already. Any thread.
 kvo_status kvo_class_register(kvo_class *cls, kvo_error *KVO_NULLABLE error);

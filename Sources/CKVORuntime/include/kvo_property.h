@@ -78,6 +78,7 @@ typedef struct kvo_class_definition {
   void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);
   /// Adds what else the class has, before it is registered.
   void (*KVO_NULLABLE setup)(kvo_class *cls);
+  size_t instance_alignment; ///< `_Alignof` the instance's struct; 0: what malloc gives is enough
 } kvo_class_definition;
 
 /// The class of a definition, made at the first call and kept in `*once`. A definition that is
@@ -217,7 +218,7 @@ KVO_END_DECLS
     static const kvo_property_definition properties[] = {PROPERTIES(KVO_P_DEFINITION_) KVO_NONE_}; \
     static const kvo_class_definition definition = {class_name, superclass_function, sizeof(cls),  \
         sizeof properties / sizeof *properties - 1, properties, cls##_destroy_properties_,         \
-        setup_function};                                                                           \
+        setup_function, KVO_ALIGNOF(cls)};                                                         \
     const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                              \
     return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
   }

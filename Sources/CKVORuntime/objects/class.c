@@ -23,6 +23,7 @@ static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclas
   cls->superclass = superclass;
   cls->operations = superclass->operations;
   cls->operations_number = superclass->operations_number;
+  cls->instance_alignment = superclass->instance_alignment;
   cls->is_bound = superclass->is_bound;
   cls->is_collection = superclass->is_collection;
   cls->has_own_brackets = superclass->has_own_brackets;
@@ -42,6 +43,7 @@ kvo_class *kvo_class_derive_locked(const char *name, const kvo_class *superclass
     return NULL;
   }
   cls->plain = cls;
+  cls->instance_alignment = KVO_INSTANCE_ALIGNMENT;
   if (superclass) link_to_superclass_locked(cls, superclass);
   return cls;
 }
@@ -80,6 +82,24 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
   if (named) kvo_map_set_locked(&names, interned, cls);
   cls->instance_size = instance_size;
   return cls;
+}
+
+static kvo_status check_alignment(const kvo_class *cls, size_t alignment, kvo_error *error) {
+  if (!alignment || alignment & (alignment - 1))
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,
+        "Instances of %s can't be aligned at %zu bytes, which is no power of two.", cls->name,
+        alignment);
+  if (cls->is_registered)
+    return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,
+        "%s is registered: how its instances are aligned is settled.", cls->name);
+  return KVO_OK;
+}
+
+kvo_status kvo_class_set_alignment(kvo_class *cls, size_t alignment, kvo_error *error) {
+  KVO_LOCKED(&kvo_class_lock);
+  kvo_status status = check_alignment(cls, alignment, error);
+  if (!status && alignment > cls->instance_alignment) cls->instance_alignment = alignment;
+  return status;
 }
 
 kvo_status kvo_class_register(kvo_class *cls, kvo_error *error) {

@@ -45,6 +45,9 @@ typedef struct kvo_property {
 
 enum { KVO_RECENT_KEYS = 16 };
 
+/// Instances are aligned so without being asked: malloc's memory is, and what precedes them has that size.
+enum { KVO_INSTANCE_ALIGNMENT = 16 };
+
 struct kvo_class {
   kvo_imp KVO_NONNULL *KVO_NONNULL
       table; ///< first, by the contract of kvo_method_lookup; atomically replaced when it grows
@@ -67,6 +70,7 @@ struct kvo_class {
   const void *KVO_NULLABLE definer; ///< of one that macros define: where it is kept when it is made
   size_t parts;                     ///< how many parts of that definition it has got so far
   size_t instance_size;
+  size_t instance_alignment; ///< KVO_INSTANCE_ALIGNMENT at least
   const kvo_class_operations *operations;
   uint8_t operations_number; ///< their place among `kvo_operations`
   kvo_map methods;           ///< selector -> kvo_method *: this class's own and its overrides

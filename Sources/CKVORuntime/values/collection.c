@@ -68,7 +68,7 @@ static const kvo_class *collection_class;
 const kvo_class *kvo_collection_class(void) {
   static const kvo_property_definition none[1];
   static const kvo_class_definition definition = {
-      class_name, kvo_root_class, sizeof(kvo_collection), 0, none, destroy_nothing, setup};
+      class_name, kvo_root_class, sizeof(kvo_collection), 0, none, destroy_nothing, setup, 0};
   const kvo_class *made = __atomic_load_n(&collection_class, __ATOMIC_ACQUIRE);
   return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&collection_class, &definition);
 }
@@ -83,7 +83,7 @@ const kvo_class *kvo_collection_define(const kvo_class **once, const char *name,
   if (KVO_LIKELY(made != NULL)) return made;
   const kvo_property_definition none = {0};
   const kvo_class_definition definition = {
-      name, kvo_collection_class, instance_size, 0, &none, destroy, NULL};
+      name, kvo_collection_class, instance_size, 0, &none, destroy, NULL, 0};
   return kvo_class_try_define(once, &definition);
 }
 

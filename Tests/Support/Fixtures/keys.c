@@ -58,7 +58,7 @@ const kvo_class *plain_class(void) {
   static const kvo_class *once;
   static const kvo_property_definition none[1];
   static const kvo_class_definition definition = {
-      "CPlain", kvo_root_class, sizeof(plain), 0, none, destroy_nothing, plain_setup};
+      "CPlain", kvo_root_class, sizeof(plain), 0, none, destroy_nothing, plain_setup, 0};
   return kvo_class_define(&once, &definition);
 }
 

@@ -92,7 +92,7 @@ const kvo_class *weave_class(void) {
   static const kvo_class *once;
   static const kvo_property_definition none[1];
   static const kvo_class_definition definition = {
-      "CWeave", kvo_root_class, sizeof(weave_node), 0, none, destroy_nothing, setup};
+      "CWeave", kvo_root_class, sizeof(weave_node), 0, none, destroy_nothing, setup, 0};
   return kvo_class_define(&once, &definition);
 }
 

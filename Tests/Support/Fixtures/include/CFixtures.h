@@ -3,6 +3,7 @@
 #define CFIXTURES_H
 
 #include "fixture_account.h"
+#include "fixture_aligned.h"
 #include "fixture_answers.h"
 #include "fixture_article.h"
 #include "fixture_automatic.h"
