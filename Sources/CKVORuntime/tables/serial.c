@@ -32,5 +32,6 @@ uint64_t kvo_registration_take_serial(const kvo_registration *registration) {
   kvo_registration *numbered = (kvo_registration *)(uintptr_t)registration;
   kvo_registration *head = kvo_group_head(registration);
   if (!head) return decide(numbered, next(1));
-  return head == numbered ? decide(head, next(head->group->count)) : take_for_member(numbered, head);
+  return head == numbered ? decide(head, next(head->group->count))
+                          : take_for_member(numbered, head);
 }
