@@ -85,10 +85,10 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
 }
 
 static kvo_status check_alignment(const kvo_class *cls, size_t alignment, kvo_error *error) {
-  if (!alignment || alignment & (alignment - 1))
+  if (!alignment || alignment & (alignment - 1) || alignment > INT32_MAX)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,
-        "Instances of %s can't be aligned at %zu bytes, which is no power of two.", cls->name,
-        alignment);
+        "Instances of %s can't be aligned at %zu bytes, which is no power of two below 2 GiB.",
+        cls->name, alignment);
   if (cls->is_registered)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,
         "%s is registered: how its instances are aligned is settled.", cls->name);
@@ -98,7 +98,7 @@ static kvo_status check_alignment(const kvo_class *cls, size_t alignment, kvo_er
 kvo_status kvo_class_set_alignment(kvo_class *cls, size_t alignment, kvo_error *error) {
   KVO_LOCKED(&kvo_class_lock);
   kvo_status status = check_alignment(cls, alignment, error);
-  if (!status && alignment > cls->instance_alignment) cls->instance_alignment = alignment;
+  if (!status && alignment > cls->instance_alignment) cls->instance_alignment = (uint32_t)alignment;
   return status;
 }
 

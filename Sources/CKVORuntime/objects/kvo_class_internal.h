@@ -60,8 +60,9 @@ struct kvo_class {
   bool is_bound;      ///< a language binding's: instances made elsewhere, isa NULL when unobserved
   bool is_registered; ///< atomic
   bool is_collection; ///< `kvo_collection_class()`, or below it
-  bool has_own_brackets;  ///< objects open and close changes by hand by methods of the binding's
-  const kvo_class *plain; ///< this class; of a dynamic one its superclass
+  bool has_own_brackets; ///< objects open and close changes by hand by methods of the binding's
+  uint32_t instance_alignment; ///< KVO_INSTANCE_ALIGNMENT at least
+  const kvo_class *plain;      ///< this class; of a dynamic one its superclass
   const kvo_class *KVO_NULLABLE superclass;
   kvo_class *KVO_NULLABLE subclasses; ///< the newest; linked by `sibling`; dynamic ones too
   kvo_class *KVO_NULLABLE sibling;
@@ -70,7 +71,6 @@ struct kvo_class {
   const void *KVO_NULLABLE definer; ///< of one that macros define: where it is kept when it is made
   size_t parts;                     ///< how many parts of that definition it has got so far
   size_t instance_size;
-  size_t instance_alignment; ///< KVO_INSTANCE_ALIGNMENT at least
   const kvo_class_operations *operations;
   uint8_t operations_number; ///< their place among `kvo_operations`
   kvo_map methods;           ///< selector -> kvo_method *: this class's own and its overrides

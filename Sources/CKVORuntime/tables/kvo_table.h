@@ -104,11 +104,12 @@ KVO_INLINE uint64_t kvo_registration_serial(const kvo_registration *registration
   uint64_t serial = __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
   return KVO_LIKELY(serial != KVO_NO_SERIAL) ? serial : kvo_registration_take_serial(registration);
 }
+/// The same as below, of one that a change did not count, or that has no number yet.
+bool kvo_registration_was_numbered(const kvo_registration *registration, uint64_t counted);
 /// Whether a change that had counted as many when it began could find it.
 KVO_INLINE bool kvo_registration_was_there(const kvo_registration *registration, uint64_t counted) {
-  uint64_t serial = __atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE);
-  if (KVO_LIKELY(serial <= counted)) return true;
-  return serial == KVO_NO_SERIAL && kvo_registration_take_serial(registration) <= counted;
+  return KVO_LIKELY(__atomic_load_n(&registration->serial, __ATOMIC_ACQUIRE) <= counted) ||
+         kvo_registration_was_numbered(registration, counted);
 }
 KVO_INLINE uint32_t kvo_registration_thread(const kvo_registration *registration) {
   return __atomic_load_n(&registration->thread, __ATOMIC_ACQUIRE);

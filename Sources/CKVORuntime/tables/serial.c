@@ -35,3 +35,7 @@ uint64_t kvo_registration_take_serial(const kvo_registration *registration) {
   return head == numbered ? decide(head, next(head->group->count))
                           : take_for_member(numbered, head);
 }
+
+bool kvo_registration_was_numbered(const kvo_registration *registration, uint64_t counted) {
+  return kvo_registration_serial(registration) <= counted;
+}
