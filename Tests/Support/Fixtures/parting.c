@@ -42,25 +42,25 @@ static kvo_object *get_link(parting *self, const kvo_method *_cmd) {
   return NULL;
 }
 
-static kvo_status answer(parting *self, const kvo_method *_cmd, const char *key, kvo_value *value,
-    kvo_error *error) {
+static kvo_status answer(kvo_object *self, const kvo_method *_cmd, const char *key,
+    kvo_value *value, kvo_error *error) {
   (void)_cmd, (void)key, (void)error;
   *value = kvo_value_int(1);
-  if (&self->object == leaving) leave(UNDEFINED);
+  if (self == leaving) leave(UNDEFINED);
   return KVO_OK;
 }
 
-static kvo_status take(parting *self, const kvo_method *_cmd, const kvo_value *value,
+static kvo_status take(kvo_object *self, const kvo_method *_cmd, const kvo_value *value,
     const char *key, kvo_error *error) {
   (void)_cmd, (void)key, (void)value, (void)error;
-  if (&self->object == leaving) leave(UNDEFINED);
+  if (self == leaving) leave(UNDEFINED);
   return KVO_OK;
 }
 
-static kvo_status validate_x(parting *self, const kvo_method *_cmd, kvo_value *value,
+static kvo_status validate_x(kvo_object *self, const kvo_method *_cmd, kvo_value *value,
     kvo_error *error) {
   (void)_cmd, (void)value, (void)error;
-  if (&self->object == leaving) leave(VALIDATOR);
+  if (self == leaving) leave(VALIDATOR);
   return KVO_OK;
 }
 
