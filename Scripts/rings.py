@@ -31,7 +31,7 @@ import time
 CHECKS = pathlib.Path("Scripts/checks")
 RECORD = pathlib.Path(".ci/full-ring.txt")
 MOST_COMMITS = 100
-AFFORDABLE = 60
+AFFORDABLE = 120
 ALWAYS = ["Scripts/lib.sh"]
 LANES = 2
 # Seconds after which a check that still runs hangs. The longest takes a sixth of it.

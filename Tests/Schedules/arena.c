@@ -109,6 +109,12 @@ void *kvo_alloc(size_t size) {
 
 void *kvo_alloc_zeroed(size_t size) { return memset(kvo_alloc(size), 0, size); }
 
+// No class of these programs asks for more than a block's alignment.
+void *kvo_alloc_aligned(size_t alignment, size_t size) {
+  if (alignment > _Alignof(max_align_t)) fail_schedule("too much alignment", "%zu", alignment);
+  return kvo_alloc_zeroed(size);
+}
+
 void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
   return allocate(size, code);
 }
