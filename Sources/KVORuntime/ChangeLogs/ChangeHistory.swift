@@ -20,6 +20,9 @@ struct Performance {
   let group: ChangeGroup
   /// What has been changed since the step began.
   var changes: [RecordedChange] = []
+  /// The places that other threads have changed since it began. What is performed is recorded after each step, so the
+  /// last record of such a place need not have its last value.
+  var disturbed: [RecordedPlace.ID: RecordedPlace] = [:]
 }
 
 struct ChangeHistory {
@@ -92,10 +95,13 @@ extension ChangeHistory {
     _ change: RecordedChange, on thread: UnsafeRawPointer
   ) -> (garbage: [RecordedChange], hasOverlapped: Bool) {
     let begun = end(change.place, on: thread)
+    // Its value was stored after the reads under way began.
+    change.place.object.reads[change.place.index].dropOpenReads()
     if let performed = performance?.changes.count, performance?.thread == thread {
       performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
       return ([], false)
     }
+    performance?.disturbed[change.place.id] = change.place
     return (add(change, begun, on: thread), begun?.hasOverlapped ?? false)
   }
 
@@ -312,10 +318,10 @@ extension ChangeHistory {
     append(change, to: group)
   }
 
-  /// Returns what is to be let go of.
-  mutating func endPerformance() -> [RecordedChange] {
+  /// Returns what is to be let go of, and the places that are to be settled.
+  mutating func endPerformance() -> (garbage: [RecordedChange], disturbed: [RecordedPlace]) {
     defer { performance = nil }
-    return performance?.changes ?? []
+    return (performance?.changes ?? [], performance.map { Array($0.disturbed.values) } ?? [])
   }
 
   /// Of one that has failed, and been taken back, nothing can be undone. Its records stay: that it was so is true.

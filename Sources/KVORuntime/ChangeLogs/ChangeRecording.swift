@@ -26,12 +26,13 @@ extension ChangeLog {
     var added = (garbage: [RecordedChange](), hasOverlapped: false)
     tellOfRecord { added = history.withLock { $0.add(recorded, on: thread) } }
     release(added.garbage)
-    if added.hasOverlapped { settle(place, on: thread) }
+    if added.hasOverlapped { settle(place) }
   }
 
   // Of changes that overlap, the last one that is recorded need not be the one that was stored last. What is read now,
   // by the last thread that does so, is what was.
-  private func settle(_ place: RecordedPlace, on thread: UnsafeRawPointer) {
+  func settle(_ place: RecordedPlace) {
+    let thread = Self.thread
     let read = history.withLock { _ in place.object.reads[place.index].begin() }
     guard let object = place.object.object else { return }
     let value = value(of: place.key, of: object)

@@ -46,8 +46,14 @@ extension ChangeLog {
   func perform(
     _ group: ChangeGroup, _ steps: () throws -> [ChangeStep], finish: () -> [RecordedChange]
   ) throws {
+    var disturbed: [RecordedPlace] = []
+    defer { for place in disturbed { settle(place) } }
     try tellOfAll {
-      defer { release(history.withLock { $0.endPerformance() }) }
+      defer {
+        let ended = history.withLock { $0.endPerformance() }
+        disturbed = ended.disturbed
+        release(ended.garbage)
+      }
       try GroupReplay(self).run(steps) { takeBack(group) }
       release(finish())
     }

@@ -17,6 +17,9 @@ package struct ReadOrder: Sendable {
     return begun
   }
 
+  /// A newer value is known otherwise: what the reads under way find is dropped.
+  package mutating func dropOpenReads() { newest = begun }
+
   /// A read has ended.
   /// - Returns: whether none that began later has ended before. Otherwise the value may be outdated, and is dropped.
   package mutating func end(_ read: Int) -> Bool {

@@ -125,6 +125,38 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
+  @Test("N1: the last record has the last value where one of two threads sets the key twice")
+  func lastRecordOfThree() async throws {
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      orders.run {
+        graph.root.value = 1
+      } and: {
+        graph.root.value = 2
+        graph.root.value = 3
+      }
+      return try log.records().last?.newValue as? Int == graph.root.value
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("N1: the last record has the last value where one thread undoes and the other sets the key")
+  func lastRecordBehindUndoing() async throws {
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      graph.root.value = 1
+      orders.run {
+        _ = try? log.undo()
+      } and: {
+        graph.root.value = 2
+      }
+      return try log.records().last?.newValue as? Int == graph.root.value
+    }
+    expectEqual(tried.failure, nil)
+  }
+
   @Test("N3: what two threads set of two objects is undone and redone, one of them as a group")
   func twoObjects() async throws {
     let failure = try await leadsBackAndForth(switches: 2) { graph, log in
