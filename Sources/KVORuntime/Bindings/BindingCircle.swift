@@ -45,7 +45,17 @@ final class BindingCircle: Sendable {
   // Under the graph's lock.
   private nonisolated(unsafe) var state = State()
 
-  private var root: BindingCircle { state.successor?.root ?? self }
+  // Those on the way have it as their successor from then on: it is short, and so is the end of the first of them.
+  private var root: BindingCircle {
+    var root = self
+    while let successor = root.state.successor { root = successor }
+    var circle = self
+    while let successor = circle.state.successor, successor !== root {
+      circle.state.successor = root
+      circle = successor
+    }
+    return root
+  }
 
   /// Passes a change on, or leaves it to the thread that passes on already.
   func pass(on flow: Flow, of binding: PropertyBinding) {
@@ -79,7 +89,8 @@ final class BindingCircle: Sendable {
   /// Makes one circle of bindings, and of the circles that some of them are in. Under the graph's lock.
   /// - Parameter binding: the one that closes the circle, which this thread is making.
   static func join(_ bindings: [PropertyBinding], closedBy binding: PropertyBinding) {
-    let whole = BindingCircle()
+    // A circle that is closed again and again stays the same.
+    let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCircle()
     for binding in bindings {
       let joined = binding.join(whole)
       if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
@@ -135,8 +146,9 @@ enum BindingGraph {
     let property: BoundProperty
     /// How many ends of flows are here, or about to be.
     fileprivate var uses = 1
-    fileprivate var outgoing: [Edge] = []
-    fileprivate var incoming: [Edge] = []
+    // By flow.
+    fileprivate var outgoing: [ObjectIdentifier: Edge] = [:]
+    fileprivate var incoming: [ObjectIdentifier: Edge] = [:]
 
     init(_ property: BoundProperty) { self.property = property }
   }
@@ -144,6 +156,7 @@ enum BindingGraph {
     fileprivate let flow: Flow
     fileprivate let binding: PropertyBinding
     fileprivate let source, target: Place
+    fileprivate var id: ObjectIdentifier { ObjectIdentifier(flow) }
   }
 
   static let lock = Lock(isOuter: true)
@@ -159,8 +172,8 @@ enum BindingGraph {
     }
     lock.withLock {
       for edge in edges {
-        edge.source.outgoing.append(edge)
-        edge.target.incoming.append(edge)
+        edge.source.outgoing[edge.id] = edge
+        edge.target.incoming[edge.id] = edge
       }
       binding.edges = edges
       let circle = circle(through: edges[0])
@@ -174,8 +187,8 @@ enum BindingGraph {
     lock.withLock {
       swap(&edges, &binding.edges)
       for edge in edges {
-        edge.source.outgoing.removeAll { $0.flow === edge.flow }
-        edge.target.incoming.removeAll { $0.flow === edge.flow }
+        edge.source.outgoing[edge.id] = nil
+        edge.target.incoming[edge.id] = nil
         for place in [edge.source, edge.target] { release(place) }
       }
     }
@@ -214,12 +227,13 @@ enum BindingGraph {
   /// The bindings of all edges on a way from the edge's target to its source, and its own; none where there is no such way.
   private static func circle(through edge: Edge) -> [PropertyBinding] {
     guard !edge.source.incoming.isEmpty, !edge.target.outgoing.isEmpty else { return [] }
-    let ahead = reach(from: edge.target) { $0.outgoing.map(\.target) }
+    let ahead = reach(from: edge.target) { $0.outgoing.values.map(\.target) }
     guard ahead[ObjectIdentifier(edge.source)] != nil else { return [] }
-    let behind = reach(from: edge.source) { $0.incoming.map(\.source) }
+    let behind = reach(from: edge.source) { $0.incoming.values.map(\.source) }
     let round = ahead.filter { behind[$0.key] != nil }
     var bindings: [ObjectIdentifier: PropertyBinding] = [:]
-    for edge in round.values.flatMap(\.outgoing) where round[ObjectIdentifier(edge.target)] != nil {
+    for edge in round.values.flatMap(\.outgoing.values)
+    where round[ObjectIdentifier(edge.target)] != nil {
       bindings[ObjectIdentifier(edge.binding)] = edge.binding
     }
     return Array(bindings.values)

@@ -309,6 +309,9 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     return goesOn ? waiting : nil
   }
 
+  /// Under the graph's lock.
+  var circle: BindingCircle? { state.withLock { $0.circle } }
+
   /// The binding is in a circle from now on. Under the graph's lock.
   /// - Returns: the circle that it was in, or the thread that carries outside of any, which the new one waits for.
   func join(_ circle: BindingCircle) -> (circle: BindingCircle?, worker: BindingThread?) {

@@ -245,6 +245,29 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("L4: a circle of bindings that is closed and opened again and again keeps no memory")
+  func closedAgain() async {
+    await #expect(processExitsWith: .success) {
+      let (first, second, third) = (Cell(), Cell(), Cell())
+      let way = [
+        second.bind(\.value, to: first, \.value), third.bind(\.value, to: second, \.value),
+      ]
+      first.bind(\.value, to: third, \.value).invalidate()
+      // The first binding is in the circle that was, and not in those that come.
+      func closeAgain(times: Int) {
+        for _ in 0..<times { second.bind(\.value, to: third, \.value).invalidate() }
+      }
+      closeAgain(times: 500)
+      let before = fixture_bytes_used()
+      closeAgain(times: 500)
+      let left = fixture_bytes_used() - before
+      precondition(left < 16 * 500, "\(left) bytes")
+      first.value = 1
+      precondition(third.value == 1)
+      withExtendedLifetime(way) {}
+    }
+  }
+
   @Test("L2: the same property is known again through a subclass's key path, and by its key")
   func spellings() {
     final class Special: Cell {}
