@@ -196,6 +196,30 @@ import Testing
     end(alsoDead: 1)
   }
 
+  @Test("D9: where a getter on its path throws, a registration leaves no memory behind")
+  func memory() async {
+    await #expect(processExitsWith: .success) {
+      let (object, ward) = (make(thrower.self), Deaths().make())
+      let trap = UnsafeMutablePointer<CFixtures.trap>.allocate(capacity: 1)
+      trap.initialize(to: .init())
+      object.pointee.ward = ward
+      object.pointee.getter_throws = 7
+      func throwAtEachRead(times: Int) {
+        for number in 0..<times {
+          object.pointee.calm_reads = CInt(number % 4)
+          var handle: OpaquePointer?
+          _ = thrown_by_add(object.object, "ward.mark", [.KVO_INITIAL, .KVO_NEW], trap, &handle)
+          kvo_handle_release(handle)
+        }
+      }
+      throwAtEachRead(times: 2_000)
+      let before = fixture_bytes_used()
+      throwAtEachRead(times: 2_000)
+      let left = fixture_bytes_used() - before
+      precondition(left < 16 * 2_000, "\(left) bytes")
+    }
+  }
+
   @Test("C5 D9: an initial call that throws ends all keys that are registered with its own")
   func group() {
     trap.pointee.final = 7
