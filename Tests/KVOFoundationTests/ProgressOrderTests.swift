@@ -10,16 +10,6 @@ import Testing
 @Suite(.leakFree) struct ProgressOrderTests {
   init() { LibraryLocks.areGates() }
 
-  private func observe(
-    _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
-  ) throws -> [KeyValueObservation] {
-    try keys.map { key in
-      try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
-        told.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
-      }
-    }
-  }
-
   @Test(
     "R7: of two threads that complete two children one notifies of the parent's end, whichever comes first"
   )

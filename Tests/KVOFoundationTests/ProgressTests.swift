@@ -13,16 +13,6 @@ import Testing
     "isCancelled", "isPaused",
   ]
 
-  private func observe(
-    _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
-  ) throws -> [KeyValueObservation] {
-    try keys.map { key in
-      try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
-        told.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
-      }
-    }
-  }
-
   @Test("R7: units, and what comes of them, are told with old and new values")
   func units() throws {
     let (progress, told) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
@@ -196,5 +186,16 @@ import Testing
     parent.addChild(half, withPendingUnitCount: 1)
     expectEqual(Set(told.withLock { $0 }), ["parent 0.0", "parent 0.25", "top 0.125"])
     withExtendedLifetime(tokens) {}
+  }
+}
+
+/// Observes keys of a progress, and notes each change with a name for the progress.
+func observe(
+  _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
+) throws -> [KeyValueObservation] {
+  try keys.map { key in
+    try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
+      told.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
+    }
   }
 }
