@@ -6,14 +6,14 @@
 // lives. A dying object's strong count has a high bit set, so that references taken and given back
 // by `dealloc` don't end it again.
 //
-// An instance that has to be aligned at more than 16 bytes has as many before it in its memory, of which the last 16 are the
-// counts.
+// The header of an instance with an alignment above 16 bytes is that many bytes from the beginning of its memory; the counts
+// are the last 16 of these.
 //
-// What dies may hold the last reference to something that then dies, and so on: a list of 100,000 objects, each of which
-// holds the next, must not take stack for each of them. So `destroyProperties` hands what it lets go of to the loop
-// that calls it, one object at a time: what is to die first dies with all that it holds before
-// `destroyProperties` is called again, for the next. The objects in between wait in a stack that is linked through
-// their counts, with their memory, so that all happens in the order in which it would by recursion (P4).
+// Objects die in a loop, not by recursion: a list of 100,000 objects, each of which owns the next, must not overflow the
+// stack (P4). `destroyProperties` releases owned objects one at a time. When a release is the last one, it returns, and the
+// loop destroys that object and everything it owns before it calls `destroyProperties` again for the next property.
+// Objects whose properties are half destroyed wait in a list that is linked through their counts. The order of deaths is the
+// one that recursion would give.
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "objects/kvo_class_internal.h"
@@ -73,10 +73,10 @@ static void call_each(kvo_object *object, const char *selector) {
 
 // MARK: Death
 
-// What a call of `destroyProperties` lets go of.
+// The result of one call of `destroyProperties`.
 typedef struct destruction {
-  kvo_object *dies; // had its last reference there
-  bool has_more;    // which has to wait until that one has died
+  kvo_object *dies; // the object whose last reference it released, or NULL
+  bool has_more;    // whether properties are left, which wait until that object has died
 } destruction;
 
 // That of the call that runs on this thread; NULL while the user's code runs.

@@ -20,8 +20,8 @@ KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo
   bool fresh = known && known->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
   return fresh ? known : NULL;
 }
-/// The same by the key's name: accessors that read or set, without a search, which may call the user's class
-/// methods; NULL if there has to be one.
+/// The cached accessors of a key, if they have a getter or a setter; NULL if the key has to be searched for. Calls no user
+/// code, unlike `kvo_class_accessors`. O(1), no lock.
 const kvo_accessors *KVO_NULLABLE kvo_class_found_accessors(const kvo_class *cls, const char *key);
 /// Accessors that read and set nothing, for a key that only `valueForUndefinedKey:` answers, or
 /// that is changed by hand. NULL if memory is out.

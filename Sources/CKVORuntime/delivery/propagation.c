@@ -228,8 +228,8 @@ static bool was_plain(const kvo_frame *frame, const kvo_propagation *propagation
          member->serial <= frame->serial;
 }
 
-// For a recipient that was not there at will. This thread's own waits for the next change. Another thread's is
-// told: what was made, or led here, has read what there was, or may have (I3).
+// For a recipient that was not there at will: whether it is notified of this change. One that this thread registered waits for
+// the next change. One that another thread registered, or linked to here, may have read the old value already (I3).
 static bool is_of_other_thread(const kvo_member *member) {
   return member->by_other_thread || member->thread != kvo_thread_number();
 }

@@ -2,8 +2,8 @@
 // original, close them. Keys that share a method are changed together, in the order of their names,
 // and closed in the reverse order, so that they nest.
 //
-// An accessor may take a negative index for a place of its own, such as the end. Observers can't be
-// told of such an index (H6), but the accessor is called and changes something: so it is told as a setting.
+// An accessor may accept a negative index, for example -1 for the end. A change record can't hold such an index (H6), but the
+// accessor changes something, so observers are notified of a setting.
 #include "interposing/kvo_interpose.h"
 
 #include "base/kvo_memory.h"
@@ -125,7 +125,7 @@ typedef struct opening {
 // Each method could change two keys; mostly only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
-  // Without memory it is told as a setting, which says less but nothing wrong.
+  // If memory is out, observers are notified of a setting: that says less, but nothing wrong.
   bool is_setting = opening->is_short || opening->owned.mutation.kind == KVO_SETTING;
   const kvo_mutation *mutation = is_setting ? NULL : &opening->owned.mutation;
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
