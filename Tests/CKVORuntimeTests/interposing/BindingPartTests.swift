@@ -25,6 +25,23 @@ import Testing
     }
   }
 
+  @Test("H1: a type that can't pick elements is notified of by arrays of them")
+  func arrays() {
+    withGuest { guest in
+      guest.pointee.numbers = numbers(1, 2, 3)
+      let log = Recorder()
+      var told: [String] = []
+      log.observe(guest.header, "digits", [.KVO_OLD, .KVO_NEW]) { call in
+        let values = [kvo_change_get_old(call.change), kvo_change_get_new(call.change)]
+        told += values.map { $0.map { text($0) } ?? "-" }
+      }
+      change(guest, .KVO_REMOVAL, 1..<3, of: "digits", to: numbers(1))
+      change(guest, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
+      expectEqual(told, ["[2, 3]", "-", "-", "[8, 9]"])
+      log.end()
+    }
+  }
+
   @Test("H6: a change that comes to nothing makes no final call, and the next is told")
   func cancelled() {
     withGuest { guest in
@@ -119,21 +136,22 @@ private func withGuestType<R>(_ body: (UnsafePointer<kvo_type>) -> R) -> R {
 }
 
 private func announce(
-  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>
+  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>,
+  of key: String = "numbers"
 ) -> OpaquePointer? {
   let indexes = kvo_index_set_create_range(range.lowerBound, range.count)
   defer { kvo_index_set_destroy(indexes) }
   var part = kvo_part()
   part.kind = kind
   part.indexes = indexes
-  return kvo_uniform_will_part(guest.header, kvo_key_intern("numbers")!, &part)
+  return kvo_uniform_will_part(guest.header, kvo_key_intern(key)!, &part)
 }
 
 private func change(
   _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>,
-  to numbers: guest_numbers
+  of key: String = "numbers", to numbers: guest_numbers
 ) {
-  let frame = announce(guest, kind, range)
+  let frame = announce(guest, kind, range, of: key)
   guest.pointee.numbers = numbers
   frame.map { kvo_uniform_did($0) }
 }
