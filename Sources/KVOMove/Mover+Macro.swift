@@ -6,7 +6,16 @@ extension Mover {
   /// Whether a class, or the class of an extension, is marked `@KVO`.
   func usesMacro(_ type: TypeDeclaration) -> Bool {
     guard style == .macro, project.root(of: type) != .other else { return false }
-    return project.declaration(of: type)?.properties.contains(where: \.isDynamic) ?? false
+    guard let declaration = project.declaration(of: type) else { return false }
+    return declaration.properties.contains { $0.isDynamic || isOverrideWithObservers($0, in: type) }
+  }
+
+  // The macro has its observers run inside the change that the superclass's property makes.
+  private func isOverrideWithObservers(
+    _ property: PropertyDeclaration, in type: TypeDeclaration
+  ) -> Bool {
+    property.modifiers.contains("override") && property.brace != nil && !property.isComputed
+      && isObservable(property.name, above: type)
   }
 
   /// Whether a stored property takes neither `@Observed` nor another of the macro's attributes.
@@ -16,15 +25,13 @@ extension Mover {
     let modifiers = property.modifiers
     if let wrapper = wrapper(of: property) { return "has \(wrapper)" }
     if modifiers.contains("lazy") { return "is lazy" }
-    if modifiers.contains(where: { $0.hasPrefix("nonisolated") }) { return "is nonisolated" }
-    let isReference = modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
-    return isReference && property.brace != nil ? "is a reference with observers" : nil
+    return modifiers.contains { $0.hasPrefix("nonisolated") } ? "is nonisolated" : nil
   }
 
   /// Attributes whose names begin with a capital letter are wrappers or macros, but for these.
   private static let harmless: Set = [
     "@MainActor", "@IBOutlet", "@IBInspectable", "@GKInspectable", "@NSManaged", "@NSCopying",
-    "@KVOIgnored", "@KVOTracked", "@Observed", "@KVOReference",
+    "@KVOIgnored", "@KVOTracked", "@Observed", "@KVOAccessed",
   ]
 
   private func wrapper(of property: PropertyDeclaration) -> String? {

@@ -1,10 +1,12 @@
-/// What a human has to look at in a `didSet`: "What compiles, but behaves differently" of MovingOver. No rule of Behaviour is
-/// kept here.
+/// What behaves differently in a `didSet` or `willSet`: "What compiles, but behaves differently" of MovingOver. No rule of
+/// Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
-  /// Observers are called before a `didSet`, and a `didSet` that sets its own property runs again.
-  mutating func lookAtObservers(_ property: PropertyDeclaration) {
+  /// In a `@KVO` class, observers of the property run in its class's own `init` and `deinit`. In others, they run after the
+  /// observers of the key have been called, and again where they set the property.
+  mutating func lookAtObservers(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    if usesMacro(type) { return lookAtInitialisers(property, in: type) }
     let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
     let isLeftOut =
       style == .macro
@@ -18,6 +20,44 @@ extension Mover {
         let end = file.partner[block.open]
       else { continue }
       lookAtObserver(of: name.name, at: binding.place, block.open..<end)
+    }
+  }
+
+  private mutating func lookAtInitialisers(
+    _ property: PropertyDeclaration, in type: TypeDeclaration
+  ) {
+    guard !property.isStatic, !takesNone(property), !property.modifiers.contains("@KVOIgnored")
+    else { return }
+    for binding in property.bindings {
+      guard let name = binding.name?.name, let accessors = binding.accessors,
+        let observer = accessors.blocks.first(where: { ["didSet", "willSet"].contains($0.name) }),
+        let place = assignment(to: name, whereObserversRunIn: type)
+      else { continue }
+      find(
+        place, "the \(observer.name) of \(name) runs here, in its class's own init or deinit",
+        "Apple's platforms run no observer of a property there: set what it does apart, "
+          + "or give the property its value before super.init()")
+    }
+  }
+
+  // In an initialiser, whose observers run once the superclass's is called, or in the deinitialiser.
+  private func assignment(to name: String, whereObserversRunIn type: TypeDeclaration) -> Int? {
+    let bodies = (type.open..<type.close).compactMap { index -> Range<Int>? in
+      guard file.enclosing[index] == type.open,
+        tokens[index].isWord("init") || file.isDeclaration(index, of: ["deinit"]),
+        !tokens[index - 1].is("."),
+        let open = (index..<type.close).first(where: {
+          tokens[$0].is("{") && file.enclosing[$0] == type.open
+        }), let end = file.partner[open]
+      else { return nil }
+      guard tokens[index].isWord("init") else { return open..<end }
+      let call = (open..<end).first {
+        tokens[$0].isWord("super") && tokens[$0 + 1].is(".") && tokens[$0 + 2].isWord("init")
+      }
+      return call.map { $0..<end }
+    }
+    return bodies.joined().first {
+      tokens[$0].kind == .identifier && tokens[$0].name == name && isRoot($0) && isAssigned($0)
     }
   }
 

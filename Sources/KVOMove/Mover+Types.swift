@@ -65,7 +65,7 @@ extension Mover {
     } else if project.ancestors(of: type).root == "Operation", root == .operation {
       shareAmongThreads(type)
       addMacro(type)
-    } else if root != .other, type.properties.contains(where: \.isDynamic) {
+    } else if root != .other {
       addMacro(type)
     }
   }
@@ -96,7 +96,7 @@ extension Mover {
       // As the one that it overrides.
       if isMoved, property.modifiers.contains("override"), isObservable(property.name, above: type)
       {
-        lookAtObservers(property)
+        lookAtObservers(property, in: type)
       }
       return
     }
@@ -126,7 +126,7 @@ extension Mover {
         mark(property)
       }
     }
-    lookAtObservers(property)
+    lookAtObservers(property, in: type)
     lookAtSetter(property, in: type)
   }
 
@@ -166,7 +166,7 @@ extension Mover {
   }
 
   /// Whether a class above has an observable property of that name, which another one of that name overrides.
-  private func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
+  func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
     project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
   }
 

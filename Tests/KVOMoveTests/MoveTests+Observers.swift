@@ -5,7 +5,7 @@ import Testing
 
 extension MoveTests {
   @Test(
-    "a didSet is listed once, and not at all where it does nothing or nobody could observe",
+    "of a class that becomes no @KVO class, a didSet is listed once, and not at all where it does nothing or none can observe",
     arguments: [
       ("@objc dynamic var x = 0 { didSet { x = 1 } }", ["without a test"]),
       ("@objc dynamic var x = 0 { didSet { self.x = min(x, 4) } }", ["without a test"]),
@@ -24,12 +24,33 @@ extension MoveTests {
       ("@objc dynamic var x = 0 { willSet { n += 1 } }", []),
       ("@objc dynamic static var x = 0 { didSet { n += 1 } }", []),
       ("@KVOIgnored @objc dynamic var x = 0 { didSet { n += 1 } }", []),
-      ("@objc dynamic weak var x: A? { didSet { n += 1 } }", ["not observed"]),
-      ("@objc dynamic lazy var x = 0 { didSet { n += 1 } }", ["not observed"]),
+      ("@objc dynamic lazy var x = 0 { didSet { n += 1 } }", ["takes no @Observed"]),
       ("var x = 0 { didSet { n += 1 } }", []),
     ])
   func didSets(_ property: String, _ reasons: [String]) {
-    let found = Self.moved("class A: NSObject { \(property) }", .macro).findings
+    let found = Self.moved("class A: NSObject { \(property) }", .wrapper).findings
+    expectEqual(found.map(\.reason).count, reasons.count, "\(found)")
+    for (finding, reason) in zip(found, reasons) { expect(finding.reason.contains(reason)) }
+  }
+
+  @Test(
+    "of a class that becomes a @KVO class, observers that run in its own init or deinit are listed",
+    arguments: [
+      ("var x = 0 { didSet { x = 1 } }", []),
+      ("weak var x: A? { didSet { n += 1 } }", []),
+      ("lazy var x = 0 { didSet { n += 1 } }", ["is lazy"]),
+      ("var x = 0 { didSet { n += 1 } }; init(y: Int) { x = y; super.init() }", []),
+      (
+        "var x = 0 { didSet { n += 1 } }; init(y: Int) { super.init(); self.x = y }",
+        ["didSet of x"]
+      ),
+      ("var x = 0 { willSet { n += 1 } }; deinit { x = 1 }", ["willSet of x"]),
+      ("var x = 0; init(y: Int) { super.init(); x = y }", []),
+      ("var x = 0 { didSet {} }; init(y: Int) { super.init(); y.x = x }", []),
+      ("var x = 0 { didSet {} }; func f() { A.init().x = 1; x = 2 }", []),
+    ])
+  func initialisers(_ members: String, _ reasons: [String]) {
+    let found = Self.moved("class A: NSObject { @objc dynamic \(members) }", .macro).findings
     expectEqual(found.map(\.reason).count, reasons.count, "\(found)")
     for (finding, reason) in zip(found, reasons) { expect(finding.reason.contains(reason)) }
   }
@@ -44,19 +65,20 @@ extension MoveTests {
       ])
   }
 
-  @Test("an override has the didSet of an observable property, if it overrides one")
+  @Test("a class that overrides an observable property with observers becomes a @KVO class")
   func didSetsOfOverrides() {
-    func findings(_ base: String) -> [String] {
-      Self.moved(
+    func moved(_ base: String, _ style: ObservableStyle) -> (text: String, reasons: [String]) {
+      let moved = Self.moved(
         "class A: NSObject { \(base) }\nclass B: A { override var x: Int { didSet { n += 1 } } }",
-        .macro
-      ).findings.map(\.reason)
+        style)
+      return (moved.text, moved.findings.map(\.reason))
     }
+    let macro = moved("@objc dynamic var x = 0", .macro)
+    expect(macro.text.contains("@KVO class B: A") && macro.reasons.isEmpty)
     expectEqual(
-      findings("@objc dynamic var x = 0"),
-      [
-        "observers of x are called before its didSet, not after it"
-      ])
-    expectEqual(findings("var x = 0"), [])
+      moved("@objc dynamic var x = 0", .wrapper).reasons,
+      ["observers of x are called before its didSet, not after it"])
+    let plain = moved("var x = 0", .macro)
+    expect(!plain.text.contains("@KVO class B") && plain.reasons.isEmpty)
   }
 }
