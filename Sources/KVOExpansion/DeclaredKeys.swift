@@ -19,31 +19,20 @@ struct DeclaredKeys {
       let place = read.map { request.offset + $0.name.offset } ?? request.start
       return Expansion(diagnostics: [Diagnostic(severity: .error, message: message, offset: place)])
     }
-    guard !type.inherited.isEmpty else { return withoutSuperclass(type, request) }
+    if let problem = Superclass.problem(of: type, request) {
+      return Expansion(diagnostics: [problem])
+    }
     var keys = DeclaredKeys(request: request, type: type)
     if let problem = lexed.problems.first { keys.tell(problem) }
-    let source = keys.source()
+    keys.diagnostics += EarlyReads(of: type, lexed.tokens).diagnostics(request)
+    let coded = CodedProperties(of: type, request, lexed.tokens)
+    let source = keys.source() + coded.source(access: keys.access)
     return Expansion(source: source, diagnostics: keys.diagnostics)
   }
 
   private init(request: AttachedMacro, type: TypeDeclaration) {
     (self.request, self.type) = (request, type)
     setters = SetterCheck(type)
-  }
-
-  private static func withoutSuperclass(
-    _ type: TypeDeclaration, _ request: AttachedMacro
-  ) -> Expansion {
-    let name = type.name.text
-    let end = request.offset + type.endOfName
-    let fixIt = Diagnostic.FixIt(
-      message: "inherit from KVOObject", edits: [.init(start: end, end: end, text: ": KVOObject")])
-    return Expansion(diagnostics: [
-      Diagnostic(
-        severity: .error,
-        message: "@KVO: \(name) has to inherit from KVOObject, or from a class that does.",
-        offset: request.offset + type.name.offset, fixIts: [fixIt])
-    ])
   }
 
   // MARK: - Declarations
@@ -86,6 +75,7 @@ struct DeclaredKeys {
           "@KVO: this method does not validate its key, since it returns a result; let it throw instead."
         )
       }
+      warnOfKept(member, methods)
       let declared = [declaration(of: member, methods)].compactMap { $0 }
       for line in declared + methods.declarations(of: member) {
         lines.add(line, on: member.actor ?? methods.actorOfAffecting(member))
@@ -99,7 +89,9 @@ struct DeclaredKeys {
     let others = Lines.text(lines.others, "  ")
     guard own != nil || others != nil else { return "" }
     let isApart = own != nil && mayBeOnActor
-    let body = [isApart ? "  _callIsolated(_declareProperties)" : own, others].compactMap { $0 }
+    // A class in its superclass's body sees the superclass's function of this kind, even a private one.
+    let function = "_declareProperties\(type.name.name)".inSource
+    let body = [isApart ? "  _callIsolated(\(function))" : own, others].compactMap { $0 }
     let override = """
       \(access)nonisolated override class func _registerProperties() {
       \(body.joined(separator: "\n"))
@@ -108,7 +100,7 @@ struct DeclaredKeys {
     guard isApart, let own else { return override }
     return """
       \(override)
-      private static func _declareProperties() {
+      private static func \(function)() {
       \(own)
       }
       """
@@ -141,16 +133,24 @@ struct DeclaredKeys {
   }
 
   private func declaration(of member: Member, _ methods: ConventionMethods) -> String? {
-    let form = ObservableMember.form(of: member)
-    guard form != .none, case .variable(_, let bindings) = member.kind,
+    guard ObservableMember.hasKey(member), case .variable(_, let bindings) = member.kind,
       let binding = bindings.first, let name = binding.name, !member.has("available"),
       name.name.isKey
     else { return nil }
     let key = "\"\(name.name)\""
     let keyPath = "\\.\(name.text)"
     guard binding.isComputed else { return "keys.stored(\(key), \(keyPath))" }
-    let affecting = methods.affecting(name.name).map { ", affectedBy: \($0)" } ?? ""
-    return "keys.computed(\(key), \(keyPath)\(affecting))"
+    let affecting =
+      methods.affecting(name.name) ?? keptSources(binding, name).map { "[\($0)]" }
+    let affectedBy = affecting.map { ", affectedBy: \($0)" } ?? ""
+    return "keys.computed(\(key), \(keyPath)\(affectedBy))"
+  }
+
+  private func keptSources(_ binding: Binding, _ name: Token) -> String? {
+    guard let getter = binding.accessors?.block("get", "_read", "read"),
+      let kept = setters.keeping(getter, of: name.name), !kept.sources.isEmpty
+    else { return nil }
+    return kept.sources.map { "\"\($0)\"" }.joined(separator: ", ")
   }
 
   // MARK: - What is said of a member
@@ -171,14 +171,14 @@ struct DeclaredKeys {
         """
         @KVO: "\(bindings[0].name?.name ?? "")" is not observed, since @\(wrapper.name) stands before it, beside which \
         no other wrapper can; mark it @KVOIgnored if that is meant.
-        """)
+        """, fixIts: [markIgnored(member)])
     } else if isStored, let reason = ObservableMember.reasonNotObserved(member) {
       tell(
         .warning, member,
         """
         @KVO: setting "\(bindings[0].name?.name ?? "")" tells nobody, since \(reason); change it inside \
         withChange(forKey:), and mark it @KVOIgnored.
-        """)
+        """, fixIts: [markIgnored(member)])
     } else if let name = bindings[0].name, !member.has("KVOTracked"),
       let setter = bindings[0].accessors?.block("set"),
       setters.tellsNobody(setter)
@@ -190,6 +190,21 @@ struct DeclaredKeys {
     {
       warn(ofTelling: name, beside: other)
     }
+  }
+
+  private mutating func warnOfKept(_ member: Member, _ methods: ConventionMethods) {
+    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
+      ObservableMember.form(of: member) == .known, methods.affecting(name.name) == nil,
+      !setters.saysOtherwise(name.name),
+      let getter = bindings[0].accessors?.block("get", "_read", "read"),
+      let kept = setters.keeping(getter, of: name.name), kept.sources.isEmpty
+    else { return }
+    tell(
+      .warning, member,
+      """
+      @KVO: the getter of "\(name.name)" keeps its value in "\(kept.cache)" and names no observed property that it is made \
+      from, so its observers may not be notified; name them in keyPathsForValuesAffecting\(name.name.capitalizedFirst)().
+      """)
   }
 
   private mutating func warn(ofTelling name: Token, beside other: String) {
@@ -251,9 +266,21 @@ struct DeclaredKeys {
     }
   }
 
-  private mutating func tell(_ severity: Diagnostic.Severity, _ member: Member, _ message: String) {
+  private mutating func tell(
+    _ severity: Diagnostic.Severity, _ member: Member, _ message: String,
+    fixIts: [Diagnostic.FixIt] = []
+  ) {
     diagnostics.append(
-      Diagnostic(severity: severity, message: message, offset: request.offset + member.offset))
+      Diagnostic(
+        severity: severity, message: message, offset: request.offset + member.offset, fixIts: fixIts
+      ))
+  }
+
+  private func markIgnored(_ member: Member) -> Diagnostic.FixIt {
+    let place = request.offset + member.offset
+    return .init(
+      message: "mark the property @KVOIgnored",
+      edits: [.init(start: place, end: place, text: "@KVOIgnored ")])
   }
 }
 

@@ -76,7 +76,7 @@ extension ElementAccessor.Parameter {
     case .element: [""]
     case .elements: ["["]
     case .set: ["Set<"]
-    case .index: ["Int"]
+    case .index: ["Int", "UInt", "NSInteger", "NSUInteger"]
     case .indexes: ["RangeSet", "IndexSet"]
     }
   }

@@ -219,7 +219,8 @@ extension String {
   }
 
   /// In backticks where it is no name without them.
-  fileprivate var inSource: String {
-    LexedSource(self).tokens.first?.kind == .identifier ? self : "`\(self)`"
+  var inSource: String {
+    let tokens = LexedSource(self).tokens
+    return tokens.count == 2 && tokens[0].kind == .identifier ? self : "`\(self)`"
   }
 }

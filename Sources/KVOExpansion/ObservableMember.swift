@@ -6,8 +6,8 @@ struct ObservableMember {
   enum Form: Equatable {
     /// `@Observed`.
     case observed
-    /// `weak` or `unowned`, which take no wrapper: `@KVOReference`.
-    case reference
+    /// `weak`, `unowned`, or with `willSet` or `didSet`: `@KVOAccessed`.
+    case accessed
     /// Known by its key alone: computed, lazy, or what a wrapper can't be put on.
     case known
     /// No key of this macro's: constants, what belongs to the type, what is marked.
@@ -23,11 +23,13 @@ struct ObservableMember {
 
   static func attribute(of request: AttachedMacro) -> Expansion {
     var reader = DeclarationReader(request.source)
-    guard let member = reader.readMember() else { return Expansion() }
+    guard let member = reader.readMember(), !Superclass.isMissing(in: request.parent) else {
+      return Expansion()
+    }
     switch form(of: member) {
     // By the module's name: the class, or its module, may have a type of the name itself.
     case .observed: return Expansion(source: "@KVORuntime.Observed")
-    case .reference: return Expansion(source: "@KVORuntime.KVOReference")
+    case .accessed: return Expansion(source: "@KVORuntime.KVOAccessed")
     case .known, .none: return Expansion()
     }
   }
@@ -38,33 +40,39 @@ struct ObservableMember {
     else { return .none }
     if member.has("KVOIgnored") { return .none }
     if binding.isComputed { return isReadAtOnce(binding) ? .known : .none }
-    if member.has("Observed") || member.has("KVOReference") { return .known }
+    if member.has("Observed") || member.has("KVOAccessed") { return .known }
     if wrapper(of: member) != nil { return .none }
-    if member.modifiers.contains("override") { return .known }
+    if member.isOverride { return binding.accessors == nil ? .known : .accessed }
     guard reasonNotObserved(member) == nil else { return .known }
-    return member.isReference ? .reference : .observed
+    return member.isReference || binding.accessors != nil ? .accessed : .observed
+  }
+
+  /// Whether the class's macro declares it under its name. A property with another wrapper has its value by its getter: the
+  /// storage is the wrapper.
+  static func hasKey(_ member: Member) -> Bool {
+    if form(of: member) != .none { return true }
+    guard case .variable(let isVariable, let bindings) = member.kind, isVariable, !member.isOfType,
+      bindings.count == 1, !bindings[0].isComputed
+    else { return false }
+    return wrapper(of: member) != nil
   }
 
   /// Whether the macro puts an attribute before it.
   static func isMarked(_ member: Member) -> Bool {
     let form = form(of: member)
-    return form == .observed || form == .reference
+    return form == .observed || form == .accessed
   }
 
   /// Why a stored variable, beside which no wrapper stands, can be given neither `@Observed` nor accessors.
   static func reasonNotObserved(_ member: Member) -> String? {
     guard case .variable(true, let bindings) = member.kind, let binding = bindings.first,
-      !member.has("Observed"), !member.has("KVOReference"), !member.modifiers.contains("override")
+      !member.has("Observed"), !member.has("KVOAccessed"), !member.isOverride
     else { return nil }
     if member.modifiers.contains("lazy") {
       return "it is lazy, and Swift has no lazy properties with accessors"
     }
     if member.modifiers.contains(where: { $0.hasPrefix("nonisolated") }) {
       return "it is nonisolated, which no wrapper's property can be"
-    }
-    if member.isReference {
-      return binding.accessors == nil
-        ? nil : "it is weak or unowned with a didSet or willSet, where Swift takes no accessors"
     }
     let isOpaque =
       binding.type.map { LexedSource($0).tokens.contains { $0.isWord("some") } } ?? false
@@ -76,7 +84,7 @@ struct ObservableMember {
     member.attributes.first { attribute in
       attribute.name.first?.isUppercase == true && !attribute.name.hasSuffix("Actor")
         && !harmless.contains(attribute.nameInLibrary)
-        && !["Observed", "KVOReference", "KVOIgnored"].contains(attribute.nameInLibrary)
+        && !["Observed", "KVOAccessed", "KVOIgnored"].contains(attribute.nameInLibrary)
     }
   }
 
@@ -103,6 +111,8 @@ extension Member {
 
   /// The actor that an attribute of its own names.
   var actor: String? { attributes.first { $0.name.hasSuffix("Actor") }?.name }
+
+  var isOverride: Bool { modifiers.contains("override") }
 
   var isReference: Bool {
     modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }

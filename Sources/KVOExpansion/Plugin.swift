@@ -61,21 +61,27 @@ struct AttachedMacro {
   var source: String
   /// Where the source begins in its file, in bytes, with the comments and empty lines before the declaration.
   var offset: Int
+  /// The line on which it begins.
+  var line: Int
   var file: String
   /// What the declaration stands in, each without what is in its braces.
   var context: [String] = []
+  /// The type whose member it is, if the macro is the type's.
+  var parent: String?
 
   init?(_ json: JSON) {
     guard let type = json["macro"]?["typeName"]?.string, let role = json["macroRole"]?.string,
       let declaration = json["declSyntax"], let source = declaration["source"]?.string,
       let location = declaration["location"], let file = location["fileName"]?.string,
-      let offset = location["offset"]?.int
+      let offset = location["offset"]?.int, let line = location["line"]?.int
     else { return nil }
     self.type = type
     self.role = role
     self.source = source
     self.offset = offset
+    self.line = line
     self.file = file
+    parent = json["parentDeclSyntax"]?["source"]?.string
     if case .array(let heads)? = json["lexicalContext"] {
       context = heads.compactMap { $0["source"]?.string }
     }
@@ -88,8 +94,8 @@ struct AttachedMacro {
     switch (type, role) {
     case ("KVOMacro", "memberAttribute"): ObservableMember.attribute(of: self)
     case ("KVOMacro", "member"): DeclaredKeys.members(of: self)
-    case ("ReferenceMacro", "accessor"): ReferenceProperty.accessors(of: self)
-    case ("ReferenceMacro", "peer"): ReferenceProperty.storage(of: self)
+    case ("AccessedMacro", "accessor"): AccessedProperty.accessors(of: self)
+    case ("AccessedMacro", "peer"): AccessedProperty.peers(of: self)
     default: Expansion()  // KVOIgnored and KVOTracked say something to the class's macro alone
     }
   }

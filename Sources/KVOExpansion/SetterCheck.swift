@@ -1,7 +1,7 @@
 internal import SwiftSource
 
 /// Whether a computed property's setter changes nothing that could tell of it (Q5), or tells by hand of what tells by itself
-/// (E3), as far as the class alone shows that. In doubt it tells, and once: a method, a closure or a subscript of the class
+/// (E3), and whether its getter keeps its value (Q6), as far as the class alone shows that. In doubt it tells, and once: a method, a closure or a subscript of the class
 /// is called, the object itself is handed on, a variable is set that the class does not declare, or one that is observed
 /// is set, or part of it, which is a change of it where it is a structure.
 
@@ -71,6 +71,23 @@ struct SetterCheck {
       stored[set[index].name] != nil && isRoot(index, in: set) && isAssigned(index, in: set)
         && read.indices.contains { read[$0].name == set[index].name && isRoot($0, in: read) }
     }.map { set[$0].name }
+  }
+
+  /// What a getter keeps its value in, a stored property that is not observed, and the observed ones that it names, from
+  /// which the value may be made. While the value is kept, the getter reads none of them, so tracking can't find them (Q6).
+  func keeping(_ getter: Accessors.Block, of key: String) -> (cache: String, sources: [String])? {
+    let body = Array(getter.body)
+    let roots = body.indices.filter { index in
+      body[index].kind == .identifier && isRoot(index, in: body) && !isLabel(index, in: body)
+    }
+    let cache = roots.first { silent.contains(body[$0].name) && isAssigned($0, in: body) }
+    guard let cache else { return nil }
+    var sources: [String] = []
+    for name in roots.map({ body[$0].name })
+    where observed.contains(name) && name != key && !sources.contains(name) {
+      sources.append(name)
+    }
+    return (body[cache].name, sources)
   }
 
   private func isAssigned(_ index: Int, in body: [Token]) -> Bool {

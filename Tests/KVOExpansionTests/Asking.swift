@@ -9,7 +9,8 @@ struct Asking {
   static func answer(_ text: String) -> JSON { Plugin.answer(to: Array(text.utf8)) }
 
   static func expand(
-    _ type: String, _ role: String, _ source: String, in contexts: [String] = []
+    _ type: String, _ role: String, _ source: String, in contexts: [String] = [],
+    of parent: String? = nil
   ) -> (String, [JSON]) {
     let location: JSON = .object([
       "fileName": .string(file), "fileID": .string("M/Account.swift"), "line": .number(1),
@@ -18,8 +19,10 @@ struct Asking {
     let syntax: JSON = .object([
       "kind": .string("declaration"), "source": .string(source), "location": location,
     ])
+    let parentSyntax: JSON = parent.map { .object(["source": .string($0)]) } ?? .null
     let request: JSON = .object([
       "expandAttachedMacro": .object([
+        "parentDeclSyntax": parentSyntax,
         "macro": .object([
           "moduleName": .string("KVOMacros"), "typeName": .string(type), "name": .string("KVO "),
         ]),

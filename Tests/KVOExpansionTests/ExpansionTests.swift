@@ -10,19 +10,20 @@ import Testing
     arguments: [
       ("var x = 1", "@Observed"), ("\n  // var\n  private(set) var x: [Int] = []", "@Observed"),
       ("public internal(set) var x = { (a: Int) in a }", "@Observed"),
-      ("var x = 1 { didSet { print(\"}\") } }", "@Observed"),
-      ("var x: Int { willSet {} }", "@Observed"),
-      ("var x: Int { @MainActor didSet {} }", "@Observed"),
+      ("var x = 1 { didSet { print(\"}\") } }", "@KVOAccessed"),
+      ("var x: Int { willSet {} }", "@KVOAccessed"),
+      ("var x: Int { @MainActor didSet {} }", "@KVOAccessed"),
       ("@available(*, deprecated) var x = 1", "@Observed"),
       ("@MainActor var x = 1", "@Observed"), ("@objc dynamic var x = 1", "@Observed"),
       ("final var `class`: Any? = nil", "@Observed"), ("var x = f { $0 }", "@Observed"),
       ("var x: Int! = /a{/.matches", "@Observed"),
-      ("weak var x: A?", "@KVOReference"), ("private weak var x: (any P)? = nil", "@KVOReference"),
-      ("unowned let x: A", ""), ("unowned(unsafe) var x: A", "@KVOReference"),
+      ("weak var x: A?", "@KVOAccessed"), ("private weak var x: (any P)? = nil", "@KVOAccessed"),
+      ("unowned let x: A", ""), ("unowned(unsafe) var x: A", "@KVOAccessed"),
       ("let x = 1", ""), ("static var x = 1", ""), ("class var x: Int { 1 }", ""),
       ("var x: Int { 1 }", ""),
       ("var x: Int { get { 1 } set {} }", ""), ("var x: Int { _read { yield y } }", ""),
-      ("lazy var x = 1", ""), ("override var x: Int { didSet {} }", ""),
+      ("lazy var x = 1", ""), ("override var x: Int { didSet {} }", "@KVOAccessed"),
+      ("override var x: Int", ""),
       ("@KVOIgnored var x = 1", ""),
       ("@KVORuntime.KVOIgnored var x = 1", ""), ("@Observed var x = 1", ""),
       ("@Clamped(0...1) var x = 1", ""),
@@ -142,9 +143,9 @@ import Testing
   func override() {
     let expected = """
       nonisolated override class func _registerProperties() {
-        _callIsolated(_declareProperties)
+        _callIsolated(_declarePropertiesA)
       }
-      private static func _declareProperties() {
+      private static func _declarePropertiesA() {
         _declareKeys { keys in
           keys.stored("x", \\.x)
         }
@@ -155,6 +156,9 @@ import Testing
     expectEqual(Asking.members("@KVO open class A: B { var x = 1 }"), "open " + expected)
     expectEqual(Asking.members("@KVO private class A: B { var x = 1 }"), expected)
     expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
+    expect(
+      Asking.members("@KVO class `a b`: B { var x = 1 }").contains("func `_declarePropertiesa b`()")
+    )
     for actor in ["@MainActor", "@Store", "@Lib.Store", "nonisolated"] {
       expectEqual(Asking.members("\(actor) @KVO class A: B { var x = 1 }"), expected)
     }
@@ -170,10 +174,10 @@ import Testing
       Asking.members(source),
       """
       nonisolated override class func _registerProperties() {
-        _callIsolated(_declareProperties)
+        _callIsolated(_declarePropertiesA)
         _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
       }
-      private static func _declareProperties() {
+      private static func _declarePropertiesA() {
         _declareKeys { keys in
           keys.stored("x", \\.x)
         }
@@ -222,12 +226,12 @@ import Testing
 
   @Test("Q3: a weak or unowned property has storage beside it, and accessors that tell of it")
   func references() {
-    let source = "@KVOReference private weak var owner: Person? = nil"
+    let source = "@KVOAccessed private weak var owner: Person? = nil"
     expectEqual(
-      Asking.expand("ReferenceMacro", "peer", source).0,
+      Asking.expand("AccessedMacro", "peer", source).0,
       "private weak var _kvo_owner: Person? = nil")
     expectEqual(
-      Asking.expand("ReferenceMacro", "accessor", source).0,
+      Asking.expand("AccessedMacro", "accessor", source).0,
       """
       {
         @storageRestrictions(initializes: _kvo_owner)
@@ -237,17 +241,19 @@ import Testing
           return _kvo_owner
         }
         set {
-          withChange(forKey: "owner") { _kvo_owner = newValue }
+          let change = _beginChange("owner")
+          _kvo_owner = newValue
+          _endChange(change, "owner")
         }
       }
       """)
-    let unsafe = Asking.expand("ReferenceMacro", "peer", "unowned(unsafe) var `in`: any P")
+    let unsafe = Asking.expand("AccessedMacro", "peer", "unowned(unsafe) var `in`: any P")
     expectEqual(unsafe.0, "private unowned(unsafe) var _kvo_in: any P")
-    let untyped = Asking.expand("ReferenceMacro", "accessor", "weak var x = y")
+    let untyped = Asking.expand("AccessedMacro", "accessor", "weak var x = y")
     expect(untyped.0.isEmpty && untyped.1.count == 1)
-    let below = Asking.expand("ReferenceMacro", "accessor", "\n// x\nweak var x = y")
+    let below = Asking.expand("AccessedMacro", "accessor", "\n// x\nweak var x = y")
     expectEqual(below.1.first?["position"]?["offset"]?.int, Asking.offset + 6)
-    let quoted = Asking.expand("ReferenceMacro", "accessor", "weak var `a \"b\"`: A?")
+    let quoted = Asking.expand("AccessedMacro", "accessor", "weak var `a \"b\"`: A?")
     expect(quoted.0.isEmpty && quoted.1.count == 1)
   }
 
@@ -426,10 +432,6 @@ import Testing
         "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"
       ),
       ("lazy var a = 1", "warning at 18: @KVO: setting \"a\" tells nobody, since it is lazy"),
-      (
-        "weak var a: A? { didSet {} }",
-        "warning at 18: @KVO: setting \"a\" tells nobody, since it is weak or unowned with a didSet or willSet"
-      ),
       (
         "nonisolated(unsafe) var a = 1",
         "warning at 18: @KVO: setting \"a\" tells nobody, since it is nonisolated"

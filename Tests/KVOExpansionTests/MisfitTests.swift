@@ -18,6 +18,7 @@ import Testing
       (read, "func countOfSongs() throws -> Int { 1 }", "it throws"),
       (read, "func countOfSongs() {}", "it returns nothing"),
       (read, "var countOfSongs: UInt { 1 }", "it is of UInt, and not of Int"),
+      (list, "func insertObject(_ s: Song, inSongsAt i: UInt) {}", "it takes UInt, and not Int"),
       (read, "func objectInSongs(at i: Int32) -> Song { s }", "it takes Int32, and not Int"),
       (read, "func objectInSongs(at i: Int) throws -> Song { s }", "it throws"),
       (read, "func objectInSongs(at i: Int) {}", "it returns nothing"),

@@ -88,16 +88,15 @@ extension Field {
   }
 
   fileprivate static let lazyPrefix = "$__lazy_storage_$_"
-  /// What the macro `@KVO` stores a weak or unowned property under.
-  static let referencePrefix = "_kvo_"
+  /// Before the name of what the macro `@KVO` stores for a property that takes no wrapper.
+  static let storagePrefix = "_kvo_"
 }
 
 extension Field.Form {
   /// Of a property that is stored under another name.
   fileprivate func nameOfProperty(_ name: String) -> String {
-    let prefix = self == .lazy ? Field.lazyPrefix : Field.referencePrefix
-    let isHidden = self == .lazy || ReferenceForm(self) != nil && name.hasPrefix(prefix)
-    return isHidden ? String(name.dropFirst(prefix.count)) : name
+    let prefix = self == .lazy ? Field.lazyPrefix : Field.storagePrefix
+    return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
   }
 
   /// - Parameter ownership: the mark in the type's mangled name, 0 for a strong reference.

@@ -42,19 +42,19 @@ enum ObjectMirror {
     let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
     defer { freeName?(name) }
     let label = name.map { String(cString: $0) }
-    if let label, label.hasPrefix(Field.referencePrefix) {
-      return (String(label.dropFirst(Field.referencePrefix.count)), value)
-    }
-    guard let label, let storage = value as? any ObservedStorage, let name = property(label) else {
+    if let label, let name = withoutPrefix(Field.storagePrefix, label) { return (name, value) }
+    guard let label, let storage = value as? any ObservedStorage,
+      let name = withoutPrefix("_", label)
+    else {
       return (label, value)
     }
     return (name, storage.content)
   }
 
   // "balance" of "_balance", "`my name`" of "`_my name`"
-  private static func property(_ label: String) -> String? {
-    if label.hasPrefix("`_") { return "`" + label.dropFirst(2) }
-    return label.hasPrefix("_") ? String(label.dropFirst()).inSource : nil
+  private static func withoutPrefix(_ prefix: String, _ label: String) -> String? {
+    if label.hasPrefix("`" + prefix) { return "`" + label.dropFirst(prefix.count + 1) }
+    return label.hasPrefix(prefix) ? String(label.dropFirst(prefix.count)).inSource : nil
   }
 }
 

@@ -53,8 +53,8 @@ extension KVOObject {
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
     let key = property.name.string
-    // The accessors that `@KVO` gives to weak and unowned properties tell.
-    guard !Field.isNamed(Field.referencePrefix + key, in: type(of: self)) else { return }
+    // The accessors that `@KVO` makes notify.
+    guard !Field.isNamed(Field.storagePrefix + key, in: type(of: self)) else { return }
     // What is declared to affect it may be what its setter sets. A declared key is read as itself, too.
     guard KVOClass.of(self).declaredDependencies(key).isEmpty,
       KeyPathReads(of: keyPath, in: self).names.allSatisfy({ $0 == key })

@@ -26,7 +26,9 @@
 /// In a class of an actor (`@MainActor`), by its own word, its superclass's or its module's, key-value coding calls getters and
 /// setters on the thread that asks: ask on the actor.
 @attached(memberAttribute)
-@attached(member, names: named(_registerProperties), named(_declareProperties))
+@attached(
+  member, names: named(_registerProperties), prefixed(_declareProperties), named(CodingKeys),
+  named(encode(to:)), named(init(from:)), named(init()))
 public macro KVO() = #externalMacro(module: "KVOMacros", type: "KVOMacro")
 
 /// Leaves a property out of what ``KVO()`` does to its class.
@@ -38,7 +40,8 @@ public macro KVOIgnored() = #externalMacro(module: "KVOMacros", type: "KVOIgnore
 @attached(peer)
 public macro KVOTracked() = #externalMacro(module: "KVOMacros", type: "KVOTrackedMacro")
 
-/// What ``KVO()`` gives to a weak or unowned property: accessors that tell of reads and changes, and storage beside it.
-@attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_kvo_))
-public macro KVOReference() = #externalMacro(module: "KVOMacros", type: "ReferenceMacro")
+/// What ``KVO()`` gives to a property that takes no wrapper, a weak or unowned one or one with observers: accessors that notify
+/// of reads and changes, and storage beside it, which has the observers.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_kvo_), prefixed(_kvo_willSet_), prefixed(_kvo_didSet_))
+public macro KVOAccessed() = #externalMacro(module: "KVOMacros", type: "AccessedMacro")

@@ -43,3 +43,34 @@ extension KeyedDecodingContainer {
     Observed(wrappedValue: try decodeIfPresent(T.self, forKey: key))
   }
 }
+
+// What the macro `@KVO` writes for a class whose own `CodingKeys` name properties that take no wrapper (Q7). Those for
+// optionals are preferred where the property is one.
+
+extension KeyedEncodingContainer {
+  /// Encodes a property.
+  @inlinable
+  public mutating func _encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    try encode(value, forKey: key)
+  }
+
+  /// Encodes an optional property, unless it is nil.
+  @inlinable
+  public mutating func _encode<T: Encodable>(_ value: T?, forKey key: Key) throws {
+    try encodeIfPresent(value, forKey: key)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes a property.
+  @inlinable @_disfavoredOverload
+  public func _decode<T: Decodable>(forKey key: Key) throws -> T {
+    try decode(T.self, forKey: key)
+  }
+
+  /// Decodes an optional property: nil if it is not there.
+  @inlinable
+  public func _decode<T: Decodable>(forKey key: Key) throws -> T? {
+    try decodeIfPresent(T.self, forKey: key)
+  }
+}

@@ -89,7 +89,7 @@ import Testing
   func overrides() throws {
     let ship = Ship(log.keep(Sailor("Port")))
     try ship.setValue(-5, forKey: "length")
-    expectEqual(ship.set, [0, 0])  // what its superclass corrects, and what was set
+    expectEqual(ship.set, [0])  // what its superclass has corrected
     try ship.setValue(9, forKey: "area")
     expectEqual(ship.length, 4)
     expect(try ship.value(forKey: "area") as? Double == 9)
@@ -103,6 +103,25 @@ import Testing
     try log.observe(raft, "name", [.old, .new], as: "name")
     try raft.setValue("Tiki", forKey: "name")
     expectEqual(log.take(), ["name old raft Argo new raft Tiki"])
+  }
+
+  @Test("Q2: classes in the body of their superclass have their keys")
+  func clusters() throws {
+    let red = Figure.Square.Red()
+    try red.setValuesForKeys(["sides": 4, "length": -3, "shade": 1])
+    expectEqual([red.sides, red.length, Int(red.shade)], [4, 0, 1])
+    try log.observe(red, "length", [.new], as: "length")
+    red.length = 7
+    expectEqual(log.take(), ["length new 7"])
+    expectEqual(try Figure.Round.Circle().value(forKey: "radius") as? Int, 2)
+  }
+
+  @Test("Q2: a property with another wrapper is read and set by its key as by its name")
+  func wrapped() throws {
+    let object = Wrapping()
+    expectEqual(try object.value(forKey: "level") as? Int, 3)
+    try object.setValue(50, forKey: "level")
+    expectEqual(object.level, 10)
   }
 
   @Test("Q2: computed properties have keys, and are told by them, without any declaration")

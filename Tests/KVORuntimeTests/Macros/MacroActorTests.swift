@@ -64,7 +64,7 @@ import Testing
     try sheet.setValue(-1, forKey: "depth")
     try sheet.setValue("", forKey: "title")
     try sheet.setValue(5, forKey: "half")
-    expect(sheet.depth == 0 && sheet.set == ["untitled", "untitled"] && sheet.width == 10)
+    expect(sheet.depth == 0 && sheet.set == ["untitled"] && sheet.width == 10)
     expectEqual(log.take(), ["area new 0", "area new 0"])
     expect(SheetOfActor.key(of: \.depth) == "depth" && SheetOfActor.key(of: \.half) == "half")
   }

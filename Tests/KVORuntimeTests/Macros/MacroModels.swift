@@ -239,7 +239,7 @@ enum Outer {
 /// A class with a type of the wrapper's name.
 @KVO final class Shadowing: KVOObject {
   struct Observed {}
-  struct KVOReference {}
+  struct KVOAccessed {}
   var value = 1
   weak var owner: Sailor?
 }
@@ -269,4 +269,28 @@ final class Handmade: KVOObject {
   var strings = 4
   override var pitch: Int { didSet { heard.append(pitch) } }
   @KVOIgnored var heard: [Int] = []
+}
+
+/// A class cluster: each class in the one that it inherits from.
+@KVO class Figure: KVOObject {
+  var sides = 0
+  @KVO class Square: Figure {
+    var length = 1 { didSet { if length < 0 { length = 0 } } }
+    @KVO final class Red: Square { var shade = 0.5 }
+  }
+  enum Round {
+    @KVO final class Circle: Figure { var radius = 2 }
+  }
+}
+
+@propertyWrapper struct UpToTen {
+  private var value: Int
+  var wrappedValue: Int {
+    get { value }
+    set { value = min(newValue, 10) }
+  }
+  init(wrappedValue: Int) { value = min(wrappedValue, 10) }
+}
+@KVO final class Wrapping: KVOObject {
+  @KVOIgnored @UpToTen var level = 3
 }

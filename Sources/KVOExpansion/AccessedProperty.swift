@@ -1,0 +1,182 @@
+internal import SwiftSource
+
+/// A property of a `@KVO` class that takes no wrapper: a weak or unowned one (Q3), and one with `willSet` or `didSet`
+/// (Q6), which would run after a wrapper has notified.
+///
+/// Its accessors notify of reads and changes. Its storage is a property beside it, under a name that key-value coding and
+/// mirrors know for this (`Field.storagePrefix`), and has the observers, so they run inside the change. A property that
+/// overrides its superclass's has no storage: its observers become methods.
+
+struct AccessedProperty {
+  static let prefix = "_kvo_"
+
+  private let request: AttachedMacro
+  private let member: Member
+  private let binding: Binding
+  private let name: Token
+
+  /// Nil for what is no single variable.
+  private init?(_ request: AttachedMacro) {
+    var reader = DeclarationReader(request.source)
+    guard let member = reader.readMember(), case .variable(true, let bindings) = member.kind,
+      bindings.count == 1, let name = bindings[0].name, !bindings[0].isComputed,
+      !member.isReference && !member.isOverride || bindings[0].type != nil
+    else { return nil }
+    (self.request, self.member, binding, self.name) = (request, member, bindings[0], name)
+  }
+
+  private var storage: String { Self.storage(of: name) }
+
+  static func storage(of name: Token) -> String { (prefix + name.name).inSource }
+
+  // MARK: Beside the property
+
+  static func peers(of request: AttachedMacro) -> Expansion {
+    guard let property = AccessedProperty(request) else { return Expansion() }
+    let source = property.member.isOverride ? property.methods : property.storageDeclaration
+    return Expansion(source: source)
+  }
+
+  private var actor: String { member.actor.map { "@\($0) " } ?? "" }
+
+  private var storageDeclaration: String {
+    let reference = member.modifiers.first { $0 == "weak" || $0.hasPrefix("unowned") }
+    let type = binding.type.map { ": " + $0 } ?? ""
+    let value = binding.initialValue.map { " = " + $0 } ?? ""
+    let words = reference.map { $0 + " " } ?? ""
+    return "\(actor)private \(words)var \(storage)\(type)\(value)\(observers)"
+  }
+
+  private var observers: String {
+    guard let blocks = binding.accessors?.blocks else { return "" }
+    let texts = blocks.map { block in
+      let parameter = block.parameter.map { "(\($0))" } ?? ""
+      return "  \(block.name)\(parameter) {\n\(text(of: block.body))\n  }\n"
+    }
+    return " {\n\(texts.joined())}"
+  }
+
+  private var methods: String {
+    (binding.accessors?.blocks ?? []).map { block in
+      let parameter = block.parameter ?? (block.name == "didSet" ? "oldValue" : "newValue")
+      return """
+        \(actor)private func \(method(block.name))(_ \(parameter): \(binding.type ?? "")) {
+        \(text(of: block.body))
+        }
+
+        """
+    }.joined()
+  }
+
+  private func method(_ observer: String) -> String {
+    "\(Self.prefix)\(observer)_\(name.name)".inSource
+  }
+
+  // MARK: Accessors
+
+  static func accessors(of request: AttachedMacro) -> Expansion {
+    guard let property = AccessedProperty(request), property.name.name.isKey else {
+      return unreadable(request)
+    }
+    let isOverride = property.member.isOverride
+    return Expansion(source: isOverride ? property.overridingAccessors : property.ownAccessors)
+  }
+
+  // Behind an observer that doesn't read the old value, the compiler changes the storage in place.
+  private var ownAccessors: String {
+    let key = name.name
+    let modify = """
+
+        _modify {
+          let change = _beginChange("\(key)")
+          defer { _endChange(change, "\(key)") }
+          yield &\(storage)
+        }
+      """
+    return """
+      {
+        @storageRestrictions(initializes: \(storage))
+        init(initialValue) { \(storage) = initialValue }
+        get {
+          _readsKey("\(key)")
+          return \(storage)
+        }
+        set {
+          let change = _beginChange("\(key)")
+          \(storage) = newValue
+          _endChange(change, "\(key)")
+        }\(member.isReference ? "" : modify)
+      }
+      """
+  }
+
+  // The superclass's property opens a change as well, which joins this one.
+  private var overridingAccessors: String {
+    let blocks = binding.accessors?.blocks ?? []
+    let key = name.name
+    let property = "super.\(name.text)"
+    let willSet = blocks.contains { $0.name == "willSet" }
+    let didSet = blocks.contains { $0.name == "didSet" }
+    let lines = [
+      "let change = _beginChange(\"\(key)\")",
+      didSet ? "let oldValue = \(property)" : nil,
+      willSet ? "\(method("willSet"))(newValue)" : nil,
+      "\(property) = newValue",
+      didSet ? "\(method("didSet"))(oldValue)" : nil,
+      "_endChange(change, \"\(key)\")",
+    ]
+    return """
+      {
+        get { \(property) }
+        set {
+          \(lines.compactMap { $0 }.joined(separator: "\n    "))
+        }
+      }
+      """
+  }
+
+  private static func unreadable(_ request: AttachedMacro) -> Expansion {
+    let message = """
+      A weak or unowned property of a @KVO class is one variable with its type; mark it @KVOIgnored, and change it \
+      inside withChange(forKey:), if it can't be.
+      """
+    return Expansion(diagnostics: [
+      Diagnostic(severity: .error, message: message, offset: request.start)
+    ])
+  }
+
+  // MARK: Bodies
+
+  // With its place in the source, for messages and debuggers. In the storage's own observers, the compiler takes what
+  // names the storage for the value itself, as it does in the source with what names the property. An override's observers
+  // have no such names.
+  private func text(of body: ArraySlice<Token>) -> String {
+    guard let first = body.first else { return "" }
+    let direct =
+      member.isOverride ? [] : DirectAccesses.tokens(named: name.name, in: body).map(\.offset)
+    let text = body.map { $0.source { direct.contains($0.offset) ? storage : nil } }.joined()
+    // The trivia before the first token may have lines of its own.
+    let lines = first.leadingTrivia.utf8.count { $0 == UInt8(ascii: "\n") }
+    return """
+      #sourceLocation(file: \(JSON.string(request.file).text), line: \(request.line + first.line - 1 - lines))
+      \(text)
+      #sourceLocation()
+      """
+  }
+}
+
+extension Token {
+  /// Its source with the trivia before it, and other texts in place of some names, also of interpolated ones.
+  fileprivate func source(replacing replacement: (Token) -> String?) -> String {
+    guard !interpolations.isEmpty else { return leadingTrivia + (replacement(self) ?? text) }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    for token in interpolations.joined() where token.kind != .endOfFile {
+      let start = rest.startIndex + (token.triviaOffset - (endOffset - rest.count))
+      bytes += rest[..<start]
+      bytes += Array(token.source(replacing: replacement).utf8)
+      rest = rest[(start + token.endOffset - token.triviaOffset)...]
+    }
+    return leadingTrivia + String(decoding: bytes + rest, as: UTF8.self)
+  }
+}

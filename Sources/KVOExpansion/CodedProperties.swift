@@ -1,0 +1,155 @@
+internal import SwiftSource
+
+/// What keeps the names under which a `@KVO` class's properties are coded (Q7). The compiler writes `Codable` from the stored
+/// properties, and of an `AccessedProperty` it would take the storage's name.
+///
+/// Where the class has no `CodingKeys`, some are written that give storage its property's name. Where it has, their names can't
+/// be changed, so the methods are written instead of the compiler's.
+struct CodedProperties {
+  private let request: AttachedMacro
+  private let type: TypeDeclaration
+  private let tokens: [Token]
+
+  init(of type: TypeDeclaration, _ request: AttachedMacro, _ tokens: [Token]) {
+    (self.type, self.request, self.tokens) = (type, request, tokens)
+  }
+
+  /// The members to be added; empty if the compiler's are right.
+  func source(access: String) -> String {
+    let accessed = type.members.contains {
+      ObservableMember.form(of: $0) == .accessed && !$0.isOverride
+    }
+    guard accessed else { return "" }
+    guard let keys = type.members.first(where: { name(ofType: $0) == "CodingKeys" }) else {
+      return codingKeys
+    }
+    let names = caseNames(of: keys)
+    guard !names.isEmpty else { return "" }
+    return [
+      isDeclared("Encodable") && !hasFunction("encode(to:)") ? encoding(names, access) : "",
+      isDeclared("Decodable") && !hasInitialiser(from: true) ? decoding(names, access) : "",
+    ].joined()
+  }
+
+  // MARK: Keys
+
+  private var codingKeys: String {
+    let cases = type.members.flatMap { member -> [String] in
+      if case .directive(let text) = member.kind { return [text] }
+      return storedNames(of: member).map { name in
+        let isAccessed = ObservableMember.form(of: member) == .accessed
+        return isAccessed
+          ? "  case \(AccessedProperty.storage(of: name)) = \(JSON.string(name.name).text)"
+          : "  case \(name.text)"
+      }
+    }
+    return """
+
+      private enum CodingKeys: Swift.String, Swift.CodingKey {
+      \(cases.joined(separator: "\n"))
+      }
+      """
+  }
+
+  // As the compiler finds them: neither what belongs to the type nor what is lazy.
+  private func storedNames(of member: Member) -> [Token] {
+    guard case .variable(_, let bindings) = member.kind, !member.isOfType, !member.isOverride,
+      !member.modifiers.contains("lazy")
+    else { return [] }
+    return bindings.filter { !$0.isComputed }.compactMap(\.name)
+  }
+
+  // MARK: Methods
+
+  private func encoding(_ names: [String], _ access: String) -> String {
+    let lines = names.map { "  try container._encode(\($0), forKey: .\($0))" }
+    return """
+
+      \(access)func encode(to encoder: any Swift.Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+      \(lines.joined(separator: "\n"))
+      }
+      """
+  }
+
+  private func decoding(_ names: [String], _ access: String) -> String {
+    let constants = type.members.flatMap { member -> [String] in
+      guard case .variable(false, let bindings) = member.kind else { return [] }
+      return bindings.filter { $0.initialValue != nil }.compactMap { $0.name?.text }
+    }
+    let lines = names.filter { !constants.contains($0) }
+      .map { "  \($0) = try container._decode(forKey: .\($0))" }
+    let isFinal = type.modifiers.contains("final")
+    let plain =
+      hasInitialiser(from: false) ? "" : "\n\(access)override init() { super.init() }"
+    return """
+
+      \(access)\(isFinal ? "" : "required ")init(from decoder: any Swift.Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+      \(lines.joined(separator: "\n"))
+        super.init()
+      }\(plain)
+      """
+  }
+
+  // MARK: What the class has
+
+  private func isDeclared(_ coding: String) -> Bool {
+    type.inherited.contains { name in
+      [coding, "Codable"].contains(String(name.split(separator: ".").last ?? ""))
+    }
+  }
+
+  private func hasFunction(_ reference: String) -> Bool {
+    type.members.contains { member in
+      if case .function(let function) = member.kind {
+        function.reference == reference
+      } else {
+        false
+      }
+    }
+  }
+
+  private func hasInitialiser(from isDecoding: Bool) -> Bool {
+    type.members.contains { member in
+      guard tokens[member.keyword].isWord("init") else { return false }
+      let isFrom = tokens[member.keyword + 1].is("(") && tokens[member.keyword + 2].isWord("from")
+      return isFrom == isDecoding
+    }
+  }
+
+  private func name(ofType member: Member) -> String? {
+    guard ["enum", "struct", "typealias", "class"].contains(tokens[member.keyword].text) else {
+      return nil
+    }
+    return tokens[member.keyword + 1].name
+  }
+
+  // The names behind `case`, each before its value.
+  private func caseNames(of member: Member) -> [String] {
+    guard tokens[member.keyword].isWord("enum") else { return [] }
+    var names: [String] = []
+    var index = member.keyword
+    while !tokens[index].is("{") { index += 1 }
+    var depth = 0
+    var isInCase = false
+    while index < tokens.count {
+      let token = tokens[index]
+      if token.is("{") { depth += 1 }
+      if token.is("}") {
+        depth -= 1
+        if depth == 0 { break }
+      }
+      if depth == 1, token.is("case") {
+        isInCase = true
+        names.append(tokens[index + 1].text)
+      } else if depth == 1, isInCase, token.is(",") {
+        names.append(tokens[index + 1].text)
+      } else if token.isFirstOnLine, !tokens[index - 1].is(","), !tokens[index - 1].is("=") {
+        isInCase = false
+      }
+      index += 1
+    }
+    return names
+  }
+}

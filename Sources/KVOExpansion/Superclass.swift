@@ -1,0 +1,54 @@
+internal import SwiftSource
+
+/// What a `@KVO` class inherits from, as far as its head shows that (Q5): the compiler's own messages about a class that is no
+/// `KVOObject` have no place.
+enum Superclass {
+  /// Protocols that stand where the superclass would.
+  private static let protocols: Set<String> = [
+    "Codable", "Encodable", "Decodable", "Equatable", "Hashable", "Comparable", "Identifiable",
+    "Sendable", "ObservableObject", "Error", "CustomStringConvertible",
+    "CustomDebugStringConvertible", "CustomReflectable", "CaseIterable", "Sequence", "AnyObject",
+    "NSCopying", "NSCoding", "NSSecureCoding", "NSObjectProtocol",
+  ]
+
+  private static func name(of inherited: String) -> String {
+    let words = LexedSource(inherited).tokens.filter { $0.kind == .identifier }
+    return words.last?.name ?? inherited
+  }
+
+  /// The place of `NSObject` in the clause, or nil.
+  private static func foreign(in type: TypeDeclaration) -> Supertype? {
+    type.supertypes.first.flatMap { name(of: $0.text) == "NSObject" ? $0 : nil }
+  }
+
+  private static func isMissing(in type: TypeDeclaration) -> Bool {
+    foreign(in: type) != nil || type.inherited.allSatisfy { protocols.contains(name(of: $0)) }
+  }
+
+  /// Whether a class is sure to be none that can be observed.
+  static func isMissing(in source: String?) -> Bool {
+    guard let source else { return false }
+    var reader = DeclarationReader(source)
+    return reader.readType().map { $0.keyword == "class" && isMissing(in: $0) } ?? false
+  }
+
+  static func problem(of type: TypeDeclaration, _ request: AttachedMacro) -> Diagnostic? {
+    guard isMissing(in: type) else { return nil }
+    let end = request.offset + type.endOfName
+    let edit: Diagnostic.Edit
+    if let foreign = foreign(in: type) {
+      let token = LexedSource(request.source).tokens[foreign.place]
+      let start = request.offset + token.offset
+      edit = .init(start: start, end: start + foreign.text.utf8.count, text: "KVOObject")
+    } else {
+      let text = type.inherited.isEmpty ? ": KVOObject" : ": KVOObject,"
+      let length = type.inherited.isEmpty ? 0 : 1
+      edit = .init(start: end, end: end + length, text: text)
+    }
+    return Diagnostic(
+      severity: .error,
+      message: "@KVO: \(type.name.text) has to inherit from KVOObject, or from a class that does.",
+      offset: request.offset + type.name.offset,
+      fixIts: [.init(message: "inherit from KVOObject", edits: [edit])])
+  }
+}

@@ -1,0 +1,238 @@
+import Expectations
+import SwiftSource
+import Testing
+
+@testable import KVOExpansion
+
+/// Q6: what the macro makes of properties with observers.
+@Suite struct AccessedPropertyTests {
+  @Test(
+    "Q6: in an observer's body, the property's own name stands for its storage; in closures, local functions and for local names it does not",
+    arguments: [
+      ("x = 1", "_ = 1"), ("self.x += x", "self._ += _"),
+      ("other.x = self.x.y", "other.x = self._.y"),
+      ("f(x: x, x)", "f(x: _, _)"), ("[x: x][x]", "[_: _][_]"), ("b ? x : x", "b ? _ : _"),
+      ("f { x = 1 }; x = 2", "f { x = 1 }; _ = 2"), ("f { self.x = 1 }", "f { self.x = 1 }"),
+      ("if a { x = 1 } else { x = 2 }", "if a { _ = 1 } else { _ = 2 }"),
+      ("if let x { x.f() } else { x = y }; x = z", "if let x { x.f() } else { _ = y }; _ = z"),
+      ("guard let x else { x = y; return }; x.f()", "guard let x else { _ = y; return }; x.f()"),
+      ("guard x > 1 else { return }; x = 2", "guard _ > 1 else { return }; _ = 2"),
+      ("let x = 1; f(x)", "let x = 1; f(x)"),
+      ("do { let x = 1; f(x) }; f(x)", "do { let x = 1; f(x) }; f(_)"),
+      ("let (a, x) = y; f(x)", "let (a, x) = y; f(x)"),
+      ("let (x: a, y) = z; f(x)", "let (x: a, y) = z; f(_)"),
+      ("for x in x { x.f() }; x = 1", "for x in x { x.f() }; _ = 1"),
+      ("for case let x? in y { f(x) }; f(x)", "for case let x? in y { f(x) }; f(_)"),
+      ("for y in x where x > y { f(x) }", "for y in _ where _ > y { f(_) }"),
+      ("if case .a(let x) = y { f(x) }; f(x)", "if case .a(let x) = y { f(x) }; f(_)"),
+      (
+        "switch x { case let x where x > 1: f(x)\ndefault: x = 1 }",
+        "switch _ { case let x where x > 1: f(x)\ndefault: _ = 1 }"
+      ),
+      (
+        "do { try f(x) } catch let x { g(x) }; x = 1", "do { try f(_) } catch let x { g(x) }; _ = 1"
+      ),
+      ("repeat { x = 1 } while x < 2\nf { x = 3 }", "repeat { _ = 1 } while _ < 2\nf { x = 3 }"),
+      ("while x < 2 { x += 1 }", "while _ < 2 { _ += 1 }"),
+      ("defer { x = 1 }; x = 2", "defer { _ = 1 }; _ = 2"),
+      ("func g() { x = 1 }; g()", "func g() { x = 1 }; g()"),
+      (
+        "if y.contains(where: { $0 == x }) { x = 1 }", "if y.contains(where: { $0 == x }) { _ = 1 }"
+      ),
+      ("print(\"a \\(x) \\(self.x)\\(f { x })\")", "print(\"a \\(_) \\(self._)\\(f { x })\")"),
+      ("print(\"\\(\"\\(x)\")\")", "print(\"\\(\"\\(_)\")\")"),
+      ("x.sort(); x[0] = 1; f(&x)", "_.sort(); _[0] = 1; f(&_)"),
+      ("let k = \\Self.x; y[keyPath: \\.x] = 1", "let k = \\Self.x; y[keyPath: \\.x] = 1"),
+      ("#if A\nx = 1\n#endif", "#if A\n_ = 1\n#endif"), ("`x` = 1", "_ = 1"),
+      ("$x = 1; xx = x1", "$x = 1; xx = x1"),
+      ("a.self.x = 1", "a.self.x = 1"), ("if b { let x = 1 }; x = 2", "if b { let x = 1 }; _ = 2"),
+      ("let y = if b { x } else { f { x } }", "let y = if b { _ } else { f { x } }"),
+    ])
+  func direct(_ body: String, _ expected: String) {
+    let source = "var x = 0 { didSet { \(body) } }"
+    let (storage, diagnostics) = Asking.expand("AccessedMacro", "peer", source)
+    expect(diagnostics.isEmpty)
+    let head =
+      "private var _kvo_x = 0 {\n  didSet {\n#sourceLocation(file: \"/tmp/Account.swift\", line: 1)\n "
+    let tail = "\n#sourceLocation()\n  }\n}"
+    expectEqual(
+      storage,
+      head + expected.replacing("_", with: "_kvo_x").replacing("_kvo_x ", with: "_kvo_x ") + tail)
+  }
+
+  @Test(
+    "Q6: storage keeps type, first value, names of parameters and actor, and bodies their places")
+  func storage() {
+    let source = """
+      // A comment.
+      @MainActor @KVORuntime.KVOAccessed public private(set) var x: [Int] = [1, 2] {
+        willSet(next) {
+          // First.
+          f(next)
+        }
+
+        didSet {}
+      }
+      """
+    expectEqual(
+      Asking.expand("AccessedMacro", "peer", source).0,
+      """
+      @MainActor private var _kvo_x: [Int] = [1, 2] {
+        willSet(next) {
+      #sourceLocation(file: "/tmp/Account.swift", line: 3)
+
+          // First.
+          f(next)
+      #sourceLocation()
+        }
+        didSet {
+
+        }
+      }
+      """)
+    expectEqual(
+      Asking.expand("AccessedMacro", "accessor", "var x = 0 { didSet {} }").0,
+      """
+      {
+        @storageRestrictions(initializes: _kvo_x)
+        init(initialValue) { _kvo_x = initialValue }
+        get {
+          _readsKey("x")
+          return _kvo_x
+        }
+        set {
+          let change = _beginChange("x")
+          _kvo_x = newValue
+          _endChange(change, "x")
+        }
+        _modify {
+          let change = _beginChange("x")
+          defer { _endChange(change, "x") }
+          yield &_kvo_x
+        }
+      }
+      """)
+  }
+
+  @Test("Q6: the observers of an override become methods, around the superclass's setter")
+  func overriding() {
+    let source = "override var x: Int { willSet { x = 1 } didSet(last) {} }"
+    expectEqual(
+      Asking.expand("AccessedMacro", "peer", source).0,
+      """
+      private func _kvo_willSet_x(_ newValue: Int) {
+      #sourceLocation(file: "/tmp/Account.swift", line: 1)
+       x = 1
+      #sourceLocation()
+      }
+      private func _kvo_didSet_x(_ last: Int) {
+
+      }
+
+      """)
+    expectEqual(
+      Asking.expand("AccessedMacro", "accessor", source).0,
+      """
+      {
+        get { super.x }
+        set {
+          let change = _beginChange("x")
+          let oldValue = super.x
+          _kvo_willSet_x(newValue)
+          super.x = newValue
+          _kvo_didSet_x(oldValue)
+          _endChange(change, "x")
+        }
+      }
+      """)
+  }
+
+  @Test(
+    "Q6: a getter that keeps its value is affected by what it names, or warned of",
+    arguments: [
+      ("{ cache = cache ?? a + self.b; return cache! }", "[\"a\", \"b\"]", 0),
+      ("{ if let cache { return cache }; let n = other.a; cache = n; return n }", nil, 1),
+      ("{ a + (cache ?? 0) }", nil, 0), ("{ self.cache = f(a: b); return c }", "[\"b\", \"c\"]", 0),
+      ("{ let cache = a; return cache }", nil, 0),
+    ] as [(String, String?, Int)])
+  func kept(_ getter: String, _ sources: String?, _ warnings: Int) {
+    let source = """
+      @KVO class A: KVOObject {
+      var a = 1; var b = 2 { didSet { cache = nil } }; var c: Int { a }
+      @KVOIgnored var cache: Int?
+      var sum: Int \(getter)
+      }
+      """
+    let affected = sources.map { ", affectedBy: \($0)" } ?? ""
+    expect(Asking.members(source).contains("keys.computed(\"sum\", \\.sum\(affected))"))
+    expectEqual(Asking.messages(source).count, warnings)
+  }
+
+  @Test(
+    "Q7: storage is coded under its property's name, where the class has no keys of its own")
+  func codingKeys() {
+    let source = """
+      @KVO final class A: KVOObject {
+      let id = 1, other = 2
+      #if X
+      weak var w: A?
+      #endif
+      static var s = 1
+      @KVOIgnored lazy var l = 2
+      var c: Int { 1 }
+      var `in` = 1 { didSet {} }
+      var plain = 2
+      override var o: Int { didSet {} }
+      }
+      """
+    expect(
+      Asking.members(source).hasSuffix(
+        """
+        private enum CodingKeys: Swift.String, Swift.CodingKey {
+          case id
+          case other
+        #if X
+          case _kvo_w = "w"
+        #endif
+          case _kvo_in = "in"
+          case plain
+        }
+        """), "\(Asking.members(source))")
+    for plain in ["var x = 1", "override var x: Int { didSet {} }"] {
+      expect(!Asking.members("@KVO class A: KVOObject {\n\(plain)\n}").contains("CodingKeys"))
+    }
+  }
+
+  @Test("Q7: a class with CodingKeys of its own gets the methods that it does not have")
+  func codingMethods() {
+    func members(_ head: String, _ more: String = "") -> String {
+      Asking.members(
+        """
+        @KVO \(head) {
+        let id = 1; var x = 1 { didSet {} }
+        enum CodingKeys: String, CodingKey {
+          case id, x = "case y"
+          case `in` = "a",
+            last
+          var y: Int { switch self { case .id: 1 } }
+        }
+        \(more)
+        }
+        """)
+    }
+    let both = members("public class A: KVOObject, Codable")
+    expect(both.contains("try container._encode(id, forKey: .id)\n  try container._encode(x"))
+    expect(both.contains("public required init(from decoder: any Swift.Decoder) throws {"))
+    expect(both.contains("  x = try container._decode(forKey: .x)\n  `in` = try"))
+    expect(both.contains("last = try") && !both.contains("  y") && !both.contains("id = try"))
+    expect(both.contains("public override init() { super.init() }"))
+    let final = members("final class A: KVOObject, Swift.Decodable", "init(a: Int) {}")
+    expect(final.contains("\ninit(from decoder") && !final.contains("encode"))
+    expect(!final.contains("override init()"))
+    let own = members(
+      "class A: KVOObject, Encodable, Decodable",
+      "func encode(to encoder: any Encoder) throws {}\nrequired init(from decoder: any Decoder) {}")
+    expect(!own.contains("container"))
+    expect(!members("class A: KVOObject").contains("container"))
+  }
+}
