@@ -7,7 +7,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// token = label.bind(\.text, to: account, \.title)
   /// ```
   ///
-  /// It is set on the thread of the change, which reads the source once more. Where several threads change the source
+  /// It is set on the thread of the change, which reads the source once more. Where code on an actor makes the binding, it is
+  /// set on that actor: later, if the change is made elsewhere. Where several threads change the source
   /// at once, one of them does it for all, and the last value set is the source's. So it is where they change properties
   /// that bindings connect to a circle: one thread passes on all of it, and all are equal in the end. A change that comes
   /// from the property itself, by however many other bindings, is not brought back to it. Where an observer of this
@@ -19,14 +20,15 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - target: the property that is set; it need not be observable.
   ///   - source: the object that is observed.
   ///   - keyPath: whatever `observe` takes. What can't be observed stops the program.
+  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding.
   /// - Returns: a token; dropping it ends the binding.
   /// - Complexity: of each change O(*n*) in the number of bindings that pass it on; of this call as well, where some lead
   ///   to the source and from the property.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
-    _ keyPath: KeyPath<Source, Value>
+    _ keyPath: KeyPath<Source, Value>, isolation: (any Actor)? = #isolation
   ) -> KeyValueObservation {
-    bind(target, to: source, keyPath) { $0 }
+    bind(target, to: source, keyPath, transform: { $0 }, isolation: isolation)
   }
 
   /// The same of a value that is made of the source's.
@@ -39,13 +41,15 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - target: the property that is set; it need not be observable.
   ///   - source: the object that is observed.
   ///   - keyPath: whatever `observe` takes.
-  ///   - transform: called on the threads that change the source, and by this call.
+  ///   - transform: called where the property is set.
+  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
-    _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value
+    _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value,
+    isolation: (any Actor)? = #isolation
   ) -> KeyValueObservation {
     let flow = flow(target, from: source, keyPath, transform)
-    return PropertyBinding.make(flow) { binding in
+    return PropertyBinding.make(flow, on: CallingActor(isolation)) { binding in
       [source.follow(keyPath, flow, binding), onDeinit { binding.end() }]
     }
   }
@@ -60,11 +64,11 @@ extension KeyValueObserving where Self: KVOObject {
   /// Where several threads set both at once, they are equal in the end. Otherwise as `bind`.
   public func bindTwoWay<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
-    _ keyPath: ReferenceWritableKeyPath<Source, Value>
+    _ keyPath: ReferenceWritableKeyPath<Source, Value>, isolation: (any Actor)? = #isolation
   ) -> KeyValueObservation {
     let there = flow(target, from: source, keyPath) { $0 }
     let back = source.flow(keyPath, from: self, target) { $0 }
-    return PropertyBinding.make(there, back) { binding in
+    return PropertyBinding.make(there, back, on: CallingActor(isolation)) { binding in
       [source.follow(keyPath, there, binding), follow(target, back, binding)]
     }
   }

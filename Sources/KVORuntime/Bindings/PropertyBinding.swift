@@ -174,33 +174,41 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   /// Its directions, one or two.
   let flows: [Flow]
+  /// Where they are carried, if not on the thread of a change.
+  private let actor: CallingActor?
   var edges: [BindingGraph.Edge] = []
   private let state = Locked(State())
 
-  private init(_ flows: [Flow]) { self.flows = flows }
+  private init(_ flows: [Flow], on actor: CallingActor?) {
+    self.flows = flows
+    self.actor = actor
+  }
 
   /// - Parameters:
   ///   - flows: the first is carried at once.
   ///   - register: registers with both ends; what it returns is ended with the binding.
   static func make(
-    _ flows: Flow..., register: (PropertyBinding) -> [KeyValueObservation]
+    _ flows: Flow..., on actor: CallingActor?,
+    register: (PropertyBinding) -> [KeyValueObservation]
   ) -> KeyValueObservation {
-    start(flows, register).token
+    start(flows, on: actor, register).token
   }
 
   /// The same where what is there now may be no value of the target: that is thrown, and there is no binding.
   static func makeThrowing(
-    _ flows: Flow..., register: (PropertyBinding) throws -> [KeyValueObservation]
+    _ flows: Flow..., on actor: CallingActor?,
+    register: (PropertyBinding) throws -> [KeyValueObservation]
   ) throws -> KeyValueObservation {
-    let started = try start(flows, register)
+    let started = try start(flows, on: actor, register)
     if let error = started.error { throw error }
     return started.token
   }
 
   private static func start(
-    _ flows: [Flow], _ register: (PropertyBinding) throws -> [KeyValueObservation]
+    _ flows: [Flow], on actor: CallingActor?,
+    _ register: (PropertyBinding) throws -> [KeyValueObservation]
   ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
-    let binding = PropertyBinding(flows)
+    let binding = PropertyBinding(flows, on: actor)
     let token = KeyValueObservation(binding)
     BindingGraph.add(binding)
     do {
@@ -269,7 +277,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     while let next = goOn() { run(next, failed: Self.report) }
   }
 
+  // Also what another thread has left to this one, in a circle, is left to the actor.
   private func run(_ waiting: Waiting, failed: (any Error) -> Void) {
+    if let actor, !actor.isCurrent {
+      let flow = waiting.flow
+      return actor.callLater { [weak self] in self?.changed(flow) }
+    }
     do { try Passage.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
   }
 

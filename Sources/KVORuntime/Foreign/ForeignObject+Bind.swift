@@ -13,18 +13,20 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - keyPath: a key or key path, whose value becomes a `Value` as `ForeignObject.observe` has it.
   /// - Throws: what `ForeignObject.observe` throws.
   public func bind<Value>(
-    _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String
+    _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
+    isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
-    try bind(target, to: source, keyPath) { (value: Value) in value }
+    try bind(
+      target, to: source, keyPath, transform: { (value: Value) in value }, isolation: isolation)
   }
 
   /// The same of a value that is made of the C object's.
   public func bind<Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
-    transform: @escaping (SourceValue) -> Value
+    transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
     let flow = flow(target, from: source, keyPath, transform)
-    return try PropertyBinding.makeThrowing(flow) { binding in
+    return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
       [
         try source.follow(keyPath, SourceValue.self, flow, binding),
         onDeinit { binding.end() },
@@ -37,11 +39,13 @@ extension KeyValueObserving where Self: KVOObject {
   ///
   /// - Throws: what `ForeignObject.observe` throws.
   public func bindTwoWay<Value>(
-    _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String
+    _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
+    isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
     let there = flow(target, from: source, keyPath) { (value: Value) in value }
     let back = source.flow(keyPath, from: self, target) { $0 }
-    return try PropertyBinding.makeThrowing(there, back) { binding in
+    return try PropertyBinding.makeThrowing(there, back, on: CallingActor(isolation)) {
+      binding in
       [try source.follow(keyPath, Value.self, there, binding), follow(target, back, binding)]
     }
   }
@@ -65,18 +69,19 @@ extension ForeignObject {
   ///
   /// - Throws: what `setValue(_:forKeyPath:)` throws for the value that there is now.
   public func bind<Source: KVOObject, Value>(
-    _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, Value>
+    _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, Value>,
+    isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
-    try bind(keyPath, to: source, sourceKeyPath) { $0 }
+    try bind(keyPath, to: source, sourceKeyPath, transform: { $0 }, isolation: isolation)
   }
 
   /// The same of a value that is made of the property's.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
-    transform: @escaping (SourceValue) -> Value
+    transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
     let flow = flow(keyPath, from: source, sourceKeyPath, transform)
-    return try PropertyBinding.makeThrowing(flow) { binding in
+    return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
       [source.follow(sourceKeyPath, flow, binding), onDeinit { binding.end() }]
     }
   }

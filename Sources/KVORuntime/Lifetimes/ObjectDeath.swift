@@ -2,7 +2,7 @@ internal import CKVORuntime
 
 // Handlers that are called when an object dies. Those of one object are kept with it, as one value.
 
-extension KVOObject {
+extension KeyValueObserving where Self: KVOObject {
   /// Calls a handler once, when this object dies: after its `deinit`s, and after its registrations have ended. It is
   /// called on the thread that let go of the object, before those that were registered later.
   ///
@@ -13,7 +13,14 @@ extension KVOObject {
   /// - Parameter handler: must not use the object, of which nothing is left.
   /// - Returns: a token; dropping it ends the registration, uncalled. It is not valid any more after the call.
   /// - Complexity: O(1).
-  public final func onDeinit(_ handler: @escaping () -> Void) -> KeyValueObservation {
+  public func onDeinit(_ handler: @escaping () -> Void) -> KeyValueObservation {
+    DeathWatches.of(boundHeader).add(handler)
+  }
+}
+
+extension KeyValueObserving where Self: KVOObject & Sendable {
+  /// Calls a handler once, when this object dies, on whatever thread lets go of it.
+  public func onDeinit(_ handler: @escaping @Sendable () -> Void) -> KeyValueObservation {
     DeathWatches.of(boundHeader).add(handler)
   }
 }

@@ -41,14 +41,27 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```swift
   /// token = account.observe(\.balance, options: .new, target: self, action: Self.balanceChanged)
   /// ```
+  ///
+  /// Code on an actor, such as the main actor, registers methods of that actor. They are called on it: before the setter
+  /// returns where the change is made on the actor, and otherwise later, in the order of the changes that one thread makes.
+  ///
+  /// - Parameter isolation: the actor on which the method is called; by default that of the code that registers.
   @inlinable
   public func observe<Value, Target: AnyObject>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [], target: Target,
-    action: @escaping (Target) -> (KeyValueObservedChange<Value>) -> Void
+    action: @escaping (Target) -> (KeyValueObservedChange<Value>) -> Void,
+    isolation: (any Actor)? = #isolation
   ) -> KeyValueObservation {
-    observe(keyPath, options: options) { [weak target] _, change, token in
-      guard let target else { return token.invalidate() }
-      action(target)(change)
+    let actor = CallingActor(isolation)
+    return registerWithToken(keyPath, options) { [weak target] (_, change, token) in
+      guard let called = target else { return token.invalidate() }
+      if let actor, !actor.isCurrent {
+        actor.callLater { [weak target, weak token] in
+          if let target, token?.isValid == true { action(target)(change) }
+        }
+      } else {
+        action(called)(change)
+      }
     }
   }
 

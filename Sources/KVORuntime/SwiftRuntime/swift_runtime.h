@@ -77,6 +77,17 @@ static inline void kvo_swift_release_handler(const kvo_swift_handler *closures) 
   swift_release(closures->handler.context);
 }
 
+// MARK: Actors
+
+__attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(void *identity,
+    void *_Nullable witnesses, uintptr_t flags);
+
+/// Whether the code that calls runs on an executor: of the main actor also on the main thread, outside of any task. Without
+/// flags the runtime answers, where it would stop the program with them.
+static inline bool kvo_swift_is_on_executor(void *identity, void *_Nullable witnesses) {
+  return swift_task_isCurrentExecutorWithFlags(identity, witnesses, 0);
+}
+
 // MARK: Exclusivity
 
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *_Nullable pc);

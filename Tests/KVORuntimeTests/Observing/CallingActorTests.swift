@@ -1,0 +1,154 @@
+import Expectations
+import KVORuntime
+import TestSupport
+import Testing
+
+/// L1: what code on an actor registers is called on that actor, wherever the change is made.
+@Suite(.leakFree) struct CallingActorTests {
+  @Test(
+    "L1 C5: an action that the main actor registers is called on it, in the order of the changes")
+  @MainActor func action() async {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
+    shared.level = 1
+    expectEqual(screen.levels, [1])
+    await screen.waits(for: 3) {
+      shared.level = 2
+      shared.level = 3
+    }
+    expectEqual(screen.levels, [1, 2, 3])
+    token.invalidate()
+  }
+
+  @Test("L1 C5: an action whose registration ends before its turn on the actor is not called")
+  @MainActor func ended() async {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
+    // The main actor is kept until the registration has ended.
+    onAnotherThread { shared.level = 2 }
+    token.invalidate()
+    let last = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
+    await screen.waits(for: 1) { shared.level = 3 }
+    expectEqual(screen.levels, [3])
+    last.invalidate()
+  }
+
+  @Test("L1: a property of the main actor is set on it")
+  @MainActor func bound() async {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let label = Label(screen)
+    let token = label.bind(\.level, to: shared, \.level)
+    shared.level = 1
+    expectEqual(label.level, 1)
+    await screen.waits(for: 3) { shared.level = 2 }
+    expectEqual(screen.levels, [0, 1, 2])
+    token.invalidate()
+    onAnotherThread { shared.level = 3 }
+    expectEqual(label.level, 2)
+  }
+
+  @Test("L1 L4: so are two that follow each other; they are equal in the end")
+  @MainActor func boundTwoWay() async {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let label = Label(screen)
+    let token = label.bindTwoWay(\.level, to: shared, \.level)
+    label.level = 5
+    expectEqual(shared.level, 5)
+    await screen.waits(for: 3) { shared.level = 6 }
+    expectEqual([label.level, shared.level], [6, 6])
+    token.invalidate()
+  }
+
+  @Test("L1: so it is on any other actor, and code on none has it on the thread of the change")
+  func others() async {
+    let shared = SharedGauge()
+    let counter = Counter()
+    let token = await counter.observe(shared)
+    await counter.waits(for: 1) { shared.level = 1 }
+    expectEqual(await counter.levels, [1])
+    token.invalidate()
+    let plain = PlainTarget()
+    let direct = shared.observe(\.level, options: .new, target: plain, action: PlainTarget.changed)
+    shared.level = 2
+    expectEqual(plain.levels, [2])
+    direct.invalidate()
+  }
+}
+
+private final class SharedGauge: KVOObject, @unchecked Sendable {
+  @Observed var level = 0
+}
+
+/// Runs a body on a thread of its own, and waits for its end.
+private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
+  onThreads(1) { _ in body() }
+}
+
+@MainActor private final class Screen {
+  private(set) var levels: [Int] = []
+  private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+
+  func changed(_ change: KeyValueObservedChange<Int>) { note(change.newValue!) }
+
+  func note(_ level: Int) {
+    MainActor.preconditionIsolated()
+    levels.append(level)
+    guard let waiting, levels.count >= waiting.count else { return }
+    self.waiting = nil
+    waiting.continuation.resume()
+  }
+
+  /// Runs a body on another thread, and returns once there are so many levels.
+  func waits(for count: Int, _ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      waiting = (count, continuation)
+      onAnotherThread(body)
+    }
+  }
+}
+
+@MainActor private final class Label: KVOObject {
+  let screen: Screen
+  @Observed var level = 0 { didSet { screen.note(level) } }
+  init(_ screen: Screen) { self.screen = screen }
+}
+
+private actor Counter {
+  private(set) var levels: [Int] = []
+  private var continuation: CheckedContinuation<Void, Never>?
+  private lazy var target = CounterTarget { [unowned self] level in
+    self.assumeIsolated { $0.note(level) }
+  }
+
+  func observe(_ gauge: SharedGauge) -> KeyValueObservation {
+    gauge.observe(\.level, options: .new, target: target, action: CounterTarget.changed)
+  }
+
+  private func note(_ level: Int) {
+    levels.append(level)
+    continuation?.resume()
+    continuation = nil
+  }
+
+  func waits(for count: Int, _ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      self.continuation = continuation
+      onAnotherThread(body)
+    }
+  }
+}
+
+private final class CounterTarget {
+  private let note: (Int) -> Void
+  init(_ note: @escaping (Int) -> Void) { self.note = note }
+  func changed(_ change: KeyValueObservedChange<Int>) { note(change.newValue!) }
+}
+
+private final class PlainTarget {
+  private(set) var levels: [Int] = []
+  func changed(_ change: KeyValueObservedChange<Int>) { levels.append(change.newValue!) }
+}
