@@ -2,6 +2,16 @@ public import CKVORuntime
 
 // What the accessors call that the macro `@KVO` makes for properties that take no wrapper (Q3, Q6).
 
+/// A change of a property that takes no wrapper, from `_beginChange` to `_endChange`.
+@frozen
+public struct _OpenChange {
+  // Nil if no observer can be notified.
+  @usableFromInline let frame: OpaquePointer?
+
+  @inlinable
+  init(_ frame: OpaquePointer?) { self.frame = frame }
+}
+
 extension KVOObject {
   /// Notes that the key is read, for whatever tracks reads. Any thread.
   @inlinable @inline(__always)
@@ -10,17 +20,18 @@ extension KVOObject {
   }
 
   /// Opens an automatic change of the key. Any thread.
-  /// - Returns: what `_endChange` takes, on the same thread; nil if no observer can be notified.
+  /// - Returns: what `_endChange` takes, on the same thread.
   @inlinable @inline(__always)
-  public final func _beginChange(_ key: StaticString) -> OpaquePointer? {
-    _slowPath(kvo_binding_is_observed(headerAddress(of: self))) ? openChange(of: key) : nil
+  public final func _beginChange(_ key: StaticString) -> _OpenChange {
+    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
+    return _OpenChange(isObserved ? openChange(of: key) : nil)
   }
 
   /// Closes a change and notifies observers, also those that another thread has registered since it was opened.
   @inlinable @inline(__always)
-  public final func _endChange(_ change: OpaquePointer?, _ key: StaticString) {
-    if let change {
-      kvo_uniform_did(change)
+  public final func _endChange(_ change: _OpenChange, _ key: StaticString) {
+    if let frame = change.frame {
+      kvo_uniform_did(frame)
     } else if _slowPath(kvo_binding_came_to_be_observed(headerAddress(of: self))) {
       lookAgain(at: key)
     }

@@ -149,7 +149,7 @@ import Testing
     object.level = 5
     object.whenSet = nil
     object.level = 6
-    tokens.withLock { $0.forEach { $0.invalidate() } }
+    for token in tokens.withLock({ $0 }) { token.invalidate() }
     expectEqual(calls.withLock { $0 }, [5, 6])
   }
 
@@ -350,7 +350,7 @@ private final class PlainModel {
     didSet {
       list.sort()
       list[0] -= 1
-      if list.count == 3 { [0].forEach { _ in self.list.append(9) } }
+      if list.count == 3 { _ = [0].map { _ in self.list.append(9) } }
       for list in [list] where list.count > 4 { log.append("many \(list)") }
       switch list.first {
       case let list? where list < 0: log.append("negative \(list)")
@@ -411,7 +411,7 @@ private final class PlainModel {
     didSet {
       list.sort()
       list[0] -= 1
-      if list.count == 3 { [0].forEach { _ in self.list.append(9) } }
+      if list.count == 3 { _ = [0].map { _ in self.list.append(9) } }
       for list in [list] where list.count > 4 { log.append("many \(list)") }
       switch list.first {
       case let list? where list < 0: log.append("negative \(list)")
