@@ -32,22 +32,31 @@ beside=(--scratch-path "$build/beside" "${plan_anew[@]}" "${debug[@]:2}")
 
 # build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not built.
 # Scripts/check does so once for all checks of a ring: SwiftPM lets only one process use a folder, even if there is nothing to build.
+#
+# `built-from` names the tree that they were built from. The tree is read before the build, since a file that is edited
+# during the build may not be compiled; and the name is written only if the build succeeds.
 build_tests() {
-  local product
+  local product tree
   if [ -n "${KVO_TESTS_ARE_BUILT-}" ]; then read_bin && return; fi
+  read_bin
+  rm -f "$bin/built-from"
+  tree=$(tree_now) || return
   for product in KVORuntimePackageTests kvo-move ObservationBridge; do
     swift build --product $product "${debug[@]}" || return
   done
-  read_bin
-  tree_now >"$bin/built-from"
+  echo "$tree" >"$bin/built-from"
 }
 
-# tree_now: the git tree of the package's own folders as they are, tracked or not.
+# tree_now: the git tree of the package's own folders as they are, tracked or not. An index of its own is kept, so that git
+# hashes only files that have changed since; each call works on a copy, which has the time of the original: git compares it with
+# the files' times.
 tree_now() {
-  local -x GIT_INDEX_FILE=$build/index
-  rm -f "$GIT_INDEX_FILE"
-  git add --all -- "${own_folders[@]}"
-  git write-tree
+  local -x GIT_INDEX_FILE
+  mkdir -p "$build"
+  GIT_INDEX_FILE=$(mktemp -u "$build/index.XXXXXX")
+  [ ! -e "$build/index" ] || cp -p "$build/index" "$GIT_INDEX_FILE"
+  git add --all -- "${own_folders[@]}" && git write-tree || { rm -f "$GIT_INDEX_FILE" && return 1; }
+  mv "$GIT_INDEX_FILE" "$build/index"
 }
 
 # Sets bin: where the debug build has its programs.
