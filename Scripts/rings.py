@@ -70,6 +70,15 @@ class Run:
     summary: str
 
 
+def read_checks():
+    """All checks. A file in their folder that can't be run is an error: it would be left out unseen."""
+    paths = sorted(path for path in CHECKS.iterdir() if path.is_file())
+    for path in paths:
+        if not os.access(path, os.X_OK):
+            sys.exit(f"{path} is no program: chmod +x {path}")
+    return [Check.read(path) for path in paths]
+
+
 def read_record():
     lines = RECORD.read_text().splitlines() if RECORD.exists() else []
     runs = {}
@@ -119,6 +128,8 @@ def have_changed(commit, inputs):
 
 def stale(checks, runs):
     """What is wrong with the record, a line each."""
+    for name in sorted(runs.keys() - {check.name for check in checks}):
+        yield f"{RECORD} has {name}, which is no check"
     for check in checks:
         if check.name not in runs:
             yield f"{check.name} has no full run on record: Scripts/check --full {check.name}"
@@ -270,7 +281,7 @@ def main():
     arguments.add_argument("--full", action="store_true")
     arguments.add_argument("names", nargs="*")
     given = arguments.parse_intermixed_args()
-    checks = [Check.read(path) for path in sorted(CHECKS.iterdir()) if os.access(path, os.X_OK)]
+    checks = read_checks()
     if given.list:
         for check in checks:
             print(f"{check.name:14} {check.ring:8} {check.purpose}")

@@ -133,6 +133,18 @@ class RingsTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("which is not behind HEAD", output)
 
+    def test_a_check_that_can_not_be_run_is_an_error(self):
+        (self.root / "Scripts/checks/cheap").chmod(0o644)
+        status, output = self.rings("--list")
+        self.assertEqual(status, 1)
+        self.assertIn("Scripts/checks/cheap is no program", output)
+
+    def test_a_record_without_a_check_is_an_error(self):
+        self.record(self.commit(), quick=1, cheap=1, dear=1, gone=1)
+        status, output = self.rings()
+        self.assertEqual(status, 1)
+        self.assertIn("wrong: .ci/full-ring.txt has gone, which is no check", output)
+
     def test_an_unknown_name_is_an_error(self):
         status, output = self.rings("quack")
         self.assertEqual(status, 1)
