@@ -245,7 +245,7 @@ def main(arguments):
     wrong += [*misfits(), *unrecorded()]
     for line in wrong:
         print(f"wrong: {line}")
-    return len(wrong)
+    return bool(wrong)
 
 
 if __name__ == "__main__":
