@@ -130,6 +130,14 @@ install_packages() {
   ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
+# judge_tests LOG: fails if no test ran, and if one was skipped.
+judge_tests() {
+  local status=0
+  grep -q 'Test run with [1-9][0-9]* tests\{0,1\} ' "$1" || { echo "wrong: no test was run" && status=1; }
+  if grep '^➜.* skipped' "$1" | sed 's/^➜ */wrong: a test was skipped: /' | grep .; then status=1; fi
+  return $status
+}
+
 # run_tests OPTION... [-- OPTION...]: runs the tests, having built nothing besides: `swift test` alone
 # builds all examples and benchmarks first. What stands behind `--` is for running.
 run_tests() {

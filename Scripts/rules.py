@@ -8,7 +8,8 @@ Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has 
 source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
 `--tests-for` prints a pattern for `--filter` of the tests that a change of these files can break: those that name a rule
 of a source; for a source without rules those of the overlay's folder that it is in, or of its library; and those of a file
-of tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails if there is none.
+of tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails with a message if no test names
+one of them.
 
 A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
 (`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
@@ -233,8 +234,9 @@ def main(arguments):
         print(pattern_for(tests_for(arguments[1:])))
         return 0
     if arguments[:1] == ["--tests-of"]:
-        print(pattern_for(tests_of(arguments[1:])))
-        return not tests_of(arguments[1:])
+        unnamed = [rule for rule in arguments[1:] if not tests_of([rule])]
+        print(f"no test names {' or '.join(unnamed)}" if unnamed else pattern_for(tests_of(arguments[1:])))
+        return bool(unnamed)
     text, keepers, known = index()
     if arguments == ["--write"]:
         INDEX.write_text(text)
