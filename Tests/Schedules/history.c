@@ -3,14 +3,38 @@
 
 history past;
 
+static const char *name_of(int node) { return node == NOWHERE ? "nothing" : node_names[node]; }
+
+description describe_registration(const registration *registration) {
+  char options[OPTIONS_TEXT];
+  description made;
+  write_option_names(registration->options, options);
+  snprintf(made.text, sizeof made.text, "#%d (%s %s %s)", registration->label,
+      name_of(registration->node), path_names[registration->path], options);
+  return made;
+}
+
+// The first paths are the keys.
+description describe_change(const change *change) {
+  description made;
+  size_t length = (size_t)snprintf(made.text, sizeof made.text, "thread %d, %s %s", change->thread,
+      name_of_verb(change->verb), name_of(change->node));
+  const char *before = " ";
+  for (int i = 0; i < KEYS; i++)
+    if (change->keys & 1 << i) {
+      length += (size_t)snprintf(made.text + length, sizeof made.text - length, "%s%s", before,
+          path_names[i]);
+      before = "+";
+    }
+  return made;
+}
+
 static void print_registrations(void) {
   for (int i = 0; i < REGISTRATIONS; i++) {
     const registration *registration = &past.registrations[i];
     if (!registration->is_made) continue;
-    printf(
-        "  registration #%d: node %d %s, options %d, added %llu-%llu, ended %llu-%llu, told %llu%s\n",
-        registration->label, registration->node, path_names[registration->path],
-        registration->options, (unsigned long long)registration->add_begin,
+    printf("  registration %s: added %llu-%llu, ended %llu-%llu, told %llu%s\n",
+        describe_registration(registration).text, (unsigned long long)registration->add_begin,
         (unsigned long long)registration->add_end, (unsigned long long)registration->end_begin,
         (unsigned long long)registration->end_end, (unsigned long long)registration->ended_at,
         registration->is_unsure ? ", unsure" : "");
@@ -20,26 +44,27 @@ static void print_registrations(void) {
 static void print_changes(void) {
   for (int i = 0; i < past.change_count; i++) {
     const change *change = &past.changes[i];
-    printf("  change %d: thread %d, node %d, keys %d, verb %d, %llu-%llu%s%s\n", i, change->thread,
-        change->node, change->keys, change->verb, (unsigned long long)change->begin,
-        (unsigned long long)change->end, change->is_nested ? ", nested" : "",
-        change->was_left ? ", left" : "");
+    printf("  change %d: %s, %llu-%llu%s%s\n", i, describe_change(change).text,
+        (unsigned long long)change->begin, (unsigned long long)change->end,
+        change->is_nested ? ", nested" : "", change->was_left ? ", left" : "");
   }
 }
 
 static void print_calls(void) {
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
-    printf("  call at %llu: thread %d, registration #%d, change %d%s, reads %d\n",
-        (unsigned long long)call->at, call->thread, past.registrations[call->registration].label,
-        call->change, call->is_prior ? ", prior" : "", call->read);
+    printf("  call at %llu: thread %d, registration #%d, ", (unsigned long long)call->at,
+        call->thread, past.registrations[call->registration].label);
+    if (call->change >= 0) printf("change %d", call->change);
+    else printf("%s", call->change == INITIAL ? "initial" : "no change");
+    printf("%s, reads %d\n", call->is_prior ? ", prior" : "", call->read);
   }
 }
 
 static void print_links(void) {
   for (int i = 0; i < past.link_count; i++)
-    printf("  link at %llu: %d to %d\n", (unsigned long long)past.links[i].at, past.links[i].node,
-        past.links[i].to);
+    printf("  link at %llu: %s to %s\n", (unsigned long long)past.links[i].at,
+        name_of(past.links[i].node), name_of(past.links[i].to));
 }
 
 void print_history(void) {

@@ -63,6 +63,16 @@ typedef struct history {
   uint8_t stored_by[4096];         ///< which node and key a number was stored in, plus one
 } history;
 
+enum { DESCRIPTION = 120 };
+typedef struct description {
+  char text[DESCRIPTION];
+} description;
+
+/// "#1 (middle value old+new)".
+description describe_registration(const registration *registration);
+/// "thread 0, set middle value".
+description describe_change(const change *change);
+
 extern history past;
 void print_history(void);
 

@@ -1,15 +1,22 @@
 // Tries random programs, or one that is written down, under many schedules.
 //
-// Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--history] [FILE...]
-//
-// Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried. A file is a program:
-// see words.c. A program that fails is made smaller and printed with the simplest schedule with which it does; the status
-// is 1 then. `--history` prints what happened in that.
+// Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried; without COUNT, without
+// an end. A file is a program: see words.c. A program that fails is made smaller and printed with the simplest schedule with
+// which it does; the status is 1 then.
 #include "explore.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char usage[] =
+    "Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--history] [FILE...]\n"
+    "       schedules --words\n"
+    "\n"
+    "Tries programs of threads under many schedules: random ones from SEED on, until COUNT schedules\n"
+    "or programs have been tried, or the programs in files. --history prints what happened where one\n"
+    "fails. --words prints the words that a program can have. The status is 1 if a program fails.\n";
 
 typedef struct {
   uint64_t schedules, programs, seed;
@@ -150,7 +157,19 @@ static const char *value_of(char **arguments, int *place) {
 }
 
 static uint64_t number_of(char **arguments, int *place) {
-  return strtoull(value_of(arguments, place), NULL, 10);
+  const char *value = value_of(arguments, place);
+  char *end;
+  uint64_t number = strtoull(value, &end, 10);
+  if (isdigit((unsigned char)*value) && !*end) return number;
+  fprintf(stderr, "%s is no number\n", value);
+  exit(2);
+}
+
+static uint64_t count_of(char **arguments, int *place) {
+  uint64_t count = number_of(arguments, place);
+  if (count) return count;
+  fprintf(stderr, "%s 0 is nothing to try\n", arguments[*place - 1]);
+  exit(2);
 }
 
 // Returns where the files begin.
@@ -158,11 +177,13 @@ static int read_options(char **arguments, options *options) {
   int place = 1;
   for (; arguments[place] && arguments[place][0] == '-'; place++) {
     const char *name = arguments[place];
-    if (!strcmp(name, "--schedules")) options->schedules = number_of(arguments, &place);
-    else if (!strcmp(name, "--programs")) options->programs = number_of(arguments, &place);
+    if (!strcmp(name, "--schedules")) options->schedules = count_of(arguments, &place);
+    else if (!strcmp(name, "--programs")) options->programs = count_of(arguments, &place);
     else if (!strcmp(name, "--seed")) options->seed = number_of(arguments, &place);
     else if (!strcmp(name, "--history")) options->prints_history = true;
-    else fprintf(stderr, "there is no option %s\n", name), exit(2);
+    else if (!strcmp(name, "--words")) print_words(), exit(0);
+    else if (!strcmp(name, "--help")) fputs(usage, stdout), exit(0);
+    else fprintf(stderr, "there is no option %s\n%s", name, usage), exit(2);
   }
   return place;
 }

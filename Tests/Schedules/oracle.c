@@ -11,10 +11,6 @@ static int number_of(const registration *registration) {
   return (int)(registration - past.registrations);
 }
 
-static const char *path_of(const registration *registration) {
-  return path_names[registration->path];
-}
-
 void begin_end(registration *registration) {
   if (!registration->end_begin) registration->end_begin = schedule_now();
   registration->ends_asked++;
@@ -36,8 +32,8 @@ static void check_number(const registration *registration, const kvo_value *valu
   node_key key = registration->path == PATH_OTHER ? KEY_OTHER : KEY_VALUE;
   bool is_own = registration->path <= PATH_OTHER;
   if (stored < 0 || stored % KEYS != (int)key || (is_own && stored / KEYS != registration->node))
-    fail_schedule("wrong value", "registration %d (%s) is told %lld, which was not stored there",
-        registration->label, path_of(registration), (long long)number);
+    fail_schedule("wrong value", "registration %s is told %lld, which was not stored there",
+        describe_registration(registration).text, (long long)number);
 }
 
 static void check_presence(const registration *registration, const call *call,
@@ -48,16 +44,15 @@ static void check_presence(const registration *registration, const call *call,
       registration->options & KVO_OLD && call->change != INITIAL && kind != KVO_INSERTION;
   bool wants_new = registration->options & KVO_NEW && !call->is_prior && kind != KVO_REMOVAL;
   if (has_old != wants_old || has_new != wants_new)
-    fail_schedule("wrong record",
-        "registration %d (%s, options %d): a call of kind %d%s has %s old and %s new",
-        registration->label, path_of(registration), registration->options, kind,
-        call->is_prior ? ", prior," : "", has_old ? "an" : "no", has_new ? "a" : "no");
+    fail_schedule("wrong record", "registration %s: a call of kind %d%s has %s old and %s new",
+        describe_registration(registration).text, kind, call->is_prior ? ", prior," : "",
+        has_old ? "an" : "no", has_new ? "a" : "no");
 }
 
 void check_call(const registration *registration, const call *call, const kvo_change *change) {
   if (registration->ended)
-    fail_schedule("called after the end", "registration %d (%s)", registration->label,
-        path_of(registration));
+    fail_schedule("called after the end", "registration %s",
+        describe_registration(registration).text);
   if (call->is_prior && !(registration->options & KVO_PRIOR))
     fail_schedule("wrong record", "registration %d is called before a change", registration->label);
   check_presence(registration, call, change);
@@ -73,8 +68,8 @@ void check_added(const registration *registration) {
   int wanted = registration->options & KVO_INITIAL ? 1 : 0;
   if (calls == wanted || (calls < wanted && (registration->end_begin || registration->is_unsure)))
     return;
-  fail_schedule("initial calls", "registration %d (%s) has had %d, not %d", registration->label,
-      path_of(registration), calls, wanted);
+  fail_schedule("initial calls", "registration %s has had %d, not %d",
+      describe_registration(registration).text, calls, wanted);
 }
 
 // MARK: Links
@@ -136,10 +131,8 @@ static _Noreturn void fail_count(const char *kind, const registration *registrat
     counts counts, const char *wanted) {
   const struct change *changed = &past.changes[change];
   fail_schedule(kind,
-      "change %d (thread %d, node %d, keys %d) is told registration %d (node %d, %s, options %d) %d times, "
-      "and %d before; it must be %s",
-      change, changed->thread, changed->node, changed->keys, registration->label,
-      registration->node, path_of(registration), registration->options, counts.finals,
+      "change %d (%s) is told registration %s %d times, and %d before; it must be %s", change,
+      describe_change(changed).text, describe_registration(registration).text, counts.finals,
       counts.priors, wanted);
 }
 
@@ -216,10 +209,8 @@ static void check_last_read(const registration *registration) {
   if (!(registration->options & KVO_INITIAL) && registration->add_end > past.first_point) return;
   int there = read_path(registration->node, registration->path);
   if (registration->last_read != there)
-    fail_schedule("stale",
-        "registration %d (node %d, %s, options %d) has last read %d; there is %d",
-        registration->label, registration->node, path_of(registration), registration->options,
-        registration->last_read, there);
+    fail_schedule("stale", "registration %s has last read %d; there is %d",
+        describe_registration(registration).text, registration->last_read, there);
 }
 
 static bool may_be_silent(const registration *registration, node_key key) {
@@ -253,8 +244,8 @@ void check_ends(void) {
   for (int i = 0; i < REGISTRATIONS; i++) {
     const registration *registration = &past.registrations[i];
     if (registration->is_made && registration->observer == NOWHERE && registration->ended != 1)
-      fail_schedule("not ended", "registration %d (node %d, %s): its end is told %d times",
-          registration->label, registration->node, path_of(registration), registration->ended);
+      fail_schedule("not ended", "registration %s: its end is told %d times",
+          describe_registration(registration).text, registration->ended);
   }
   if (past.passing_made != past.passing_ended)
     fail_schedule("not ended", "%d short registrations, %d ends", past.passing_made,

@@ -1,4 +1,4 @@
-/// Small programs: what each thread does, in words that can be written down and read again.
+/// Small programs: what each thread does, in words that can be written down and read again. words.c lists the words.
 #ifndef SCHEDULES_PROGRAM_H
 #define SCHEDULES_PROGRAM_H
 
@@ -78,6 +78,13 @@ typedef struct program {
 void generate_program(program *program, uint64_t seed);
 
 void write_program(const program *program, char text[PROGRAM_TEXT]);
+/// Prints the words that a program's text can have.
+void print_words(void);
+extern const char *const node_names[NODES];
+const char *name_of_verb(uint8_t verb);
+enum { OPTIONS_TEXT = 48 };
+/// As in a program: "new+old", or "plain".
+void write_option_names(uint8_t options, char text[OPTIONS_TEXT]);
 /// False, with a message in the standard error, if there is none.
 bool read_program(program *program, FILE *file);
 

@@ -7,7 +7,9 @@
 //     before watch root next.value old+new #1 none
 //     1 set middle value
 //
-// The words of an op are told by its verb: see `forms`.
+// The words of an op are told by its verb: `forms` lists verbs and their words, `node_names`, `path_names` (world.c), `act_names`
+// and `option_names` the words themselves. `Scripts/prove --schedules` with a file runs a program; the option `--words` of
+// `.build/schedules/schedules` prints the lists.
 #include "program.h"
 
 #include <stdarg.h>
@@ -43,7 +45,7 @@ static const form forms[VERBS] = {
     [PASS] = {"pass", ""},
 };
 
-static const char *const node_names[NODES] = {
+const char *const node_names[NODES] = {
     "root", "middle", "other-middle", "leaf", "other-leaf", "mortal", "watcher", "mortal-watcher"};
 static const char *const act_names[ACTS] = {
     "none", "end", "set", "link", "watch", "drop", "leave", "register"};
@@ -68,14 +70,20 @@ __attribute__((format(printf, 2, 3))) static void write_text(writer *writer, con
   if (writer->length >= PROGRAM_TEXT) writer->length = PROGRAM_TEXT - 1;
 }
 
-static void write_options(writer *writer, uint8_t options) {
-  const char *before = " ";
+const char *name_of_verb(uint8_t verb) { return forms[verb].name; }
+
+void write_option_names(uint8_t options, char text[OPTIONS_TEXT]) {
+  int length = snprintf(text, OPTIONS_TEXT, "%s", options ? "" : "plain");
   for (int i = 0; i < OPTIONS; i++)
-    if (options & 1 << i) {
-      write_text(writer, "%s%s", before, option_names[i]);
-      before = "+";
-    }
-  if (!options) write_text(writer, " plain");
+    if (options & 1 << i)
+      length += snprintf(text + length, (size_t)(OPTIONS_TEXT - length), "%s%s", length ? "+" : "",
+          option_names[i]);
+}
+
+static void write_options(writer *writer, uint8_t options) {
+  char text[OPTIONS_TEXT];
+  write_option_names(options, text);
+  write_text(writer, " %s", text);
 }
 
 static void write_field(writer *writer, const op *op, char field) {
@@ -120,6 +128,43 @@ void write_program(const program *program, char text[PROGRAM_TEXT]) {
   write_ops(&writer, "before", &program->before);
   for (int i = 0; i < program->threads; i++)
     write_ops(&writer, (char[]){(char)('0' + i), 0}, &program->of[i]);
+}
+
+// MARK: Listing
+
+static const char *meaning(char field) {
+  switch (field) {
+  case 'n': return "NODE";
+  case 'k': return "KEY";
+  case 't': return "NODE|nothing";
+  case 'w': return "watcher|mortal-watcher";
+  case 'o': return "OPTIONS";
+  case 'l': return "#LABEL";
+  case 'a': return "ACT";
+  default: return "";
+  }
+}
+
+static void print_list(const char *title, const char *const *names, int count) {
+  printf("%s:", title);
+  for (int i = 0; i < count; i++) printf(" %s", names[i]);
+  printf("\n");
+}
+
+void print_words(void) {
+  printf("runs stay|come-and-go [own] [without-kernel-fences] [reuse] [cold]\n"
+         "hold THREAD...\n"
+         "link NODE NODE\n");
+  for (int verb = 0; verb < VERBS; verb++) {
+    printf("before|THREAD %s", forms[verb].name);
+    for (const char *field = forms[verb].fields; *field; field++) printf(" %s", meaning(*field));
+    printf("\n");
+  }
+  printf("THREAD: 0 to %d\nLABEL: 1 to %d\n", SCHEDULE_THREADS - 1, LABELS);
+  print_list("NODE", node_names, NODES);
+  print_list("KEY", path_names, PATHS);
+  print_list("OPTIONS, joined by +, or plain", option_names, OPTIONS);
+  print_list("ACT", act_names, ACTS);
 }
 
 // MARK: Reading
