@@ -9,8 +9,10 @@
 // A delivery walks the observers that it finds, first to last. It skips those that have ended, and
 // those that this very thread registered since the change began; those that another thread
 // registered get it. No lock is held, and the object may die in a callback: after a final nothing
-// of it is touched but what the frame's hazard pointer keeps. Where priors are called the object is
+// of it is touched but what the frame's hazard pointer keeps (I1). Where priors are called the object is
 // retained, since its setter still runs.
+//
+// A change that is part of a batch is delivered by the batch alone (M1).
 //
 // This is the way of setting a key that has only observers of its own. Where key paths or derived keys
 // depend on the key, or where part of a to-many key changes, the steps are propagation.c's, or

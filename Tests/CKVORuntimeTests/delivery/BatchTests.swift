@@ -52,6 +52,24 @@ import Testing
     object.release()
   }
 
+  @Test(
+    "M1 I1: an observer that comes during a setter is notified by the batch alone, which has the change"
+  )
+  func comesDuringSetter() {
+    let object = make(account.self)
+    let log = Recorder()
+    coalescing(object.object) {
+      // A setter that began without an observer. It sets its key again, and looks for observers when it ends.
+      onAnotherThread { log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW]) }
+      account_setBalance(object, 2)
+      kvo_uniform_look_key(object, kvo_key_intern("balance")!)
+      expectEqual(log.take(), [])
+    }
+    expectEqual(log.take(), ["a: balance old 0.0 new 2.0"])
+    log.end()
+    object.release()
+  }
+
   @Test("M2: a key that is derived from several is told once, and so is a key path")
   func derived() {
     let person = make(guide_named.self, of: guide_general_name_class())
