@@ -74,12 +74,13 @@ fail() {
   exit 1
 }
 
-# require_numbers ARGUMENT...: each is one, and there are two at most.
+# require_numbers ARGUMENT...: each is one, the first, which says how many, is not 0, and there are two at most.
 require_numbers() {
   local argument
   for argument in "$@"; do
     [[ $argument =~ ^[0-9]+$ ]] || fail "'$argument' is no number: see --help"
   done
+  [[ ! ${1-} =~ ^0+$ ]] || fail "$1 is nothing to do: see --help"
   [ $# -le 2 ] || fail "there are too many arguments: see --help"
 }
 
