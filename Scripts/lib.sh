@@ -202,6 +202,12 @@ files() {
     done
 }
 
+# changed_files COMMIT: the package's files that differ from a commit, are new or are gone, NUL-terminated.
+changed_files() {
+  git diff --name-only -z "$1"
+  git ls-files -z --others --exclude-standard "${own[@]}"
+}
+
 # Programs and libraries that are fetched are kept apart from builds, so that a new clone does not fetch them again.
 cache=${KVO_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvoruntime}
 

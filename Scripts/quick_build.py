@@ -1,9 +1,9 @@
 """Links the tests anew after a change of one source, without SwiftPM.
 
-Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE CHANGED...
+Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE <CHANGED
 
-BUILD_FOLDER has the tests as they were built from the git tree TREE; CHANGED are the files that differ from it. Prints the
-path of the program, or nothing if the change asks for a whole build: more than one source differs, or more than the bodies of
+BUILD_FOLDER has the tests as they were built from the git tree TREE; CHANGED are the files that differ from it, each ended by
+NUL. Prints the path of the program, or nothing if the change asks for a whole build: more than one source differs, or more than the bodies of
 functions. Then SwiftPM would compile every module that depends on the changed one, which takes minutes.
 
 A source of C is compiled by itself, a source of Swift with its module. What other modules see of a Swift source is the same
@@ -22,7 +22,9 @@ SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.EXP
 SWIFT_LIBRARIES += [relink.SOURCE, relink.MOVE, relink.OBSERVATION]
 C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
 PRODUCTS = ["kvo-move", "ObservationBridge"]  # which tests start
-COMPILED = ("Sources/", "Tests/", "Package.swift")
+# What SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
+COMPILED = ("Sources/", "Tests/Support/", "Tests/ObservationBridge/", "Tests/Migration/", "Tests/XCTMain.swift")
+COMPILED += ("Package.swift",)
 
 FUNCTION = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*(?:func\b|init\b|deinit\b|subscript\b)")
 ACCESSOR = re.compile(r"^ *(?:@\S+ +|(?:non)?mutating +)*(?:get|set|_modify|_read|willSet|didSet)\b.*\{$")
@@ -104,12 +106,19 @@ def compiled(path, tree, build, scratch):
     return None
 
 
+def is_compiled(name):
+    return name.startswith(COMPILED) or bool(re.match(r"Tests/\w+Tests/", name))
+
+
 def main():
-    folder, scratch, tree, *changed = sys.argv[1:]
-    sources = [pathlib.Path(name) for name in changed if name.startswith(COMPILED)]
+    folder, scratch, tree = sys.argv[1:]
+    sources = [pathlib.Path(name) for name in sys.stdin.read().split("\0") if is_compiled(name)]
     scratch = pathlib.Path(scratch).resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     build = relink.Build(folder)
+    if not sources:
+        print("nothing to compile", file=sys.stderr)
+        return print(build.program)
     objects = compiled(sources[0], tree, build, scratch) if len(sources) == 1 and sources[0].exists() else None
     if not objects:
         return
@@ -117,6 +126,7 @@ def main():
         product = relink.Build(folder, name)
         if all(product.objects_of(library) for library in objects):
             product.link(objects, scratch, by_part=True)
+    print(f"linked anew with {sources[0]}", file=sys.stderr)
     print(build.link(objects, scratch, by_part=True))
 
 

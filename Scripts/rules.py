@@ -1,15 +1,15 @@
 """From each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
 
 Usage: rules.py [--write]
-       rules.py --tests-for FILE...
+       rules.py --tests-for <FILES
        rules.py --tests-of RULE...
 
 Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has no source, a mutant does not fit its
 source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
-`--tests-for` prints a pattern for `--filter` of the tests that a change of these files can break: those that name a rule
-of a source; for a source without rules those of the overlay's folder that it is in, or of its library; and those of a file
-of tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails with a message if no test names
-one of them.
+`--tests-for` reads NUL-terminated paths and prints a pattern for `--filter` of the tests that a change of these files can
+break: those that name a rule of a source; for a source without rules those of the overlay's folder that it is in, or of its
+library; and those of a file of tests. `--tests-of` prints such
+a pattern of the tests that name one of the rules, and fails with a message if no test names one of them.
 
 A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
 (`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
@@ -231,7 +231,7 @@ def misfits():
 
 def main(arguments):
     if arguments[:1] == ["--tests-for"]:
-        print(pattern_for(tests_for(arguments[1:])))
+        print(pattern_for(tests_for(filter(None, sys.stdin.read().split("\0")))))
         return 0
     if arguments[:1] == ["--tests-of"]:
         unnamed = [rule for rule in arguments[1:] if not tests_of([rule])]

@@ -29,9 +29,10 @@ def git(*arguments):
 
 
 def changed_since(commit):
-    """The files that differ from a commit, in the working tree."""
-    tracked = git("diff", "--name-only", "-z", commit)
-    return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard")).split("\0")) - {""}
+    """The files that differ from a commit, in the working tree, of those that a mutant can depend on."""
+    folders = ["--", "Sources", "Tests", "Scripts"]
+    tracked = git("diff", "--name-only", "-z", commit, *folders)
+    return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard", *folders)).split("\0")) - {""}
 
 
 # MARK: Records
