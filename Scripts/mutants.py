@@ -286,7 +286,10 @@ def main():
         if given.write:
             write_records(records, found)
     rules = len({rule_of(path) for path in paths})
-    print(f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong")
+    said = [f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong"] if paths or failures else []
+    if given.changed_since and not given.tenth and (without := selection.without_mutants(given.changed_since)):
+        said.append(f"no mutant for {', '.join(without)}")
+    print("; ".join(said or ["no mutant"]))
     sys.exit(bool(failures))
 
 

@@ -8,7 +8,7 @@ Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has 
 source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
 `--tests-for` reads NUL-terminated paths and prints a pattern for `--filter` of the tests that a change of these files can
 break: those that name a rule of a source; for a source without rules those of the overlay's folder that it is in, or of its
-library; and those of a file of tests. `--tests-of` prints such
+library; for a source of the C runtime the quick stress as well (STRESS); and those of a file of tests. `--tests-of` prints such
 a pattern of the tests that name one of the rules, and fails with a message if no test names one of them.
 
 A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
@@ -153,6 +153,9 @@ MODULES = {
     "KVOMove": ["KVOMoveTests"],
     "KVOMoveTool": ["KVOMoveTests"],
 }
+# Random programs and threads find faults of rules that a source does not name. They take 5 CPU seconds together.
+STRESS = {("CKVORuntimeTests", "StressTests"), ("KVORuntimeTests", "StressTests"), ("KVORuntimeTests", "ModelTests")}
+STRESS |= {("CKVORuntimeTests", "ModelTests")}
 TYPE = re.compile(r"^(?:@\w+(?:\(.*\))? |public |private |fileprivate |final )*(?:struct|class|enum|actor|extension) (\w+)")
 TEST = re.compile(r"^\s*@Test\b", re.M)
 FUNCTION = re.compile(r"\bfunc (\w+)")
@@ -171,10 +174,11 @@ def functions_of(path):
 def tests_for(files):
     """Those that a change of the files can break: (module, suite, function); the latter two None for a whole module."""
     keepers, _, _ = collect()
-    of_files, modules, rules = set(), set(), set()
+    of_files, modules, rules, is_in_c = set(), set(), set(), False
     for file in map(pathlib.Path, files):
         own = {rule for rule, names in keepers.items() if file.name in names and file in sources()}
         rules |= own
+        is_in_c = is_in_c or pathlib.Path("Sources/CKVORuntime") in file.parents
         if file.parts[0] == "Sources" and not own:
             beside = pathlib.Path("Tests", f"{file.parts[1]}Tests", file.parts[2])
             if file.parts[1] == "KVORuntime" and beside.is_dir():
@@ -185,7 +189,8 @@ def tests_for(files):
             of_files |= {test[:3] for test in functions_of(file)}
     for folder in TESTS:
         for path in sorted(folder.rglob("*.swift")):
-            of_files |= {test[:3] for test in functions_of(path) if rules.intersection(test[3])}
+            tests = list(functions_of(path))
+            of_files |= {test[:3] for test in tests if rules.intersection(test[3]) or is_in_c and test[:2] in STRESS}
     return {test for test in of_files if test[0] not in modules} | {(module, None, None) for module in modules}
 
 

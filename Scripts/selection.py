@@ -6,12 +6,13 @@ later commits or in the working tree. Of a source with many mutants it takes tho
 in the same tenth, and a commit's hash says which of the ten runs. With it, a change of these scripts takes all mutants.
 """
 
+import contextlib
 import hashlib
 import pathlib
 import re
 import subprocess
 
-from mutant import MUTANTS, Mutant, Wrong, folder_of, label
+from mutant import FOLDERS, MUTANTS, Mutant, Wrong, folder_of, label
 
 MANY_IN_A_FILE = 12
 SOURCE = "its source"  # a reason that begins so may be narrowed down to functions
@@ -105,6 +106,21 @@ def notices_in(file, path, record):
 
 def tenth_of(name):
     return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % 10
+
+
+def without_mutants(commit):
+    """The changed sources of libraries that have mutants which no mutant breaks."""
+    libraries = {folder.library for folder in FOLDERS.values()}
+    broken = set()
+    for path in MUTANTS.rglob("*.mutant"):
+        with contextlib.suppress(Wrong):
+            broken.add(Mutant.read(path).file)
+    sources = map(pathlib.Path, sorted(changed_since(commit)))
+    return [
+        str(path)
+        for path in sources
+        if path.suffix in (".c", ".cpp", ".h", ".swift") and libraries.intersection(path.parents) and path not in broken
+    ]
 
 
 # MARK: Functions

@@ -1,0 +1,63 @@
+"""Prints which changed files Scripts/try does not try, and which checks do.
+
+Usage: untried.py [CHECK...] <FILES
+
+FILES are NUL-terminated. CHECKs have run already. A file is tried if it has a test, as a source of a library or as a file of
+tests, or if it is a mutant that tests must notice. A check tries the files that its head names as inputs.
+"""
+
+import collections
+import pathlib
+import subprocess
+import sys
+
+import rings
+import rules
+from mutant import all_paths
+
+MOST = 5  # files that a line names
+
+
+def is_tried(file, mutants):
+    """Whether a test or a mutant of this file runs."""
+    path = pathlib.Path(file)
+    if path.parts[0] == "Sources":
+        return path.parts[1] in rules.MODULES
+    has_tests = path.suffix == ".swift" and path.parts[0] == "Tests" and path.exists() and any(rules.functions_of(path))
+    return has_tests or path in mutants
+
+
+def inputs_of(check):
+    """The files that a check names, NUL-terminated by git."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *check.inputs, *rings.ALWAYS]
+    return set(subprocess.run(command, text=True, capture_output=True, check=True).stdout.split("\0"))
+
+
+def named(names):
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return ", ".join(names[:MOST]) + more
+
+
+def checks_named(checks):
+    parts = [
+        f"{', '.join(check.name for check in checks if check.ring == ring)} of the {ring} ring"
+        for ring in ("landing", "full")
+        if any(check.ring == ring for check in checks)
+    ]
+    return f"the checks {' and '.join(parts)} try them" if parts else "no check tries them"
+
+
+def main(ran):
+    mutants = set(all_paths())
+    untried = [file for file in sys.stdin.read().split("\0") if file and not is_tried(file, mutants)]
+    checks = [check for check in rings.read_checks() if check.name not in ran] if untried else []
+    inputs = {check: inputs_of(check) for check in checks}
+    groups = collections.defaultdict(list)
+    for file in untried:
+        groups[tuple(check for check in checks if file in inputs[check])].append(file)
+    for by, files in groups.items():
+        print(f"not tried here: {named(files)}; {checks_named(by)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
