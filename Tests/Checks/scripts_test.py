@@ -1,0 +1,151 @@
+"""What the scripts refuse, which changed files they look at, and what a build is recorded as."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path("Scripts").resolve()
+sys.path.insert(0, str(SCRIPTS))
+AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
+# Edits a source while it "builds" the first product, and fails if it is told to.
+BUILDING = """#!/bin/sh
+mkdir -p .build/debug
+echo during >Sources/a.txt
+[ ! -e broken ]
+"""
+
+
+def run(*command, stdin="", **options):
+    """The status and the output of a command."""
+    result = subprocess.run(command, capture_output=True, text=True, input=stdin, **options)
+    return result.returncode, result.stdout + result.stderr
+
+
+class TreeTest(unittest.TestCase):
+    """In a repository of its own, with the scripts of this one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / "Scripts").mkdir()
+        for name in ("lib.sh", "failures.awk"):
+            self.write(f"Scripts/{name}", (SCRIPTS / name).read_text())
+        for name in ("Sources", "Tests", "Benchmarks", "Snippets", "Examples", "Documentation"):
+            self.write(f"{name}/a.txt", "before")
+        self.write("Package.swift", "")
+        self.write(".gitignore", ".build\n/bin\n/broken\n")
+        self.write("bin/swift", BUILDING)
+        (self.root / "bin/swift").chmod(0o755)
+        self.git("init", "--quiet")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "Begin")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def git(self, *arguments):
+        command = ["git", *AUTHOR, *arguments]
+        return subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout
+
+    def shell(self, text):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("KVO_", "CI"))}
+        environment["PATH"] = f"{self.root}/bin:{environment['PATH']}"
+        return run("bash", "-c", f"set -euo pipefail; source Scripts/lib.sh; {text}", cwd=self.root, env=environment)
+
+    def built_from(self):
+        path = self.root / ".build/debug/built-from"
+        return path.read_text().strip() if path.exists() else None
+
+    def test_what_is_edited_during_a_build_is_not_built(self):
+        status, output = self.shell("build_tests")
+        self.assertEqual(status, 0, output)
+        self.assertEqual(self.git("show", f"{self.built_from()}:Sources/a.txt"), "before")
+        self.assertEqual(self.shell('git diff --name-only "$(<.build/debug/built-from)" "$(tree_now)"'), (0, "Sources/a.txt\n"))
+
+    def test_a_build_that_fails_is_no_build(self):
+        self.assertEqual(self.shell("build_tests")[0], 0)
+        self.write("broken", "")
+        self.assertNotEqual(self.shell("build_tests")[0], 0)
+        self.assertIsNone(self.built_from())
+
+    def test_the_tree_has_what_is_new_and_lacks_what_is_gone(self):
+        first = self.shell("tree_now")[1].strip()
+        self.write("Tests/new.txt", "new")
+        (self.root / "Examples/a.txt").unlink()
+        second = self.shell("tree_now")[1].strip()
+        self.assertEqual(self.git("diff", "--name-status", first, second), "D\tExamples/a.txt\nA\tTests/new.txt\n")
+
+    def test_changed_files_are_the_packages_own(self):
+        self.write("venv/lib/other.py", "")
+        self.write("Sources/new.txt", "")
+        (self.root / "Tests/a.txt").unlink()
+        status, output = self.shell("changed_files HEAD")
+        self.assertEqual((status, output), (0, "Tests/a.txt\0Sources/new.txt\0"))
+
+    def test_a_skipped_test_fails(self):
+        passed = "✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
+        self.write("log", passed)
+        self.assertEqual(self.shell("judge_tests log"), (0, ""))
+        self.write("log", f"➜ Test slow() skipped.\n{passed}")
+        self.assertEqual(self.shell("judge_tests log"), (1, "wrong: a test was skipped: Test slow() skipped.\n"))
+        self.write("log", "✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.")
+        self.assertEqual(self.shell("judge_tests log"), (1, "wrong: no test was run\n"))
+
+
+class ArgumentsTest(unittest.TestCase):
+    def refuses(self, said, script, *arguments):
+        status, output = run(SCRIPTS / script, *arguments)
+        self.assertNotEqual(status, 0)
+        self.assertIn(said, output)
+
+    def test_what_has_nothing_to_do_is_refused(self):
+        self.refuses("no test names Z9", "test", "M1", "Z9")
+        self.refuses("--filter needs a pattern", "test", "--filter")
+        self.refuses("--filter needs a pattern", "test", "--filter", "--skip", "A")
+        self.refuses("0 is nothing to do", "prove", "--schedules", "0")
+        self.refuses("0 is nothing to do", "stress", "0")
+        self.refuses("there is no file", "prove", "--schedules", "nothing.txt")
+        self.refuses("there is no program Bogus", "desktop", "Bogus")
+        self.refuses("there is no argument --check", "format", "--check")
+
+
+class FilesTest(unittest.TestCase):
+    def test_what_swiftpm_does_not_compile_asks_for_no_build(self):
+        import quick_build
+
+        compiled = ["Sources/CKVORuntime/delivery/change.c", "Tests/KVORuntimeTests/Values/A.swift", "Package.swift"]
+        compiled += ["Tests/Support/Fixtures/graph.c", "Tests/Migration/Journal.swift", "Tests/XCTMain.swift"]
+        for name in compiled:
+            self.assertTrue(quick_build.is_compiled(name), name)
+        for folder in ("Mutants", "Schedules", "Fuzz", "Models", "Checks", "Counts"):
+            self.assertFalse(quick_build.is_compiled(f"Tests/{folder}/a.c"), folder)
+
+    def test_a_change_of_the_c_runtime_runs_the_stress(self):
+        pattern = self.pattern_for("Sources/CKVORuntime/delivery/change.c")
+        self.assertIn(r"CKVORuntimeTests\.StressTests/", pattern)
+        self.assertNotIn("StressTests", self.pattern_for("Sources/KVOTesting/Recorder.swift"))
+
+    def pattern_for(self, *files):
+        return run(sys.executable, SCRIPTS / "rules.py", "--tests-for", stdin="\0".join(files))[1]
+
+    def test_a_file_that_is_not_tried_names_its_checks(self):
+        files = ["Sources/CKVORuntime/delivery/change.c", "Tests/Schedules/oracle.c", "Scripts/models.py", "NOTES"]
+        _, output = run(sys.executable, SCRIPTS / "untried.py", "rules", "format", "mutants", stdin="\0".join(files))
+        self.assertEqual(
+            output.splitlines(),
+            [
+                "not tried here: Tests/Schedules/oracle.c; the checks schedules of the landing ring try them",
+                "not tried here: Scripts/models.py; the checks models of the full ring try them",
+                "not tried here: NOTES; no check tries them",
+            ],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
