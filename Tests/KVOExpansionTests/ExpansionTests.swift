@@ -301,6 +301,13 @@ import Testing
         ]
       ),
       (
+        "@MainActor var countOfPrimes: Int { 1 }\nfunc objectInPrimes(at i: Int) -> Int { 2 }",
+        [
+          "_declareIsolatedKeys { @MainActor keys in keys.computed(\"countOfPrimes\", \\.countOfPrimes) }",
+          "_declareIsolatedKeys { @MainActor keys in keys.orderedToMany(\"primes\", count: { $0.countOfPrimes }, element: { $0.objectInPrimes(at: $1) }) }",
+        ]
+      ),
+      (
         "@MainActor func countOfPrimes() -> Int { 1 }\n@OtherActor func objectInPrimes(at i: Int) -> Int { 2 }",
         []
       ),
