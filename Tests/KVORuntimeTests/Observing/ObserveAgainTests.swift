@@ -31,6 +31,21 @@ import Testing
     expectEqual((0..<3).map { _ in isNamed(object) }, [true, true, true])
   }
 
+  // A class keeps the addresses of 4096 key paths. Later ones are freed, and the next key path is at the address of one.
+  @Test("F6: a key path that is at the address of a freed one names what it says itself")
+  func reusedAddress() {
+    let object = Twin<Int>()
+    var (values, expected): ([Int], [Int]) = ([], [])
+    for round in 0..<4_160 {
+      let keyPath = Twin<Int>.keyPath(round)
+      let token = object.observe(keyPath, options: .new) { values.append($1.newValue!) }
+      (object.first, object.second) = (1, 2)
+      expected.append(object[keyPath: keyPath])
+      token.invalidate()
+    }
+    expect(values == expected)
+  }
+
   // Whether the key path names the key; else it has one of its own.
   private func isNamed(_ object: Declared) -> Bool {
     let token = object.observe(\.hidden) { _, _ in }
@@ -108,6 +123,16 @@ private class Loud: KVOObject {
 
 private final class Hushed: Loud {
   override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "word" }
+}
+
+private final class Twin<Content>: KVOObject {
+  @Observed var first = 1
+  @Observed var second = 2
+
+  // Literals in generic code are made anew each time.
+  static func keyPath(_ round: Int) -> KeyPath<Twin, Int> {
+    round % 2 == 0 ? \Twin.first : \Twin.second
+  }
 }
 
 private final class Declared: KVOObject {
