@@ -154,7 +154,8 @@ let package = Package(
       name: "KVOExpansionTests", dependencies: ["Expectations", "KVOExpansion", "SwiftSource"]),
     // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
     .executableTarget(
-      name: "ObservationBridge", dependencies: ["KVOObservation", "KVORuntime"],
+      name: "ObservationBridge",
+      dependencies: ["KVOObservation", "KVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       path: "Tests/ObservationBridge"),
     // Every public name, as the users' code spells it.
     .testTarget(

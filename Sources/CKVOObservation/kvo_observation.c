@@ -17,6 +17,8 @@ bool kvo_observation_take_hashed(void) {
 
 void kvo_observation_set_hashed(void) { hashed = true; }
 
+const void *kvo_observation_thread(void) { return &hashed; }
+
 // MARK: The thread's probe
 
 static __thread void *probe;

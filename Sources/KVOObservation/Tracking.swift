@@ -19,25 +19,33 @@ extension KVOObject: Observable {}
 private final class Subject: Observable, Sendable {
   static let shared = Subject()
   // Made once, never changed.
-  nonisolated(unsafe) static let keyPath: KeyPath<Subject, Int> = \Subject[Hashed()]
+  nonisolated(unsafe) static let keyPath: KeyPath<Subject, Int> = \Subject[Hashed(nil)]
 
   subscript(_ argument: Hashed) -> Int { 0 }
 }
 
 /// Notes on its thread that it was hashed.
 private struct Hashed: Hashable, Sendable {
-  func hash(into hasher: inout Hasher) { kvo_observation_set_hashed() }
+  let readers: Readers?
+
+  init(_ readers: Readers?) { self.readers = readers }
+
+  static func == (one: Hashed, other: Hashed) -> Bool { one.readers === other.readers }
+
+  func hash(into hasher: inout Hasher) {
+    readers?.hashed()
+    kvo_observation_set_hashed()
+  }
 }
 
 extension ObservationRegistrar {
   /// Has whatever tracks on this thread wait for this registrar. False if nothing does.
-  fileprivate func isAccessed() -> Bool {
-    access(Subject.shared, keyPath: Subject.keyPath)
+  fileprivate func isAccessed(_ keyPath: KeyPath<Subject, Int> = Subject.keyPath) -> Bool {
+    // It is also hashed by whatever begins to wait for a change, and where one comes.
+    _ = kvo_observation_take_hashed()
+    access(Subject.shared, keyPath: keyPath)
     return kvo_observation_take_hashed()
   }
-
-  fileprivate func willChange() { willSet(Subject.shared, keyPath: Subject.keyPath) }
-  fileprivate func didChange() { didSet(Subject.shared, keyPath: Subject.keyPath) }
 }
 
 /// A registrar that tells whether there is tracking, and never of a change. What tracks keeps what it waits for as long
@@ -102,12 +110,14 @@ private final class TrackedObject: Sendable {
       .map { Unmanaged<TrackedObject>.fromOpaque($0).takeRetainedValue() }
   }
 
-  private static let making = Mutexed(false)
+  // Outer: the runtime is called under it.
+  private static let making = Lock(isOuter: true)
 
   /// - Parameter probe: what tracks knows of it already. Where another thread has been first, its own stays, and this
   ///   one ends.
   static func make(_ object: UnsafeMutablePointer<kvo_object>, _ probe: Probe) {
-    making.withLock { _ in if known(object) == nil { keep(TrackedObject(probe), object) } }
+    let made = TrackedObject(probe)
+    making.withLock { if known(object) == nil { keep(made, object) } }
   }
 
   private static func keep(_ tracked: TrackedObject, _ object: UnsafeMutablePointer<kvo_object>) {
@@ -118,44 +128,91 @@ private final class TrackedObject: Sendable {
   }
 
   func key(_ key: UnsafePointer<CChar>) -> TrackedKey {
-    keys.withLock { keys in
-      if let known = keys[key] { return known }
-      let made = TrackedKey(key)
-      keys[key] = made
-      return made
+    if let known = keys.withLock({ $0[key] }) { return known }
+    // Made, and given up, while no lock is held, as it has one of its own.
+    let made = TrackedKey(key, probe)
+    return withExtendedLifetime(made) {
+      keys.withLock { keys in
+        if let known = keys[key] { return known }
+        keys[key] = made
+        return made
+      }
     }
   }
 }
 
-/// A key with its registrar. While somebody may wait for its next change it is observed, until that has come.
+/// The threads that have read a key and do not wait for its next change yet. Observation waits from the end of the tracked
+/// body on; until then it tells of no change. When it begins to wait it hashes the key path, on the thread of the body.
+private final class Readers: @unchecked Sendable {
+  private let threads = Mutexed<[UnsafeRawPointer]>([])
+  // The object's. Not kept alive: what tracks keeps this, and would be kept by it.
+  private weak var probe: Probe?
+
+  init(_ probe: Probe) { self.probe = probe }
+
+  var areThere: Bool { threads.withLock { !$0.isEmpty } }
+
+  func note() {
+    let thread = kvo_observation_thread()
+    threads.withLock { if !$0.contains(thread) { $0.append(thread) } }
+  }
+
+  /// A thread that has been in the list, and tracks no more, waits. One that still tracks has ended an inner body.
+  func hashed() {
+    let thread = kvo_observation_thread()
+    // Without gates: Observation holds a lock of its own.
+    guard threads.withLock(isGate: false, { $0.contains(thread) }),
+      probe?.registrar.isAccessed() != true
+    else { return }
+    threads.withLock(isGate: false) { $0.removeAll { $0 == thread } }
+  }
+}
+
+/// A key with its registrar. While something may wait for its next change it is observed, until that has come.
 private final class TrackedKey: @unchecked Sendable {
   private let name: UnsafePointer<CChar>
   private let registrar = ObservationRegistrar()
+  private let readers: Readers
+  private let keyPath: KeyPath<Subject, Int>
   private let registration = Mutexed<Registration?>(nil)
 
-  init(_ name: UnsafePointer<CChar>) { self.name = name }
+  init(_ name: UnsafePointer<CChar>, _ probe: Probe) {
+    self.name = name
+    readers = Readers(probe)
+    keyPath = \Subject[Hashed(readers)]
+  }
 
-  // Observed first: of what is set after it has been read, who tracks is told.
+  // Observed before it is accessed, so that what tracks is told of what is set after it has been read. A change on another
+  // thread may come between the two: it ends the registration, and is told to what has accessed before.
   func read(_ object: UnsafeMutablePointer<kvo_object>) {
-    let made: Registration? = registration.withLock { registration in
-      // One that another thread is still making may come too late for this one.
-      guard registration?.isBegun != true else { return nil }
-      registration = Registration(self)
-      return registration
+    readers.note()
+    while true {
+      let observed = observed(object)
+      _ = registrar.isAccessed(keyPath)
+      guard let observed, !observed.waits else { return }
     }
-    made?.begin(object, name)
-    _ = registrar.isAccessed()
+  }
+
+  /// The registration that waits for the next change, or a new one. Nil if it can't be observed.
+  private func observed(_ object: UnsafeMutablePointer<kvo_object>) -> Registration? {
+    if let known = registration.withLock({ $0 }), known.waits { return known }
+    // In place of one that another thread is still making, which may begin too late for this one.
+    let made = Registration(self)
+    var last: Registration? = made
+    registration.withLock { swap(&$0, &last) }
+    return withExtendedLifetime(last) { made.begin(object, name) ? made : nil }
   }
 
   fileprivate func told(_ registration: Registration, isPrior: Bool) {
-    // Whoever reads from now on waits for the change after this one.
+    // What reads from now on waits for the change after this one.
     if registration.isFirstToTell() || isPrior {
-      leave(registration)
-      registrar.willChange()
+      // What was read, and does not wait yet, is told of the next change.
+      if readers.areThere { registration.isAwaited = true }
+      registrar.willSet(Subject.shared, keyPath: keyPath)
     }
     guard !isPrior else { return }
-    registrar.didChange()
-    registration.end()
+    registrar.didSet(Subject.shared, keyPath: keyPath)
+    if registration.isAwaited { registration.waitAgain() } else { registration.end() }
   }
 
   // What is left does not die under the lock: somebody else has it.
@@ -171,6 +228,7 @@ private final class Registration: @unchecked Sendable {
     var handle: OpaquePointer?
     var isBegun = false
     var isTold = false
+    var isAwaited = false
     var isOver = false
   }
 
@@ -178,8 +236,8 @@ private final class Registration: @unchecked Sendable {
 
   init(_ key: TrackedKey) { self.key = key }
 
-  /// Whether it is told of every change from now on.
-  var isBegun: Bool { state.withLock { $0.isBegun } }
+  /// Whether the next change will be the first that it is told of.
+  var waits: Bool { state.withLock { $0.isBegun && !$0.isTold && !$0.isOver } }
 
   /// Whether nobody has been told of a change by it, as is from now on.
   func isFirstToTell() -> Bool {
@@ -189,20 +247,31 @@ private final class Registration: @unchecked Sendable {
     }
   }
 
-  func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) {
+  /// Whether it stays for the change after the one that it is told of.
+  var isAwaited: Bool {
+    get { state.withLock { $0.isAwaited } }
+    set { state.withLock { $0.isAwaited = newValue } }
+  }
+
+  func waitAgain() { state.withLock { ($0.isTold, $0.isAwaited) = (false, false) } }
+
+  /// False if there is no registration.
+  func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) -> Bool {
     var handle: OpaquePointer?
     let context = Unmanaged.passRetained(self).toOpaque()
     let status = kvo_add_callback(
       object, name, .KVO_PRIOR, Self.call, context, Self.ended, &handle, nil)
     guard status == .KVO_OK else {
       key.leave(self)
-      return Unmanaged<Registration>.fromOpaque(context).release()
+      Unmanaged<Registration>.fromOpaque(context).release()
+      return false
     }
     let isOver = state.withLock { state in
       if !state.isOver { (state.handle, state.isBegun) = (handle, true) }
       return state.isOver
     }
     if isOver { kvo_handle_release(handle) }
+    return true
   }
 
   func end() {
@@ -226,7 +295,7 @@ private final class Registration: @unchecked Sendable {
   }
 }
 
-/// A value that is reached under its lock only, which is why this is Sendable.
+/// A value that is reached under its lock only, which is why this is Sendable. Of this module, so that it is specialised.
 private final class Mutexed<Value>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<kvo_binding_lock>
   private var value: Value
@@ -242,7 +311,12 @@ private final class Mutexed<Value>: @unchecked Sendable {
     lock.deallocate()
   }
 
-  func withLock<R>(_ body: (inout Value) -> R) -> R {
+  /// - Parameter isGate: whether a test may let another thread go on before it.
+  func withLock<R>(isGate: Bool = true, _ body: (inout Value) -> R) -> R {
+    #if DEBUG
+      if isGate { LockGates.willTake(lock) }
+      defer { if isGate { LockGates.gaveBack(lock) } }
+    #endif
     kvo_binding_lock_take(lock)
     defer { kvo_binding_lock_give_back(lock) }
     return body(&value)

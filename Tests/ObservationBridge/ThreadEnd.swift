@@ -2,6 +2,7 @@
 import Glibc
 import KVORuntime
 import Observation
+import TestSupport
 
 private final class Place: KVOObject {
   @Observed var x = 0

@@ -1,9 +1,12 @@
 // What BridgeTests runs, a case at a time, named by the argument: a program that links the bridge has every read asked
 // about, so it is one of its own.
+import CFixtures
 import Glibc
 import KVOObservation
 import KVORuntime
+import ModelFixtures
 import Observation
+import TestSupport
 
 class Person: KVOObject {
   @Observed var name = ""
@@ -35,6 +38,13 @@ func track<R>(_ told: Told, _ body: () -> R) -> R {
 func expect(_ holds: Bool, _ line: Int = #line) {
   if !holds {
     print("line \(line)")
+    exit(1)
+  }
+}
+
+func expectNone(_ failure: String?, _ line: Int = #line) {
+  if let failure {
+    print("line \(line): \(failure)")
     exit(1)
   }
 }
@@ -209,6 +219,71 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     }
     person.name = "y"
     expect(told.value == 1_201)
+  },
+  "body": {
+    // What changes before Observation waits, which it does from the end of the body on, is not told: the next change is.
+    let (person, inner, outer) = (Person(), Told(), Told())
+    track(inner) {
+      _ = person.age
+      person.age = 1
+      person.age = 2
+    }
+    expect(inner.count == 0 && person.isObserved(forKey: "age"))
+    person.age = 3
+    expect(inner.count == 1 && !person.isObserved(forKey: "age"))
+    track(outer) {
+      track(inner) { person.age }
+      person.age = 4
+    }
+    expect(inner.count == 2 && outer.count == 0)
+    person.age = 5
+    expect(outer.count == 1 && !person.isObserved(forKey: "age"))
+    // Nothing tracks any more.
+    _ = person.name
+    expect(!person.isObserved(forKey: "name"))
+  },
+  "orders": {
+    LibraryLocks.areGates()
+    for wasRead in [false, true] {
+      for isSlow in [false, true] {
+        let tried = await inAllOrders(ofSwitches: 3) { orders in
+          nonisolated(unsafe) let person = Person()
+          let (told, seen) = (Count(), Count())
+          if wasRead { track(Told()) { person.age } }
+          // Also between the bridge's call and the storing.
+          let token = person.observe(\.age, options: .prior) { _, _ in Orders.gate() }
+          orders.run {
+            withObservationTracking {
+              seen.add(person.age)
+              if isSlow { Orders.gate() }
+            } onChange: {
+              told.add()
+            }
+          } and: {
+            person.age = 1
+          }
+          // Before Observation waits no change is told; the next one is.
+          guard isSlow || seen.value == 1 || told.value == 1 else { return false }
+          if told.value == 0 { person.age = 2 }
+          return withExtendedLifetime(token) { told.value == 1 }
+        }
+        expectNone(tried.failure)
+      }
+    }
+  },
+  "kept": {
+    // Locks, registrars and registrations of what was read go with it.
+    func grown() -> Int {
+      let before = Int(fixture_bytes_used())
+      for age in 1...1_000 {
+        let person = Person()
+        track(Told()) { person.age }
+        person.age = age
+      }
+      return Int(fixture_bytes_used()) - before
+    }
+    _ = grown()
+    expect(grown() < 64_000)
   },
   "threadend": { expect(readAtThreadEnd() == 20) },
   "log": {

@@ -12,6 +12,9 @@ KVO_BEGIN_DECLS
 bool kvo_observation_take_hashed(void);
 void kvo_observation_set_hashed(void);
 
+/// The address of something of the thread's own.
+const void *kvo_observation_thread(void);
+
 /// The probe that the thread keeps for the next object; NULL if it has none. It is given to `kvo_observation_end_probe`
 /// when the thread ends.
 void *KVO_NULLABLE kvo_observation_probe(void);

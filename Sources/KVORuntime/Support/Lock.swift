@@ -48,8 +48,8 @@ package enum LockGates {
       gate.store(unsafeBitCast(function, to: UInt.self), ordering: .releasing)
     }
 
-    fileprivate static func willTake(_ lock: UnsafeRawPointer) { pass(lock, true) }
-    fileprivate static func gaveBack(_ lock: UnsafeRawPointer) { pass(lock, false) }
+    package static func willTake(_ lock: UnsafeRawPointer) { pass(lock, true) }
+    package static func gaveBack(_ lock: UnsafeRawPointer) { pass(lock, false) }
 
     private static func pass(_ lock: UnsafeRawPointer, _ isTaken: Bool) {
       let address = gate.load(ordering: .acquiring)

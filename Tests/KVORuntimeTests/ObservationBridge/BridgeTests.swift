@@ -9,7 +9,7 @@ import Testing
     "O1 O2 O3: what is read while Observation tracks tells it of its next change",
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
-      "sequence", "log", "threadend",
+      "sequence", "log", "threadend", "body", "orders", "kept",
     ])
   func runs(_ name: String) throws {
     let program = Process()
