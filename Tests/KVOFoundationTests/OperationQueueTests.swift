@@ -93,6 +93,69 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  /// An operation that finishes in its `start()`, and notifies of that or not.
+  final class Quick: KVOOperation, @unchecked Sendable {
+    private let hasEnded = Locked(false)
+    private let notifies: Bool
+
+    init(notifies: Bool) { self.notifies = notifies }
+
+    override var isFinished: Bool { hasEnded.withLock { $0 } }
+    override func start() {
+      if notifies { withChange(forKey: "isFinished") { end() } } else { end() }
+    }
+    private func end() { hasEnded.withLock { $0 = true } }
+  }
+
+  @Test("R6: an operation has not finished for the underlying queue before it has left")
+  func endsWhenLeft() throws {
+    let (queue, work, states) = (KVOOperationQueue(), Quick(notifies: true), Locked<[String]>([]))
+    // Before the queue does, which observes the operation as well.
+    let token = try work.observe(keyPath: "isFinished") { work, _ in
+      let isThere = queue.operationCount == 1
+      states.withLock { $0.append("\(isThere) \(work.operation.isFinished)") }
+    }
+    queue.addOperation(work)
+    queue.waitUntilAllOperationsAreFinished()
+    expectEqual(states.withLock { $0 }, ["true false"])
+    expect(queue.operationCount == 0 && work.operation.isFinished)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("R6: an operation whose start() returns when it has finished leaves, notified of or not")
+  func endsUnnotified() {
+    let (queue, counts) = (KVOOperationQueue(), Locked<[Int]>([]))
+    let token = queue.observe(\.operationCount, options: [.new]) { _, change in
+      counts.withLock { $0.append(change.newValue!) }
+    }
+    queue.addOperation(Quick(notifies: false))
+    waitUntil { queue.operationCount == 0 }
+    queue.waitUntilAllOperationsAreFinished()
+    expectEqual(counts.withLock { $0 }, [1, 0])
+    expect(queue.operations.isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  /// An operation that finishes when it is told to.
+  final class Later: KVOOperation, @unchecked Sendable {
+    private let state = Locked((hasStarted: false, hasEnded: false))
+    var hasStarted: Bool { state.withLock { $0.hasStarted } }
+    override var isFinished: Bool { state.withLock { $0.hasEnded } }
+    override func start() { state.withLock { $0.hasStarted = true } }
+    func end() { withChange(forKey: "isFinished") { state.withLock { $0.hasEnded = true } } }
+  }
+
+  @Test("R6: an operation that finishes after start() has returned leaves, and the queue ends")
+  func endsLater() {
+    let (queue, work) = (KVOOperationQueue(), Later())
+    queue.addOperation(work)
+    waitUntil { work.hasStarted }
+    work.end()
+    waitUntil { queue.operationCount == 0 }
+    queue.waitUntilAllOperationsAreFinished()
+    expect(work.operation.isFinished)
+  }
+
   @Test("R6: threads add at once, and the count ends at 0")
   func threads() {
     let (queue, runs) = (KVOOperationQueue(), Count())

@@ -43,6 +43,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     var end: KeyValueObservation?
     /// Takes the operation out of the `KVOOperationQueue` that it is in.
     var leave: (@Sendable () -> Void)?
+    /// Whether it is in one: until it has been taken out.
+    var isInQueue = false
     /// What queues hold of it; it holds the operation, and lives as long as they do.
     weak var scheduled: ScheduledOperation?
   }
@@ -209,7 +211,9 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
       defer { state.leave = nil }
       return state.leave
     }
-    leave?()
+    guard let leave else { return }
+    leave()
+    state.withLock { $0.isInQueue = false }
   }
 
   // MARK: Keys

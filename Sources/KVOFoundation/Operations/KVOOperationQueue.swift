@@ -79,6 +79,7 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   private func follow(_ operation: KVOOperation) {
     operation.state.withLock { state in
       state.leave = { [weak self, unowned operation] in self?.remove(operation) }
+      state.isInQueue = true
     }
   }
 

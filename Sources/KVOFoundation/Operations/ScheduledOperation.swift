@@ -45,11 +45,16 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     target.state.withLock { queuePriority = $0.queuePriority }
   }
 
-  override func start() { target.start() }
+  override func start() {
+    target.start()
+    // Of one that notifies of its end later, or not at all.
+    if target.isFinished { target.leaveQueue() }
+  }
   override func cancel() { target.cancel() }
   override var isReady: Bool { super.isReady && target.isReady }
   override var isExecuting: Bool { target.isExecuting }
-  override var isFinished: Bool { target.isFinished }
+  // Foundation's queue gives up what has finished, whether or not it has been notified of the end.
+  override var isFinished: Bool { target.isFinished && !target.state.withLock { $0.isInQueue } }
   override var isCancelled: Bool { target.isCancelled }
   override var isAsynchronous: Bool { target.isAsynchronous }
   override var name: String? {
