@@ -109,6 +109,47 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("R7: a child counts as finished when it has done as much as it has, with its children")
+  func overcommitted() throws {
+    let top = KVOProgress(totalUnitCount: 3)
+    let part = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
+    // More of the part than there is.
+    let leaf = KVOProgress(totalUnitCount: 3, parent: part, pendingUnitCount: 2)
+    let told = Locked<[String]>([])
+    let tokens = try observe(top, "top", ["completedUnitCount"], told)
+    leaf.completedUnitCount = 1
+    expectEqual(told.withLock { $0 }, [])
+    leaf.completedUnitCount = 2
+    expectEqual(told.withLock { $0 }, ["top completedUnitCount 0 1"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test(
+    "R7: a progress whose child goes back is cancelled with its parent, as long as it has something to do"
+  )
+  func goesBack() throws {
+    let top = KVOProgress(totalUnitCount: 2)
+    let part = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
+    let leaf = KVOProgress(totalUnitCount: 1, parent: part, pendingUnitCount: 1)
+    leaf.completedUnitCount = 1
+    leaf.completedUnitCount = 0
+    // By its own units it has finished; with the child's it is half done.
+    part.completedUnitCount = 2
+    let told = Locked<[String]>([])
+    let tokens = try observe(part, "part", ["isCancelled"], told)
+    top.cancel()
+    expect(part.isCancelled)
+    expectEqual(told.withLock { $0 }, ["part isCancelled false true"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: whatever is done to a tree, counted twice or too much, its observers know it all")
+  func random() throws {
+    for seed in 0..<Environment.times(300) {
+      expectEqual(try ProgressProgram(seed: seed).difference(), nil, "seed \(seed)")
+    }
+  }
+
   @Test("R7: threads work on one tree, and its fractions are right in the end")
   func threads() {
     let top = KVOProgress(totalUnitCount: 400)

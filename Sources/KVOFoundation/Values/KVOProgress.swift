@@ -118,31 +118,63 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   private func change(
     _ key: String, by body: (Progress) -> Void, to counts: (Progress) -> (Int64, Int64)
   ) {
-    // Foundation's counts one that has finished again where it changes and is still finished.
-    func finishes() -> Bool {
-      let then = counts(progress)
-      return Self.isFinished(then)
-        && then != (progress.completedUnitCount, progress.totalUnitCount)
-    }
     KVOFoundation.change(under: Self.lock) {
-      [ChangedKey(self, key)] + keysAbove(finishes())
+      [ChangedKey(self, key)] + keysAbove(step(to: counts(progress)))
     } _: {
-      let hasFinished = finishes()
+      let before = progress.fractionCompleted
       body(progress)
-      if hasFinished { leave() }
+      if before != progress.fractionCompleted, Self.isWhole(progress) { leave() }
     }
   }
 
   // MARK: Which keys change
   // All of it under the lock.
 
+  /// A change of one progress: how much of it is done before and after, with its children, and whether it finishes by that, so
+  /// that its parent counts its portion. An estimate: Foundation reckons with fractions. So what comes close finishes.
+  private struct Step {
+    let before: Double
+    let after: Double
+    let finishes: Bool
+
+    init(from before: Double, to after: Double, hasFinished: Bool) {
+      (self.before, self.after) = (before, after)
+      finishes = hasFinished || after > 1 - 1e-9
+    }
+
+    init(none fraction: Double) { (before, after, finishes) = (fraction, fraction, false) }
+  }
+
+  /// How it changes where its counts become others.
+  private func step(to counts: (completed: Int64, total: Int64)) -> Step {
+    let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
+    let before = progress.fractionCompleted
+    // One that has finished is counted again where it changes and is still finished.
+    guard counts != (completed, total) else { return Step(none: before) }
+    // Of children that have not finished.
+    let units = total > 0 ? before * Double(total) - Double(completed) : 0
+    return Step(
+      from: before,
+      to: counts.total > 0 ? (Double(counts.completed) + units) / Double(counts.total) : 0,
+      hasFinished: Self.isFinished(counts))
+  }
+
+  /// How it changes where a child does that stands for a portion.
+  private func step(by child: Step, _ portion: Int64) -> Step {
+    let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
+    let before = progress.fractionCompleted
+    let gained = (child.finishes ? 1 : child.after) - child.before
+    return Step(
+      from: before, to: total > 0 ? before + gained * Double(portion) / Double(total) : 0,
+      hasFinished: Self.isFinished((completed + (child.finishes ? portion : 0), total)))
+  }
+
   /// What changes above where this changes.
-  /// - Parameter finishes: whether it finishes, so that its portion is counted as done.
-  private func keysAbove(_ finishes: Bool) -> [ChangedKey] {
-    var (keys, child, finishes) = ([ChangedKey](), self, finishes)
+  private func keysAbove(_ step: Step) -> [ChangedKey] {
+    var (keys, child, step) = ([ChangedKey](), self, step)
     while let parent = child.family.parent {
-      keys.append(parent.key(finishing: finishes))
-      finishes = parent.isFinished(with: finishes ? child.family.portion : 0)
+      keys.append(parent.key(finishing: step.finishes))
+      step = parent.step(by: step, child.family.portion)
       child = parent
     }
     return keys
@@ -150,9 +182,9 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
 
   /// What changes where a child is added: nothing above, unless it has done something.
   private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
-    let own = [key(finishing: child.isFinished)]
-    guard child.isFinished || child.fractionCompleted != 0 else { return own }
-    return own + keysAbove(isFinished(with: child.isFinished ? portion : 0))
+    let added = Step(from: 0, to: child.fractionCompleted, hasFinished: child.isFinished)
+    let own = [key(finishing: added.finishes)]
+    return added.finishes || added.after != 0 ? own + keysAbove(step(by: added, portion)) : own
   }
 
   /// What changes of this where a child changes.
@@ -171,15 +203,10 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
     return descendants.map { ChangedKey($0, key) }
   }
 
-  // Whether it has finished when so many more units are done.
-  private func isFinished(with portion: Int64) -> Bool {
-    Self.isFinished((progress.completedUnitCount + portion, progress.totalUnitCount))
-  }
-
   private func join(_ parent: KVOProgress, _ portion: Int64) {
     family.parent = parent
     family.portion = portion
-    guard !progress.isFinished else { return }
+    guard !Self.isWhole(progress) else { return }
     family.place = parent.family.children.count
     parent.family.children.append(self)
   }
@@ -193,6 +220,11 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
     guard last !== self else { return }
     parent.family.children[family.place] = last
     last.family.place = family.place
+  }
+
+  /// Whether Foundation's has given it up as a child, since all of it is done, with what its children have done.
+  private static func isWhole(_ progress: Progress) -> Bool {
+    progress.totalUnitCount > 0 ? progress.fractionCompleted >= 1 : progress.isFinished
   }
 
   // As Foundation has it.
