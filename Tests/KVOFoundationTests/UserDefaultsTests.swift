@@ -236,6 +236,17 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
+  @Test("R8: objects die while another thread makes some, and their handlers make others")
+  func dieWhileMade() {
+    onThreads(2) { _ in
+      for _ in 0..<100 {
+        let made = (0..<64).map { _ in KVOUserDefaults() }
+        let tokens = made.map { $0.onDeinit { _ = KVOUserDefaults() } }
+        withExtendedLifetime((made, tokens)) {}
+      }
+    }
+  }
+
   @Test("R8: however many keys there are, each is told on a small stack")
   func manyKeys() async {
     await #expect(processExitsWith: .success) {

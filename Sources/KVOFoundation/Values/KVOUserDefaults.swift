@@ -43,7 +43,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // It may be taken again, since a subclass's getter reads several.
   private static let lock = Lock(isOuter: true)
-  private static let live = LockedValue<[Peer]>([])
+  private static let live = LockedValue((peers: [Peer](), limit: 16))
 
   private let defaults: UserDefaults
   private let suite: String?
@@ -67,10 +67,21 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   }
 
   private func join() {
-    Self.live.withLock { peers in
-      peers.removeAll { $0.object == nil }
-      peers.append(Peer(object: self, suite: suite))
+    // None of them dies under the lock.
+    var held: [KVOUserDefaults] = []
+    Self.live.withLock { live in
+      // Dead ones are looked for when there may be as many as live ones, so that joining takes constant time.
+      if live.peers.count == live.limit {
+        live.peers.removeAll { peer in
+          guard let object = peer.object else { return true }
+          held.append(object)
+          return false
+        }
+        live.limit = max(2 * live.peers.count, 16)
+      }
+      live.peers.append(Peer(object: self, suite: suite))
     }
+    withExtendedLifetime(held) {}
   }
 
   private func access<R>(_ body: (UserDefaults) -> R) -> R { Self.lock.withLock { body(defaults) } }
@@ -85,8 +96,8 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     // None of them dies under a lock.
     var held: [KVOUserDefaults] = []
     KVOFoundation.change(under: Self.lock) {
-      let peers = Self.live.withLock { peers in
-        peers.filter { ofAllSuites || $0.suite == suite }.compactMap(\.object)
+      let peers = Self.live.withLock { live in
+        live.peers.filter { ofAllSuites || $0.suite == suite }.compactMap(\.object)
       }
       held += peers
       return keys().sorted().flatMap { key in peers.map { ChangedKey($0, key) } }
