@@ -11,27 +11,27 @@ internal import KVORuntime
 ///   - keys: called under the lock, until it returns none that is not bracketed.
 ///   - body: called under the lock.
 func change(under lock: Lock, _ keys: () -> [ChangedKey], _ body: () -> Void) {
-  var bracketed: [ChangedKey] = []
+  let first = lock.withLock { keys() }
+  var bracketed: Set<ChangedKey>?
 
-  func bracket(_ missing: [ChangedKey]) {
-    bracketed += missing
-    KVOObject.withChanges(of: missing) {
+  // As a rule no other thread has come between. Where threads go on to add keys, only those are looked at anew.
+  func missing(of keys: [ChangedKey]) -> [ChangedKey] {
+    if bracketed == nil {
+      if keys == first { return [] }
+      bracketed = Set(first)
+    }
+    return keys.filter { bracketed!.insert($0).inserted }
+  }
+
+  func bracket(_ added: [ChangedKey]) {
+    KVOObject.withChanges(of: added) {
       let others = lock.withLock {
-        let others = keys().missing(in: bracketed)
+        let others = missing(of: keys())
         if others.isEmpty { body() }
         return others
       }
       if !others.isEmpty { bracket(others) }
     }
   }
-  bracket(lock.withLock { keys() })
-}
-
-extension [ChangedKey] {
-  fileprivate func missing(in bracketed: [ChangedKey]) -> [ChangedKey] {
-    // As a rule no other thread has come between.
-    if self == bracketed { return [] }
-    let known = Set(bracketed)
-    return filter { !known.contains($0) }
-  }
+  bracket(first)
 }
