@@ -20,10 +20,13 @@
     public let keyPath: String
     /// What is expected; nil where the first change is, or what the handler says.
     public let expectedValue: Any?
-    private let observation = LockedValue<KeyValueObservation?>(nil)
-    private let isOver = LockedValue(false)
-    /// What stands for this in a test case.
-    private let registered = LockedValue<XCTestExpectation?>(nil)
+    private struct State {
+      var isOver = false
+      var token: KeyValueObservation?
+      /// What stands for this in a test case.
+      var registered: XCTestExpectation?
+    }
+    private let state = LockedValue(State())
 
     /// Fulfilled when the value is equal to the expected one: the value that there is, or one that it gets; and without an
     /// expected value by the first change.
@@ -60,32 +63,35 @@
     ) throws {
       let token = try object.observe(keyPath: keyPath, options: options) {
         [weak self] object, change in
-        guard let self, !isOver.withLock({ $0 }), isWanted(object, change) else { return }
+        guard let self, !state.withLock({ $0.isOver }), isWanted(object, change) else { return }
         finish()
       }
-      observation.withLock { $0 = token }
-      if isOver.withLock({ $0 }) { token.invalidate() }
+      let isOver = state.withLock { state in
+        state.token = token
+        return state.isOver
+      }
+      if isOver { token.invalidate() }
     }
 
     /// Has another expectation, which a test case waits for, be fulfilled with this one.
     fileprivate func fulfil(_ other: XCTestExpectation) {
-      let isOver = isOver.withLock { isOver in
-        registered.withLock { $0 = isOver ? nil : other }
-        return isOver
+      let isOver = state.withLock { state in
+        state.registered = state.isOver ? nil : other
+        return state.isOver
       }
       if isOver { other.fulfill() }
     }
 
     // Once, whichever threads' changes come.
     private func finish() {
-      let isFirst = isOver.withLock { isOver in
-        defer { isOver = true }
-        return !isOver
+      let last = state.withLock { state in
+        defer { state.isOver = true }
+        return state
       }
-      guard isFirst else { return }
+      guard !last.isOver else { return }
       fulfill()
-      registered.withLock { $0 }?.fulfill()
-      observation.withLock { $0 }?.invalidate()
+      last.registered?.fulfill()
+      last.token?.invalidate()
     }
   }
 
