@@ -9,10 +9,11 @@ let strictC: [CSetting] = [
   .enableWarning("extra"),
   .enableWarning("strict-prototypes"),
 ]
-// So that tests can have memory run out, and notice what reads freed memory.
+// So that tests can have memory run out, and notice what reads freed memory, or takes a lock under one that allows none.
 let debugMemory: [CSetting] = [
   .define("KVO_FAILING_MEMORY", .when(configuration: .debug)),
   .define("KVO_POISON", .when(configuration: .debug)),
+  .define("KVO_CHECK_LOCKS", .when(configuration: .debug)),
 ]
 let strictCXX: [CXXSetting] = [
   .enableWarning("all"),

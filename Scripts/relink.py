@@ -38,7 +38,7 @@ FIXTURES = pathlib.Path("Tests/Support/Fixtures")
 SIGNATURES = pathlib.Path("Tests/Support/Signatures")
 # Targets that are not named after their folder.
 TARGETS = {FIXTURES: "CFixtures", SIGNATURES: "SignatureFixtures"}
-FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON"]
+FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON", "-DKVO_CHECK_LOCKS"]
 FLAGS += ["-fPIC", "-w", "-c", f"-I{LIBRARY}/include", f"-I{LIBRARY}"]
 CHAOS = pathlib.Path("Tests/Chaos")
 # With delays at atomic operations and locks, which `compile_delays` defines.

@@ -26,8 +26,18 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+#ifdef KVO_CHECK_LOCKS
+/// How many locks of bindings that allow no other the thread holds. Debug builds stop where it takes another under one:
+/// a fork would wait for the first, and the thread for the fork.
+extern __thread uint32_t kvo_innermost_held;
+void kvo_check_lock_allowed(void);
+#else
+KVO_INLINE void kvo_check_lock_allowed(void) {}
+#endif
+
 /// A scope that holds a mutex: `KVO_LOCKED(&mutex);` until the block ends.
 static inline pthread_mutex_t *kvo_lock_mutex(pthread_mutex_t *mutex) {
+  kvo_check_lock_allowed();
   pthread_mutex_lock(mutex);
   return mutex;
 }
@@ -76,6 +86,7 @@ kvo_object_locks kvo_lock_two_objects(const kvo_object *object, const kvo_object
 KVO_INLINE kvo_object_locks kvo_lock_objects(const kvo_object *object,
     const kvo_object *KVO_NULLABLE other) {
   if (other) return kvo_lock_two_objects(object, other);
+  kvo_check_lock_allowed();
   kvo_object_locks locks = {kvo_object_lock(kvo_object_lock_index(object)), NULL};
   pthread_mutex_lock(locks.first);
   return locks;

@@ -3,6 +3,19 @@
 // deadlock.
 #include "base/kvo_lock.h"
 
+#ifdef KVO_CHECK_LOCKS
+#include <stdio.h>
+#include <stdlib.h>
+
+__thread uint32_t kvo_innermost_held;
+
+void kvo_check_lock_allowed(void) {
+  if (!kvo_innermost_held) return;
+  fputs("KVORuntime: a lock is taken under one of a binding's that allows no other\n", stderr);
+  abort();
+}
+#endif
+
 kvo_object_lock_line kvo_object_lock_lines[KVO_OBJECT_LOCKS] = {
     [0 ... KVO_OBJECT_LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 
@@ -19,6 +32,7 @@ pthread_mutex_t kvo_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 
 kvo_object_locks kvo_lock_two_objects(const kvo_object *object, const kvo_object *other) {
+  kvo_check_lock_allowed();
   size_t a = kvo_object_lock_index(object), b = kvo_object_lock_index(other);
   kvo_object_locks locks = {kvo_object_lock(a < b ? a : b), NULL};
   pthread_mutex_lock(locks.first);

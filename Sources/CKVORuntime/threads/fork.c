@@ -68,8 +68,24 @@ void kvo_binding_lock_destroy(kvo_binding_lock *lock) {
   pthread_mutex_destroy(&lock->mutex);
 }
 
-void kvo_binding_lock_take(kvo_binding_lock *lock) { pthread_mutex_lock(&lock->mutex); }
-void kvo_binding_lock_give_back(kvo_binding_lock *lock) { pthread_mutex_unlock(&lock->mutex); }
+#ifdef KVO_CHECK_LOCKS
+static void count_held(const kvo_binding_lock *lock, int change) {
+  if (!lock->is_outer) kvo_innermost_held += (uint32_t)change;
+}
+#else
+static void count_held(const kvo_binding_lock *lock, int change) { (void)lock, (void)change; }
+#endif
+
+void kvo_binding_lock_take(kvo_binding_lock *lock) {
+  kvo_check_lock_allowed();
+  pthread_mutex_lock(&lock->mutex);
+  count_held(lock, 1);
+}
+
+void kvo_binding_lock_give_back(kvo_binding_lock *lock) {
+  count_held(lock, -1);
+  pthread_mutex_unlock(&lock->mutex);
+}
 
 static void act_on_list(const lock_list *list, lock_action act) {
   for (kvo_binding_lock *lock = list->first; lock; lock = lock->next) act(&lock->mutex);

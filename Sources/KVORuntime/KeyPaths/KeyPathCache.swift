@@ -54,12 +54,13 @@ extension KeyPathCache.Contents {
   func holds(_ keyPath: AnyKeyPath) -> Bool { byAddress[address(of: keyPath)] != nil }
 
   /// Keeps a name for a key path that has none yet; the first of several threads makes it.
-  /// - Parameter make: called under the lock.
+  /// - Parameter make: called under `KVOClass.lock`.
   func name(for keyPath: AnyKeyPath, _ make: () -> KeyName) -> KeyName {
     let shared = SharedKeyPath(keyPath: keyPath)
-    let name = byValue.withLock { names in
-      let name = names[shared] ?? make()
-      names[shared] = name
+    let name = KVOClass.lock.withLock {
+      if let known = byValue.withLock({ $0[shared] }) { return known }
+      let name = make()
+      byValue.withLock { $0[shared] = name }
       return name
     }
     keepAddress(name, of: keyPath)

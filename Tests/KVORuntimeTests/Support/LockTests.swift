@@ -1,0 +1,40 @@
+import CFixtures
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// Locks that a fork finds free.
+@Suite struct LockTests {
+  @Test("C4: a key path gets a key of its own while no inner lock is held")
+  func keyPath() {
+    let (person, told) = (Person(), Count())
+    let token = person.observe(\.firstName.count) { _, _ in told.add() }
+    person.firstName = "Augusta"
+    expectEqual(told.value, 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test(
+    "C4: taking, making or destroying a lock, or calling the runtime, under an inner lock stops a debug build",
+    .enabled(if: LockGates.areThere, "only debug builds look"), arguments: 0..<4)
+  func nested(way: Int) async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
+    { [way] in
+      let (outer, inner) = (Lock(isOuter: true), Lock())
+      var other: Lock? = Lock()
+      // An outer one allows all of it.
+      outer.withLock { outer.withLock { inner.withLock {} } }
+      inner.withLock {
+        switch way {
+        case 0: other?.withLock {}
+        case 1: _ = Lock()
+        case 2: other = nil
+        default: _ = try? Person().observe(keyPath: "name") { _, _ in }
+        }
+      }
+    }
+    expect(result.errors.contains("a lock is taken under one of a binding's that allows no other"))
+  }
+}
