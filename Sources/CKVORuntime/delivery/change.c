@@ -23,6 +23,7 @@
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
+#include "coding/kvo_field.h"
 #include "delivery/kvo_distinct.h"
 #include "delivery/kvo_single_recipient.h"
 #include "kvo_binding.h"
@@ -41,6 +42,12 @@ KVO_INLINE void resume_recording(void *recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
 }
 
+// A getter of the program's own may drop the last other reference to the object, and so may a class method that the
+// search for newer accessors asks. What lies in a field is copied without a call.
+KVO_INLINE void hold_while_read(kvo_frame *frame, const kvo_accessors *accessors) {
+  if (!kvo_field_answers(accessors, KVO_KIND_VOID)) kvo_frame_hold(frame);
+}
+
 // It is reported once for each change.
 static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
   if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
@@ -49,6 +56,7 @@ static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
 
 // False if memory is out.
 static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
+  hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
   if (!kvo_change_read(accessors, frame->object, &frame->new_value)) {
     report_unread(frame, accessors);
@@ -149,7 +157,9 @@ static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo
 
 static void read_old(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(observers, frame);
-  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
+  const kvo_accessors *accessors = kvo_observers_accessors(observers);
+  hold_while_read(frame, accessors);
+  accessors = kvo_accessors_current(accessors);
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
   else report_unread(frame, accessors);
@@ -164,8 +174,7 @@ void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
 void kvo_change_deliver_priors(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
-  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
-    frame->flags |= KVO_FRAME_RETAINED;
+  kvo_frame_hold(frame);
   deliver(observers, frame, true);
 }
 

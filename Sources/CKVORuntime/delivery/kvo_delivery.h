@@ -85,7 +85,7 @@ KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
 }
 
 /// A frame of the thread's that protects the object while it is read or called for a change, and, unless it is
-/// the changed one, which its setter's caller holds, keeps it alive. NULL if the object is dying, or memory
+/// the changed one, which the change's own frame holds, keeps it alive. NULL if the object is dying, or memory
 /// is out. It ends with `kvo_frame_pop`.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_change_visit(const kvo_frame *frame, kvo_thread *thread,
     kvo_object *object, const kvo_class_operations *operations) {

@@ -366,6 +366,7 @@ kvo_propagation *kvo_propagation_make(kvo_frame *frame) {
 }
 
 bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_frame_hold(frame);
   kvo_propagation *propagation = kvo_propagation_make(frame);
   if (!propagation) return false;
   kvo_root *root = &propagation->first;
@@ -398,10 +399,7 @@ static void call_priors(const kvo_frame *frame, const kvo_propagation *propagati
 
 void kvo_propagation_deliver_priors(kvo_frame *frame) {
   const kvo_propagation *propagation = frame->propagation;
-  if (!has_prior(&propagation->before, 0)) return;
-  if (kvo_class_of(frame->object)->operations->try_retain(frame->object))
-    frame->flags |= KVO_FRAME_RETAINED;
-  call_priors(frame, propagation, 0);
+  if (has_prior(&propagation->before, 0)) call_priors(frame, propagation, 0);
 }
 
 bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
@@ -549,6 +547,7 @@ static void read_new(kvo_frame *frame, kvo_propagation *propagation) {
 }
 
 void kvo_propagation_finish(kvo_frame *frame) {
+  kvo_frame_hold(frame);
   if (!(frame->flags & KVO_FRAME_PROPAGATES)) {
     kvo_propagation *made = kvo_propagation_make(frame);
     if (!made) return;

@@ -136,7 +136,9 @@ static bool read_route(const kvo_frame *frame, const kvo_route *route, kvo_value
   return is_read;
 }
 
-static bool read(const kvo_frame *frame, const kvo_chain *chain, kvo_value *value) {
+// The changed object is held from now on: what is read may be the program's own code, which drops it.
+static bool read(kvo_frame *frame, const kvo_chain *chain, kvo_value *value) {
+  kvo_frame_hold(frame);
   const kvo_route *route = route_of(chain);
   if (route) return read_route(frame, route, value);
   return chain->derivation ? read_derived(frame, chain, value) : read_path(frame, chain, value);

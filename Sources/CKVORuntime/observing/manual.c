@@ -158,7 +158,10 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   joined =
       joined || (observers && kvo_batch_takes(frame->thread, frame->object, frame->id, mutation));
   if (joined) observers = 0;
-  if (observers) read_old(frame, observers, mutation);
+  if (observers) { // a getter or a prior call may drop the object
+    hold(half);
+    read_old(frame, observers, mutation);
+  }
   kvo_open_pair *pair = make_pair(frame, accessors, joined);
   if (!pair) return;
   share(frame, pair);
@@ -170,11 +173,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   half->pair = pair;
   half->is_lost = false;
   kvo_change_report_shortage(frame, shortages);
-  if (!observers) return;
-#ifdef KVO_EXCEPTIONS
-  hold(half);
-#endif
-  deliver_priors(frame);
+  if (observers) deliver_priors(frame);
 }
 
 static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {

@@ -15,6 +15,11 @@ static void run(void *opaque) {
 
 static void let_go(void *opaque) { kvo_object_release(((holding *)opaque)->object); }
 
+void kvo_frame_hold(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_RETAINED) return;
+  if (kvo_object_try_retain(frame->object)) frame->flags |= KVO_FRAME_RETAINED;
+}
+
 void kvo_holding(kvo_object *object, void (*body)(void *context), void *context) {
   holding holding = {object, body, context};
   if (kvo_object_try_retain(object)) kvo_finally(run, let_go, &holding);

@@ -253,6 +253,10 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
   return frame;
 }
 
+/// Holds the frame's object until the frame ends, unless it is dying: the program's own code is about to be called, and
+/// may drop the last other reference to it.
+void kvo_frame_hold(kvo_frame *frame);
+
 /// Ends a frame of this thread's: its values and its hazard pointer, and frees what waited for it.
 KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {
   if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1)) {

@@ -94,14 +94,16 @@ import Testing
     }
   }
 
-  @Test("C4: an object may die in its own setter: its change is told to nobody")
-  func diesInItsSetter() {
+  @Test(
+    "C4 D5: an object that is dropped in its own setter dies there, and at its change's end if old was read by a getter",
+    arguments: [([], []), (.KVO_OLD, ["a: reading old 0.0"])] as [(kvo_options, [String])])
+  func diesInItsSetter(_ options: kvo_options, _ told: [String]) {
     let deaths = Deaths()
     let log = Recorder()
     let object = make(thrower.self)
     let other = make(thrower.self)
     object.pointee.base.deaths = deaths.counter
-    log.observe(object.object, "reading", .KVO_OLD)
+    log.observe(object.object, "reading", options)
     log.observe(other.object, "reading", .KVO_NEW)
     object.pointee.last_step_context = UnsafeMutableRawPointer(object)
     object.pointee.last_step = {
@@ -109,7 +111,7 @@ import Testing
     }
     thrower_setReading(object, 1)
     expectEqual(deaths.count, 1)
-    expectEqual(log.take(), [])
+    expectEqual(log.take(), told)
     thrower_setReading(other, 2)
     expectEqual(log.take(), ["a: reading new 2.0"])
     other.release()

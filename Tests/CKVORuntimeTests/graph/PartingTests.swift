@@ -30,9 +30,20 @@ import Testing
   @Test("D6: an object that a hook drops lives until its change by hand is open")
   func bracketing() { expectDeaths(.PARTING_BRACKETED) }
 
-  private func expectDeaths(_ use: parting_use) {
+  @Test(
+    "D5: an object that its getter drops when old or new is read lives until its change is told",
+    arguments: [
+      parting_use.PARTING_CHANGED, .PARTING_CHANGED_BY_KEY, .PARTING_CHANGED_BY_HAND,
+      .PARTING_COALESCED,
+    ])
+  func changing(_ use: parting_use) { expectDeaths(use, by: parting_run_changes) }
+
+  private func expectDeaths(
+    _ use: parting_use,
+    by run: (parting_use, UnsafeMutablePointer<Int32>) -> Int32 = parting_run
+  ) {
     var dropped: Int32 = 0
-    let died = parting_run(use, &dropped)
+    let died = run(use, &dropped)
     expect(dropped > 0)
     expectEqual(died, dropped)
   }

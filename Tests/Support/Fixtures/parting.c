@@ -15,11 +15,15 @@ typedef enum { GETTER, LINK, AUTOMATIC, AFFECTING, IVARS, UNDEFINED, VALIDATOR, 
 
 static _Thread_local kvo_object *leaving; // a reference
 static _Thread_local code leaves_in;
+static _Thread_local int calls_before; // of that code, which don't drop it
 static _Thread_local int deaths;
+static _Thread_local const kvo_object *gone; // the last that died
+static _Thread_local bool is_used_dead;
+static _Thread_local int finals; // calls of observers after a change
 
 static void leave(code in) {
   kvo_object *object = leaving;
-  if (in != leaves_in) return;
+  if (in != leaves_in || calls_before--) return;
   leaving = NULL;
   kvo_object_release(object);
 }
@@ -33,7 +37,8 @@ static int get_x(parting *self, const kvo_method *_cmd) {
 
 static void set_x(parting *self, const kvo_method *_cmd, int x) {
   (void)_cmd;
-  self->x = x;
+  if (&self->object == gone) is_used_dead = true;
+  else self->x = x;
 }
 
 static kvo_object *get_link(parting *self, const kvo_method *_cmd) {
@@ -88,7 +93,8 @@ static void observe(kvo_object *self, const kvo_method *_cmd, const char *key_pa
 }
 
 static void dealloc(kvo_object *self, const kvo_method *_cmd) {
-  (void)self, (void)_cmd;
+  (void)_cmd;
+  gone = self;
   deaths++;
 }
 
@@ -119,7 +125,9 @@ static const kvo_class *make_class(void) {
 
 static void told(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
-  (void)context, (void)object, (void)key_path, (void)change;
+  (void)context, (void)key_path;
+  if (object == gone) is_used_dead = true;
+  if (!kvo_change_is_prior(change)) finals++;
 }
 
 static void observe_keys(kvo_object *object, const char *first) {
@@ -147,6 +155,29 @@ static void bracket(kvo_object *object, const char *key) {
   if (!deaths) kvo_did_change(object, key);
 }
 
+static void set_both(void *context) {
+  const kvo_value value = kvo_value_int(4);
+  kvo_set_value_for_key(context, "x", &value, NULL);
+  kvo_set_value_for_key(context, "stored", &value, NULL);
+}
+
+static void call_setter(kvo_object *object) {
+  const kvo_method *method = kvo_class_method(kvo_class_of(object), "setX:");
+  typedef void (*setter)(kvo_object *, const kvo_method *, int);
+  ((setter)kvo_method_lookup(object, method))(object, method, 3);
+}
+
+static void change(parting_use use, kvo_object *object) {
+  const kvo_value value = kvo_value_int(3);
+  switch (use) {
+  case PARTING_CHANGED: call_setter(object); break;
+  case PARTING_CHANGED_BY_KEY: kvo_set_value_for_key(object, "x", &value, NULL); break;
+  case PARTING_CHANGED_BY_HAND: bracket(object, "x"); break;
+  case PARTING_COALESCED: kvo_coalesce(object, set_both, object); break;
+  default: break;
+  }
+}
+
 static void use_for(parting_use use, kvo_object *object, kvo_object *other, const char *key) {
   const kvo_options all = KVO_OLD | KVO_NEW | KVO_INITIAL;
   kvo_value value = kvo_value_int(3);
@@ -168,23 +199,47 @@ static void use_for(parting_use use, kvo_object *object, kvo_object *other, cons
   case PARTING_MUTATED: mutate(object, key); break;
   case PARTING_MUTATED_ALONG_PATH: mutate(object, path); break;
   case PARTING_BRACKETED: bracket(object, key); break;
+  default: break;
   }
 }
 
-// Whether the object died, once; -1: it was not dropped in the use.
-static int try(parting_use use, code in, const char *key) {
-  const kvo_class *cls = make_class();
-  kvo_object *object = kvo_object_create(cls), *other = kvo_object_create(cls);
-  deaths = 0;
+static void begin_leaving(kvo_object *object, code in, int calls) {
+  deaths = finals = 0;
+  gone = NULL;
+  is_used_dead = false;
   leaves_in = in;
+  calls_before = calls;
   leaving = object;
-  use_for(use, object, other, key);
-  int died = leaving ? -1 : deaths == 1;
+}
+
+// Whether the object died, once; -1: it was not dropped.
+static int end_leaving(void) {
+  int died = leaving ? -1 : deaths == 1 && !is_used_dead;
   leaves_in = CODES;
   kvo_object_release(leaving);
   leaving = NULL;
+  return died;
+}
+
+static int try(parting_use use, code in, const char *key) {
+  const kvo_class *cls = make_class();
+  kvo_object *object = kvo_object_create(cls), *other = kvo_object_create(cls);
+  begin_leaving(object, in, 0);
+  use_for(use, object, other, key);
+  int died = end_leaving();
   kvo_object_release(other);
   return died;
+}
+
+// The getter drops it when it is called for the change after so many calls.
+static int try_change(parting_use use, const char *key_path, kvo_options options, int calls) {
+  kvo_object *object = kvo_object_create(make_class());
+  kvo_add_callback(object, key_path, options, told, NULL, NULL, NULL, NULL);
+  begin_leaving(object, GETTER, calls);
+  change(use, object);
+  int died = end_leaving();
+  bool is_told = finals || use == PARTING_CHANGED_BY_HAND; // which ends with the object if that dies before
+  return is_told || died < 0 ? died : 0;
 }
 
 int parting_run(parting_use use, int *dropped) {
@@ -197,5 +252,27 @@ int parting_run(parting_use use, int *dropped) {
       *dropped += outcome >= 0;
       died += outcome > 0;
     }
+  return died;
+}
+
+static int run_change(parting_use use, const char *key_path, kvo_options options, int *dropped) {
+  int died = 0;
+  for (int calls = 0;; calls++) {
+    int outcome = try_change(use, key_path, options, calls);
+    if (outcome < 0) return died;
+    ++*dropped;
+    died += outcome;
+  }
+}
+
+int parting_run_changes(parting_use use, int *dropped) {
+  static const char *const paths[] = {"x", "derived", "self.x", "self.derived"};
+  static const kvo_options all[] = {
+      KVO_OLD, KVO_NEW, KVO_OLD | KVO_NEW | KVO_PRIOR, KVO_NEW | KVO_DISTINCT};
+  int died = 0;
+  *dropped = 0;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+      died += run_change(use, paths[i], all[j], dropped);
   return died;
 }

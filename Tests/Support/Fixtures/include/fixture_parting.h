@@ -22,6 +22,10 @@ typedef enum KVO_CLOSED_ENUM parting_use {
   PARTING_MUTATED,
   PARTING_MUTATED_ALONG_PATH,
   PARTING_BRACKETED, ///< by hand
+  PARTING_CHANGED,   ///< and observed, by its setter
+  PARTING_CHANGED_BY_KEY,
+  PARTING_CHANGED_BY_HAND,
+  PARTING_COALESCED,
 } parting_use;
 
 /// Uses objects so, each by a key, or a path, and dropped by a hook or an accessor, in all combinations that drop one.
@@ -29,6 +33,8 @@ typedef enum KVO_CLOSED_ENUM parting_use {
 ///
 /// How many of those died, once, when the use was over.
 int parting_run(parting_use use, int *dropped);
+/// The same for changes of objects that are observed, each dropped by its getter when that is called for the change.
+int parting_run_changes(parting_use use, int *dropped);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
