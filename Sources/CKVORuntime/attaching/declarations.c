@@ -11,6 +11,7 @@
 #include "graph/kvo_graph.h"
 #include "kvo_binding.h"
 #include "kvo_observing.h"
+#include "threads/kvo_thread.h"
 
 #include <string.h>
 
@@ -52,6 +53,30 @@ static void hint_if_observed(const kvo_class *cls) {
   if (__atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE)) kvo_class_hint_at_dependencies(cls);
 }
 
+// A declaration that is taken back unless it takes effect, also where a getter of one of the new paths throws.
+typedef struct {
+  kvo_class *cls;
+  kvo_declaration *one;
+  bool has_effect;
+} effect;
+
+static void extend(void *opaque) {
+  effect *effect = opaque;
+  effect->has_effect = kvo_derivations_extend(effect->cls);
+}
+
+static void end_effect(void *opaque) {
+  const effect *effect = opaque;
+  if (!effect->has_effect) take_back(effect->cls, effect->one);
+}
+
+static bool takes_effect(kvo_class *cls, kvo_declaration *one) {
+  effect effect = {cls, one, false};
+  kvo_unwinding(extend, end_effect, &effect);
+  end_effect(&effect);
+  return effect.has_effect;
+}
+
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *error) {
   kvo_error cause = {0};
@@ -60,11 +85,10 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
   const char *interned = kvo_key_intern(key);
   bool is_new = false;
   kvo_declaration *one = interned ? declare(cls, interned, path->text, &is_new) : NULL;
-  if (one && (!is_new || kvo_derivations_extend(cls))) {
+  if (one && (!is_new || takes_effect(cls, one))) {
     hint_if_observed(cls);
     return KVO_OK;
   }
-  if (one) take_back(cls, one);
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, key,
       "No memory to make \"%s\" of %s depend on \"%s\".", key, cls->name, key_path);
 }

@@ -9,6 +9,7 @@
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_graph.h"
+#include "threads/kvo_thread.h"
 
 #include <string.h>
 
@@ -172,18 +173,36 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
 }
 
-// Hands over each observed key that is derived from something else than its derivation says.
-static void visit_outdated(kvo_object *object,
-    void (*visit)(void *context, kvo_object *object, const kvo_accessors *accessors),
-    void *context) {
+// Hands over each observed key that is derived from something else than its derivation says. Classes are asked, and getters
+// of paths are called: both may throw.
+typedef struct {
+  kvo_object *object;
+  observed_key *keys;
   size_t count;
-  observed_key *keys = copy_observed_keys(object, &count);
-  for (size_t i = 0; i < count; i++) {
-    const kvo_accessors *current = kvo_accessors_current(keys[i].accessors);
-    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, object);
-    if (!is_up_to_date(keys[i].dependencies, dependencies)) visit(context, object, current);
+  void (*visit)(void *context, kvo_object *object, const kvo_accessors *accessors);
+  void *context;
+} visit;
+
+static void visit_keys(void *opaque) {
+  const visit *visit = opaque;
+  for (size_t i = 0; i < visit->count; i++) {
+    const observed_key *key = &visit->keys[i];
+    const kvo_accessors *current = kvo_accessors_current(key->accessors);
+    const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, visit->object);
+    if (!is_up_to_date(key->dependencies, dependencies))
+      visit->visit(visit->context, visit->object, current);
   }
-  kvo_free(keys);
+}
+
+static void end_visit(void *opaque) { kvo_free(((visit *)opaque)->keys); }
+
+static void visit_outdated(kvo_object *object,
+    void (*visitor)(void *context, kvo_object *object, const kvo_accessors *accessors),
+    void *context) {
+  visit visit = {.object = object, .visit = visitor, .context = context};
+  visit.keys = copy_observed_keys(object, &visit.count);
+  kvo_unwinding(visit_keys, end_visit, &visit);
+  end_visit(&visit);
 }
 
 static void replace_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
@@ -199,16 +218,22 @@ void kvo_object_refresh_derivations(kvo_object *object) {
   if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object)->name);
 }
 
-static void end_gathering(gathering *gathered) {
+static void end_gathering(void *opaque) {
+  gathering *gathered = opaque;
   for (size_t i = 0; i < gathered->count; i++) kvo_object_release(gathered->objects[i]);
   kvo_free(gathered->objects);
+}
+
+static void refresh_all(void *opaque) {
+  const gathering *gathered = opaque;
+  for (size_t i = 0; i < gathered->count; i++) refresh(gathered->objects[i]);
 }
 
 void kvo_derivations_refresh(const kvo_class *cls) {
   gathering gathered = {.cls = cls};
   uint64_t shortages = kvo_shortages;
   kvo_observed_visit(gather, &gathered);
-  for (size_t i = 0; i < gathered.count; i++) refresh(gathered.objects[i]);
+  kvo_unwinding(refresh_all, end_gathering, &gathered);
   if (kvo_shortages != shortages) kvo_report_underived(cls->name);
   end_gathering(&gathered);
 }
@@ -224,6 +249,7 @@ typedef struct {
 } replacement;
 
 typedef struct {
+  gathering gathered; // the objects
   replacement *items;
   size_t count, capacity;
 } replacements;
@@ -257,8 +283,6 @@ static void prepare_visited(void *context, kvo_object *object, const kvo_accesso
 
 static void take_effect(const replacement *one) {
   if (put_in_place(one->object, one->accessors, one->made)) kvo_derivation_release(one->made);
-  if (kvo_accessors_current(one->accessors) != one->accessors)
-    kvo_object_refresh_derivations(one->object);
 }
 
 static void undo(const replacement *one) {
@@ -270,16 +294,46 @@ static void undo(const replacement *one) {
   kvo_retire(retired);
 }
 
+static void prepare_each(void *opaque) {
+  replacements *all = opaque;
+  for (size_t i = 0; i < all->gathered.count; i++)
+    visit_outdated(all->gathered.objects[i], prepare_visited, all);
+}
+
+static void end_replacements(void *opaque) {
+  replacements *all = opaque;
+  kvo_free(all->items);
+  end_gathering(&all->gathered);
+}
+
+// None takes effect: a getter of one of the new paths has thrown.
+static void undo_all(void *opaque) {
+  replacements *all = opaque;
+  for (size_t i = 0; i < all->count; i++) undo(&all->items[i]);
+  end_replacements(all);
+}
+
+// Where the class has changed meanwhile, it is asked once more.
+static void refresh_changed(void *opaque) {
+  const replacements *all = opaque;
+  for (size_t i = 0; i < all->count; i++) {
+    const replacement *one = &all->items[i];
+    if (kvo_accessors_current(one->accessors) != one->accessors)
+      kvo_object_refresh_derivations(one->object);
+  }
+}
+
 bool kvo_derivations_extend(const kvo_class *cls) {
-  gathering gathered = {.cls = cls};
-  replacements all = {0};
+  replacements all = {.gathered = {.cls = cls}};
   uint64_t shortages = kvo_shortages;
-  kvo_observed_visit(gather, &gathered);
-  for (size_t i = 0; i < gathered.count; i++)
-    visit_outdated(gathered.objects[i], prepare_visited, &all);
-  bool is_whole = kvo_shortages == shortages;
-  for (size_t i = 0; i < all.count; i++) (is_whole ? take_effect : undo)(&all.items[i]);
-  kvo_free(all.items);
-  end_gathering(&gathered);
-  return is_whole;
+  kvo_observed_visit(gather, &all.gathered);
+  kvo_unwinding(prepare_each, undo_all, &all);
+  if (kvo_shortages != shortages) {
+    undo_all(&all);
+    return false;
+  }
+  for (size_t i = 0; i < all.count; i++) take_effect(&all.items[i]);
+  kvo_unwinding(refresh_changed, end_replacements, &all);
+  end_replacements(&all);
+  return true;
 }

@@ -46,6 +46,10 @@ bool kvo_collection_property(const kvo_collection *collection,
 
 // Of threads and their frames.
 
+/// Runs `body(context)`, which calls the user, and then `end(context)`, also where an exception leaves the body.
+void kvo_ending(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO_NULLABLE context),
+    void *KVO_NULLABLE context);
+
 /// Called each time that a thread's frames fill a block, before a change of that object. Stops the
 /// program, with a message that names class and key, if observers have gone too deep, or if the
 /// thread's own stack is about to end. Returns where that stack is now.

@@ -1,9 +1,11 @@
 // Calls of the collection accessors that read (B8).
 //
 // What an accessor returns is borrowed, but for collections, which the caller owns. Where several
-// accessors would do, the one that takes the fewest calls is used.
+// accessors would do, the one that takes the fewest calls is used. They may throw: what a call needs is given back
+// then, too.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "coding/kvo_collection_accessors.h"
 #include "values/kvo_number.h"
 
@@ -54,30 +56,64 @@ size_t kvo_collection_accessors_count(const kvo_collection_accessors *accessors,
   return number > 0 ? (size_t)number : 0;
 }
 
+typedef struct {
+  const kvo_method *method;
+  kvo_object *owner;
+  size_t index;
+  room room;
+  kvo_value value;
+  kvo_status status;
+} element_call;
+
+static void call_for_element(void *opaque) {
+  element_call *call = opaque;
+  const kvo_type *type = call->method->call->result;
+  const kvo_index_argument argument = kvo_method_index(call->method, 0, call->index);
+  void *result = make_room(&call->room, type);
+  call->status = result ? KVO_OK : KVO_NO_MEMORY;
+  if (!result) return;
+  ask_method(call->method, call->owner, result, argument.bytes, NULL, NULL);
+  call->status = kvo_value_init(&call->value, type, result);
+}
+
+static void end_element_call(void *opaque) { kvo_free(((element_call *)opaque)->room.heap); }
+
 static kvo_status get_object(const kvo_collection_accessors *accessors, kvo_object *owner,
     size_t index, kvo_value *element, kvo_error *error) {
-  const kvo_method *method = accessors->read.object;
-  const kvo_index_argument argument = kvo_method_index(method, 0, index);
-  room room;
-  void *result = make_room(&room, method->call->result);
-  if (!result) return no_memory(accessors, owner, error);
-  ask_method(method, owner, result, argument.bytes, NULL, NULL);
-  kvo_value value;
-  kvo_status status = kvo_value_init(&value, method->call->result, result);
-  kvo_free(room.heap);
-  if (status) return no_memory(accessors, owner, error);
-  *element = value;
+  element_call call;
+  call.method = accessors->read.object;
+  call.owner = owner;
+  call.index = index;
+  call.room.heap = NULL;
+  bool is_large = call.method->call->result->size > sizeof call.room.bytes;
+  if (is_large) kvo_ending(call_for_element, end_element_call, &call);
+  else call_for_element(&call);
+  if (call.status) return no_memory(accessors, owner, error);
+  *element = call.value;
   return KVO_OK;
 }
+
+typedef struct {
+  kvo_value value;
+  kvo_elements *elements;
+  kvo_error *error;
+  kvo_status status;
+} taking;
+
+static void take_elements(void *opaque) {
+  taking *taking = opaque;
+  taking->status = kvo_value_elements(&taking->value, NULL, taking->elements, taking->error);
+}
+
+static void end_taking(void *opaque) { kvo_value_destroy(&((taking *)opaque)->value); }
 
 // Appends the elements of a collection that an accessor gave, and gives that back.
 static kvo_status take_collection(kvo_object *owned, kvo_elements *elements, kvo_error *error) {
   if (!owned) return KVO_OK;
-  const kvo_value value = kvo_value_object(owned);
+  taking taking = {.value = kvo_value_object(owned), .elements = elements, .error = error};
   kvo_object_release(owned);
-  kvo_status status = kvo_value_elements(&value, NULL, elements, error);
-  kvo_value_destroy((kvo_value *)(uintptr_t)&value);
-  return status;
+  kvo_ending(take_elements, end_taking, &taking);
+  return taking.status;
 }
 
 // <key>AtIndexes: must answer for each index; one that does not has no such element.
@@ -92,14 +128,44 @@ static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_obj
       kvo_index_set_last(indexes), kvo_collection_accessors_count(accessors, owner));
 }
 
+// Reads the elements of a range by a function that takes indexes.
+typedef kvo_status (*reader)(const kvo_collection_accessors *accessors, kvo_object *owner,
+    const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error);
+
+typedef struct {
+  const kvo_collection_accessors *accessors;
+  kvo_object *owner;
+  kvo_index_set *indexes;
+  reader read;
+  kvo_elements *elements;
+  kvo_error *error;
+  kvo_status status;
+} range_reading;
+
+static void read_range(void *opaque) {
+  range_reading *reading = opaque;
+  reading->status = reading->read(reading->accessors, reading->owner, reading->indexes,
+      reading->elements, reading->error);
+}
+
+static void end_range_reading(void *opaque) {
+  kvo_index_set_destroy(((range_reading *)opaque)->indexes);
+}
+
+static kvo_status with_range(const kvo_collection_accessors *accessors, kvo_object *owner,
+    kvo_range range, reader read, kvo_elements *elements, kvo_error *error) {
+  kvo_index_set *indexes = kvo_index_set_create_range(range.location, range.length);
+  if (!indexes) return no_memory(accessors, owner, error);
+  range_reading reading = {accessors, owner, indexes, read, elements, error, KVO_OK};
+  kvo_ending(read_range, end_range_reading, &reading);
+  return reading.status;
+}
+
 kvo_status kvo_collection_accessors_get(const kvo_collection_accessors *accessors,
     kvo_object *owner, size_t index, kvo_value *element, kvo_error *error) {
   if (accessors->read.object) return get_object(accessors, owner, index, element, error);
-  kvo_index_set *indexes = kvo_index_set_create_range(index, 1);
   kvo_elements one = {0};
-  kvo_status status = indexes ? get_objects(accessors, owner, indexes, &one, error)
-                              : no_memory(accessors, owner, error);
-  kvo_index_set_destroy(indexes);
+  kvo_status status = with_range(accessors, owner, (kvo_range){index, 1}, get_objects, &one, error);
   if (!status) {
     *element = one.values[0];
     one.count = 0;
@@ -110,28 +176,43 @@ kvo_status kvo_collection_accessors_get(const kvo_collection_accessors *accessor
 
 // MARK: Many elements
 
+typedef struct {
+  const kvo_collection_accessors *accessors;
+  kvo_object *owner;
+  kvo_range range;
+  char *buffer;
+  kvo_elements *elements;
+  kvo_status status;
+} range_call;
+
+static void call_for_range(void *opaque) {
+  range_call *call = opaque;
+  const kvo_method *method = call->accessors->read.range;
+  const kvo_type *type = call->accessors->element_type;
+  const kvo_index_argument location = kvo_method_index(method, 1, call->range.location);
+  const kvo_index_argument length = kvo_method_index(method, 2, call->range.length);
+  uint64_t dropped[2];
+  ask_method(method, call->owner, dropped, &call->buffer, location.bytes, length.bytes);
+  for (size_t i = 0; !call->status && i < call->range.length; i++) {
+    kvo_value element;
+    call->status = kvo_value_init(&element, type, call->buffer + i * type->size);
+    if (!call->status) call->status = kvo_elements_take(call->elements, element);
+  }
+}
+
+static void end_range_call(void *opaque) { kvo_free(((range_call *)opaque)->buffer); }
+
 // get<Key>:range: fills a buffer with elements of the type that objectIn<Key>AtIndex: returns.
 static kvo_status get_range(const kvo_collection_accessors *accessors, kvo_object *owner,
     kvo_range range, kvo_elements *elements, kvo_error *error) {
-  const kvo_method *method = accessors->read.range;
-  const kvo_type *type = accessors->element_type;
   size_t size = 0;
-  if (__builtin_mul_overflow(range.length, type->size, &size))
+  if (__builtin_mul_overflow(range.length, accessors->element_type->size, &size))
     return no_memory(accessors, owner, error);
   char *buffer = kvo_alloc_zeroed(size);
   if (!buffer) return no_memory(accessors, owner, error);
-  const kvo_index_argument location = kvo_method_index(method, 1, range.location);
-  const kvo_index_argument length = kvo_method_index(method, 2, range.length);
-  uint64_t dropped[2];
-  ask_method(method, owner, dropped, &buffer, location.bytes, length.bytes);
-  kvo_status status = KVO_OK;
-  for (size_t i = 0; !status && i < range.length; i++) {
-    kvo_value element;
-    status = kvo_value_init(&element, type, buffer + i * type->size);
-    if (!status) status = kvo_elements_take(elements, element);
-  }
-  kvo_free(buffer);
-  return status ? no_memory(accessors, owner, error) : KVO_OK;
+  range_call call = {accessors, owner, range, buffer, elements, KVO_OK};
+  kvo_ending(call_for_range, end_range_call, &call);
+  return call.status ? no_memory(accessors, owner, error) : KVO_OK;
 }
 
 static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object *owner,
@@ -174,29 +255,41 @@ static kvo_status enumerate(const kvo_collection_accessors *accessors, kvo_objec
 kvo_status kvo_collection_accessors_all(const kvo_collection_accessors *accessors,
     kvo_object *owner, kvo_elements *elements, kvo_error *error) {
   if (accessors->kind == KVO_SET) return enumerate(accessors, owner, elements, error);
-  size_t count = kvo_collection_accessors_count(accessors, owner);
-  kvo_index_set *all = kvo_index_set_create_range(0, count);
-  if (!all) return no_memory(accessors, owner, error);
-  kvo_status status = kvo_collection_accessors_pick(accessors, owner, all, elements, error);
-  kvo_index_set_destroy(all);
-  return status;
+  const kvo_range all = {0, kvo_collection_accessors_count(accessors, owner)};
+  return with_range(accessors, owner, all, kvo_collection_accessors_pick, elements, error);
 }
 
 // MARK: Finding
 
 // Calls a method with an element as its type has it. False if the type can't express it: then no
 // member is equal to it.
+typedef struct {
+  const kvo_method *method;
+  kvo_object *owner;
+  const kvo_value *element;
+  kvo_value converted;
+  uint64_t result[2];
+  bool exact;
+} member_call;
+
+static void call_for_member(void *opaque) {
+  member_call *call = opaque;
+  const void *none = NULL, *bytes = kvo_value_bytes(&call->converted);
+  call->exact = kvo_value_equal(&call->converted, call->element);
+  if (call->exact)
+    ask_method(call->method, call->owner, call->result, bytes ? bytes : &none, NULL, NULL);
+}
+
+static void end_member_call(void *opaque) {
+  kvo_value_destroy(&((member_call *)opaque)->converted);
+}
+
 static bool ask(const kvo_method *method, kvo_object *owner, const kvo_value *element,
     kvo_value *answer) {
-  kvo_value converted;
-  const void *none = NULL;
-  uint64_t result[2] = {0};
-  if (kvo_value_convert(&converted, kvo_method_argument(method, 0), element)) return false;
-  bool exact = kvo_value_equal(&converted, element);
-  const void *bytes = kvo_value_bytes(&converted);
-  if (exact) ask_method(method, owner, result, bytes ? bytes : &none, NULL, NULL);
-  kvo_value_destroy(&converted);
-  return exact && kvo_value_init(answer, method->call->result, result) == KVO_OK;
+  member_call call = {.method = method, .owner = owner, .element = element};
+  if (kvo_value_convert(&call.converted, kvo_method_argument(method, 0), element)) return false;
+  kvo_ending(call_for_member, end_member_call, &call);
+  return call.exact && kvo_value_init(answer, method->call->result, call.result) == KVO_OK;
 }
 
 static bool tells_truth(const kvo_value *answer) {

@@ -26,11 +26,13 @@ typedef struct {
   bool is_real;             ///< whether the sum so far is `real`
   __int128 integer;
   double real;
+  kvo_value taken;       ///< what has been read of an element
   kvo_value extreme;     ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
   const kvo_value *collection;
   kvo_elements operands; ///< its elements, but for a stored one's, which it keeps itself
   kvo_reader reader;     ///< of the one key that follows
+  kvo_value *result;
   kvo_status status;
 } fold;
 
@@ -213,8 +215,10 @@ static const struct {
 static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t rest) {
   kvo_value value;
   kvo_status status = kvo_walk_read_each(fold->walk, &fold->reader, element, rest, &value);
-  if (!status) status = operations[fold->operator->op].take(fold, &value);
-  kvo_value_destroy(&value);
+  fold->taken =
+      value; // from now on the fold's, which ends it if it is compared or read by code that throws
+  if (!status) status = operations[fold->operator->op].take(fold, &fold->taken);
+  kvo_value_destroy(&fold->taken);
   fold->count++;
   return status;
 }
@@ -272,10 +276,12 @@ static void take_elements(void *opaque) {
   for (size_t i = 0; !fold->status && i < operands->count; i++)
     if (!adds || !adds_field(fold, &operands->values[i]))
       fold->status = take_element(fold, &operands->values[i], rest);
+  if (!fold->status) fold->status = operations[fold->operator->op].make(fold, fold->result);
 }
 
 static void end_fold(void *opaque) {
   fold *fold = opaque;
+  kvo_value_destroy(&fold->taken);
   kvo_value_destroy(&fold->extreme);
   kvo_elements_destroy(&fold->elements);
   kvo_elements_destroy(&fold->operands);
@@ -286,7 +292,8 @@ kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, u
   fold fold = {.walk = walk,
       .operator = &walk->path->components[index],
       .kind = KVO_ARRAY,
-      .collection = collection};
+      .collection = collection,
+      .result = result};
   *result = KVO_VALUE_NIL;
   if (fold.operator->op == KVO_OP_COUNT) {
     *result = kvo_value_int((int64_t)kvo_value_count(collection));
@@ -294,8 +301,6 @@ kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, u
   }
   kvo_value_is_collection(collection, &fold.kind);
   kvo_unwinding(take_elements, end_fold, &fold);
-  kvo_status status = fold.status;
-  if (!status) status = operations[fold.operator->op].make(&fold, result);
   end_fold(&fold);
-  return status;
+  return fold.status;
 }

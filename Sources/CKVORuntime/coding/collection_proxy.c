@@ -4,6 +4,7 @@
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
+#include "threads/kvo_thread.h"
 
 static void destroy_proxy(kvo_object *self, const kvo_method *method) {
   (void)method;
@@ -53,12 +54,35 @@ static kvo_status fail_index(kvo_collection *collection, size_t index, size_t co
       count);
 }
 
+// What an accessor that throws leaves behind: the elements that have been read.
+typedef struct {
+  kvo_collection *collection;
+  const kvo_index_set *KVO_NULLABLE indexes; ///< NULL for all
+  kvo_elements *elements;
+  kvo_error *error;
+  kvo_status status;
+} reading;
+
+static void end_reading(void *opaque) { kvo_elements_destroy(((reading *)opaque)->elements); }
+
+static void read_all(void *opaque) {
+  reading *reading = opaque;
+  reading->status = kvo_collection_accessors_all(accessors_of(reading->collection),
+      owner_of(reading->collection), reading->elements, reading->error);
+}
+
+static kvo_status all_elements(kvo_collection *collection, kvo_elements *elements,
+    kvo_error *error) {
+  reading reading = {collection, NULL, elements, error, KVO_OK};
+  kvo_unwinding(read_all, end_reading, &reading);
+  return reading.status;
+}
+
 // Members have no index but the one that they have in the enumeration.
 static kvo_status get_member(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
   kvo_elements all = {0};
-  kvo_status status =
-      kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, error);
+  kvo_status status = all_elements(collection, &all, error);
   if (index == KVO_LAST_ELEMENT) index = all.count - 1;
   if (!status && index >= all.count) status = fail_index(collection, index, all.count, error);
   if (!status) {
@@ -81,7 +105,7 @@ static kvo_status get(kvo_collection *collection, size_t index, kvo_value *eleme
 
 static size_t scan(kvo_collection *collection, const kvo_value *element) {
   kvo_elements all = {0};
-  kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, NULL);
+  all_elements(collection, &all, NULL);
   return kvo_elements_seek(&all, element);
 }
 
@@ -116,8 +140,7 @@ static kvo_index_set *clipped(const kvo_index_set *indexes, size_t limit) {
 static kvo_status pick_members(kvo_collection *collection, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
   kvo_elements all = {0};
-  kvo_status status =
-      kvo_collection_accessors_all(accessors_of(collection), owner_of(collection), &all, error);
+  kvo_status status = all_elements(collection, &all, error);
   for (size_t i = 0; !status && i < all.count; i++)
     if (kvo_index_set_contains(indexes, i) && kvo_elements_add(elements, &all.values[i]))
       status = kvo_fail_collection_memory(error);
@@ -125,17 +148,35 @@ static kvo_status pick_members(kvo_collection *collection, const kvo_index_set *
   return status;
 }
 
+static void read_some(void *opaque) {
+  reading *reading = opaque;
+  reading->status = kvo_collection_accessors_pick(accessors_of(reading->collection),
+      owner_of(reading->collection), reading->indexes, reading->elements, reading->error);
+}
+
+static void end_reading_of_some(void *opaque) {
+  reading *reading = opaque;
+  kvo_index_set_destroy((kvo_index_set *)(uintptr_t)reading->indexes);
+  kvo_elements_destroy(reading->elements);
+}
+
+static kvo_status pick_below(kvo_collection *collection, const kvo_index_set *indexes, size_t limit,
+    kvo_elements *elements, kvo_error *error) {
+  kvo_index_set *below = clipped(indexes, limit);
+  if (!below) return kvo_fail_collection_memory(error);
+  reading reading = {collection, below, elements, error, KVO_OK};
+  kvo_unwinding(read_some, end_reading_of_some, &reading);
+  kvo_index_set_destroy(below);
+  return reading.status;
+}
+
 static kvo_status pick(kvo_collection *collection, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
   const kvo_collection_accessors *accessors = accessors_of(collection);
-  kvo_object *owner = owner_of(collection);
-  if (!indexes) return kvo_collection_accessors_all(accessors, owner, elements, error);
+  if (!indexes) return all_elements(collection, elements, error);
   if (accessors->kind == KVO_SET) return pick_members(collection, indexes, elements, error);
-  kvo_index_set *below = clipped(indexes, kvo_collection_accessors_count(accessors, owner));
-  if (!below) return kvo_fail_collection_memory(error);
-  kvo_status status = kvo_collection_accessors_pick(accessors, owner, below, elements, error);
-  kvo_index_set_destroy(below);
-  return status;
+  size_t limit = kvo_collection_accessors_count(accessors, owner_of(collection));
+  return pick_below(collection, indexes, limit, elements, error);
 }
 
 const kvo_collection_methods kvo_lazy_methods = {count, get, index_of, contains, pick};

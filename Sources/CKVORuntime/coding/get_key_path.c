@@ -136,14 +136,28 @@ static kvo_status not_a_collection(const kvo_walk *walk, const kvo_value *value,
   return KVO_INVALID_OPERATOR;
 }
 
+typedef struct {
+  const kvo_walk *walk;
+  kvo_value values;
+  uint32_t index;
+  kvo_value *result;
+  kvo_status status;
+} operation;
+
+static void operate_on_all(void *opaque) {
+  operation *all = opaque;
+  all->status = kvo_walk_operate(all->walk, &all->values, all->index, all->result);
+}
+
+static void end_operation(void *opaque) { kvo_value_destroy(&((operation *)opaque)->values); }
+
 static kvo_status operate_on_values(const kvo_walk *walk, const kvo_value *value, uint32_t index,
     kvo_value *result) {
-  kvo_value values;
-  value->type->operations->values(value->type, kvo_value_bytes(value), &values);
-  kvo_status status =
-      kvo_value_is_nil(&values) ? KVO_OK : kvo_walk_operate(walk, &values, index, result);
-  kvo_value_destroy(&values);
-  return status;
+  operation all = {.walk = walk, .index = index, .result = result};
+  value->type->operations->values(value->type, kvo_value_bytes(value), &all.values);
+  if (!kvo_value_is_nil(&all.values)) kvo_unwinding(operate_on_all, end_operation, &all);
+  end_operation(&all);
+  return all.status;
 }
 
 static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
@@ -199,13 +213,17 @@ kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t 
   return kvo_fail_no_memory(walk->error, "read", root_name(walk->cls), walk->path->text);
 }
 
-// A first key is read without a reference to the object, which the caller holds.
+// A first key is read without a reference to the object, which the caller holds. What it leads to is not the caller's, who
+// would end it twice if a later key's getter throws.
 static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo_value *value) {
   const kvo_component *first = &walk->path->components[0];
   if (!walk->end || first->op != KVO_OP_NONE)
     return follow(walk, kvo_value_object(object), 0, value);
-  kvo_status status = kvo_value_for_key(object, first->key, value, walk->error);
-  return status ? status : follow(walk, *value, 1, value);
+  kvo_value next;
+  kvo_status status = kvo_value_for_key(object, first->key, &next, walk->error);
+  if (!status) return follow(walk, next, 1, value);
+  *value = KVO_VALUE_NIL;
+  return status;
 }
 
 // MARK: One of many values

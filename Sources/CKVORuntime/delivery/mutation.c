@@ -48,6 +48,21 @@ static void read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
   if (accessors) kvo_accessors_read(accessors, object, value);
 }
 
+// Elements of the key's value, which may be a proxy whose accessors throw.
+typedef struct {
+  kvo_value all;
+  const kvo_index_set *indexes;
+  kvo_value *picked;
+  bool done;
+} picking;
+
+static void pick_from_all(void *opaque) {
+  picking *picking = opaque;
+  picking->done = kvo_value_pick(&picking->all, picking->indexes, picking->picked) == KVO_OK;
+}
+
+static void end_picking(void *opaque) { kvo_value_destroy(&((picking *)opaque)->all); }
+
 static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
     kvo_value *picked) {
   const kvo_accessors *accessors = kvo_change_accessors(object, id);
@@ -56,11 +71,11 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
     property->pick(object, property->binding, indexes, picked);
     return true;
   }
-  kvo_value all;
-  read_key(object, id, &all);
-  bool done = kvo_value_pick(&all, indexes, picked) == KVO_OK;
-  kvo_value_destroy(&all);
-  return done;
+  picking picking = {.indexes = indexes, .picked = picked};
+  read_key(object, id, &picking.all);
+  kvo_unwinding(pick_from_all, end_picking, &picking);
+  end_picking(&picking);
+  return picking.done;
 }
 
 // What a set loses, as far as can be told before: minus takes away what it has, the others leave
@@ -90,15 +105,29 @@ void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, u
     record->has_predicted = pick(object, id, record->indexes, &record->predicted);
 }
 
+typedef struct {
+  kvo_mutation_record *record;
+  kvo_value after;
+} difference;
+
+static void find_difference(void *opaque) {
+  difference *difference = opaque;
+  kvo_mutation_record *record = difference->record;
+  const kvo_value *before = &record->before, *after = &difference->after;
+  record->has_old =
+      record->has_predicted && kvo_value_difference(before, after, &record->old_value) == KVO_OK;
+  record->has_new =
+      tells_new(record) && kvo_value_difference(after, before, &record->new_value) == KVO_OK;
+}
+
+static void end_difference(void *opaque) { kvo_value_destroy(&((difference *)opaque)->after); }
+
 static void read_set_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id) {
   if (!record->has_before) return;
-  kvo_value after;
-  read_key(object, id, &after);
-  record->has_old = record->has_predicted &&
-                    kvo_value_difference(&record->before, &after, &record->old_value) == KVO_OK;
-  record->has_new = tells_new(record) &&
-                    kvo_value_difference(&after, &record->before, &record->new_value) == KVO_OK;
-  kvo_value_destroy(&after);
+  difference difference = {.record = record};
+  read_key(object, id, &difference.after);
+  kvo_unwinding(find_difference, end_difference, &difference);
+  end_difference(&difference);
 }
 
 void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,

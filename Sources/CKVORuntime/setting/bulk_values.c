@@ -25,15 +25,22 @@ static void read_all(void *opaque) {
         &reading->values[reading->read], reading->error);
 }
 
+// Those that have been read end if a later one's getter throws, or if its key can't be read.
+static void give_back(void *opaque) {
+  reading *reading = opaque;
+  for (size_t i = 0; i < reading->count; i++) {
+    if (i < reading->read) kvo_value_destroy(&reading->values[i]);
+    reading->values[i] = KVO_VALUE_NIL;
+  }
+}
+
+static void read_or_give_back(void *opaque) { kvo_unwinding(read_all, give_back, opaque); }
+
 kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     kvo_value *values, kvo_error *error) {
   reading reading = {object, keys, count, values, 0, error, KVO_OK};
-  kvo_holding(object, read_all, &reading);
-  if (!reading.status) return KVO_OK;
-  for (size_t i = 0; i < count; i++) {
-    if (i < reading.read) kvo_value_destroy(&values[i]);
-    else values[i] = KVO_VALUE_NIL;
-  }
+  kvo_holding(object, read_or_give_back, &reading);
+  if (reading.status) give_back(&reading);
   return reading.status;
 }
 
@@ -42,6 +49,7 @@ kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size
 typedef struct {
   kvo_object *object;
   const char *const *keys;
+  size_t count;
   const kvo_value *values;
   kvo_error *error;
   kvo_setting *settings;
@@ -50,14 +58,16 @@ typedef struct {
   kvo_status status;
 } batch;
 
-static void prepare_all(batch *batch, size_t count) {
-  for (size_t i = 0; !batch->status && i < count; i++, batch->prepared += !batch->status)
+// Whether a class lets ivars be set, a class method of the user's is asked.
+static void prepare_all(batch *batch) {
+  for (size_t i = 0; !batch->status && i < batch->count; i++, batch->prepared += !batch->status)
     batch->status = kvo_setting_prepare(batch->object, batch->keys[i], &batch->values[i],
         &batch->settings[i], batch->error);
 }
 
 static void make_all(void *opaque) {
   batch *batch = opaque;
+  prepare_all(batch);
   for (; !batch->status && batch->made < batch->prepared; batch->made++) {
     size_t i = batch->made;
     if (batch->settings[i].accessors) kvo_setting_make(batch->object, &batch->settings[i]);
@@ -76,14 +86,13 @@ static void end(void *opaque) {
 
 kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     const kvo_value *values, kvo_error *error) {
-  batch batch = {.object = object, .keys = keys, .values = values, .error = error};
+  batch batch = {.object = object, .keys = keys, .count = count, .values = values, .error = error};
   const char *name = kvo_class_name(kvo_class_of(object));
   batch.settings = kvo_alloc(count * sizeof *batch.settings + 1);
   if (!batch.settings)
     return kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory to set keys of %s.", name);
   batch.is_held = kvo_object_hold(object);
-  prepare_all(&batch, count);
-  if (!batch.status) kvo_unwinding(make_all, end, &batch);
+  kvo_unwinding(make_all, end, &batch);
   end(&batch);
   return batch.status;
 }

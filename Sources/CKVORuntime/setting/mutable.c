@@ -7,6 +7,7 @@
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
 #include "kvo_coding.h"
@@ -26,13 +27,35 @@ static kvo_status read_key(kvo_collection *collection, kvo_value *value, kvo_err
   return kvo_value_for_key(proxy->owner, proxy->key, value, error);
 }
 
+// What is done with the key's own value, which ends also if that throws: it may be a collection that calls the user.
+typedef struct {
+  kvo_collection *collection;
+  const kvo_value *KVO_NULLABLE element;
+  const kvo_index_set *KVO_NULLABLE indexes;
+  kvo_elements *KVO_NULLABLE elements;
+  kvo_value value, *KVO_NULLABLE found;
+  size_t index; ///< or a count
+  kvo_error *KVO_NULLABLE error;
+  kvo_status status;
+} look;
+
+static void end_look(void *opaque) { kvo_value_destroy(&((look *)opaque)->value); }
+
+static void read_and(look *look, void (*body)(void *look)) {
+  look->status = read_key(look->collection, &look->value, look->error);
+  kvo_ending(body, end_look, look);
+}
+
+static void take_count(void *opaque) {
+  look *look = opaque;
+  look->index = kvo_value_count(&look->value);
+}
+
 static size_t count(kvo_collection *collection) {
   if (has_accessors(collection)) return kvo_lazy_methods.count(collection);
-  kvo_value value;
-  read_key(collection, &value, NULL);
-  size_t count = kvo_value_count(&value);
-  kvo_value_destroy(&value);
-  return count;
+  look look = {.collection = collection};
+  read_and(&look, take_count);
+  return look.index;
 }
 
 static kvo_status get_from(const kvo_value *value, const kvo_proxy *proxy, size_t index,
@@ -50,14 +73,19 @@ static kvo_status get_from(const kvo_value *value, const kvo_proxy *proxy, size_
   return KVO_OK;
 }
 
+static void take_element(void *opaque) {
+  look *look = opaque;
+  const kvo_proxy *proxy = kvo_proxy_of(look->collection);
+  if (!look->status)
+    look->status = get_from(&look->value, proxy, look->index, look->found, look->error);
+}
+
 static kvo_status get(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
   if (has_accessors(collection)) return kvo_lazy_methods.get(collection, index, element, error);
-  kvo_value value;
-  kvo_status status = read_key(collection, &value, error);
-  if (!status) status = get_from(&value, kvo_proxy_of(collection), index, element, error);
-  kvo_value_destroy(&value);
-  return status;
+  look look = {.collection = collection, .index = index, .found = element, .error = error};
+  read_and(&look, take_element);
+  return look.status;
 }
 
 static size_t index_in(const kvo_value *value, const kvo_value *element) {
@@ -68,13 +96,16 @@ static size_t index_in(const kvo_value *value, const kvo_value *element) {
   return kvo_elements_seek(&all, element);
 }
 
+static void take_index(void *opaque) {
+  look *look = opaque;
+  look->index = index_in(&look->value, look->element);
+}
+
 static size_t index_of(kvo_collection *collection, const kvo_value *element) {
   if (has_accessors(collection)) return kvo_lazy_methods.index_of(collection, element);
-  kvo_value value;
-  read_key(collection, &value, NULL);
-  size_t index = index_in(&value, element);
-  kvo_value_destroy(&value);
-  return index;
+  look look = {.collection = collection, .element = element};
+  read_and(&look, take_index);
+  return look.index;
 }
 
 static bool contains(kvo_collection *collection, const kvo_value *element) {
@@ -82,16 +113,19 @@ static bool contains(kvo_collection *collection, const kvo_value *element) {
   return index_of(collection, element) != KVO_NOT_FOUND;
 }
 
+// Nil and what is no collection have no elements.
+static void take_some(void *opaque) {
+  look *look = opaque;
+  if (!look->status && kvo_value_is_collection(&look->value, NULL))
+    look->status = kvo_value_elements(&look->value, look->indexes, look->elements, look->error);
+}
+
 static kvo_status pick(kvo_collection *collection, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
   if (has_accessors(collection)) return kvo_lazy_methods.pick(collection, indexes, elements, error);
-  kvo_value value;
-  kvo_status status = read_key(collection, &value, error);
-  // Nil and what is no collection have no elements.
-  if (!status && kvo_value_is_collection(&value, NULL))
-    status = kvo_value_elements(&value, indexes, elements, error);
-  kvo_value_destroy(&value);
-  return status;
+  look look = {.collection = collection, .indexes = indexes, .elements = elements, .error = error};
+  read_and(&look, take_some);
+  return look.status;
 }
 
 const kvo_collection_methods kvo_mutable_methods = {count, get, index_of, contains, pick};
@@ -172,11 +206,37 @@ static kvo_status broken(const kvo_class *cls, const char *path, kvo_error *erro
       strrchr(path, '.') + 1);
 }
 
-static kvo_status make_of_value(const kvo_value *value, const kvo_class *cls, const char *path,
-    kvo_collection_kind kind, kvo_collection **proxy, kvo_error *error) {
-  kvo_object *owner = kvo_value_get_object(value);
-  if (!owner || kvo_class_of(owner)->is_collection) return broken(cls, path, error);
-  return make(owner, strrchr(path, '.') + 1, kind, proxy, error);
+// The path but for its last key, and what that leads to, also if a getter throws.
+typedef struct {
+  kvo_object *object;
+  const kvo_class *cls;
+  const char *path;
+  char *before;
+  kvo_collection_kind kind;
+  kvo_value value;
+  kvo_collection **proxy;
+  kvo_error *error;
+  kvo_status status;
+} route;
+
+static void make_at_end(route *route) {
+  const char *key = strrchr(route->path, '.') + 1;
+  kvo_object *owner = kvo_value_get_object(&route->value);
+  if (!owner || kvo_class_of(owner)->is_collection)
+    route->status = broken(route->cls, route->path, route->error);
+  else route->status = make(owner, key, route->kind, route->proxy, route->error);
+}
+
+static void go_along(void *opaque) {
+  route *route = opaque;
+  route->status = kvo_value_for_key_path(route->object, route->before, &route->value, route->error);
+  if (!route->status) make_at_end(route);
+}
+
+static void end_route(void *opaque) {
+  route *route = opaque;
+  kvo_free(route->before);
+  kvo_value_destroy(&route->value);
 }
 
 static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collection_kind kind,
@@ -187,13 +247,12 @@ static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collect
   char *before = kvo_alloc_string(path);
   if (!before) return kvo_fail_collection_memory(error);
   before[dot - path] = 0;
-  const kvo_class *cls = kvo_class_of(object); // a getter may drop the object
-  kvo_value value;
-  kvo_status status = kvo_value_for_key_path(object, before, &value, error);
-  kvo_free(before);
-  if (!status) status = make_of_value(&value, cls, path, kind, proxy, error);
-  kvo_value_destroy(&value);
-  return status;
+  route route = {.object = object, .path = path, .before = before, .kind = kind};
+  route.cls = kvo_class_of(object); // a getter may drop the object
+  route.proxy = proxy;
+  route.error = error;
+  kvo_ending(go_along, end_route, &route);
+  return route.status;
 }
 
 kvo_status kvo_mutable_array_key_path(kvo_object *object, const char *key_path,

@@ -22,17 +22,16 @@ static kvo_status refuse_kind(const kvo_edit *edit) {
 
 // Reads the elements of the key's own value. Nil has none.
 static kvo_status read_current(kvo_edit *edit, bool *is_nil) {
-  kvo_value value;
+  kvo_value *value = &edit->value; // the edit's, should reading its elements throw
   kvo_collection_kind kind = 0;
-  kvo_status status =
-      kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
-  *is_nil = kvo_value_is_nil(&value);
+  kvo_status status = kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, edit->error);
+  *is_nil = kvo_value_is_nil(value);
   bool fits =
-      *is_nil || (kvo_value_is_collection(&value, &kind) && kind == edit->proxy->collection.kind);
+      *is_nil || (kvo_value_is_collection(value, &kind) && kind == edit->proxy->collection.kind);
   if (!status && !fits) status = refuse_kind(edit);
   kvo_elements_destroy(&edit->current);
-  if (!status && !*is_nil) status = kvo_value_elements(&value, NULL, &edit->current, edit->error);
-  kvo_value_destroy(&value);
+  if (!status && !*is_nil) status = kvo_value_elements(value, NULL, &edit->current, edit->error);
+  kvo_value_destroy(value);
   return status;
 }
 
@@ -155,16 +154,16 @@ static kvo_status combine(const kvo_edit *edit, kvo_elements *elements) {
   return status ? status : add_all(edit, &edit->elements, elements);
 }
 
+// What the set is going to have is the edit's, since members are compared by code that may throw.
 kvo_status kvo_edit_replace_set(kvo_edit *edit) {
   bool is_nil;
-  kvo_elements elements = {0};
+  kvo_elements *elements = &edit->comes.elements;
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   if (!status) status = read_current(edit, &is_nil);
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
   // Nothing can be taken from nil, which stays, told all the same.
   if (!status && is_nil && takes) return replace(edit);
-  if (!status) status = combine(edit, &elements);
-  if (!status) status = make_value(edit, &elements);
-  kvo_elements_destroy(&elements);
+  if (!status) status = combine(edit, elements);
+  if (!status) status = make_value(edit, elements);
   return status ? status : replace(edit);
 }

@@ -1,7 +1,7 @@
 // Validation: `validate<Key>:error:` of the last object on a path, on request only (B10). A class may
 // answer for all its keys by a general hook, of which the root's, which is here, does the search.
 //
-// The validator gets a copy of the value: what it replaces counts only if it agrees.
+// The validator gets a copy of the value: what it replaces counts only if it agrees. The copy ends if it throws.
 #include "kvo_coding.h"
 
 #include "base/kvo_fail.h"
@@ -9,6 +9,7 @@
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_get_key_path.h"
 #include "objects/kvo_class_internal.h"
+#include "threads/kvo_thread.h"
 
 typedef kvo_status (*validator)(kvo_object *, const kvo_method *, kvo_value *, kvo_error *);
 typedef kvo_status (*general_validator)(kvo_object *, const kvo_method *, kvo_value *, const char *,
@@ -43,15 +44,28 @@ static kvo_status ask(const question *question, kvo_value *value, kvo_error *err
   return ((validator)imp)(question->object, question->hook, value, error);
 }
 
+typedef struct {
+  const question *question;
+  kvo_value proposed;
+  kvo_error cause;
+  kvo_status status;
+} proposal;
+
+static void propose(void *opaque) {
+  proposal *proposal = opaque;
+  proposal->status = ask(proposal->question, &proposal->proposed, &proposal->cause);
+}
+
+static void end_proposal(void *opaque) { kvo_value_destroy(&((proposal *)opaque)->proposed); }
+
 static kvo_status validate(const question *question, kvo_value *value, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(question->object);
-  kvo_value proposed;
-  kvo_error cause = {0};
-  if (kvo_value_copy(&proposed, value)) return no_memory(cls, question->key, error);
-  kvo_status status = ask(question, &proposed, &cause);
-  kvo_value_destroy(status ? &proposed : value);
-  if (status) return refuse(cls, question->key, status, &cause, error);
-  *value = proposed;
+  proposal proposal = {.question = question};
+  if (kvo_value_copy(&proposal.proposed, value)) return no_memory(cls, question->key, error);
+  kvo_unwinding(propose, end_proposal, &proposal);
+  kvo_value_destroy(proposal.status ? &proposal.proposed : value);
+  if (proposal.status) return refuse(cls, question->key, proposal.status, &proposal.cause, error);
+  *value = proposal.proposed;
   return KVO_OK;
 }
 

@@ -1,5 +1,8 @@
 // Holding an object while the user's code runs that may drop the last other reference to it: a getter, a hook, a class
 // method that a search asks.
+//
+// What else that code may not leave behind, should it throw, is ended by `kvo_ending`.
+#include "base/kvo_upcalls.h"
 #include "threads/kvo_thread.h"
 
 typedef struct {
@@ -14,6 +17,11 @@ static void run(void *opaque) {
 }
 
 static void let_go(void *opaque) { kvo_object_release(((holding *)opaque)->object); }
+
+void kvo_ending(void (*body)(void *context), void (*end)(void *context), void *context) {
+  kvo_unwinding(body, end, context);
+  end(context);
+}
 
 void kvo_frame_hold(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_RETAINED) return;

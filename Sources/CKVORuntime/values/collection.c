@@ -38,21 +38,40 @@ static size_t append_text(const char *text, char *buffer, size_t capacity, size_
   return length + (added > 0 ? (size_t)added : 0);
 }
 
+// Elements describe themselves by the user's code, which may throw.
+typedef struct {
+  kvo_collection *collection;
+  kvo_elements elements;
+  char *buffer;
+  size_t capacity, length;
+} description;
+
+static void describe_elements(void *opaque) {
+  description *text = opaque;
+  kvo_elements *elements = &text->elements;
+  size_t length = text->length;
+  bool is_read = !text->collection->methods->pick(text->collection, NULL, elements, NULL);
+  for (size_t i = 0; i < elements->count; i++) {
+    if (i) length = append_text(", ", text->buffer, text->capacity, length);
+    length = append(&elements->values[i], text->buffer, text->capacity, length);
+  }
+  const char *rest = is_read ? "" : elements->count ? ", …" : "…";
+  text->length = append_text(rest, text->buffer, text->capacity, length);
+}
+
+static void end_description(void *opaque) {
+  kvo_elements_destroy(&((description *)opaque)->elements);
+}
+
 // Arrays as [1, 2], sets as {1, 2}, ordered sets as (1, 2).
 static size_t describe(const kvo_object *object, char *buffer, size_t capacity) {
   static const char *const brackets[][2] = {
       [KVO_ARRAY] = {"[", "]"}, [KVO_SET] = {"{", "}"}, [KVO_ORDERED_SET] = {"(", ")"}};
   kvo_collection *collection = (kvo_collection *)(uintptr_t)object;
-  kvo_elements elements = {0};
-  bool is_read = collection->methods->pick(collection, NULL, &elements, NULL) == KVO_OK;
-  size_t length = append_text(brackets[collection->kind][0], buffer, capacity, 0);
-  for (size_t i = 0; i < elements.count; i++) {
-    if (i) length = append_text(", ", buffer, capacity, length);
-    length = append(&elements.values[i], buffer, capacity, length);
-  }
-  if (!is_read) length = append_text(elements.count ? ", …" : "…", buffer, capacity, length);
-  kvo_elements_destroy(&elements);
-  return append_text(brackets[collection->kind][1], buffer, capacity, length);
+  description text = {.collection = collection, .buffer = buffer, .capacity = capacity};
+  text.length = append_text(brackets[collection->kind][0], buffer, capacity, 0);
+  kvo_ending(describe_elements, end_description, &text);
+  return append_text(brackets[collection->kind][1], buffer, capacity, text.length);
 }
 
 static void setup(kvo_class *cls) {
@@ -204,20 +223,51 @@ const kvo_elements *kvo_collection_stored_elements(kvo_collection *collection) {
   return kvo_collection_is_stored(collection) ? &stored_of(collection)->elements : NULL;
 }
 
-// Takes the places of a set's elements, and leaves out those that are there already.
-static bool make_unique(kvo_elements *elements, kvo_places *places) {
-  size_t count = elements->count;
-  elements->count = 0;
-  bool done = true;
-  for (size_t i = 0; i < count; i++) {
-    kvo_value value = elements->values[i];
-    bool known = done && kvo_places_find(places, elements->values, &value) != SIZE_MAX;
-    elements->values[known ? i : elements->count] = value;
-    if (done && !known) done = kvo_places_add(places, elements->values);
-    if (known) kvo_value_destroy(&elements->values[i]);
-    else elements->count++;
+// A set that is being made: its elements have places, those from `next` on wait for one. Looking for one that is equal may
+// call the user, who may throw.
+typedef struct {
+  stored *set;
+  size_t next, count;
+  bool is_done;
+} placing;
+
+// False if memory is out.
+static bool place_next(placing *placing) {
+  kvo_elements *elements = &placing->set->elements;
+  kvo_value *next = &elements->values[placing->next];
+  bool is_known = kvo_places_find(&placing->set->places, elements->values, next) != SIZE_MAX;
+  if (is_known) {
+    kvo_value_destroy(next);
+  } else {
+    elements->values[elements->count] = *next;
+    if (!kvo_places_add(&placing->set->places, elements->values)) return false;
+    elements->count++;
   }
-  return done;
+  placing->next++;
+  return true;
+}
+
+static void place_all(void *opaque) {
+  placing *placing = opaque;
+  while (placing->next < placing->count && place_next(placing)) continue;
+  placing->is_done = placing->next == placing->count;
+}
+
+// What has no place ends with the set that is not made.
+static void end_placing(void *opaque) {
+  placing *placing = opaque;
+  for (; placing->next < placing->count; placing->next++)
+    kvo_value_destroy(&placing->set->elements.values[placing->next]);
+  if (!placing->is_done) kvo_object_release(&placing->set->collection.object);
+}
+
+// Takes the places of a set's elements, and leaves out those that are there already. False if memory is out: then the set
+// has ended.
+static bool make_unique(stored *set) {
+  placing placing = {.set = set, .count = set->elements.count};
+  set->elements.count = 0;
+  kvo_ending(place_all, end_placing, &placing);
+  return placing.is_done;
 }
 
 kvo_collection *kvo_collection_adopt(kvo_collection_kind kind, kvo_elements *elements,
@@ -233,8 +283,7 @@ kvo_collection *kvo_collection_adopt(kvo_collection_kind kind, kvo_elements *ele
   stored *own = stored_of(made);
   own->elements = *elements;
   *elements = (kvo_elements){0};
-  if (kind == KVO_ARRAY || make_unique(&own->elements, &own->places)) return made;
-  kvo_object_release(&made->object);
+  if (kind == KVO_ARRAY || make_unique(own)) return made;
   kvo_fail_collection_memory(error);
   return NULL;
 }

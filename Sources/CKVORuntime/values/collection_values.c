@@ -3,6 +3,7 @@
 #include "kvo_collection.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_upcalls.h"
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
@@ -106,12 +107,25 @@ kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *index
   return KVO_OK;
 }
 
+typedef struct {
+  kvo_elements *elements;
+  const kvo_value *element;
+  size_t index;
+} search;
+
+static void seek(void *opaque) {
+  search *search = opaque;
+  const kvo_elements *elements = search->elements;
+  for (size_t i = 0; search->index == KVO_NOT_FOUND && i < elements->count; i++)
+    if (kvo_value_equal(&elements->values[i], search->element)) search->index = i;
+}
+
+static void end_search(void *opaque) { kvo_elements_destroy(((search *)opaque)->elements); }
+
 size_t kvo_elements_seek(kvo_elements *elements, const kvo_value *element) {
-  size_t index = 0;
-  while (index < elements->count && !kvo_value_equal(&elements->values[index], element)) index++;
-  bool is_there = index < elements->count;
-  kvo_elements_destroy(elements);
-  return is_there ? index : KVO_NOT_FOUND;
+  search search = {elements, element, KVO_NOT_FOUND};
+  kvo_ending(seek, end_search, &search);
+  return search.index;
 }
 
 kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
@@ -126,15 +140,27 @@ kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
 
 // MARK: For delivery
 
+typedef struct {
+  kvo_value *value;
+  kvo_collection *collection, *stored;
+  kvo_error error;
+} snapshot;
+
+static void take_snapshot(void *opaque) {
+  snapshot *snapshot = opaque;
+  snapshot->stored = kvo_collection_snapshot(snapshot->collection, &snapshot->error);
+}
+
+static void end_proxy(void *opaque) { kvo_value_destroy(((snapshot *)opaque)->value); }
+
 kvo_status kvo_value_snapshot(kvo_value *value) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (!collection || kvo_collection_is_stored(collection)) return KVO_OK;
-  kvo_error error = {0};
-  kvo_collection *stored = kvo_collection_snapshot(collection, &error);
-  kvo_value_destroy(value);
-  if (!stored) return error.status;
-  *value = kvo_value_object(&stored->object);
-  kvo_object_release(&stored->object);
+  snapshot snapshot = {.value = value, .collection = collection};
+  kvo_ending(take_snapshot, end_proxy, &snapshot);
+  if (!snapshot.stored) return snapshot.error.status;
+  *value = kvo_value_object(&snapshot.stored->object);
+  kvo_object_release(&snapshot.stored->object);
   return KVO_OK;
 }
 
@@ -179,19 +205,44 @@ static kvo_collection *set_of(const kvo_value *value) {
   return NULL;
 }
 
-// The elements of `a` of which `b` says what is wanted.
-static kvo_status filter(kvo_collection *a, kvo_collection *b, bool wanted, kvo_value *set) {
-  kvo_elements kept = {0};
-  for (size_t i = 0; i < kvo_collection_count(a); i++) {
-    kvo_value element;
-    kvo_status status = kvo_collection_get(a, i, &element, NULL);
-    if (!status && kvo_collection_contains(b, &element) != wanted) kvo_value_destroy(&element);
-    else if (!status) status = kvo_elements_take(&kept, element);
-    if (!status) continue;
-    kvo_elements_destroy(&kept);
-    return status;
-  }
-  return kvo_value_from_elements(set, KVO_SET, &kept);
+// Two sets: those of the elements of one of which the other says what is wanted, or whether all are in both. Elements
+// are compared by the user's code, which may throw.
+typedef struct {
+  const kvo_value *a, *b;
+  kvo_collection *first, *second; // stored, +1; NULL if memory is out
+  bool wanted;
+  kvo_elements kept;
+  kvo_value result; // a set of what was kept
+  kvo_status status;
+  bool equal;
+} comparison;
+
+static void end_comparison(void *opaque) {
+  comparison *sets = opaque;
+  kvo_elements_destroy(&sets->kept);
+  if (sets->first) kvo_object_release(&sets->first->object);
+  if (sets->second) kvo_object_release(&sets->second->object);
+}
+
+static bool take_sets(comparison *sets) {
+  sets->first = set_of(sets->a);
+  if (sets->first) sets->second = set_of(sets->b);
+  return sets->second;
+}
+
+static void filter(comparison *sets) {
+  sets->status = take_sets(sets) ? KVO_OK : KVO_NO_MEMORY;
+  if (sets->status) return;
+  const kvo_elements *elements = kvo_collection_stored_elements(sets->first);
+  for (size_t i = 0; !sets->status && i < elements->count; i++)
+    if (kvo_collection_contains(sets->second, &elements->values[i]) == sets->wanted)
+      sets->status = kvo_elements_add(&sets->kept, &elements->values[i]);
+}
+
+static void make_filtered(void *opaque) {
+  comparison *sets = opaque;
+  filter(sets);
+  if (!sets->status) sets->status = kvo_value_from_elements(&sets->result, KVO_SET, &sets->kept);
 }
 
 static kvo_status filter_own(const kvo_value *a, const kvo_value *b, bool wanted, kvo_value *set) {
@@ -207,12 +258,11 @@ static kvo_status compare_sets(const kvo_value *a, const kvo_value *b, bool want
     kvo_value *set) {
   const kvo_collection_operations *own = own_operations(a);
   if (own && own->filter && a->type == b->type) return filter_own(a, b, wanted, set);
-  kvo_collection *first = set_of(a), *second = first ? set_of(b) : NULL;
+  comparison sets = {.a = a, .b = b, .wanted = wanted};
   *set = KVO_VALUE_NIL;
-  kvo_status status = second ? filter(first, second, wanted, set) : KVO_NO_MEMORY;
-  if (first) kvo_object_release(&first->object);
-  if (second) kvo_object_release(&second->object);
-  return status;
+  kvo_ending(make_filtered, end_comparison, &sets);
+  *set = sets.result;
+  return sets.status;
 }
 
 kvo_status kvo_value_difference(const kvo_value *a, const kvo_value *b, kvo_value *set) {
@@ -225,33 +275,46 @@ kvo_status kvo_value_intersection(const kvo_value *a, const kvo_value *b, kvo_va
 
 // MARK: Equality
 
-static bool equal_in_order(const kvo_value *a, const kvo_value *b) {
-  kvo_elements left = {0}, right = {0};
-  bool equal = !kvo_value_elements(a, NULL, &left, NULL) &&
-               !kvo_value_elements(b, NULL, &right, NULL) && left.count == right.count;
-  for (size_t i = 0; equal && i < left.count; i++)
-    equal = kvo_value_equal(&left.values[i], &right.values[i]);
-  kvo_elements_destroy(&left);
-  kvo_elements_destroy(&right);
-  return equal;
+typedef struct {
+  const kvo_value *a, *b;
+  kvo_elements left, right;
+  bool equal;
+} sequences;
+
+static void compare_in_order(void *opaque) {
+  sequences *both = opaque;
+  both->equal = !kvo_value_elements(both->a, NULL, &both->left, NULL) &&
+                !kvo_value_elements(both->b, NULL, &both->right, NULL) &&
+                both->left.count == both->right.count;
+  for (size_t i = 0; both->equal && i < both->left.count; i++)
+    both->equal = kvo_value_equal(&both->left.values[i], &both->right.values[i]);
 }
 
-static bool contains_all(kvo_collection *set, kvo_collection *members) {
-  bool all = kvo_collection_count(set) == kvo_collection_count(members);
-  for (size_t i = 0; all && i < kvo_collection_count(members); i++) {
-    kvo_value member;
-    all = !kvo_collection_get(members, i, &member, NULL) && kvo_collection_contains(set, &member);
-    kvo_value_destroy(&member);
-  }
-  return all;
+static void end_sequences(void *opaque) {
+  sequences *both = opaque;
+  kvo_elements_destroy(&both->left);
+  kvo_elements_destroy(&both->right);
+}
+
+static bool equal_in_order(const kvo_value *a, const kvo_value *b) {
+  sequences both = {.a = a, .b = b};
+  kvo_ending(compare_in_order, end_sequences, &both);
+  return both.equal;
+}
+
+static void compare_as_sets(void *opaque) {
+  comparison *sets = opaque;
+  if (!take_sets(sets)) return;
+  const kvo_elements *members = kvo_collection_stored_elements(sets->second);
+  sets->equal = kvo_collection_count(sets->first) == members->count;
+  for (size_t i = 0; sets->equal && i < members->count; i++)
+    sets->equal = kvo_collection_contains(sets->first, &members->values[i]);
 }
 
 static bool equal_as_sets(const kvo_value *a, const kvo_value *b) {
-  kvo_collection *left = set_of(a), *right = left ? set_of(b) : NULL;
-  bool equal = right && contains_all(left, right);
-  if (left) kvo_object_release(&left->object);
-  if (right) kvo_object_release(&right->object);
-  return equal;
+  comparison sets = {.a = a, .b = b};
+  kvo_ending(compare_as_sets, end_comparison, &sets);
+  return sets.equal;
 }
 
 bool kvo_value_collections_equal(const kvo_value *a, const kvo_value *b) {

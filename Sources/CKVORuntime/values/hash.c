@@ -11,6 +11,7 @@
 #include "values/kvo_hash.h"
 
 #include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 #include "values/kvo_number.h"
@@ -54,17 +55,33 @@ static bool hash_string(const char *string, uint64_t *hash) {
   return true;
 }
 
-static bool hash_elements(const kvo_value *value, uint64_t *hash) {
-  uint64_t sum = mixed(~(uint64_t)KVO_KIND_BINDING), one;
-  kvo_elements elements = {0};
-  bool hashed = kvo_value_elements(value, NULL, &elements, NULL) == KVO_OK;
-  for (size_t i = 0; hashed && i < elements.count; i++) {
-    hashed = kvo_value_hash(&elements.values[i], &one);
-    if (hashed) sum += mixed(one);
+// What is hashed may be read by the user's code, which may throw.
+typedef struct {
+  const kvo_value *value;
+  kvo_elements elements;
+  uint64_t sum;
+  bool hashed;
+} hashing;
+
+static void add_hashes(void *opaque) {
+  hashing *hashing = opaque;
+  const kvo_elements *elements = &hashing->elements;
+  hashing->hashed = !kvo_value_elements(hashing->value, NULL, &hashing->elements, NULL);
+  for (size_t i = 0; hashing->hashed && i < elements->count; i++) {
+    uint64_t one;
+    hashing->hashed = kvo_value_hash(&elements->values[i], &one);
+    if (hashing->hashed) hashing->sum += mixed(one);
   }
-  kvo_elements_destroy(&elements);
-  *hash = sum;
-  return hashed;
+}
+
+static void end_hashing(void *opaque) { kvo_elements_destroy(&((hashing *)opaque)->elements); }
+
+static bool hash_elements(const kvo_value *value, uint64_t *hash) {
+  hashing hashing = {.value = value};
+  hashing.sum = mixed(~(uint64_t)KVO_KIND_BINDING);
+  kvo_ending(add_hashes, end_hashing, &hashing);
+  *hash = hashing.sum;
+  return hashing.hashed;
 }
 
 static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash);

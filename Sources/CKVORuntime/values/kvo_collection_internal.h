@@ -38,7 +38,7 @@ typedef struct kvo_collection_methods {
       kvo_error *KVO_NULLABLE error);
   size_t (*index_of)(kvo_collection *collection, const kvo_value *element);
   bool (*contains)(kvo_collection *collection, const kvo_value *element);
-  /// Appends the elements at the indexes that there are, NULL for all.
+  /// Appends the elements at the indexes that there are, NULL for all. Should the user's code throw, it ends the list.
   kvo_status (*pick)(kvo_collection *collection, const kvo_index_set *KVO_NULLABLE indexes,
       kvo_elements *elements, kvo_error *KVO_NULLABLE error);
 } kvo_collection_methods;
@@ -87,7 +87,8 @@ kvo_collection *KVO_NULLABLE kvo_lazy_collection_create(kvo_object *owner, const
     kvo_collection_kind kind);
 
 /// Appends the elements of a collection value of either sort, of a proxy by its bulk accessors:
-/// all, or those at the indexes that there are. KVO_TYPE_MISMATCH if it is no collection.
+/// all, or those at the indexes that there are. KVO_TYPE_MISMATCH if it is no collection. Should the user's code throw,
+/// the list ends.
 kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *KVO_NULLABLE indexes,
     kvo_elements *elements, kvo_error *KVO_NULLABLE error);
 /// Makes `*value`, uninitialised before, a collection object of these elements, which become its

@@ -440,6 +440,35 @@ import Testing
     trap.deallocate()
   }
 
+  @Test(
+    "D9: an exception of the program's own code lets go of what has been read, made and held",
+    arguments: faulty_use.all)
+  func faulty(_ use: faulty_use) {
+    var throwing: Int32 = 0
+    expectEqual(faulty_run(use, true, &throwing), 0)
+    expect(throwing > 0)
+    trap.deallocate()
+    object.release()
+  }
+
+  @Test("D9: an exception of the program's own code leaves no memory behind")
+  func memoryOfFaulty() async {
+    await #expect(processExitsWith: .success) {
+      let uses: [faulty_use] = [.FAULTY_PROXY_ALONG_PATH, .FAULTY_SNAPSHOT]
+      func runAll(times: Int) {
+        var throwing: Int32 = 0
+        for _ in 0..<times { for use in uses { _ = faulty_run(use, false, &throwing) } }
+      }
+      runAll(times: 2_000)
+      let before = fixture_bytes_used()
+      runAll(times: 2_000)
+      let left = fixture_bytes_used() - before
+      precondition(left < 16 * 2_000, "\(left) bytes")
+    }
+    trap.deallocate()
+    object.release()
+  }
+
   // MARK: Helpers
 
   private func observe(_ key: String, _ options: kvo_options) -> OpaquePointer? {
@@ -477,5 +506,11 @@ import Testing
     guard let text = kvo_copy_debug_dump(object) else { return "no memory" }
     defer { free(text) }
     return String(cString: text)
+  }
+}
+
+extension faulty_use {
+  fileprivate static var all: [faulty_use] {
+    (0...faulty_use.FAULTY_DEPENDENCY.rawValue).map { faulty_use(rawValue: $0)! }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <CKVORuntime.h>
 
+KVO_BEGIN_DECLS
+
 /// Stops with the error's message unless the status is KVO_OK.
 void require_ok(kvo_status status, const kvo_error *error);
 
@@ -15,5 +17,7 @@ void require_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout la
 /// Declares a field of the instance as ivar: REQUIRE_IVAR(cls, plain, secret, "_secret", double).
 #define REQUIRE_IVAR(cls, instance, field, name, type) \
   require_ivar((cls), (name), offsetof(instance, field), (kvo_layout)KVO_TYPE(type))
+
+KVO_END_DECLS
 
 #endif

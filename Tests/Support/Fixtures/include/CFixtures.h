@@ -14,6 +14,7 @@
 #include "fixture_depth.h"
 #include "fixture_disturbed.h"
 #include "fixture_extended.h"
+#include "fixture_faulty.h"
 #include "fixture_graph.h"
 #include "fixture_guest.h"
 #include "fixture_guide.h"

@@ -1,0 +1,326 @@
+#include "fixture_faulty.h"
+
+#include <kvo_coding.h>
+#include <kvo_collection.h>
+#include <kvo_mutable.h>
+
+#include <cstddef>
+#include <cstdio>
+
+#include "require.h"
+
+namespace {
+
+struct faulty {
+  kvo_object object;
+  int value;
+  faulty *next;
+  kvo_collection *list;
+};
+
+struct fault {};
+
+thread_local int calls_left; // before one throws; 0: none does
+thread_local int deaths;
+
+void may_throw() {
+  if (calls_left && !--calls_left) throw fault{};
+}
+
+faulty *of(kvo_object *object) { return reinterpret_cast<faulty *>(object); }
+
+kvo_object *get_next(kvo_object *self, const kvo_method *) {
+  may_throw();
+  return &of(self)->next->object;
+}
+
+void set_next(kvo_object *self, const kvo_method *, kvo_object *next) {
+  kvo_store_retained_object(&of(self)->next, next);
+}
+
+kvo_collection *get_list(kvo_object *self, const kvo_method *) {
+  may_throw();
+  return of(self)->list;
+}
+
+void set_list(kvo_object *self, const kvo_method *, kvo_collection *list) {
+  kvo_store_retained_object(&of(self)->list, list);
+}
+
+size_t count_of_items(kvo_object *, const kvo_method *) {
+  may_throw();
+  return 3;
+}
+
+kvo_object *item_at_index(kvo_object *self, const kvo_method *, size_t) {
+  may_throw();
+  return &of(self)->next->object;
+}
+
+int compare(kvo_object *, const kvo_method *, kvo_object *) {
+  may_throw();
+  return 1;
+}
+
+kvo_status validate_next(kvo_object *, const kvo_method *, kvo_value *, kvo_error *) {
+  may_throw();
+  return KVO_OK;
+}
+
+bool may_access_ivars(const kvo_class *) {
+  may_throw();
+  return true;
+}
+
+void dealloc(kvo_object *self, const kvo_method *) {
+  deaths++;
+  kvo_store_retained_object(&of(self)->next, nullptr);
+  kvo_store_retained_object(&of(self)->list, nullptr);
+}
+
+kvo_class *make_class() {
+  static uint32_t count;
+  char name[32];
+  kvo_error error = {};
+  snprintf(name, sizeof name, "CFaulty%u", __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED));
+  kvo_class *cls = kvo_class_create(name, nullptr, sizeof(faulty), &error);
+  require_ok(error.status, &error);
+  require_method(cls, "next", (kvo_imp)get_next, KVO_ENCODED("@@:"));
+  require_method(cls, "setNext:", (kvo_imp)set_next, KVO_ENCODED("v@:@"));
+  require_method(cls, "list", (kvo_imp)get_list, KVO_ENCODED("@@:"));
+  require_method(cls, "setList:", (kvo_imp)set_list, KVO_ENCODED("v@:@"));
+  require_method(cls, "countOfItems", (kvo_imp)count_of_items, KVO_ENCODED("Q@:"));
+  require_method(cls, "objectInItemsAtIndex:", (kvo_imp)item_at_index, KVO_ENCODED("@@:Q"));
+  require_method(cls, "compare:", (kvo_imp)compare, KVO_ENCODED("i@:@"));
+  require_ivar(cls, "_plain", offsetof(faulty, value), KVO_LAYOUT_OF(int, "i"));
+  require_hook(cls, "validateNext:error:", (kvo_imp)validate_next);
+  require_hook(cls, "dealloc", (kvo_imp)dealloc);
+  require_class_method(cls, "accessInstanceVariablesDirectly", (kvo_imp)may_access_ivars);
+  require_ok(kvo_class_register(cls, &error), &error);
+  return cls;
+}
+
+void told(void *, kvo_object *, const char *, const kvo_change *) {}
+
+/// What a body of the program's own owns, which C++ ends also where an exception leaves it.
+struct owned_value {
+  kvo_value value = {};
+  ~owned_value() { kvo_value_destroy(&value); }
+  kvo_collection *collection() const {
+    return reinterpret_cast<kvo_collection *>(kvo_value_get_object(&value));
+  }
+};
+
+struct owned_handle {
+  kvo_handle *handle = nullptr;
+  ~owned_handle() { kvo_handle_release(handle); }
+};
+
+struct owned_collection {
+  kvo_collection *collection = nullptr;
+  ~owned_collection() { kvo_object_release(reinterpret_cast<kvo_object *>(collection)); }
+};
+
+void observe(kvo_object *object, const char *path, uint32_t options, owned_handle &handle) {
+  kvo_add_callback(object, path, (kvo_options)options, told, nullptr, nullptr, &handle.handle,
+      nullptr);
+}
+
+void read(kvo_object *object, const char *key, owned_value &value) {
+  kvo_value_for_key(object, key, &value.value, nullptr);
+}
+
+kvo_value value_of(kvo_collection *collection) {
+  return kvo_value_object(reinterpret_cast<kvo_object *>(collection));
+}
+
+kvo_collection *array_of(const kvo_value &value) {
+  const kvo_value two[] = {value, value};
+  return kvo_collection_create(KVO_ARRAY, two, 2, nullptr);
+}
+
+/// Two objects: the first leads to the second by `next`.
+struct pair {
+  kvo_class *cls;
+  kvo_object *first, *second;
+
+  explicit pair(kvo_class *cls)
+      : cls(cls), first(kvo_object_create(cls)), second(kvo_object_create(cls)) {
+    kvo_store_retained_object(&of(first)->next, second);
+  }
+  ~pair() {
+    kvo_object_release(first);
+    kvo_object_release(second);
+  }
+};
+
+// Of arrays that begin with a proxy and differ in length, so many that they are hashed.
+void make_set(const kvo_value &items) {
+  constexpr size_t count = 10;
+  owned_value arrays[count];
+  owned_collection set;
+  kvo_value values[count], elements[count] = {items};
+  for (size_t i = 0; i < count; i++) {
+    owned_collection array;
+    array.collection = kvo_collection_create(KVO_ARRAY, elements, i + 1, nullptr);
+    values[i] = arrays[i].value = value_of(array.collection);
+  }
+  set.collection = kvo_collection_create(KVO_SET, values, count, nullptr);
+}
+
+void use_collection(faulty_use use, const pair &objects) {
+  owned_value items, others, array, other, one, result;
+  owned_collection made, same;
+  char text[64];
+  read(objects.first, "items", items);
+  read(objects.first, "items", others);
+  one.value = kvo_value_object(objects.second);
+  made.collection = array_of(items.value);
+  same.collection = array_of(others.value);
+  array.value = value_of(made.collection);
+  other.value = value_of(same.collection);
+  switch (use) {
+  case FAULTY_SNAPSHOT: {
+    owned_collection taken;
+    taken.collection = kvo_collection_snapshot(items.collection(), nullptr);
+    break;
+  }
+  case FAULTY_DESCRIBED: kvo_value_describe(&array.value, text, sizeof text); break;
+  case FAULTY_EQUAL: kvo_value_equal(&array.value, &other.value); break;
+  case FAULTY_SOUGHT: kvo_collection_index_of(items.collection(), &one.value); break;
+  case FAULTY_MEMBERS: make_set(items.value); break;
+  case FAULTY_LAST: kvo_collection_last(items.collection(), &result.value, nullptr); break;
+  default:
+    kvo_value_value_for_key_path(&array.value, "@unionOfArrays.self", &result.value, nullptr);
+  }
+}
+
+void use_mutable(faulty_use use, const pair &objects) {
+  owned_value one, items;
+  owned_collection proxy;
+  one.value = kvo_value_object(objects.second);
+  if (use == FAULTY_PROXY_ALONG_PATH) {
+    kvo_mutable_array_key_path(objects.first, "next.list", &proxy.collection, nullptr);
+    return;
+  }
+  read(objects.first, "items", items);
+  const kvo_value values[] = {items.value, items.value};
+  bool is_set = use == FAULTY_SET_EDITED;
+  if (is_set) of(objects.first)->list = kvo_collection_create(KVO_SET, &one.value, 1, nullptr);
+  else kvo_store_retained_object(&of(objects.first)->list, items.collection());
+  if (is_set) kvo_mutable_set(objects.first, "list", &proxy.collection, nullptr);
+  else kvo_mutable_array(objects.first, "list", &proxy.collection, nullptr);
+  if (is_set) kvo_collection_add(proxy.collection, values, nullptr);
+  else kvo_collection_index_of(proxy.collection, &one.value);
+  // A proxy that shows its own owner is a circle.
+  kvo_store_retained_object(&of(objects.first)->list, nullptr);
+}
+
+void change(faulty_use use, const pair &objects) {
+  owned_handle handle;
+  kvo_object *object = objects.first;
+  kvo_index_set *first = nullptr;
+  struct owned_indexes {
+    kvo_index_set *&indexes;
+    ~owned_indexes() { kvo_index_set_destroy(indexes); }
+  } owned = {first};
+  bool is_new = use == FAULTY_NEW || use == FAULTY_INITIAL;
+  const char *path = use == FAULTY_OLD_ALONG_PATH ? "next.items" : "items";
+  uint32_t options = use == FAULTY_INITIAL       ? KVO_NEW | KVO_INITIAL
+                     : is_new                    ? KVO_NEW
+                     : use == FAULTY_SET_CHANGED ? KVO_OLD | KVO_NEW
+                                                 : KVO_OLD;
+  observe(object, path, options, handle);
+  if (use == FAULTY_REMOVED) {
+    first = kvo_index_set_create_range(0, 1);
+    kvo_will_change_indexes(object, KVO_REMOVAL, first, "items");
+    kvo_did_change_indexes(object, KVO_REMOVAL, first, "items");
+  } else if (use == FAULTY_SET_CHANGED) {
+    owned_value one;
+    one.value = kvo_value_object(objects.second);
+    owned_collection members;
+    members.collection = kvo_collection_create(KVO_SET, &one.value, 1, nullptr);
+    kvo_will_change_set(object, KVO_MINUS, members.collection, "items");
+    kvo_did_change_set(object, KVO_MINUS, members.collection, "items");
+  } else {
+    const char *changed = use == FAULTY_OLD_ALONG_PATH ? "next" : "items";
+    kvo_will_change(object, changed);
+    kvo_did_change(object, changed);
+  }
+}
+
+void use_keys(faulty_use use, const pair &objects) {
+  const char *const read_keys[] = {"next", "next"}, *const set_keys[] = {"next", "plain"};
+  kvo_value values[2] = {kvo_value_object(objects.second), kvo_value_int(1)};
+  owned_value first, second;
+  first.value = values[0];
+  switch (use) {
+  case FAULTY_VALIDATED: kvo_validate_value(objects.first, "next", &first.value, nullptr); break;
+  case FAULTY_SET_TOGETHER:
+    kvo_set_values_for_keys(objects.first, set_keys, 2, values, nullptr);
+    break;
+  default: {
+    kvo_value read[2];
+    if (kvo_values_for_keys(objects.first, read_keys, 2, read, nullptr)) return;
+    kvo_value_destroy(&read[0]);
+    kvo_value_destroy(&read[1]);
+  }
+  }
+}
+
+void find_maximum(const pair &objects) {
+  owned_value one, result;
+  one.value = kvo_value_object(objects.second);
+  of(objects.first)->list = array_of(one.value);
+  kvo_value_for_key_path(objects.first, "list.@max.self", &result.value, nullptr);
+}
+
+void depend(const pair &objects) {
+  owned_handle handle;
+  observe(objects.first, "items", 0, handle);
+  kvo_class_add_dependency(objects.cls, "items", "next.list", nullptr);
+}
+
+void use_for(faulty_use use, const pair &objects) {
+  switch (use) {
+  case FAULTY_PROXY_ALONG_PATH:
+  case FAULTY_SEARCHED:
+  case FAULTY_SET_EDITED: use_mutable(use, objects); break;
+  case FAULTY_MAXIMUM: find_maximum(objects); break;
+  case FAULTY_VALIDATED:
+  case FAULTY_READ_TOGETHER:
+  case FAULTY_SET_TOGETHER: use_keys(use, objects); break;
+  case FAULTY_OLD:
+  case FAULTY_NEW:
+  case FAULTY_INITIAL:
+  case FAULTY_OLD_ALONG_PATH:
+  case FAULTY_REMOVED:
+  case FAULTY_SET_CHANGED: change(use, objects); break;
+  case FAULTY_DEPENDENCY: depend(objects); break;
+  default: use_collection(use, objects);
+  }
+}
+
+// Whether a method threw.
+bool try_with(faulty_use use, kvo_class *cls, int calls) {
+  pair objects(cls);
+  calls_left = calls;
+  bool threw = false;
+  try {
+    use_for(use, objects);
+  } catch (const fault &) {
+    threw = true;
+  }
+  calls_left = 0;
+  kvo_store_retained_object(&of(objects.first)->list, nullptr);
+  return threw;
+}
+
+} // namespace
+
+int faulty_run(faulty_use use, bool anew, int *throws) {
+  static kvo_class *const shared = make_class();
+  deaths = *throws = 0;
+  while (try_with(use, anew ? make_class() : shared, *throws + 1)) ++*throws;
+  return 2 * (*throws + 1) - deaths;
+}

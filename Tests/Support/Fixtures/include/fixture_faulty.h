@@ -1,0 +1,46 @@
+/// Objects of which every method may throw an exception of C++, one call after the other.
+#ifndef FIXTURE_FAULTY_H
+#define FIXTURE_FAULTY_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// What an object is used for when it throws. `items` is a key that collection accessors alone answer.
+typedef enum KVO_CLOSED_ENUM faulty_use {
+  FAULTY_PROXY_ALONG_PATH,
+  FAULTY_MAXIMUM,         ///< of objects that are compared
+  FAULTY_UNION_OF_ARRAYS, ///< of proxies
+  FAULTY_VALIDATED,
+  FAULTY_READ_TOGETHER,
+  FAULTY_SET_TOGETHER,
+  FAULTY_SNAPSHOT,
+  FAULTY_DESCRIBED,
+  FAULTY_EQUAL,
+  FAULTY_SOUGHT,
+  FAULTY_MEMBERS,    ///< of a set of proxies
+  FAULTY_LAST,       ///< element
+  FAULTY_SEARCHED,   ///< by a mutable proxy
+  FAULTY_SET_EDITED, ///< by a mutable proxy, which has no methods for that
+  FAULTY_OLD,
+  FAULTY_NEW,
+  FAULTY_INITIAL,
+  FAULTY_OLD_ALONG_PATH,
+  FAULTY_REMOVED, ///< old of part of a collection
+  FAULTY_SET_CHANGED,
+  FAULTY_DEPENDENCY, ///< that is declared while an object is observed
+} faulty_use;
+
+/// Uses objects of a class so, and has the first of their methods that is called throw, then the second, and so on
+/// until none does.
+/// - anew: in a new class each time, whose class methods, asked once for each class, are asked again.
+/// - throws: how often one threw.
+///
+/// How many of the objects have not died afterwards.
+int faulty_run(faulty_use use, bool anew, int *throws);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
