@@ -62,6 +62,11 @@ kvo_status kvo_value_value_for_key(const kvo_value *start, const char *key, kvo_
 
 // MARK: Keys of a collection
 
+kvo_status kvo_fail_nesting(const char *key, kvo_error *error) {
+  return kvo_fail(error, KVO_INVALID_KEY_PATH, NULL, key,
+      "\"%s\" leads into collections that are nested more than %d deep.", key, KVO_NESTING_LIMIT);
+}
+
 // The elements and what becomes of them, also if the user's code throws.
 typedef struct mapping {
   const kvo_value *collection;
@@ -69,10 +74,12 @@ typedef struct mapping {
   kvo_elements elements, mapped;
   kvo_error *error;
   kvo_status status;
+  bool entered;
 } mapping;
 
 static void end_mapping(void *opaque) {
   mapping *mapping = opaque;
+  kvo_nesting_leave(mapping->entered);
   kvo_elements_destroy(&mapping->elements);
   kvo_elements_destroy(&mapping->mapped);
 }
@@ -91,8 +98,10 @@ static kvo_status read_each(mapping *mapping) {
 
 static void map_elements(void *opaque) {
   mapping *mapping = opaque;
-  mapping->status =
-      kvo_value_elements(mapping->collection, NULL, &mapping->elements, mapping->error);
+  mapping->entered = kvo_nesting_enter();
+  mapping->status = mapping->entered ? kvo_value_elements(mapping->collection, NULL,
+                                           &mapping->elements, mapping->error)
+                                     : kvo_fail_nesting(mapping->key, mapping->error);
   if (!mapping->status) mapping->status = read_each(mapping);
 }
 

@@ -1,6 +1,7 @@
 // Key-value coding: setting by key path, and the keys of collections (B5).
 #include "setting/kvo_setting.h"
 
+#include "coding/kvo_get_key_path.h"
 #include "kvo_binding.h"
 #include "kvo_coding.h"
 #include "threads/kvo_thread.h"
@@ -23,17 +24,22 @@ typedef struct {
   kvo_elements elements;
   kvo_error *error;
   kvo_status status;
+  bool entered;
 } assignment;
 
 static void end_assignment(void *opaque) {
-  kvo_elements_destroy(&((assignment *)opaque)->elements);
+  assignment *assignment = opaque;
+  kvo_nesting_leave(assignment->entered);
+  kvo_elements_destroy(&assignment->elements);
 }
 
 static void set_elements(void *opaque) {
   assignment *assignment = opaque;
   const kvo_elements *elements = &assignment->elements;
-  assignment->status =
-      kvo_value_elements(assignment->collection, NULL, &assignment->elements, assignment->error);
+  assignment->entered = kvo_nesting_enter();
+  assignment->status = assignment->entered ? kvo_value_elements(assignment->collection, NULL,
+                                                 &assignment->elements, assignment->error)
+                                           : kvo_fail_nesting(assignment->key, assignment->error);
   for (size_t i = 0; !assignment->status && i < elements->count; i++)
     assignment->status =
         set_key(&elements->values[i], assignment->key, assignment->value, assignment->error);

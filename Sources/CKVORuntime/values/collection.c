@@ -44,13 +44,16 @@ typedef struct {
   kvo_elements elements;
   char *buffer;
   size_t capacity, length;
+  bool entered;
 } description;
 
 static void describe_elements(void *opaque) {
   description *text = opaque;
   kvo_elements *elements = &text->elements;
   size_t length = text->length;
-  bool is_read = !text->collection->methods->pick(text->collection, NULL, elements, NULL);
+  text->entered = kvo_nesting_enter();
+  bool is_read =
+      text->entered && !text->collection->methods->pick(text->collection, NULL, elements, NULL);
   for (size_t i = 0; i < elements->count; i++) {
     if (i) length = append_text(", ", text->buffer, text->capacity, length);
     length = append(&elements->values[i], text->buffer, text->capacity, length);
@@ -60,7 +63,9 @@ static void describe_elements(void *opaque) {
 }
 
 static void end_description(void *opaque) {
-  kvo_elements_destroy(&((description *)opaque)->elements);
+  description *text = opaque;
+  kvo_nesting_leave(text->entered);
+  kvo_elements_destroy(&text->elements);
 }
 
 // Arrays as [1, 2], sets as {1, 2}, ordered sets as (1, 2).

@@ -35,6 +35,20 @@ kvo_object *kvo_value_target(const kvo_value *value, bool *is_collection) {
   return *is_collection ? NULL : object;
 }
 
+// MARK: Nesting
+
+static _Thread_local uint32_t nesting;
+
+bool kvo_nesting_enter(void) {
+  bool enters = nesting < KVO_NESTING_LIMIT;
+  nesting += enters;
+  return enters;
+}
+
+void kvo_nesting_leave(bool entered) { nesting -= entered; }
+
+// MARK: Elements
+
 size_t kvo_value_count(const kvo_value *value) {
   const kvo_collection_operations *operations = operations_of(value);
   if (operations) return operations->count(value->type, kvo_value_bytes(value));
@@ -214,11 +228,12 @@ typedef struct {
   kvo_elements kept;
   kvo_value result; // a set of what was kept
   kvo_status status;
-  bool equal;
+  bool entered, equal;
 } comparison;
 
 static void end_comparison(void *opaque) {
   comparison *sets = opaque;
+  kvo_nesting_leave(sets->entered);
   kvo_elements_destroy(&sets->kept);
   if (sets->first) kvo_object_release(&sets->first->object);
   if (sets->second) kvo_object_release(&sets->second->object);
@@ -278,12 +293,13 @@ kvo_status kvo_value_intersection(const kvo_value *a, const kvo_value *b, kvo_va
 typedef struct {
   const kvo_value *a, *b;
   kvo_elements left, right;
-  bool equal;
+  bool entered, equal;
 } sequences;
 
 static void compare_in_order(void *opaque) {
   sequences *both = opaque;
-  both->equal = !kvo_value_elements(both->a, NULL, &both->left, NULL) &&
+  both->entered = kvo_nesting_enter();
+  both->equal = both->entered && !kvo_value_elements(both->a, NULL, &both->left, NULL) &&
                 !kvo_value_elements(both->b, NULL, &both->right, NULL) &&
                 both->left.count == both->right.count;
   for (size_t i = 0; both->equal && i < both->left.count; i++)
@@ -292,6 +308,7 @@ static void compare_in_order(void *opaque) {
 
 static void end_sequences(void *opaque) {
   sequences *both = opaque;
+  kvo_nesting_leave(both->entered);
   kvo_elements_destroy(&both->left);
   kvo_elements_destroy(&both->right);
 }
@@ -304,7 +321,8 @@ static bool equal_in_order(const kvo_value *a, const kvo_value *b) {
 
 static void compare_as_sets(void *opaque) {
   comparison *sets = opaque;
-  if (!take_sets(sets)) return;
+  sets->entered = kvo_nesting_enter();
+  if (!sets->entered || !take_sets(sets)) return;
   const kvo_elements *members = kvo_collection_stored_elements(sets->second);
   sets->equal = kvo_collection_count(sets->first) == members->count;
   for (size_t i = 0; sets->equal && i < members->count; i++)

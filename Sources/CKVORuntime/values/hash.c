@@ -3,7 +3,7 @@
 // Equal values must have equal hashes, and values of different types can be equal: numbers by
 // worth. So every number is hashed as the integer that it is, if it is one within 64 bits, else as
 // a double, to which equal numbers round equally. Collections add up the hashes of their elements,
-// which serves any order.
+// which serves any order. Those that are nested deeper than a few levels all have the same one.
 //
 // The table has open addressing with linear probing, at most three quarters full, and keeps the
 // hashes, so that growing asks no values. A value without a hash ends it: from then on everything
@@ -20,6 +20,8 @@
 
 // Small sets are searched faster than hashed.
 enum { COMPARED = 8 };
+
+enum { HASHED_LEVELS = 8 };
 
 static uint64_t mixed(uint64_t bits) {
   bits = (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15u;
@@ -58,10 +60,13 @@ static bool hash_string(const char *string, uint64_t *hash) {
 // What is hashed may be read by the user's code, which may throw.
 typedef struct {
   const kvo_value *value;
+  uint32_t depth; // of collections around it
   kvo_elements elements;
   uint64_t sum;
   bool hashed;
 } hashing;
+
+static bool hash_nested(const kvo_value *value, uint32_t depth, uint64_t *hash);
 
 static void add_hashes(void *opaque) {
   hashing *hashing = opaque;
@@ -69,17 +74,17 @@ static void add_hashes(void *opaque) {
   hashing->hashed = !kvo_value_elements(hashing->value, NULL, &hashing->elements, NULL);
   for (size_t i = 0; hashing->hashed && i < elements->count; i++) {
     uint64_t one;
-    hashing->hashed = kvo_value_hash(&elements->values[i], &one);
+    hashing->hashed = hash_nested(&elements->values[i], hashing->depth + 1, &one);
     if (hashing->hashed) hashing->sum += mixed(one);
   }
 }
 
 static void end_hashing(void *opaque) { kvo_elements_destroy(&((hashing *)opaque)->elements); }
 
-static bool hash_elements(const kvo_value *value, uint64_t *hash) {
-  hashing hashing = {.value = value};
+static bool hash_elements(const kvo_value *value, uint32_t depth, uint64_t *hash) {
+  hashing hashing = {.value = value, .depth = depth, .hashed = true};
   hashing.sum = mixed(~(uint64_t)KVO_KIND_BINDING);
-  kvo_ending(add_hashes, end_hashing, &hashing);
+  if (depth < HASHED_LEVELS) kvo_ending(add_hashes, end_hashing, &hashing);
   *hash = hashing.sum;
   return hashing.hashed;
 }
@@ -127,12 +132,14 @@ static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash) 
   return true;
 }
 
-bool kvo_value_hash(const kvo_value *value, uint64_t *hash) {
+static bool hash_nested(const kvo_value *value, uint32_t depth, uint64_t *hash) {
   *hash = mixed(0);
   if (kvo_value_is_nil(value)) return true;
-  if (kvo_value_is_collection(value, NULL)) return hash_elements(value, hash);
+  if (kvo_value_is_collection(value, NULL)) return hash_elements(value, depth, hash);
   return hash_bytes(value->type, kvo_value_bytes(value), hash);
 }
+
+bool kvo_value_hash(const kvo_value *value, uint64_t *hash) { return hash_nested(value, 0, hash); }
 
 // MARK: Places
 

@@ -50,6 +50,14 @@ struct kvo_collection {
   kvo_collection_kind kind;
 };
 
+/// How deep collections may be nested in one another for what goes through all of them and takes stack for each.
+enum { KVO_NESTING_LIMIT = 100 };
+/// This thread goes into a collection, which may be an element of the one that it is in. False, and it has not, beyond
+/// that depth.
+bool kvo_nesting_enter(void);
+/// It leaves the collection, also where an exception passes through, if `entered` says that it went in.
+void kvo_nesting_leave(bool entered);
+
 /// What a value on a path leads to: an object, borrowed, that is no collection, or NULL.
 kvo_object *KVO_NULLABLE kvo_value_target(const kvo_value *value, bool *is_collection);
 

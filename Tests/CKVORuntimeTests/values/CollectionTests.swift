@@ -1,6 +1,7 @@
 import CFixtures
 import CKVORuntime
 import Expectations
+import Glibc
 import TestSupport
 import Testing
 
@@ -182,6 +183,33 @@ import Testing
     return value
   }
 
+  @Test(
+    "B7: collections nested without end are compared, hashed, described, read and set on a small stack",
+    arguments: [10, 100_000])
+  func nested(_ depth: Int) {
+    let isDeep = depth > 100
+    var found: [Bool] = []
+    var count = 0
+    var outcomes: [Outcome] = []
+    onSmallStack {
+      let all = (0..<10).map { _ in nestedArray(depth) }
+      found = [equal(all[0], all[0]), equal(all[0], all[1]), described(all[0]).contains("…")]
+      count = Many(.KVO_SET, elements: all.map { borrowed($0) }).count
+      var value = kvo_value()
+      outcomes = [
+        attempt { kvo_value_for_key(all[0].object, "mark", &value, $0) },
+        attempt { kvo_set_value_for_key(all[0].object, "mark", &value, $0) },
+      ]
+      kvo_value_destroy(&value)
+    }
+    expectEqual(found, [true, !isDeep, isDeep])
+    expectEqual(count, isDeep ? 10 : 1)
+    for outcome in outcomes {
+      expectEqual(outcome.status, isDeep ? .KVO_INVALID_KEY_PATH : .KVO_OK)
+      expectEqual(outcome.message.contains("nested more than 100 deep"), isDeep)
+    }
+  }
+
   @Test("C9: a collection can't be observed, stored or proxy; the error says what to observe")
   func notObservable() {
     let object = makeShelf(.mutableArray, [1])
@@ -224,4 +252,56 @@ private func equal(_ a: Many, _ b: Many) -> Bool {
     kvo_value_destroy(&right)
   }
   return kvo_value_equal(&left, &right)
+}
+
+private func nestedArray(_ depth: Int) -> Many {
+  var inner = Many([])
+  for _ in 0..<depth {
+    inner = inner.lend { collection in
+      var value = kvo_value_object(CObject(collection))
+      defer { kvo_value_destroy(&value) }
+      return Many(taking: kvo_collection_create(.KVO_ARRAY, &value, 1, nil)!)
+    }
+  }
+  return inner
+}
+
+/// A value that needs no ending, as long as the array is there.
+private func borrowed(_ array: Many) -> kvo_value {
+  var value = kvo_value_object(array.object)
+  let copy = value
+  kvo_value_destroy(&value)
+  return copy
+}
+
+private func described(_ many: Many) -> String {
+  var text = [CChar](repeating: 0, count: 1024)
+  _ = many.lend { kvo_object_describe(CObject($0), &text, text.count) }
+  return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// Runs it on a thread with a stack of 512 KB, the least that systems give threads by default.
+private func onSmallStack(_ body: () -> Void) {
+  withoutActuallyEscaping(body) { body in
+    var attributes = pthread_attr_t()
+    var thread = pthread_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setstacksize(&attributes, 512 << 10)
+    let context = Unmanaged.passRetained(Body(body))
+    let status = pthread_create(
+      &thread, &attributes,
+      { context in
+        Unmanaged<Body>.fromOpaque(context!).takeUnretainedValue().run()
+        return nil
+      }, context.toOpaque())
+    precondition(status == 0)
+    pthread_join(thread, nil)
+    pthread_attr_destroy(&attributes)
+    context.release()
+  }
+}
+
+private final class Body {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
 }
