@@ -150,7 +150,7 @@ static bool insert_locked(kvo_table *table, kvo_registration *registration,
 static bool hang_locked(kvo_registration *registration, kvo_placement *placement,
     kvo_retired **retired) {
   kvo_object *object = registration->object;
-  bool is_only = !object->observations && !placement->derivation;
+  bool is_only = !kvo_object_word(object) && !placement->derivation;
   if (is_only && kvo_only_hang_locked(object, registration)) return true;
   kvo_table *table = kvo_table_reserve_locked(object, 1, retired);
   return table && insert_locked(table, registration, placement, retired);

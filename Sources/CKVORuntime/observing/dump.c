@@ -92,7 +92,7 @@ static bool take(snapshot *taken, const kvo_object *object) {
   *taken = (snapshot){0};
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    if (object->observations) done = take_locked(taken, object);
+    if (kvo_object_word(object)) done = take_locked(taken, object);
   }
   describe_observers(taken);
   if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
