@@ -152,7 +152,12 @@ static void mutate(kvo_object *object, const char *path) {
 
 static void bracket(kvo_object *object, const char *key) {
   kvo_will_change(object, key);
-  if (!deaths) kvo_did_change(object, key);
+  if (deaths) { // the change has ended with the object
+    finals++;
+    return;
+  }
+  ((parting *)object)->x++;
+  kvo_did_change(object, key);
 }
 
 static void set_both(void *context) {
@@ -238,8 +243,7 @@ static int try_change(parting_use use, const char *key_path, kvo_options options
   begin_leaving(object, GETTER, calls);
   change(use, object);
   int died = end_leaving();
-  bool is_told = finals || use == PARTING_CHANGED_BY_HAND; // which ends with the object if that dies before
-  return is_told || died < 0 ? died : 0;
+  return finals || died < 0 ? died : 0;
 }
 
 int parting_run(parting_use use, int *dropped) {
