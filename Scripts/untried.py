@@ -1,19 +1,19 @@
 """Prints which changed files Scripts/try does not try, and which checks do.
 
-Usage: untried.py [CHECK...] <FILES
+Usage: untried.py COMMIT [CHECK...] <FILES
 
-FILES are NUL-terminated. CHECKs have run already. A file is tried if it has a test, as a source of a library or as a file of
+FILES differ from COMMIT and are NUL-terminated. CHECKs have run already. A file is tried if it has a test, as a source of a library or as a file of
 tests, or if it is a mutant that tests must notice. A check tries the files that its head names as inputs.
 """
 
 import collections
 import pathlib
-import subprocess
 import sys
 
 import rings
 import rules
 from mutant import all_paths
+from selection import git
 
 MOST = 5  # files that a line names
 
@@ -27,10 +27,11 @@ def is_tried(file, mutants):
     return has_tests or path in mutants
 
 
-def inputs_of(check):
-    """The files that a check names, NUL-terminated by git."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *check.inputs, *rings.ALWAYS]
-    return set(subprocess.run(command, text=True, capture_output=True, check=True).stdout.split("\0"))
+def inputs_of(check, commit):
+    """The files that a check names, those included that are gone since a commit."""
+    paths = ["--", *check.inputs, *rings.ALWAYS]
+    there = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", *paths)
+    return set((there + git("diff", "-z", "--name-only", commit, *paths)).split("\0"))
 
 
 def named(names):
@@ -47,11 +48,11 @@ def checks_named(checks):
     return f"the checks {' and '.join(parts)} try them" if parts else "no check tries them"
 
 
-def main(ran):
+def main(commit, *ran):
     mutants = set(all_paths())
     untried = [file for file in sys.stdin.read().split("\0") if file and not is_tried(file, mutants)]
     checks = [check for check in rings.read_checks() if check.name not in ran] if untried else []
-    inputs = {check: inputs_of(check) for check in checks}
+    inputs = {check: inputs_of(check, commit) for check in checks}
     groups = collections.defaultdict(list)
     for file in untried:
         groups[tuple(check for check in checks if file in inputs[check])].append(file)
@@ -60,4 +61,4 @@ def main(ran):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -136,7 +136,7 @@ class FilesTest(unittest.TestCase):
 
     def test_a_file_that_is_not_tried_names_its_checks(self):
         files = ["Sources/CKVORuntime/delivery/change.c", "Tests/Schedules/oracle.c", "Scripts/models.py", "NOTES"]
-        _, output = run(sys.executable, SCRIPTS / "untried.py", "rules", "format", "mutants", stdin="\0".join(files))
+        _, output = run(sys.executable, SCRIPTS / "untried.py", "HEAD", "rules", "format", "mutants", stdin="\0".join(files))
         self.assertEqual(
             output.splitlines(),
             [
