@@ -74,7 +74,8 @@ typedef struct path {
   kvo_options options;
   size_t observers;
   bool closures_forced, long_way_forced;
-  size_t atomics; ///< that there may be: the root of a path is held while its observer is called
+  size_t atomics; ///< that there may be: the root of a path is held while its observer is called, and an object
+                  ///< while a getter of the program's is
 } path;
 
 static const path paths[] = {
@@ -96,7 +97,7 @@ static const path paths[] = {
     {"level", set_level, KVO_OLD | KVO_NEW, 1, false, true},
     {"level", set_level, KVO_OLD | KVO_NEW, 1, true, true},
     {"sum", set_level, 0, 1, false, false},
-    {"sum", set_level, KVO_OLD | KVO_NEW, 1, false, false},
+    {"sum", set_level, KVO_OLD | KVO_NEW, 1, false, false, .atomics = 2},
     {"next.level", set_level, 0, 1, false, false, .atomics = 2},
 };
 enum { PATH_COUNT = sizeof paths / sizeof *paths, OBSERVERS_MAX = 10 };

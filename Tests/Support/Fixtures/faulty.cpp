@@ -31,7 +31,8 @@ faulty *of(kvo_object *object) { return reinterpret_cast<faulty *>(object); }
 
 kvo_object *get_next(kvo_object *self, const kvo_method *) {
   may_throw();
-  return &of(self)->next->object;
+  faulty *next = of(self)->next;
+  return next ? &next->object : nullptr;
 }
 
 void set_next(kvo_object *self, const kvo_method *, kvo_object *next) {
@@ -52,9 +53,8 @@ size_t count_of_items(kvo_object *, const kvo_method *) {
   return 3;
 }
 
-kvo_object *item_at_index(kvo_object *self, const kvo_method *, size_t) {
-  may_throw();
-  return &of(self)->next->object;
+kvo_object *item_at_index(kvo_object *self, const kvo_method *_cmd, size_t) {
+  return get_next(self, _cmd);
 }
 
 int compare(kvo_object *, const kvo_method *, kvo_object *) {
