@@ -218,6 +218,8 @@ import Testing
       let left = fixture_bytes_used() - before
       precondition(left < 16 * 2_000, "\(left) bytes")
     }
+    trap.deallocate()
+    object.release()
   }
 
   @Test("C5 D9: an initial call that throws ends all keys that are registered with its own")
