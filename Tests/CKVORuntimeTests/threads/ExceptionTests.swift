@@ -217,6 +217,8 @@ import Testing
       throwAtEachRead(times: 2_000)
       let left = fixture_bytes_used() - before
       precondition(left < 16 * 2_000, "\(left) bytes")
+      trap.deallocate()
+      object.release()
     }
     trap.deallocate()
     object.release()
