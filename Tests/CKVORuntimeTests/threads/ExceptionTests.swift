@@ -219,6 +219,7 @@ import Testing
       precondition(left < 16 * 2_000, "\(left) bytes")
       trap.deallocate()
       object.release()
+      ward.release()
     }
     trap.deallocate()
     object.release()
