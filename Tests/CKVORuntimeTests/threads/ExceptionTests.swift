@@ -199,7 +199,8 @@ import Testing
   @Test("D9: where a getter on its path throws, a registration leaves no memory behind")
   func memory() async {
     await #expect(processExitsWith: .success) {
-      let (object, ward) = (make(thrower.self), Deaths().make())
+      let deaths = Deaths()
+      let (object, ward) = (make(thrower.self), deaths.make())
       let trap = UnsafeMutablePointer<CFixtures.trap>.allocate(capacity: 1)
       trap.initialize(to: .init())
       object.pointee.ward = ward
@@ -219,7 +220,7 @@ import Testing
       precondition(left < 16 * 2_000, "\(left) bytes")
       trap.deallocate()
       object.release()
-      ward.release()
+      withExtendedLifetime(deaths) { ward.release() }
     }
     trap.deallocate()
     object.release()
