@@ -74,8 +74,9 @@ typedef struct path {
   kvo_options options;
   size_t observers;
   bool closures_forced, long_way_forced;
-  size_t atomics; ///< that there may be: the root of a path is held while its observer is called, and an object
-                  ///< while a getter of the program's is
+  size_t
+      atomics; ///< that there may be: the root of a path is held while its observer is called, and an object
+               ///< while a getter of the program's is
 } path;
 
 static const path paths[] = {
