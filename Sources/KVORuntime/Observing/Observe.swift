@@ -42,8 +42,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// token = account.observe(\.balance, options: .new, target: self, action: Self.balanceChanged)
   /// ```
   ///
-  /// Code on an actor, such as the main actor, registers methods of that actor. They are called on it: before the setter
-  /// returns where the change is made on the actor, and otherwise later, in the order of the changes that one thread makes.
+  /// If code on an actor registers the method, for example on the main actor, the method is called on that actor: before the
+  /// setter returns if the change is made on the actor, otherwise later. Calls are made in the order of the changes that one thread
+  /// makes. The actor is not kept alive.
   ///
   /// - Parameter isolation: the actor on which the method is called; by default that of the code that registers.
   @inlinable
@@ -60,6 +61,7 @@ extension KeyValueObserving where Self: KVOObject {
           if let target, token?.isValid == true { action(target)(change) }
         }
       } else {
+        actor?.catchUp()
         action(called)(change)
       }
     }

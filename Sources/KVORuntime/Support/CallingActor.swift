@@ -1,13 +1,15 @@
 internal import CSwiftRuntime
 
-/// The actor on which a registration was made. What the registration calls is called there (C5, L1): at once where the
-/// change is made on that actor, and otherwise later, in a task.
+/// The actor on which a registration was made. What the registration calls is called there (C5, L1): at once if the change
+/// is made on that actor, otherwise later, in a task.
 ///
-/// The compiler can't see to this: a method of the main actor may be passed as an ordinary function by code that is on
-/// the main actor itself.
+/// The compiler can't enforce this: code on the main actor may pass a method of the main actor as an ordinary function.
 @usableFromInline
-struct CallingActor: Sendable {
-  private let actor: any Actor
+final class CallingActor: Sendable {
+  // Weak: an actor may keep the token of what it has registered.
+  private weak let actor: (any Actor)?
+  // Calls that wait for the actor, oldest first. Tasks begin in any order, so each of them makes all calls that wait.
+  private let waiting = Locked<ArraySlice<() -> Void>>([])
 
   @usableFromInline
   init?(_ actor: (any Actor)?) {
@@ -15,22 +17,32 @@ struct CallingActor: Sendable {
     self.actor = actor
   }
 
-  /// Whether the code that calls is on the actor.
+  /// Whether the calling code runs on the actor.
   @usableFromInline
   var isCurrent: Bool {
+    guard let actor else { return false }
     // A reference, and the table of what the executor can do.
     let words = unsafeBitCast(
       actor.unownedExecutor, to: (UnsafeMutableRawPointer, UnsafeMutableRawPointer?).self)
     return kvo_swift_is_on_executor(words.0, words.1)
   }
 
-  /// Calls a function on the actor, after this call has returned. Functions that one thread passes are called in that order.
+  /// Calls a function on the actor after this call has returned, and after functions that were passed earlier. Does nothing if
+  /// the actor has died.
   @usableFromInline
   func callLater(_ function: @escaping () -> Void) {
-    // It is made where the actor's code is, and runs there.
-    nonisolated(unsafe) let function = function
-    Task { [actor] in await Self.call(function, on: actor) }
+    guard let actor else { return }
+    waiting.withLock { $0.append(function) }
+    Task { await Self.catchUp(self, on: actor) }
   }
 
-  private static func call(_ function: () -> Void, on actor: isolated any Actor) { function() }
+  /// Makes the calls that wait. Only on the actor.
+  @usableFromInline
+  func catchUp() {
+    while let next = waiting.withLock({ $0.popFirst() }) { next() }
+  }
+
+  private static func catchUp(_ calls: CallingActor, on actor: isolated any Actor) {
+    calls.catchUp()
+  }
 }

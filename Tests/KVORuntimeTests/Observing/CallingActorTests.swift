@@ -35,6 +35,32 @@ import Testing
     last.invalidate()
   }
 
+  @Test(
+    "L1 C5: calls that wait for the actor are made before a later one, in the order of the changes")
+  @MainActor func order() {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
+    // The main actor makes none of them before its own change.
+    onAnotherThread { for level in 1...100 { shared.level = level } }
+    shared.level = 101
+    expectEqual(screen.levels, Array(1...101))
+    token.invalidate()
+  }
+
+  @Test("L1 C4: an actor that keeps the token of what it has registered is not kept alive")
+  func actorDies() async {
+    let shared = SharedGauge()
+    var counter: Counter? = Counter()
+    weak let weakCounter = counter
+    await counter?.keepObserving(shared)
+    await counter?.waits(for: 1) { shared.level = 1 }
+    counter = nil
+    await yieldUntil { weakCounter == nil }
+    shared.level = 2
+    expect(!shared.isObserved(forKey: "level"))
+  }
+
   @Test("L1: a property of the main actor is set on it")
   @MainActor func bound() async {
     let shared = SharedGauge()
@@ -127,6 +153,9 @@ private actor Counter {
   func observe(_ gauge: SharedGauge) -> KeyValueObservation {
     gauge.observe(\.level, options: .new, target: target, action: CounterTarget.changed)
   }
+
+  private var token: KeyValueObservation?
+  func keepObserving(_ gauge: SharedGauge) { token = observe(gauge) }
 
   private func note(_ level: Int) {
     levels.append(level)
