@@ -313,7 +313,7 @@ static void undo_all(void *opaque) {
   end_replacements(all);
 }
 
-// Where the class has changed meanwhile, it is asked once more.
+// If the class changed during the call, its dependencies are read again.
 static void refresh_changed(void *opaque) {
   const replacements *all = opaque;
   for (size_t i = 0; i < all->count; i++) {

@@ -47,7 +47,7 @@ bool kvo_collection_property(const kvo_collection *collection,
 // Of threads and their frames.
 
 /// Runs `body(context)`, which calls the user, and then `end(context)`, also where an exception leaves the body.
-void kvo_ending(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO_NULLABLE context),
+void kvo_finally(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
 /// Called each time that a thread's frames fill a block, before a change of that object. Stops the

@@ -86,7 +86,7 @@ static kvo_status get_object(const kvo_collection_accessors *accessors, kvo_obje
   call.index = index;
   call.room.heap = NULL;
   bool is_large = call.method->call->result->size > sizeof call.room.bytes;
-  if (is_large) kvo_ending(call_for_element, end_element_call, &call);
+  if (is_large) kvo_finally(call_for_element, end_element_call, &call);
   else call_for_element(&call);
   if (call.status) return no_memory(accessors, owner, error);
   *element = call.value;
@@ -112,7 +112,7 @@ static kvo_status take_collection(kvo_object *owned, kvo_elements *elements, kvo
   if (!owned) return KVO_OK;
   taking taking = {.value = kvo_value_object(owned), .elements = elements, .error = error};
   kvo_object_release(owned);
-  kvo_ending(take_elements, end_taking, &taking);
+  kvo_finally(take_elements, end_taking, &taking);
   return taking.status;
 }
 
@@ -157,7 +157,7 @@ static kvo_status with_range(const kvo_collection_accessors *accessors, kvo_obje
   kvo_index_set *indexes = kvo_index_set_create_range(range.location, range.length);
   if (!indexes) return no_memory(accessors, owner, error);
   range_reading reading = {accessors, owner, indexes, read, elements, error, KVO_OK};
-  kvo_ending(read_range, end_range_reading, &reading);
+  kvo_finally(read_range, end_range_reading, &reading);
   return reading.status;
 }
 
@@ -211,7 +211,7 @@ static kvo_status get_range(const kvo_collection_accessors *accessors, kvo_objec
   char *buffer = kvo_alloc_zeroed(size);
   if (!buffer) return no_memory(accessors, owner, error);
   range_call call = {accessors, owner, range, buffer, elements, KVO_OK};
-  kvo_ending(call_for_range, end_range_call, &call);
+  kvo_finally(call_for_range, end_range_call, &call);
   return call.status ? no_memory(accessors, owner, error) : KVO_OK;
 }
 
@@ -261,8 +261,7 @@ kvo_status kvo_collection_accessors_all(const kvo_collection_accessors *accessor
 
 // MARK: Finding
 
-// Calls a method with an element as its type has it. False if the type can't express it: then no
-// member is equal to it.
+// One call of a method that takes an element.
 typedef struct {
   const kvo_method *method;
   kvo_object *owner;
@@ -284,11 +283,13 @@ static void end_member_call(void *opaque) {
   kvo_value_destroy(&((member_call *)opaque)->converted);
 }
 
+// Calls a method with an element, converted to the type of its parameter. False if the type can't express the element: then no
+// member is equal to it.
 static bool ask(const kvo_method *method, kvo_object *owner, const kvo_value *element,
     kvo_value *answer) {
   member_call call = {.method = method, .owner = owner, .element = element};
   if (kvo_value_convert(&call.converted, kvo_method_argument(method, 0), element)) return false;
-  kvo_ending(call_for_member, end_member_call, &call);
+  kvo_finally(call_for_member, end_member_call, &call);
   return call.exact && kvo_value_init(answer, method->call->result, call.result) == KVO_OK;
 }
 

@@ -215,8 +215,7 @@ static const struct {
 static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t rest) {
   kvo_value value;
   kvo_status status = kvo_walk_read_each(fold->walk, &fold->reader, element, rest, &value);
-  fold->taken =
-      value; // from now on the fold's, which ends it if it is compared or read by code that throws
+  fold->taken = value; // the fold destroys it if comparing or reading it throws
   if (!status) status = operations[fold->operator->op].take(fold, &fold->taken);
   kvo_value_destroy(&fold->taken);
   fold->count++;

@@ -54,7 +54,7 @@ static kvo_status fail_index(kvo_collection *collection, size_t index, size_t co
       count);
 }
 
-// What an accessor that throws leaves behind: the elements that have been read.
+// One read of several elements. Those that were read are destroyed if an accessor throws.
 typedef struct {
   kvo_collection *collection;
   const kvo_index_set *KVO_NULLABLE indexes; ///< NULL for all

@@ -70,7 +70,7 @@ kvo_status kvo_fail_along(const kvo_key_path *path, const kvo_class *KVO_NULLABL
 /// Fails with KVO_INVALID_KEY_PATH.
 kvo_status kvo_fail_no_keys(const kvo_value *value, const char *key, kvo_error *KVO_NULLABLE error);
 
-/// The same of a key of elements that are nested too deep.
+/// Fails with KVO_INVALID_KEY_PATH because a key is read from collections that are nested too deep.
 kvo_status kvo_fail_nesting(const char *key, kvo_error *KVO_NULLABLE error);
 
 /// Reads a key of each element of a collection: an array gives an array, a set a set.

@@ -12,6 +12,7 @@
 // by themselves.
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "delivery/kvo_propagation.h"
 #include "kvo_binding.h"
 

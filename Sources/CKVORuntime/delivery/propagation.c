@@ -228,8 +228,8 @@ static bool was_plain(const kvo_frame *frame, const kvo_propagation *propagation
          member->serial <= frame->serial;
 }
 
-// For a recipient that was not there at will: whether it is notified of this change. One that this thread registered waits for
-// the next change. One that another thread registered, or linked to here, may have read the old value already (I3).
+// Whether a recipient that was added during the change is notified of it. One that this thread added waits for the next change.
+// One that another thread added may have read the old value already, so it is notified (I3).
 static bool is_of_other_thread(const kvo_member *member) {
   return member->by_other_thread || member->thread != kvo_thread_number();
 }

@@ -27,7 +27,7 @@ static kvo_status read_key(kvo_collection *collection, kvo_value *value, kvo_err
   return kvo_value_for_key(proxy->owner, proxy->key, value, error);
 }
 
-// What is done with the key's own value, which ends also if that throws: it may be a collection that calls the user.
+// One use of the key's value. The value may be a collection that calls the user's code, so it is destroyed even if that throws.
 typedef struct {
   kvo_collection *collection;
   const kvo_value *KVO_NULLABLE element;
@@ -43,7 +43,7 @@ static void end_look(void *opaque) { kvo_value_destroy(&((look *)opaque)->value)
 
 static void read_and(look *look, void (*body)(void *look)) {
   look->status = read_key(look->collection, &look->value, look->error);
-  kvo_ending(body, end_look, look);
+  kvo_finally(body, end_look, look);
 }
 
 static void take_count(void *opaque) {
@@ -251,7 +251,7 @@ static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collect
   route.cls = kvo_class_of(object); // a getter may drop the object
   route.proxy = proxy;
   route.error = error;
-  kvo_ending(go_along, end_route, &route);
+  kvo_finally(go_along, end_route, &route);
   return route.status;
 }
 

@@ -154,7 +154,7 @@ static kvo_status combine(const kvo_edit *edit, kvo_elements *elements) {
   return status ? status : add_all(edit, &edit->elements, elements);
 }
 
-// What the set is going to have is the edit's, since members are compared by code that may throw.
+// The edit owns the new members: if comparing members throws, they are destroyed with the edit.
 kvo_status kvo_edit_replace_set(kvo_edit *edit) {
   bool is_nil;
   kvo_elements *elements = &edit->comes.elements;

@@ -1,7 +1,7 @@
 // Holding an object while the user's code runs that may drop the last other reference to it: a getter, a hook, a class
 // method that a search asks.
 //
-// What else that code may not leave behind, should it throw, is ended by `kvo_ending`.
+// `kvo_finally` frees other resources if that code throws.
 #include "base/kvo_upcalls.h"
 #include "threads/kvo_thread.h"
 
@@ -18,9 +18,13 @@ static void run(void *opaque) {
 
 static void let_go(void *opaque) { kvo_object_release(((holding *)opaque)->object); }
 
-void kvo_ending(void (*body)(void *context), void (*end)(void *context), void *context) {
-  kvo_unwinding(body, end, context);
+void kvo_finally(void (*body)(void *context), void (*end)(void *context), void *context) {
+#ifdef KVO_EXCEPTIONS
+  kvo_run_finally(kvo_this_thread ? kvo_this_thread->top : NULL, body, end, context);
+#else
+  body(context);
   end(context);
+#endif
 }
 
 void kvo_frame_hold(kvo_frame *frame) {

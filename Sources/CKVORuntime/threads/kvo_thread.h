@@ -291,17 +291,6 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
-/// Runs `body(context)`, which calls the user, and `last(context)`, also where an exception leaves the body.
-KVO_INLINE void kvo_finally(void (*body)(void *KVO_NULLABLE context),
-    void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context) {
-#ifdef KVO_EXCEPTIONS
-  kvo_run_finally(kvo_this_thread ? kvo_this_thread->top : NULL, body, last, context);
-#else
-  body(context);
-  last(context);
-#endif
-}
-
 /// Runs `body(context)`, which calls the user, and holds the object meanwhile, unless it is dying: that code may drop
 /// the last other reference to it, and the body goes on with it. Exceptions pass through.
 void kvo_holding(kvo_object *object, void (*body)(void *KVO_NULLABLE context),

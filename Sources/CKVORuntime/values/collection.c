@@ -75,7 +75,7 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
   kvo_collection *collection = (kvo_collection *)(uintptr_t)object;
   description text = {.collection = collection, .buffer = buffer, .capacity = capacity};
   text.length = append_text(brackets[collection->kind][0], buffer, capacity, 0);
-  kvo_ending(describe_elements, end_description, &text);
+  kvo_finally(describe_elements, end_description, &text);
   return append_text(brackets[collection->kind][1], buffer, capacity, text.length);
 }
 
@@ -258,7 +258,7 @@ static void place_all(void *opaque) {
   placing->is_done = placing->next == placing->count;
 }
 
-// What has no place ends with the set that is not made.
+// Destroys the elements that have no place yet, and the set if it could not be completed.
 static void end_placing(void *opaque) {
   placing *placing = opaque;
   for (; placing->next < placing->count; placing->next++)
@@ -271,7 +271,7 @@ static void end_placing(void *opaque) {
 static bool make_unique(stored *set) {
   placing placing = {.set = set, .count = set->elements.count};
   set->elements.count = 0;
-  kvo_ending(place_all, end_placing, &placing);
+  kvo_finally(place_all, end_placing, &placing);
   return placing.is_done;
 }
 

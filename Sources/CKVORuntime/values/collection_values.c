@@ -138,7 +138,7 @@ static void end_search(void *opaque) { kvo_elements_destroy(((search *)opaque)->
 
 size_t kvo_elements_seek(kvo_elements *elements, const kvo_value *element) {
   search search = {elements, element, KVO_NOT_FOUND};
-  kvo_ending(seek, end_search, &search);
+  kvo_finally(seek, end_search, &search);
   return search.index;
 }
 
@@ -171,7 +171,7 @@ kvo_status kvo_value_snapshot(kvo_value *value) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (!collection || kvo_collection_is_stored(collection)) return KVO_OK;
   snapshot snapshot = {.value = value, .collection = collection};
-  kvo_ending(take_snapshot, end_proxy, &snapshot);
+  kvo_finally(take_snapshot, end_proxy, &snapshot);
   if (!snapshot.stored) return snapshot.error.status;
   *value = kvo_value_object(&snapshot.stored->object);
   kvo_object_release(&snapshot.stored->object);
@@ -275,7 +275,7 @@ static kvo_status compare_sets(const kvo_value *a, const kvo_value *b, bool want
   if (own && own->filter && a->type == b->type) return filter_own(a, b, wanted, set);
   comparison sets = {.a = a, .b = b, .wanted = wanted};
   *set = KVO_VALUE_NIL;
-  kvo_ending(make_filtered, end_comparison, &sets);
+  kvo_finally(make_filtered, end_comparison, &sets);
   *set = sets.result;
   return sets.status;
 }
@@ -315,7 +315,7 @@ static void end_sequences(void *opaque) {
 
 static bool equal_in_order(const kvo_value *a, const kvo_value *b) {
   sequences both = {.a = a, .b = b};
-  kvo_ending(compare_in_order, end_sequences, &both);
+  kvo_finally(compare_in_order, end_sequences, &both);
   return both.equal;
 }
 
@@ -331,7 +331,7 @@ static void compare_as_sets(void *opaque) {
 
 static bool equal_as_sets(const kvo_value *a, const kvo_value *b) {
   comparison sets = {.a = a, .b = b};
-  kvo_ending(compare_as_sets, end_comparison, &sets);
+  kvo_finally(compare_as_sets, end_comparison, &sets);
   return sets.equal;
 }
 

@@ -84,7 +84,7 @@ static void end_hashing(void *opaque) { kvo_elements_destroy(&((hashing *)opaque
 static bool hash_elements(const kvo_value *value, uint32_t depth, uint64_t *hash) {
   hashing hashing = {.value = value, .depth = depth, .hashed = true};
   hashing.sum = mixed(~(uint64_t)KVO_KIND_BINDING);
-  if (depth < HASHED_LEVELS) kvo_ending(add_hashes, end_hashing, &hashing);
+  if (depth < HASHED_LEVELS) kvo_finally(add_hashes, end_hashing, &hashing);
   *hash = hashing.sum;
   return hashing.hashed;
 }
