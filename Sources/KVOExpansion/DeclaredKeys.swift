@@ -176,7 +176,7 @@ struct DeclaredKeys {
       tell(
         .warning, member,
         """
-        @KVO: setting "\(bindings[0].name?.name ?? "")" tells nobody, since \(reason); change it inside \
+        @KVO: setting "\(bindings[0].name?.name ?? "")" notifies no observer, since \(reason); change it inside \
         withChange(forKey:), and mark it @KVOIgnored.
         """, fixIts: [markIgnored(member)])
     } else if let name = bindings[0].name, !member.has("KVOTracked"),

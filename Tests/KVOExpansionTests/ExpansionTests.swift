@@ -438,18 +438,21 @@ import Testing
         "@Clamped var a = 1",
         "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"
       ),
-      ("lazy var a = 1", "warning at 18: @KVO: setting \"a\" tells nobody, since it is lazy"),
+      (
+        "lazy var a = 1",
+        "warning at 18: @KVO: setting \"a\" notifies no observer, since it is lazy"
+      ),
       (
         "nonisolated(unsafe) var a = 1",
-        "warning at 18: @KVO: setting \"a\" tells nobody, since it is nonisolated"
+        "warning at 18: @KVO: setting \"a\" notifies no observer, since it is nonisolated"
       ),
       (
         "nonisolated(unsafe) weak var a: A?",
-        "warning at 18: @KVO: setting \"a\" tells nobody, since it is nonisolated"
+        "warning at 18: @KVO: setting \"a\" notifies no observer, since it is nonisolated"
       ),
       (
         "var a: some P = p",
-        "warning at 18: @KVO: setting \"a\" tells nobody, since its type is opaque"
+        "warning at 18: @KVO: setting \"a\" notifies no observer, since its type is opaque"
       ),
     ])
   func unobserved(_ member: String, _ message: String) {

@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// Stored properties are `@Observed`, and cost what these cost; weak and unowned ones, which Swift gives no wrapper, tell of
-/// their changes by their accessors. All are declared as if by `declareKeys`, so that key-value coding calls their setters,
+/// Stored properties are `@Observed`, and cost what these cost. Weak and unowned properties and those with `willSet` or `didSet` have
+/// generated accessors that notify of changes, and `willSet` and `didSet` run inside the change. All are declared as if by `declareKeys`, so that key-value coding calls their setters,
 /// with `didSet` and what a subclass has made of them, and paths over them are told exactly. What `registerKeys` declares
 /// of the same key wins.
 ///
