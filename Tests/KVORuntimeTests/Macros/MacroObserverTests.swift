@@ -89,6 +89,29 @@ import Testing
     expectEqual(plain.changes, ["7 8"])
   }
 
+  @Test(
+    "Q3 Q6: a weak or unowned property has observers like any other, an override's after its superclass's"
+  )
+  func references() {
+    let knot = Knot()
+    let other = Knot()
+    let seen = Seen(knot, \.next)
+    withExtendedLifetime(other) {
+      knot.next = other
+      knot.next = nil
+    }
+    seen.end()
+    expectEqual(seen.changes.count, 2)
+    expectEqual(
+      knot.calls,
+      [
+        "will true", "did false true", "override true", "will false", "did true false",
+        "override false",
+      ])
+    knot.owner = knot
+    expect(knot.owner == nil)
+  }
+
   @Test("Q6: before super.init() nothing runs, and default values stay")
   func initialisation() {
     let first = Initialised(1)
@@ -224,6 +247,19 @@ private final class Seen<Object: KVOObject, Value> {
     }
   }
   var plain = 0 { didSet { calls.append("plain \(oldValue) \(plain)") } }
+}
+
+@KVO private class Loop: KVOObject {
+  weak var next: Loop? {
+    willSet { calls.append("will \(newValue != nil)") }
+    didSet { calls.append("did \(oldValue != nil) \(next != nil)") }
+  }
+  unowned var owner: Loop? = nil { didSet { if owner === self { owner = nil } } }
+  @KVOIgnored var calls: [String] = []
+}
+
+@KVO private final class Knot: Loop {
+  override weak var next: Loop? { didSet { calls.append("override \(next != nil)") } }
 }
 
 @KVO private final class Cached: KVOObject {
