@@ -20,7 +20,7 @@ let strictCXX: [CXXSetting] = [
   .enableWarning("extra"),
 ]
 
-// Where the environment names a copy of OpenCombine, by a path or a URL, KVOFoundation has publishers.
+// If the environment names a copy of OpenCombine, by a path or a URL, KVOFoundation has publishers.
 let openCombine = Context.environment["KVO_OPENCOMBINE"].map { place in
   (
     package: place.contains("://")
@@ -70,7 +70,7 @@ let package = Package(
     .target(
       name: "KVOFoundation",
       dependencies: ["KVORuntime"] + (openCombine.map { [$0.product] } ?? []),
-      swiftSettings: openCombine == nil ? [] : [.define("KVO_OPENCOMBINE")]),
+      exclude: openCombine == nil ? ["OpenCombine"] : []),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"]),
 
     // The macro @KVO: a program that the compiler starts, which reads Swift source by itself, since no outside package

@@ -39,3 +39,15 @@ sample_graph() {
     "$root/$1" -o "$2/Sample.swiftmodule"
   symbol_graph Sample "$2" -I "$2"
 }
+
+# objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Those of deleted sources stay in the folder.
+objects_of() {
+  local module source object
+  for module; do
+    while read -r source; do
+      object=$bin/$module.build/$source.o
+      [ "${source##*.}" != swift ] || object=$bin/$module.build/${source##*/}.o
+      [ ! -e "$object" ] || printf '%s\0' "$object"
+    done < <(find "Sources/$module" -type f \( -name '*.swift' -o -name '*.c' -o -name '*.cpp' \) -printf '%P\n')
+  done
+}

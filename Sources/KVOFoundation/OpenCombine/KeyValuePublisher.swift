@@ -1,153 +1,153 @@
-#if KVO_OPENCOMBINE
-  internal import Foundation
-  public import KVORuntime
-  public import OpenCombine
+internal import Foundation
+public import KVORuntime
+public import OpenCombine
 
-  // Changes as a publisher of OpenCombine's (R9), as Apple's Foundation has them of Combine's. Compiled where the
-  // environment gives the package a copy of OpenCombine, by `KVO_OPENCOMBINE` (Package.swift). It uses nothing but public
-  // names, so that it may as well be copied into a program of one's own.
+// Built only if the environment names a copy of OpenCombine (`KVO_OPENCOMBINE`, Package.swift). It uses public names alone, so that
+// programs may copy it (Documentation/Foundation.md).
 
-  extension KeyValueObserving where Self: KVOObject {
-    /// The values of a property, as a publisher: the one that there is, unless the options say otherwise, and each that it
-    /// gets.
-    ///
-    /// ```swift
-    /// let subscription = account.publisher(for: \.balance).sink { print($0) }
-    /// ```
-    ///
-    /// Values are published on the thread of the change. A subscriber is called by one thread at a time: what others
-    /// change during a call is published by the thread that is in it. While a subscriber wants none, or is called, the
-    /// newest value is kept, so that the last one it receives is the property's last. Each subscriber has a registration
-    /// of its own, which ends when it cancels; the object lives as long.
-    public func publisher<Value>(
-      for keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.initial, .new]
-    ) -> KeyValuePublisher<Self, Value> {
-      KeyValuePublisher(object: self, keyPath: keyPath, options: options)
-    }
+extension KeyValueObserving where Self: KVOObject {
+  /// A publisher of a property's values: the present one, unless the options leave out `initial`, and each later one (R9).
+  ///
+  /// ```swift
+  /// let subscription = account.publisher(for: \.balance).sink { print($0) }
+  /// ```
+  ///
+  /// The publisher retains the object; its subscriptions do not. Each subscription is a registration, which ends when it is cancelled or the
+  /// object is destroyed. As with Combine, the object's death is no completion.
+  ///
+  /// A value is published on the thread of its change. One thread at a time calls a subscriber: a value of another thread is
+  /// published by the one that is in the call. While the subscriber is called by another thread, or demands nothing, only the newest
+  /// value is kept, so that the last value received is the property's last.
+  public func publisher<Value>(
+    for keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.initial, .new]
+  ) -> KVOObject.KeyValueObservingPublisher<Self, Value> {
+    KVOObject.KeyValueObservingPublisher(object: self, keyPath: keyPath, options: options)
   }
+}
 
-  /// The values of an object's property, from `publisher(for:options:)`.
-  public struct KeyValuePublisher<Object: KVOObject, Value>: Publisher {
+extension KVOObject {
+  /// A publisher of the values of an object's property, from `publisher(for:options:)`.
+  ///
+  /// Two publishers are equal if they have the same object, key path and options.
+  public struct KeyValueObservingPublisher<Subject: KVOObject, Value>: Publisher, Equatable {
     public typealias Output = Value
     public typealias Failure = Never
 
-    /// The object.
-    public let object: Object
+    /// The object that has the property.
+    public let object: Subject
     /// The property.
-    public let keyPath: KeyPath<Object, Value>
-    /// What is asked for: `initial` and `prior` count.
+    public let keyPath: KeyPath<Subject, Value>
+    /// With `initial`, the present value is published first; with `prior`, the value before each change as well. Others have
+    /// no effect.
     public let options: KeyValueObservingOptions
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
-      let subscription = KeyValueSubscription(object, keyPath, options, subscriber)
-      subscriber.receive(subscription: subscription)
-      subscription.start()
-    }
-  }
-
-  // The subscriber is called without the lock, by one thread at a time: what other threads publish meanwhile is kept, and
-  // received by that one next. The thread itself may call it within a call: it may ask for more, cancel, or change the
-  // property while it is called.
-  //
-  // What is published is read anew at each change. Each store comes before its notification, so the read that begins last
-  // finds the last value: a value is dropped where a read that began later has ended before (I5).
-  private final class KeyValueSubscription<Object: KVOObject, S: Subscriber>: Subscription
-  where S.Failure == Never {
-    private let lock = NSRecursiveLock()
-    private let keyPath: KeyPath<Object, S.Input>
-    private let options: KeyValueObservingOptions
-    private var object: Object?
-    private var subscriber: S?
-    private var token: KeyValueObservation?
-    private var demand = Subscribers.Demand.none
-    private var kept: S.Input?
-    /// How many reads have begun, and which of them found what was kept last.
-    private var reads = (begun: 0, newest: 0)
-    /// The thread that calls the subscriber, and how many calls of it there are within each other.
-    private var caller: (thread: Thread, calls: Int)?
-
-    init(
-      _ object: Object, _ keyPath: KeyPath<Object, S.Input>, _ options: KeyValueObservingOptions,
-      _ subscriber: S
+    public init(
+      object: Subject, keyPath: KeyPath<Subject, Value>, options: KeyValueObservingOptions
     ) {
       self.object = object
       self.keyPath = keyPath
       self.options = options
-      self.subscriber = subscriber
     }
 
-    func start() {
-      guard let object = locked({ object }) else { return }
-      let made = object.observe(keyPath, options: options.intersection([.initial, .prior])) {
-        [weak self] object, _ in self?.changed(object)
-      }
-      let isCancelled = locked {
-        token = made
-        return subscriber == nil
-      }
-      if isCancelled { made.invalidate() }
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
+      let subscription = KeyValueSubscription<Subject, S>(keyPath, subscriber)
+      subscriber.receive(subscription: subscription)
+      subscription.start(object, options)
     }
 
-    func request(_ more: Subscribers.Demand) {
-      locked { demand += more }
-      publish()
-    }
+    /// A publisher of the changes alone, without their values.
+    public func didChange() -> Publishers.Map<Self, Void> { map { _ in } }
+  }
+}
 
-    func cancel() {
-      let ended = locked {
-        defer { (object, subscriber, token, kept) = (nil, nil, nil, nil) }
-        return (object, subscriber, token, kept)
-      }
-      ended.2?.invalidate()
-      withExtendedLifetime(ended) {}
-    }
+// The lock is not held while the subscriber is called. The thread that calls it may enter again: the subscriber may ask for more,
+// cancel, or change the property. What other threads publish is kept, and that thread publishes it when the call returns.
+//
+// The value is read at each change. Since a value is stored before its notification, the read that begins last finds the last
+// value: a value is dropped if a read that began later has ended already (I5).
+private final class KeyValueSubscription<Object: KVOObject, S: Subscriber>: Subscription
+where S.Failure == Never {
+  private let lock = NSLock()
+  private let keyPath: KeyPath<Object, S.Input>
+  private var subscriber: S?
+  private var token: KeyValueObservation?
+  private var demand = Subscribers.Demand.none
+  private var kept: S.Input?
+  /// How many reads have begun, and the number of the one that found the value kept last.
+  private var reads = (begun: 0, newest: 0)
+  /// The thread that calls the subscriber, and the number of its calls, which nest.
+  private var caller: (thread: Thread, calls: Int)?
 
-    private func changed(_ object: Object) {
-      let read = locked {
-        reads.begun += 1
-        return reads.begun
-      }
-      var value: S.Input? = object[keyPath: keyPath]
-      locked {
-        guard subscriber != nil, read > reads.newest else { return }
-        reads.newest = read
-        swap(&kept, &value)
-      }
-      publish()
-    }
+  init(_ keyPath: KeyPath<Object, S.Input>, _ subscriber: S) {
+    self.keyPath = keyPath
+    self.subscriber = subscriber
+  }
 
-    private func publish() {
-      while let (subscriber, value) = begin() { end(subscriber.receive(value)) }
+  func start(_ object: Object, _ options: KeyValueObservingOptions) {
+    guard lock.withLock({ subscriber != nil }) else { return }
+    let made = object.observe(keyPath, options: options.intersection([.initial, .prior])) {
+      [weak self] object, _ in self?.changed(object)
     }
-
-    // Nil where nothing is kept or demanded, and where another thread calls the subscriber: that looks again.
-    private func begin() -> (S, S.Input)? {
-      locked {
-        let thread = Thread.current
-        guard let subscriber, let value = kept, demand > .none, caller?.thread ?? thread === thread
-        else { return nil }
-        kept = nil
-        demand -= 1
-        caller = (thread, (caller?.calls ?? 0) + 1)
-        return (subscriber, value)
-      }
+    let isCancelled = lock.withLock {
+      token = made
+      return subscriber == nil
     }
+    if isCancelled { made.invalidate() }
+  }
 
-    private func end(_ more: Subscribers.Demand) {
-      locked {
-        demand += more
-        guard let calls = caller?.calls, calls > 1 else {
-          caller = nil
-          return
-        }
-        caller?.calls = calls - 1
-      }
+  func request(_ more: Subscribers.Demand) {
+    lock.withLock { demand += more }
+    publish()
+  }
+
+  func cancel() {
+    let ended = lock.withLock {
+      defer { (subscriber, token, kept) = (nil, nil, nil) }
+      return (subscriber, token, kept)
     }
+    ended.1?.invalidate()
+    withExtendedLifetime(ended) {}
+  }
 
-    private func locked<R>(_ body: () -> R) -> R {
-      lock.lock()
-      defer { lock.unlock() }
-      return body()
+  private func changed(_ object: Object) {
+    let read = lock.withLock {
+      reads.begun += 1
+      return reads.begun
+    }
+    var value: S.Input? = object[keyPath: keyPath]
+    lock.withLock {
+      guard subscriber != nil, read > reads.newest else { return }
+      reads.newest = read
+      swap(&kept, &value)
+    }
+    publish()
+  }
+
+  private func publish() {
+    while let (subscriber, value) = begin() { end(subscriber.receive(value)) }
+  }
+
+  // Nil if nothing is kept or demanded, or if another thread calls the subscriber: that one calls this again.
+  private func begin() -> (S, S.Input)? {
+    lock.withLock {
+      let thread = Thread.current
+      guard let subscriber, let value = kept, demand > .none, caller?.thread ?? thread === thread
+      else { return nil }
+      kept = nil
+      demand -= 1
+      caller = (thread, (caller?.calls ?? 0) + 1)
+      return (subscriber, value)
     }
   }
-#endif
+
+  private func end(_ more: Subscribers.Demand) {
+    lock.withLock {
+      demand += more
+      guard let calls = caller?.calls, calls > 1 else {
+        caller = nil
+        return
+      }
+      caller?.calls = calls - 1
+    }
+  }
+}

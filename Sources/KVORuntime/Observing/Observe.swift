@@ -46,7 +46,13 @@ extension KeyValueObserving where Self: KVOObject {
   /// setter returns if the change is made on the actor, otherwise later. Calls are made in the order of the changes that one thread
   /// makes. The actor is not kept alive.
   ///
-  /// - Parameter isolation: the actor on which the method is called; by default that of the code that registers.
+  /// - Parameters:
+  ///   - keyPath: the property that is observed.
+  ///   - options: the values that the change carries, and when the method is called besides.
+  ///   - target: the object that has the method.
+  ///   - action: the method, as a function of its object: `Panel.balanceChanged`.
+  ///   - isolation: the actor on which the method is called; by default that of the code that registers.
+  /// - Returns: a token; dropping it ends the observation.
   @inlinable
   public func observe<Value, Target: AnyObject>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [], target: Target,

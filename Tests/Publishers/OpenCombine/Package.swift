@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A stand-in for OpenCombine, which can't be fetched where tests run: of the same names, and of no more than publishers of
-// key-value changes use.
+// A stand-in for OpenCombine, which tests can't fetch. It has the same names, as far as the tests use them.
 let package = Package(
   name: "OpenCombine",
   products: [.library(name: "OpenCombine", targets: ["OpenCombine"])],

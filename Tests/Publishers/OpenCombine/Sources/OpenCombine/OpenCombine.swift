@@ -1,5 +1,4 @@
-// What OpenCombine declares of publishers, subscribers and demand, as far as it is used here: its names, requirements and
-// rules for demand.
+// A stand-in for OpenCombine: its publishers, subscribers, demand, `map` and `sink`, as far as the tests use them.
 
 public protocol Cancellable { func cancel() }
 
@@ -41,7 +40,88 @@ extension Publisher {
   }
 }
 
+public enum Publishers {
+  public struct Map<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = Upstream.Failure
+    let upstream: Upstream
+    let transform: (Upstream.Output) -> Output
+
+    public func receive<S: Subscriber>(subscriber: S)
+    where S.Failure == Failure, S.Input == Output {
+      upstream.subscribe(Inner(subscriber: subscriber, transform: transform))
+    }
+
+    private final class Inner<S: Subscriber>: Subscriber
+    where S.Failure == Failure, S.Input == Output {
+      let subscriber: S
+      let transform: (Upstream.Output) -> Output
+
+      init(subscriber: S, transform: @escaping (Upstream.Output) -> Output) {
+        self.subscriber = subscriber
+        self.transform = transform
+      }
+
+      func receive(subscription: any Subscription) {
+        subscriber.receive(subscription: subscription)
+      }
+      func receive(_ input: Upstream.Output) -> Subscribers.Demand {
+        subscriber.receive(transform(input))
+      }
+      func receive(completion: Subscribers.Completion<Failure>) {
+        subscriber.receive(completion: completion)
+      }
+    }
+  }
+}
+
+extension Publisher {
+  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
+    Publishers.Map(upstream: self, transform: transform)
+  }
+}
+
+extension Publisher where Failure == Never {
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+    let sink = Subscribers.Sink(receiveValue)
+    subscribe(sink)
+    return AnyCancellable(sink.cancel)
+  }
+}
+
+/// Cancels when it is destroyed.
+public final class AnyCancellable: Cancellable {
+  private var cancelling: (() -> Void)?
+  init(_ cancelling: @escaping () -> Void) { self.cancelling = cancelling }
+  public func cancel() {
+    cancelling?()
+    cancelling = nil
+  }
+  deinit { cancel() }
+}
+
 public enum Subscribers {
+  final class Sink<Input>: Subscriber, Cancellable {
+    typealias Failure = Never
+    private let receiveValue: (Input) -> Void
+    private var subscription: (any Subscription)?
+
+    init(_ receiveValue: @escaping (Input) -> Void) { self.receiveValue = receiveValue }
+
+    func receive(subscription: any Subscription) {
+      self.subscription = subscription
+      subscription.request(.unlimited)
+    }
+    func receive(_ input: Input) -> Demand {
+      receiveValue(input)
+      return .none
+    }
+    func receive(completion: Completion<Never>) {}
+    func cancel() {
+      subscription?.cancel()
+      subscription = nil
+    }
+  }
+
   public enum Completion<Failure: Error> {
     case finished
     case failure(Failure)

@@ -1,5 +1,5 @@
-// R9: publishers of key-value changes, tried with what stands for OpenCombine. Prints a line for each case, and ends with 1
-// where one fails.
+// R9: publishers of key-value changes, tested with a stand-in for OpenCombine. Prints a line for each case, and ends with 1
+// if one fails.
 import Foundation
 import KVOFoundation
 import KVORuntime
@@ -7,6 +7,7 @@ import OpenCombine
 
 final class Account: KVOObject {
   @Observed var balance = 0
+  @Observed var other = 0
   var onDeath: (() -> Void)?
   deinit { onDeath?() }
 }
@@ -177,10 +178,41 @@ func run() {
       let account = Account()
       account.onDeath = { deaths += 1 }
       account.publisher(for: \.balance).subscribe(probe)
+      account.balance = 1
     }
-    let before = deaths
+    expect("R9: a subscription does not retain the object", [deaths] + probe.received, [1, 0, 1])
     probe.subscription?.cancel()
-    expect("R9: a subscription keeps the object until it is cancelled", [before, deaths], [0, 1])
+  }
+  do {
+    let (account, probe) = (Account(), Probe(.unlimited))
+    weak var publisherObject: Account?
+    do {
+      let other = Account()
+      publisherObject = other
+      let publisher = other.publisher(for: \.balance)
+      expect(
+        "R9: a publisher retains it, and equals one of the same object, key path and options",
+        [
+          publisher == publisherObject!.publisher(for: \.balance),
+          publisher == account.publisher(for: \.balance),
+          publisher == other.publisher(for: \.balance, options: [.new]),
+          publisher == other.publisher(for: \.other),
+        ].map { $0 ? 1 : 0 }, [1, 0, 0, 0])
+    }
+    expect("R9: and releases it", [publisherObject == nil ? 0 : 1], [0])
+    var changes = 0
+    let cancellable = account.publisher(for: \.balance, options: []).didChange().sink {
+      changes += 1
+    }
+    account.publisher(for: \.balance, options: [.prior]).subscribe(probe)
+    account.balance = 1
+    account.balance = 1
+    expect("R9: didChange() publishes that the property has changed", [changes], [2])
+    expect("R9: prior publishes the value before a change too", probe.received, [0, 1, 1, 1])
+    cancellable.cancel()
+    probe.subscription?.cancel()
+    account.balance = 2
+    expect("R9: a cancelled one publishes nothing", [changes, probe.received.count], [2, 4])
   }
 }
 
