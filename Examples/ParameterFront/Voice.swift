@@ -48,7 +48,7 @@ final class Voice {
       try object.bind("target", to: controls, \.target),
       try object.bind("gain", to: controls, \.gain),
       try object.bind("paused", to: controls, \.isPaused),
-      try meter.bind(\.level, to: object, "level"),
+      try meter.bind(\.level, to: object, "level", isolation: nil),  // on the engine's thread
     ]
   }
 
