@@ -13,7 +13,7 @@ struct DeclaredKeys {
   static func members(of request: AttachedMacro) -> Expansion {
     let lexed = LexedSource(request.source)
     var reader = DeclarationReader(lexed.tokens, at: 0)
-    let read = reader.readType()
+    let read = reader.readType()?.ignoringUnmarked()
     guard let type = read, type.keyword == "class" else {
       let message = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
       let place = read.map { request.offset + $0.name.offset } ?? request.start

@@ -23,9 +23,10 @@ struct ObservableMember {
 
   static func attribute(of request: AttachedMacro) -> Expansion {
     var reader = DeclarationReader(request.source)
-    guard let member = reader.readMember(), !Superclass.isMissing(in: request.parent) else {
+    guard var member = reader.readMember(), request.parent?.lacksSuperclass != true else {
       return Expansion()
     }
+    if request.parent?.marksProperties == true { member = member.ignoredUnlessMarked() }
     switch form(of: member) {
     // By the module's name: the class, or its module, may have a type of the name itself.
     case .observed: return Expansion(source: "@KVORuntime.Observed")

@@ -4,33 +4,49 @@ internal import SwiftSource
 /// of Swift 6.2 and 6.3 calls this protocol version 7; what it sends is told by libSwiftCompilerPluginMessageHandling's
 /// public headers and was seen on the line.
 
-package enum Plugin {
+package struct Plugin {
   /// What the compiler is told that this plugin speaks.
   static let protocolVersion = 7
 
+  // The class that was read last, and its source. The compiler asks about its members one after another.
+  private var lastParent: (source: String, read: ParentClass?)?
+
+  package init() {}
+
   /// The answer to a message. There is one to each.
-  package static func answer(to message: [UInt8]) -> JSON {
+  package mutating func answer(to message: [UInt8]) -> JSON {
     guard let json = JSON(message), case .object(let members) = json, members.count == 1,
       let (name, contents) = members.first
-    else { return refusal("a message that is no JSON object of one member") }
+    else { return Self.refusal("a message that is no JSON object of one member") }
     switch name {
     case "getCapability":
       let capability: JSON = .object([
-        "protocolVersion": .number(Double(protocolVersion)), "features": .array([]),
+        "protocolVersion": .number(Double(Self.protocolVersion)), "features": .array([]),
       ])
       return .object(["getCapabilityResult": .object(["capability": capability])])
     case "expandAttachedMacro":
-      guard let request = AttachedMacro(contents) else {
-        return refusal("an attached macro without what version \(protocolVersion) tells of it")
+      guard var request = AttachedMacro(contents) else {
+        let version = Self.protocolVersion
+        return Self.refusal("an attached macro without what version \(version) tells of it")
       }
-      return result(request.expansion, of: request.file)
+      request.parent = parent(in: contents)
+      return Self.result(request.expansion, of: request.file)
     case "loadPluginLibrary":
       return .object([
         "loadPluginLibraryResult": .object(["loaded": .bool(false), "diagnostics": .array([])])
       ])
     default:
-      return refusal("\"\(name)\"")
+      return Self.refusal("\"\(name)\"")
     }
+  }
+
+  /// The class whose member is asked about.
+  private mutating func parent(in contents: JSON) -> ParentClass? {
+    guard let source = contents["parentDeclSyntax"]?["source"]?.string else { return nil }
+    if let lastParent, lastParent.source == source { return lastParent.read }
+    let read = ParentClass(source)
+    lastParent = (source, read)
+    return read
   }
 
   /// One sentence that the build shows.
@@ -66,8 +82,8 @@ struct AttachedMacro {
   var file: String
   /// What the declaration stands in, each without what is in its braces.
   var context: [String] = []
-  /// The type whose member it is, if the macro is the type's.
-  var parent: String?
+  /// The class whose member the declaration is, if the macro is the class's.
+  var parent: ParentClass?
 
   init?(_ json: JSON) {
     guard let type = json["macro"]?["typeName"]?.string, let role = json["macroRole"]?.string,
@@ -81,7 +97,6 @@ struct AttachedMacro {
     self.offset = offset
     self.line = line
     self.file = file
-    parent = json["parentDeclSyntax"]?["source"]?.string
     if case .array(let heads)? = json["lexicalContext"] {
       context = heads.compactMap { $0["source"]?.string }
     }

@@ -21,15 +21,9 @@ enum Superclass {
     type.supertypes.first.flatMap { name(of: $0.text) == "NSObject" ? $0 : nil }
   }
 
-  private static func isMissing(in type: TypeDeclaration) -> Bool {
+  /// Whether a class can't be observed.
+  static func isMissing(in type: TypeDeclaration) -> Bool {
     foreign(in: type) != nil || type.inherited.allSatisfy { protocols.contains(name(of: $0)) }
-  }
-
-  /// Whether a class is sure to be none that can be observed.
-  static func isMissing(in source: String?) -> Bool {
-    guard let source else { return false }
-    var reader = DeclarationReader(source)
-    return reader.readType().map { $0.keyword == "class" && isMissing(in: $0) } ?? false
   }
 
   static func problem(of type: TypeDeclaration, _ request: AttachedMacro) -> Diagnostic? {

@@ -41,10 +41,11 @@ private func write(_ bytes: [UInt8]) -> Bool {
 /// No message is that long: what comes is no plugin's input.
 private let longestMessage: UInt64 = 1 << 31
 
+var plugin = Plugin()
 while let header = read(8) {
   let length = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
   guard length < longestMessage, let message = read(Int(length)) else { break }
-  let answer = Array(Plugin.answer(to: message).text.utf8)
+  let answer = Array(plugin.answer(to: message).text.utf8)
   let size = (0..<8).map { UInt8(truncatingIfNeeded: answer.count >> ($0 * 8)) }
   guard write(size + answer) else { break }
 }

@@ -33,6 +33,11 @@ public struct Attribute {
   /// Without the at sign.
   public var name: String
   public var offset: Int
+
+  public init(name: String, offset: Int) {
+    self.name = name
+    self.offset = offset
+  }
 }
 
 /// What stands in a type's body, in the order in which it does.

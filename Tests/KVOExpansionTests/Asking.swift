@@ -6,12 +6,16 @@ struct Asking {
   /// Where the declaration stands in the file.
   static let offset = 100
 
-  static func answer(_ text: String) -> JSON { Plugin.answer(to: Array(text.utf8)) }
+  static func answer(_ text: String) -> JSON {
+    var plugin = Plugin()
+    return plugin.answer(to: Array(text.utf8))
+  }
 
-  static func expand(
+  /// The compiler's message about an attached macro.
+  static func request(
     _ type: String, _ role: String, _ source: String, in contexts: [String] = [],
     of parent: String? = nil
-  ) -> (String, [JSON]) {
+  ) -> JSON {
     let location: JSON = .object([
       "fileName": .string(file), "fileID": .string("M/Account.swift"), "line": .number(1),
       "column": .number(1), "offset": .number(Double(offset)),
@@ -20,7 +24,7 @@ struct Asking {
       "kind": .string("declaration"), "source": .string(source), "location": location,
     ])
     let parentSyntax: JSON = parent.map { .object(["source": .string($0)]) } ?? .null
-    let request: JSON = .object([
+    return .object([
       "expandAttachedMacro": .object([
         "parentDeclSyntax": parentSyntax,
         "macro": .object([
@@ -31,13 +35,20 @@ struct Asking {
         "lexicalContext": .array(contexts.map { .object(["source": .string($0)]) }),
       ])
     ])
-    let result = answer(request.text)["expandMacroResult"]
+  }
+
+  static func expand(
+    _ type: String, _ role: String, _ source: String, in contexts: [String] = [],
+    of parent: String? = nil
+  ) -> (String, [JSON]) {
+    let result = answer(request(type, role, source, in: contexts, of: parent).text)[
+      "expandMacroResult"]
     guard case .array(let diagnostics)? = result?["diagnostics"] else { return ("?", []) }
     return (result?["expandedSource"]?.string ?? "?", diagnostics)
   }
 
-  static func attribute(_ source: String) -> String {
-    expand("KVOMacro", "memberAttribute", source).0
+  static func attribute(_ source: String, of parent: String? = nil) -> String {
+    expand("KVOMacro", "memberAttribute", source, of: parent).0
   }
 
   static func members(_ source: String, in contexts: [String] = []) -> String {

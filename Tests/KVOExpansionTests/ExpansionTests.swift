@@ -43,6 +43,41 @@ import Testing
   }
 
   @Test(
+    "Q1: in a class with a dynamic property the others are left alone, computed ones and overrides excepted",
+    arguments: [
+      ("var x = 1", ""), ("dynamic var x = 1", "@Observed"), ("weak var x: A?", ""),
+      ("dynamic weak var x: A?", "@KVOAccessed"), ("var x = 1 { didSet {} }", ""),
+      ("override var x: Int { didSet {} }", "@KVOAccessed"), ("@Observed var x = 1", ""),
+    ])
+  func marked(_ source: String, _ attribute: String) {
+    let expected = attribute.replacing("@", with: "@KVORuntime.")
+    for other in [
+      "dynamic var y = 1", "dynamic var y: Int { 1 }", "#if A\nprivate dynamic var y = 1\n#endif",
+    ] {
+      let parent = "@KVO class A: B {\n\(other)\n\(source)\n}"
+      expectEqual(Asking.attribute(source, of: parent), expected)
+    }
+    for other in [
+      "dynamic func y() {}", "dynamic class var y: Int { 1 }", "var y = \"dynamic var\"",
+    ] {
+      let parent = "@KVO class A: B {\n\(other)\nvar z = 1\n}"
+      expectEqual(Asking.attribute("var z = 1", of: parent), "@KVORuntime.Observed")
+    }
+  }
+
+  @Test("Q1: left alone means that the class's macro does not declare them either")
+  func declaresMarked() {
+    let members = Asking.members(
+      "@KVO class A: B { dynamic var x = 1; var y = 1; var z: Int { y }; lazy var l = 1; @Clamped var c = 1 }"
+    )
+    expect(members.contains("keys.stored(\"x\"") && members.contains("keys.computed(\"z\""))
+    expect(!members.contains("\"y\"") && !members.contains("\"l\""))
+    expect(
+      Asking.expand("KVOMacro", "member", "@KVO class A: B { dynamic var x = 1; lazy var l = 1 }").1
+        .isEmpty)
+  }
+
+  @Test(
     "Q2: each property is declared with its getter and setter",
     arguments: [
       ("var x = 1", ["keys.stored(\"x\", \\.x)"]),

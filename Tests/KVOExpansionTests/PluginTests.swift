@@ -72,12 +72,27 @@ import Testing
     }
   }
 
+  @Test("Q1: members of several classes are answered in any order")
+  func severalParents() {
+    var plugin = Plugin()
+    let marked = "@KVO class A: B { dynamic var y = 1; var x = 1 }"
+    let other = "@KVO class C: B { var y = 1; var x = 1 }"
+    for (parent, source) in [
+      (marked, ""), (marked, ""), (other, "@KVORuntime.Observed"), (marked, ""),
+    ] {
+      let request = Asking.request("KVOMacro", "memberAttribute", "var x = 1", of: parent)
+      let answer = plugin.answer(to: Array(request.text.utf8))
+      expectEqual(answer["expandMacroResult"]?["expandedSource"]?.string, source)
+    }
+  }
+
   @Test("Q1: whatever is cut off or changed of a message is answered")
   func damaged() {
     let message = Array(
       #"{"expandAttachedMacro":{"macro":{"typeName":"KVOMacro"},"macroRole":"member","declSyntax":{"source":"@KVO class A: B { var x = 1 }","location":{"fileName":"f","offset":1}}}}"#
         .utf8)
     var generator = Seeded(state: 7)
+    var plugin = Plugin()
     for _ in 0..<2_000 {
       var damaged = message
       let start = Int.random(in: 0..<damaged.count, using: &generator)
@@ -86,7 +101,7 @@ import Testing
       } else {
         damaged[start] = UInt8.random(in: 0...255, using: &generator)
       }
-      guard case .object(let members) = Plugin.answer(to: damaged) else {
+      guard case .object(let members) = plugin.answer(to: damaged) else {
         Issue.record("no object is answered to \(String(decoding: damaged, as: UTF8.self))")
         return
       }

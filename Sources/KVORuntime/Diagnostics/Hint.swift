@@ -49,7 +49,9 @@ extension KVOObject {
 
   // Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
   func hintAtSilence(of key: String) {
+    // One whose automatic notification is off is announced by hand.
     guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
+      !property.isManual,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
     let key = property.name.string

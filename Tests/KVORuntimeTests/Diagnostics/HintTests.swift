@@ -119,6 +119,18 @@ import Testing
     expectEqual(try hints(in: result), [])
   }
 
+  @Test("E3 J2: a key that is announced by hand is no hint")
+  func byHand() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      let marked = Marked()
+      try marked.observe(keyPath: "count") { _, _ in }.invalidate()
+      marked.observe(\.count) { _, _ in }.invalidate()
+      KVODiagnostics.hint = nil
+    }
+    expectEqual(try hints(in: result), [])
+  }
+
   @Test("F6 J2: an object without keys on a key path that is observed is a hint")
   func keyless() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -27,6 +27,36 @@ import Testing
     expect(Boat.keyValueProperty(forKey: "never") == nil)
   }
 
+  @Test("Q1: where properties are dynamic, only those are observed, as on Apple's platforms")
+  func marked() throws {
+    let marked = log.keep(Marked())
+    for key in ["level", "next", "names", "wrapped", "count", "title", "plain"] {
+      try log.observe(marked, key, [.old, .new], as: key)
+    }
+    marked.level = 12
+    marked.next = marked
+    marked.add("a")
+    marked.wrapped = 1
+    marked.count = 2
+    marked.plain = 3
+    expectEqual(
+      log.take(),
+      [
+        "level old 1 new 9", "title old 1 [] new 9 []", "next old nil new KVORuntimeTests.Marked",
+        "names old [] new [\"a\"]", "title old 9 [] new 9 [\"a\"]", "wrapped old 0 new 1",
+        "count old 0 new 2",
+      ])
+    marked.next = nil
+    _ = log.take()
+
+    let other = log.keep(MarkedOverride())
+    for key in ["level", "more", "set"] { try log.observe(other, key, [.new], as: key) }
+    other.level = 12
+    other.more = 1
+    expectEqual(log.take(), ["level new 9", "more new 1"])
+    expectEqual(other.set, [9])
+  }
+
   @Test("Q2: a class by the macro has subclasses by the macro in other modules")
   func otherModules() throws {
     let violin = log.keep(Violin())

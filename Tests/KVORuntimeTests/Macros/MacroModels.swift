@@ -60,6 +60,35 @@ final class Raft: Boat {
   }
 }
 
+/// As written for Apple's platforms, without `@objc`.
+@KVO class Marked: KVOObject {
+  dynamic var level = 1 { didSet { if level > 9 { level = 9 } } }
+  dynamic weak var next: Marked?
+  dynamic private(set) var names: [String] = []
+  @Observed var wrapped = 0
+  private var stored = 0
+  dynamic var count: Int {
+    get { stored }
+    set {
+      willChangeValue(forKey: "count")
+      stored = newValue
+      didChangeValue(forKey: "count")
+    }
+  }
+  var title: String { "\(level) \(names)" }
+  var plain = 0
+
+  class func automaticallyNotifiesObserversOfCount() -> Bool { false }
+  func add(_ name: String) { names.append(name) }
+}
+
+/// An override of a marked property is observed without a mark of its own.
+@KVO final class MarkedOverride: Marked {
+  override var level: Int { didSet { set.append(level) } }
+  dynamic var more = 0
+  var set: [Int] = []
+}
+
 /// Two links of one type, neither weak nor observed where the class does not say so.
 @KVO final class Pair: KVOObject {
   @KVOIgnored var first: Sailor?
