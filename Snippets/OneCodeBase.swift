@@ -87,4 +87,4 @@ cellar.celsius = 12
 try cellar.setValue(99, forKey: "celsius")
 print("by key:", try cellar.value(forKey: "celsius") as? Double ?? 0)
 try cellar.removeObserver(display, forKeyPath: "celsius", context: &celsiusContext)
-tokens.forEach { $0.invalidate() }
+for token in tokens { token.invalidate() }
