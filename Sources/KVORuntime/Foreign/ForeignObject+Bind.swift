@@ -11,6 +11,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - target: the property that is set; it need not be observable.
   ///   - source: the C object that is observed.
   ///   - keyPath: a key or key path, whose value becomes a `Value` as `ForeignObject.observe` has it.
+  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding. With nil it is set
+  ///     on the thread of the change.
   /// - Throws: what `ForeignObject.observe` throws.
   public func bind<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
