@@ -162,10 +162,20 @@ extension SourceFile {
     else { return nil }
     var index = keyword + 2
     if tokens[index].is(":"), tokens[index + 1].kind == .identifier { index += 2 }
-    guard tokens[index].is("="), tokens[index + 1].text == "0", endsStatement(index + 1) else {
-      return nil
+    guard tokens[index].is("=") else { return nil }
+    // A literal, also as a type's: `UInt8(0)`.
+    var last = index + 1
+    if tokens[last].kind == .identifier, tokens[last + 1].is("("), tokens[last + 3].is(")") {
+      last += 2
     }
-    return keyword + 2..<index + 2
+    let value = tokens[last]
+    guard
+      value.kind == .number || value.kind == .string && value.interpolations.isEmpty
+        || value.isWord("true") || value.isWord("false")
+    else { return nil }
+    if last > index + 1 { last += 1 }
+    guard endsStatement(last) else { return nil }
+    return keyword + 2..<last + 1
   }
 
   /// The ampersand by which the address of what a token names is taken for a context: `context: &Self.context`.

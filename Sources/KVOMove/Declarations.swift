@@ -33,6 +33,8 @@ struct TypeDeclaration {
   var attributes: Set<String>
   var isExtension: Bool
   var isClass: Bool
+  var isProtocol = false
+  var isEnumeration = false
   var inherited: [Inherited]
   var open: Int
   var close: Int
@@ -64,6 +66,8 @@ struct PropertyDeclaration {
   var bindings: [Binding]
   /// As far as it is written, or its value tells it.
   var type: String
+  /// Its key, if Objective-C has another name for it: `@objc(shown) var isShown`.
+  var key: String?
 
   /// The brace of its accessors or observers.
   var brace: Int? { bindings[0].accessors?.open }
@@ -85,6 +89,8 @@ struct MethodDeclaration {
   /// The parenthesis of its parameters.
   var parameters: Int
   var brace: Int?
+  /// The parts of its name in Objective-C, if that is written: `@objc(insertObject:inSongsAtIndex:)`.
+  var selector: [String] = []
 }
 
 extension SourceFile {
@@ -140,7 +146,8 @@ extension SourceFile {
         tokens[$0].isWord("private") || tokens[$0].isWord("fileprivate")
       },
       attributes: attributes(in: prefix), isExtension: read.keyword == "extension",
-      isClass: read.keyword == "class",
+      isClass: read.keyword == "class", isProtocol: read.keyword == "protocol",
+      isEnumeration: read.keyword == "enum",
       inherited: read.supertypes.map {
         let path = path(from: $0.place)
         return .init(path: names(path), tokens: path)
@@ -154,17 +161,27 @@ extension SourceFile {
         type.properties.append(
           PropertyDeclaration(
             name: name.name, keyword: member.keyword, start: member.start, modifiers: modifiers,
-            isConstant: !isVariable, bindings: bindings, type: self.type(of: bindings[0])))
+            isConstant: !isVariable, bindings: bindings, type: self.type(of: bindings[0]),
+            key: objectiveCName(in: member.start..<member.keyword).first))
       case .function(let function):
         guard let parameters = function.open else { continue }
         type.methods.append(
           MethodDeclaration(
             name: function.name.name, keyword: member.keyword, start: member.start,
-            modifiers: modifiers, parameters: parameters, brace: function.body))
+            modifiers: modifiers, parameters: parameters, brace: function.body,
+            selector: objectiveCName(in: member.start..<member.keyword)))
       case .directive, .other: continue
       }
     }
     return type
+  }
+
+  private func objectiveCName(in prefix: Range<Int>) -> [String] {
+    for index in prefix where tokens[index].is("@") && tokens[index + 1].text == "objc" {
+      guard tokens[index + 2].is("("), let close = partner[index + 2] else { continue }
+      return tokens[index + 3..<close].filter { $0.kind != .punctuation }.map(\.name)
+    }
+    return []
   }
 
   private func attributes(in prefix: Range<Int>) -> Set<String> {
@@ -187,6 +204,6 @@ extension SourceFile {
     guard binding.initialValue != nil else { return "" }
     let (value, next) = (tokens[binding.place + 2], tokens[binding.place + 3])
     if value.kind == .number { return value.text.contains(".") ? "Double" : "Int" }
-    return value.name.first?.isUppercase == true && next.is("(") ? value.name : ""
+    return value.name.first?.isUppercase == true && (next.is("(") || next.is(".")) ? value.name : ""
   }
 }

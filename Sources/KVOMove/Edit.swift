@@ -12,17 +12,32 @@ public struct Edit: Hashable, Sendable {
   }
 }
 
+/// What goes wrong if a finding is left as it is, the worst first.
+public enum Harm: String, CaseIterable, Comparable, Sendable {
+  /// It compiles, and does something else than on Apple's platforms.
+  case differs
+  /// Nothing here does what it does.
+  case missing
+  /// The compiler reports it.
+  case refused
+
+  public static func < (one: Harm, other: Harm) -> Bool {
+    allCases.firstIndex(of: one)! < allCases.firstIndex(of: other)!
+  }
+}
+
 /// Something that a human has to look at.
 public struct Finding: Hashable, Sendable {
   /// The line in the source as the edits leave it, the first of which is 1.
   public var line: Int
+  public var harm: Harm
   /// What is there, and why the tool leaves it.
   public var reason: String
   /// What to do.
   public var advice: String
 
-  public init(line: Int, reason: String, advice: String) {
-    (self.line, self.reason, self.advice) = (line, reason, advice)
+  public init(line: Int, harm: Harm, reason: String, advice: String) {
+    (self.line, self.harm, self.reason, self.advice) = (line, harm, reason, advice)
   }
 }
 

@@ -9,6 +9,7 @@ extension Mover {
     case "kindKey": if !moveKind(index) { lookAtKind(index) }
     case "indexesKey": lookAtIndexes(index)
     case "newValue", "oldValue": lookAtChangedValue(index)
+    case "newKey", "oldKey": lookAtEnumeration(inChangeAt: index)
     default: return false
     }
     return true
@@ -47,7 +48,8 @@ extension Mover {
     let isCompared = (next.is("==") || next.is("!=")) && tokens[index + 2].isWord("nil")
     guard isCompared || isBoundOnce(index), isOfOptional(index) else { return }
     find(
-      index, "\(tokens[index].text) of an optional property is there if it is nil: .some(nil)",
+      index, .differs,
+      "\(tokens[index].text) of an optional property is there if it is nil: .some(nil)",
       "change.\(tokens[index].text) ?? nil")
   }
 
@@ -88,7 +90,8 @@ extension Mover {
       !line.contains(where: { tokens[$0].text == "NSKeyValueChange" && !tokens[$0 + 1].is("(") })
     else { return }
     find(
-      index, "the kind is an NSKeyValueChange, no number", "change[.kindKey] as? NSKeyValueChange")
+      index, .differs, "the kind is an NSKeyValueChange, no number",
+      "change[.kindKey] as? NSKeyValueChange")
   }
 
   /// A cast of them to Foundation's set compiles, and is never so.
@@ -98,7 +101,43 @@ extension Mover {
       return
     }
     find(
-      index, "the indexes are a RangeSet<Int>, no IndexSet",
+      index, .differs, "the indexes are a RangeSet<Int>, no IndexSet",
       "change?.indexSet, with KVOFoundation, or change?[.indexesKey] as? RangeSet<Int>")
+  }
+
+  private static let numbers: Set = ["Int", "UInt", "NSNumber", "Int32", "Int64", "NSInteger"]
+
+  /// A number that is made of an enumeration there.
+  private mutating func lookAtEnumeration(inChangeAt index: Int) {
+    guard tokens[index + 1].is("]"), let type = castType(behind: index + 1),
+      Self.numbers.contains(type)
+    else { return }
+    let named = project.enumerations.filter { key, _ in
+      tokens.contains { $0.name == key || $0.kind == .string && $0.text.contains(key) }
+    }
+    guard let (key, enumeration) = named.min(by: { $0.key < $1.key }) else { return }
+    find(
+      index, .differs, "a change of \(key) has the \(enumeration) itself, no \(type)",
+      "(change?[.\(tokens[index].text)] as? \(enumeration))?.rawValue")
+  }
+
+  /// What a value is cast to: of `] as? Int` and `) as! NSNumber`.
+  func castType(behind close: Int) -> String? {
+    var index = close + 1
+    while ["?", "!"].contains(tokens[index].text) || tokens[index].is(")") { index += 1 }
+    guard tokens[index].isWord("as") else { return nil }
+    let type = ["?", "!"].contains(tokens[index + 1].text) ? index + 2 : index + 1
+    return tokens[type].text
+  }
+
+  /// The value of a key that is an enumeration, read as a number.
+  mutating func lookAtEnumeration(ofCallAt index: Int) {
+    guard tokens[index].text == "value", file.isStringCall(index),
+      let close = file.partner[index + 1],
+      let type = castType(behind: close), Self.numbers.contains(type),
+      let key = file.keys(ofCallAt: index).keys.last, let enumeration = project.enumerations[key]
+    else { return }
+    find(
+      index, .differs, "\(key) is a \(enumeration), no \(type)", "(… as? \(enumeration))?.rawValue")
   }
 }

@@ -12,7 +12,7 @@ extension Mover {
         !tokens[brace..<end].contains(where: { $0.text == "assumeIsolated" })
       else { continue }
       find(
-        method.keyword, "observeValue is not isolated to the main actor",
+        method.keyword, .differs, "observeValue is not isolated to the main actor",
         "MainActor.assumeIsolated { … }: \"On the main actor\" of MovingOver.md has an example")
     }
     for index in type.open..<type.close
@@ -23,7 +23,7 @@ extension Mover {
         tokens[index..<end].contains(where: { ["removeObserver", "invalidate"].contains($0.text) })
       else { continue }
       find(
-        index, "deinit is not isolated to the main actor",
+        index, .refused, "deinit is not isolated to the main actor",
         "leave out what ends observations, since they end with the object; or isolated deinit { … }"
       )
     }

@@ -40,7 +40,7 @@ extension Mover {
     }
     for property in type.properties where property.modifiers.contains("override") {
       if property.name == "hash" { moveHash(property) }
-      if property.name == "description" || property.name == "debugDescription" {
+      if Self.descriptions.contains(property.name) {
         moveDescription(property, in: type)
       }
     }
@@ -52,7 +52,8 @@ extension Mover {
     let first = isReturned ? brace + 2 : brace + 1
     guard property.accessors.isEmpty, file.isOneStatement(first..<end) else {
       find(
-        property.keyword, "hash is a function here", "override func hash(into hasher: inout Hasher)"
+        property.keyword, .refused, "hash is a function here",
+        "override func hash(into hasher: inout Hasher)"
       )
       return
     }
@@ -70,26 +71,33 @@ extension Mover {
     }
     let name =
       property.name == "description" ? "CustomStringConvertible" : "CustomDebugStringConvertible"
-    if type.isClass, !type.inherited.contains(where: { $0.name == name }) {
-      insert(", \(name)", after: type.open - 1)
+    if !type.inherited.contains(where: { $0.name == name }) {
+      insert((type.inherited.isEmpty ? ": " : ", ") + name, after: endOfHead(type))
     }
   }
+
+  static let descriptions: Set = ["description", "debugDescription"]
 
   // MARK: - registerKeys
 
   mutating func registerKeys(_ type: TypeDeclaration, _ root: Project.Root) {
     guard !type.methods.contains(where: { $0.name == "registerKeys" }) else { return }
     // The macro sees the class alone.
-    let all = (usesMacro(type) ? [] : [type]) + project.extensions(of: type)
-    let methods = all.flatMap(\.methods).filter { $0.modifiers.contains("@objc") }
-    let entries = entries(for: all.flatMap(\.properties), methods, type)
+    let isSeen = usesMacro(type) || type.attributes.contains("KVO")
+    let isNew = !["KVOObject", "KVOOperation"].contains(project.ancestors(of: type).root)
+    let all = (isSeen ? [] : [type]) + project.extensions(of: type)
+    let methods = all.flatMap(\.methods).filter { isFound($0, isNew) }
+    let own = isSeen ? ownEntries(of: type) : []
+    let entries = own + entries(for: all.flatMap(\.properties), methods, type)
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
     let unit =
       member.hasPrefix(outer) && member.count > outer.count
       ? String(member.dropFirst(outer.count)) : "  "
-    var lines = ["override class func registerKeys() {"]
+    let head = tokens[file.start(ofDeclarationAt: type.keyword)..<type.keyword]
+    let access = ["open", "public"].first { word in head.contains { $0.isWord(word) } }
+    var lines = [(access.map { $0 + " " } ?? "") + "override class func registerKeys() {"]
     if root == .operation { lines.append("\(unit)super.registerKeys()") }
     lines +=
       ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
@@ -104,30 +112,66 @@ extension Mover {
     edits.append(Edit(close.offset - indentation..<close.offset - indentation, text + line))
   }
 
+  /// Whether Objective-C finds a method, or has found it before Swift 4.
+  private func isFound(_ method: MethodDeclaration, _ isNew: Bool) -> Bool {
+    let isNamed = ["keyPathsForValuesAffecting", "automaticallyNotifiesObserversOf"].contains {
+      method.name.hasPrefix($0)
+    }
+    return method.modifiers.contains("@objc")
+      || isNew && isNamed && !method.modifiers.contains("override")
+  }
+
+  /// What the macro does not do for a class: names of Objective-C, and setters of properties that are not observable.
+  private func ownEntries(of type: TypeDeclaration) -> [String] {
+    type.properties.compactMap { property in
+      guard !property.isStatic, !property.isConstant, project.isExposed(property, in: type) else {
+        return nil
+      }
+      let isStored = !property.isComputed
+      if let key = property.key, key != property.name {
+        return "keys.\(isStored ? "stored" : "computed")(\"\(key)\", \\.\(property.name))"
+      }
+      guard !property.isDynamic, project.participants.coded.contains(type.id),
+        !type.attributes.contains("KVO"), !property.modifiers.contains("override")
+      else { return nil }
+      if isStored {
+        return property.accessors.isEmpty
+          ? nil : "keys.stored(\"\(property.name)\", \\.\(property.name))"
+      }
+      return property.accessors["set"] == nil
+        ? nil : "keys.computed(\"\(property.name)\", \\.\(property.name))"
+    }
+  }
+
   private func entries(
     for properties: [PropertyDeclaration], _ methods: [MethodDeclaration], _ type: TypeDeclaration
   ) -> [String] {
     var entries: [String] = []
-    let known = Set(properties.map(\.name))
-    for property in properties where property.isDynamic && !property.isStatic {
+    let known = Set((properties + type.properties).map(\.name))
+    let isCoded = project.participants.coded.contains(type.id)
+    for property in properties
+    where !property.isStatic
+      && (property.isDynamic || isCoded && project.isExposed(property, in: type))
+    {
       let (name, path) = (property.name, "\\.\(property.name)")
-      let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(name) }
+      let key = property.key ?? name
+      let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(key) }
       let isOverridden = project.types.joined().contains { other in
         other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
           && project.ancestors(of: other).classes.contains { $0.id == type.id }
       }
       if property.isComputed, !property.modifiers.contains("override") {
         let by = affecting.map { ", affectedBy: self.\($0.name)()" } ?? ""
-        entries.append("keys.computed(\"\(name)\", \(path)\(by))")
+        entries.append("keys.computed(\"\(key)\", \(path)\(by))")
       } else if let affecting {
-        entries.append("keys.dependency(\"\(name)\", on: self.\(affecting.name)())")
-      } else if !property.accessors.isEmpty || isOverridden, !property.isComputed {
-        entries.append("keys.stored(\"\(name)\", \(path))")
+        entries.append("keys.dependency(\"\(key)\", on: self.\(affecting.name)())")
+      } else if !property.accessors.isEmpty || isOverridden || key != name, !property.isComputed {
+        entries.append("keys.stored(\"\(key)\", \(path))")
       }
     }
     for method in methods {
       if let key = key(of: method, "keyPathsForValuesAffecting"), key != "value",
-        !properties.contains(where: { $0.isDynamic && $0.name == key })
+        !properties.contains(where: { $0.isDynamic && ($0.key ?? $0.name) == key })
       {
         entries.append("keys.dependency(\"\(key)\", on: self.\(method.name)())")
       } else if let key = key(of: method, "automaticallyNotifiesObserversOf") {
@@ -140,7 +184,7 @@ extension Mover {
     return entries
   }
 
-  private func capitalised(_ name: String) -> String {
+  func capitalised(_ name: String) -> String {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 

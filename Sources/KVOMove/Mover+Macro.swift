@@ -42,52 +42,44 @@ extension Mover {
 
   static let callsThatTell: Set = ["willChangeValue", "withChange"]
 
-  /// Marks what the macro would warn of, or refuse.
+  /// Marks what was not observable, and what the macro would warn of, or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
+    // What is not marked in a class with the macro is observable already.
+    let isMarked = type.attributes.contains("KVO")
     for property in type.properties
     where !property.isStatic && !property.isConstant && !property.modifiers.contains("@KVOIgnored")
     {
       if property.isComputed {
-        if !property.isDynamic, setsConstant(property, in: type) {
-          // What Objective-C could see has a key, which may be read.
-          let hasKey =
-            property.modifiers.contains("@objc") || type.attributes.contains("objcMembers")
-          hasKey ? lookAtSetter(property, in: type) : ignore(property)
+        if !isMarked, !property.isDynamic, !property.modifiers.contains("override"),
+          tellsNobody(property, in: type)
+        {
+          ignore(property)
         }
         continue
       }
-      guard let why = obstacle(to: property) else { continue }
+      let isObservable =
+        property.isDynamic || property.modifiers.contains("@Observed")
+        || property.modifiers.contains("override") && isObservable(property.name, above: type)
+      guard let why = obstacle(to: property) else {
+        if !isMarked, !isObservable { ignore(property) }
+        continue
+      }
       ignore(property)
       if property.isDynamic {
         find(
-          property.keyword, "\(property.name) \(why), and is not observed",
+          property.keyword, .differs, "\(property.name) \(why), and is not observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }")
       }
     }
-    leaveOutPatterns(type)
-    for name in backing(type) {
-      if let property = type.properties.first(where: { $0.name == name }) { ignore(property) }
-    }
+    if !isMarked { leaveOutPatterns(type) }
   }
 
-  /// The variables that computed properties read and set, of which these tell by hand. `@KVO` would tell of them as well.
-  func backing(_ type: TypeDeclaration) -> [String] {
-    let stored = type.properties.filter {
-      !$0.isStatic && !$0.isConstant && !$0.isComputed && !$0.isDynamic && !takesNone($0)
-        && !$0.modifiers.contains("@KVOIgnored") && !$0.modifiers.contains("@Observed")
-    }.map(\.name)
-    guard !stored.isEmpty else { return [] }
-    var found: Set<String> = []
-    for property in type.properties where property.isComputed && !property.isStatic {
-      guard let get = property.accessors["get"], let set = property.accessors["set"],
-        let endOfGet = file.partner[get], let endOfSet = file.partner[set],
-        (set..<endOfSet).contains(where: { tellsByHand($0, of: property.name) })
-      else { continue }
-      let read = Set((get..<endOfGet).filter(isRoot).map { tokens[$0].name })
-      let assigned = (set..<endOfSet).filter { isRoot($0) && isAssigned($0) }
-      found.formUnion(Set(assigned.map { tokens[$0].name }).intersection(read).intersection(stored))
-    }
-    return found.sorted()
+  /// Whether a setter notifies nobody there: the macro would warn of it.
+  private func tellsNobody(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
+    guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
+    let names = Set(tokens[brace + 1..<end].map(\.name))
+    return names.isDisjoint(with: observableNames(in: type))
+      && names.isDisjoint(with: Self.callsThatTell)
   }
 
   /// Whether a name is that of no other object's property.
@@ -104,21 +96,11 @@ extension Mover {
   }
 
   /// Whether `willChangeValue(forKey: "size")` begins there, or with another spelling of the key.
-  private func tellsByHand(_ index: Int, of key: String) -> Bool {
+  func tellsByHand(_ index: Int, of key: String) -> Bool {
     guard Self.callsThatTell.contains(tokens[index].text), tokens[index + 1].is("("),
       let end = file.partner[index + 1]
     else { return false }
     return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }
-  }
-
-  /// Whether a setter sets part of what a constant leads to, and nothing that is observable: it told nobody there either,
-  /// unless it does so by hand.
-  private func setsConstant(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
-    guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
-    let names = Set(tokens[brace + 1..<end].map(\.text))
-    let constants = type.properties.filter { $0.isConstant && !$0.isStatic }.map(\.name)
-    return !names.isDisjoint(with: constants) && names.isDisjoint(with: observableNames(in: type))
-      && names.isDisjoint(with: Self.callsThatTell)
   }
 
   /// `var (width, height) = size`.
@@ -150,11 +132,13 @@ extension Mover {
     else { return }
     guard bindings.allSatisfy({ $0.name != nil }) else {
       find(
-        property.keyword, "\(property.name) is declared with a pattern of several variables",
+        property.keyword, .refused,
+        "\(property.name) is declared with a pattern of several variables",
         "declare each by itself")
       return
     }
-    let words = style == .wrapper && property.isDynamic ? ["@Observed"] : []
+    let isIgnored = usesMacro(type) && !property.isDynamic && !type.attributes.contains("KVO")
+    let words = isIgnored ? ["@KVOIgnored"] : style == .wrapper ? ["@Observed"] : []
     let prefix = (words + keptModifiers(of: property) + ["var "]).joined(separator: " ")
     for (index, next) in bindings.indices.dropFirst().map({ ($0 - 1, bindings[$0].place) }) {
       let comma = next - 1

@@ -7,7 +7,10 @@ extension Mover {
     for index in tokens.indices {
       if tokens[index].is("@"), ["objc", "objcMembers", "nonobjc"].contains(tokens[index + 1].text)
       {
-        guard isInMoved(index) else { continue }
+        guard isInMoved(index) else {
+          count(index, as: "@objc attribute")
+          continue
+        }
         let hasName = tokens[index + 2].is("(") && tokens[index + 2].leadingTrivia.isEmpty
         remove(index..<(hasName ? file.partner[index + 2]! + 1 : index + 2))
       } else if tokens[index].isWord("dynamic"), isInMoved(index), isModifier(index) {
@@ -28,14 +31,14 @@ extension Mover {
     return file.isStatementStart(index) || before.is("{") || before.is("}") || before.is(";")
   }
 
-  /// Whether the class around a token, or behind it, is moved. Protocols and enumerations have nothing to lose.
+  /// Whether the declaration that a token belongs to is one of a class that is moved, or such a class itself. Protocols and
+  /// enumerations have nothing to lose.
   private func isInMoved(_ index: Int) -> Bool {
-    let around = types.last { $0.open < index && index < $0.close }
-    if let around {
-      return !around.isClass && !around.isExtension || project.root(of: around) != .other
-    }
-    guard let next = types.first(where: { $0.keyword > index }) else { return true }
-    return !next.isClass && !next.isExtension || project.root(of: next) != .other
+    let type =
+      types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
+      ?? types.last { $0.open < index && index < $0.close }
+    guard let type else { return true }
+    return !type.isClass && !type.isExtension || project.root(of: type) != .other
   }
 
   mutating func moveNames() {
@@ -54,16 +57,16 @@ extension Mover {
       where tokens[index + 1].is("(") && tokens[index + 2].text == "for"
         && tokens[index + 4].is("\\"):
         find(
-          index, "publisher(for:) is there with OpenCombine only",
+          index, .refused, "publisher(for:) is there with OpenCombine only",
           "see Documentation/Foundation.md, or observe(\\.key) { … }")
       default: break
       }
     }
   }
 
-  /// The root's name, but for that of an object that is a mere token, and of a class's head, which has been seen to.
+  /// The root's name, where what it is the type of observes, is observed, or is read and set by key.
   private mutating func moveRoot(_ index: Int) {
-    guard !tokens[index + 1].is("("),
+    guard takesPart(index),
       !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
     else { return }
     let isQualified = index > 1 && tokens[index - 1].is(".")
@@ -74,15 +77,108 @@ extension Mover {
     replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: "KVOObject")
   }
 
-  /// What is returned as `[String: Any]` says that the values may be nil.
+  private func takesPart(_ index: Int) -> Bool {
+    guard !tokens[index + 1].is("("), index > 0 else { return false }
+    let first = tokens[index - 1].is(".") ? index - 2 : index
+    guard first > 1 else { return false }
+    let before = tokens[first - 1]
+    if before.isWord("extension") { return hasKeyCall(inBlockBehind: index) }
+    if before.isWord("as") || ["?", "!"].contains(before.text) && tokens[first - 2].isWord("as") {
+      return isCastForCall(index)
+    }
+    // Of a parameter, a variable, or a type's parameter.
+    var place = first
+    while place > 0, !tokens[place - 1].is(":"), !tokens[place - 1].is("->"),
+      !tokens[place - 1].is("==")
+    {
+      place -= 1
+      guard
+        ["[", "(", "<", "?", "!", "Optional", "Array", "Set", "weak", "any"].contains(
+          tokens[place].text),
+        place > 0
+      else { return false }
+    }
+    guard place > 1 else { return false }
+    if tokens[place - 1].is("->") {
+      let name = (0..<place).last { tokens[$0].isWord("func") }.map { tokens[$0 + 1].name }
+      return name.map(receiverNames.contains) ?? false
+    }
+    let name = tokens[place - 2].name
+    if isConstraint(place - 2) { return hasKeyCall(inBlockBehind: index) }
+    return receiverNames.contains(name)
+  }
+
+  /// Whether a type's parameter, or the type itself, is required to inherit from the root.
+  private func isConstraint(_ name: Int) -> Bool {
+    guard name > 0 else { return false }
+    let before = tokens[name - 1]
+    if before.text == "<" || before.isWord("where") || tokens[name].text == "Self" { return true }
+    guard before.is(",") else { return false }
+    return project.names[index].generics.contains(tokens[name].name)
+  }
+
+  private func hasKeyCall(inBlockBehind index: Int) -> Bool {
+    var open = index
+    while open < tokens.count, !tokens[open].is("{") {
+      if tokens[open].is(";") || tokens[open].is("}") { return false }
+      open = file.partner[open].map { max($0, open) + 1 } ?? open + 1
+    }
+    guard let end = file.partner[open] else { return false }
+    return (open..<end).contains { file.isKeyCall($0) }
+      || tokens[open..<end].contains {
+        $0.isWord("dynamic") || $0.text.hasPrefix("NSKeyValueObserv")
+      }
+  }
+
+  /// `(object as? NSObject)?.value(forKey: key)`, and what such a cast gives a name.
+  private func isCastForCall(_ index: Int) -> Bool {
+    var next = index + 1
+    while tokens[next].is(")") || ["?", "!"].contains(tokens[next].text) { next += 1 }
+    if tokens[next].is("."), file.isKeyCall(next + 1) { return true }
+    if isObservedObject(index) { return true }
+    var place = index
+    while place > 0, !file.isStatementStart(place), !tokens[place].is("=") { place -= 1 }
+    guard place > 0, tokens[place].is("=") else { return false }
+    return receiverNames.contains(tokens[place - 1].name)
+  }
+
+  /// `object as? NSObject` in `observeValue`, whose object is one that is observed.
+  private func isObservedObject(_ index: Int) -> Bool {
+    let word = tokens[index - 1].isWord("as") ? index - 1 : index - 2
+    return word > 0
+      && types.flatMap(\.methods).contains { method in
+        guard method.name == "observeValue", let brace = method.brace,
+          let end = file.partner[brace],
+          brace < index, index < end,
+          let label = (method.parameters..<brace).first(where: { tokens[$0].text == "of" })
+        else { return false }
+        return tokens[word - 1].name == tokens[label + 1].name
+      }
+  }
+
+  /// The names that are called by key in the source, and those whose values they are given.
+  private var receiverNames: Set<String> {
+    var found = project.participants.receivers[index] ?? []
+    let names = project.names[index].sources
+    while true {
+      let more = found.flatMap { name in
+        (names[name] ?? []).compactMap { source in
+          if case .name(let other) = source { return other }
+          return nil as String?
+        }
+      }
+      if found.isSuperset(of: more) { return found }
+      found.formUnion(more)
+    }
+  }
+
+  /// A dictionary that has NSNull for nil, as there.
   private mutating func moveDictionary(_ index: Int) {
-    guard tokens[index + 1].is("("), let end = file.partner[index + 1],
-      let brace = file.enclosing[index], brace > 5, tokens[end + 1].is("}"),
-      file.partner[end + 1] == brace,
-      ["[", "String", ":", "Any", "]"] == tokens[brace - 5..<brace].map(\.text),
-      tokens[brace - 6].is("->") || tokens[brace - 6].is(":")
+    guard file.isStringCall(index), throwsHere(index),
+      !file.imports.contains(where: { $0.module == "KVORuntime" })
     else { return }
-    insert(" as [String: Any]", after: end)
+    needsFoundation = true
+    replace(index, by: "dictionaryWithFoundationValues")
   }
 
   /// A cast to Foundation's set is for a human, who may do without it.
@@ -117,13 +213,15 @@ extension Mover {
     switch tokens[type].text {
     case "Double", "Float", "CGFloat":
       if isInteger || last == "@count" {
-        find(type, "\(path!) is an integer, which is no \(tokens[type].text)", "Double(… as! Int)")
+        find(
+          type, .differs, "\(path!) is an integer, which is no \(tokens[type].text)",
+          "Double(… as! Int)")
       } else if path?.contains("@sum") == true, tokens[index + 1].text == "!", isLast(type) {
         // The sum of nothing is an Int.
         replace(index + 1..<type + 1, by: "? \(tokens[type].text) ?? 0")
       }
     case "Int" where path?.contains("@avg") == true:
-      find(type, "an average is a Double", "Int(… as! Double)")
+      find(type, .differs, "an average is a Double", "Int(… as! Double)")
     default: break
     }
   }

@@ -10,24 +10,22 @@ extension Mover {
     if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
     guard index > 1, tokens[index - 1].isWord("is") else {
       if tokens[index + 1].is("(") {
-        find(index, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
+        find(index, .differs, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
       }
       return
     }
     if tokens.contains(where: { $0.text == "JSONSerialization" }) {
       find(
-        index, "nil is an NSNull in JSON, and nowhere else",
+        index, .differs, "nil is an NSNull in JSON, and nowhere else",
         "test for nil where it is a value by key")
     } else if tokens[index - 2].isWord("case"), let subject = subject(ofCase: index - 2),
       let isOptional = isOptional(subject)
     {
       let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
       replace(index - 1..<index + 1, by: pattern)
-    } else if isOfDictionary(index - 2) {
-      replace(index - 1..<index + 1, by: "== nil")
-    } else {
+    } else if !isOfDictionary(index - 2) {
       find(
-        index, "nil is no NSNull here, so this is never true",
+        index, .differs, "nil is no NSNull here, so this is never true",
         "write `if let value = …, case Optional<Any>.none = value`")
     }
   }

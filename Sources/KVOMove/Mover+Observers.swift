@@ -34,7 +34,8 @@ extension Mover {
         let place = assignment(to: name, whereObserversRunIn: type)
       else { continue }
       find(
-        place, "the \(observer.name) of \(name) runs here, in its class's own init or deinit",
+        place, .differs,
+        "the \(observer.name) of \(name) runs here, in its class's own init or deinit",
         "Apple's platforms run no observer of a property there: set what it does apart, "
           + "or give the property its value before super.init()")
     }
@@ -69,7 +70,7 @@ extension Mover {
     guard let correction = corrections.first else {
       guard !own.isEmpty else { return }
       find(
-        place, "observers of \(name) are called before its didSet, not after it",
+        place, .differs, "observers of \(name) are called before its didSet, not after it",
         "if they rely on what it does, do that in the observer, "
           + "or in the setter of a computed property before it sets the stored one")
       return
@@ -80,11 +81,11 @@ extension Mover {
     }
     if let endless, !isTested {
       find(
-        endless, "the didSet of \(name) sets it without a test, and would never end",
+        endless, .differs, "the didSet of \(name) sets it without a test, and would never end",
         "set it only where it has to be corrected: if \(name) > limit { \(name) = limit }")
     } else {
       find(
-        correction,
+        correction, .differs,
         "observers of \(name) are told of what its didSet corrects, and then of the corrected value",
         "correct it in the setter of a computed property: \"What behaves differently\" of MovingOver.md has one"
       )

@@ -2,15 +2,6 @@
 import SwiftSource
 
 extension Mover {
-  /// Methods that throw here, with the label that makes them the ones that take keys; nil where the name does.
-  private static let stringCalls: [String: Set<String>] = [
-    "addObserver": ["forKeyPath"], "removeObserver": ["forKeyPath"],
-    "value": ["forKey", "forKeyPath", "forUndefinedKey"],
-    "setValue": ["forKey", "forKeyPath", "forUndefinedKey"],
-    "dictionaryWithValues": ["forKeys"], "setValuesForKeys": [], "setNilValueForKey": [],
-    "mutableArrayValue": ["forKey", "forKeyPath"], "mutableSetValue": ["forKey", "forKeyPath"],
-    "mutableOrderedSetValue": ["forKey", "forKeyPath"],
-  ]
   private static let proxyCalls: Set = [
     "add", "addObjects", "insert", "remove", "removeObject", "removeObjects", "removeAllObjects",
     "removeLastObject", "replaceObject", "replaceObjects", "exchangeObject", "union", "minus",
@@ -28,16 +19,30 @@ extension Mover {
         let value = file.contextVariable(at: index)
       {
         moveContextVariable(index, value)
-      } else if isStringCall(index) || isProxyCall(index, proxies) {
+      } else if file.isStringCall(index) && throwsHere(index) || isProxyCall(index, proxies) {
         attempt(index)
+      } else if file.isStringCall(index) {
+        moveDefaults(index)
       }
     }
+  }
+
+  /// Foundation's defaults have the methods of key-value coding under one name only.
+  private mutating func moveDefaults(_ index: Int) {
+    guard case .foreign(["UserDefaults"]) = project.receiver(ofCallAt: index, in: self.index) else {
+      return
+    }
+    let names = ["setValue": "set", "value": "object"]
+    guard let name = names[tokens[index].text], !tokens[index + 2].text.hasPrefix("forKeyPath")
+    else { return }
+    replace(index, by: name)
   }
 
   private mutating func moveKeyPath(_ index: Int) {
     guard tokens[index + 1].is("("), let end = file.partner[index + 1] else { return }
     var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
     while names.count > 1, isType(names[0]) { names.removeFirst() }
+    names = names.map { project.keys[$0] ?? $0 }
     replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
   }
 
@@ -72,31 +77,20 @@ extension Mover {
 
   // MARK: - try
 
-  private func isStringCall(_ index: Int) -> Bool {
-    guard let labels = Self.stringCalls[tokens[index].text], tokens[index + 1].is("("),
-      tokens[index].kind == .identifier, index > 0, !tokens[index - 1].isWord("func")
-    else { return false }
-    guard !labels.isEmpty else { return true }
-    let open = index + 1
-    let arguments =
-      (open + 1..<file.partner[open]!).count { tokens[$0].is(",") && file.enclosing[$0] == open }
-      + 1
-    // Methods of others have more.
-    if tokens[index].text == "value" && arguments != 1
-      || tokens[index].text == "setValue" && arguments != 2
-    {
-      return false
-    }
-    return (open + 1..<file.partner[open]!).contains {
-      labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && file.enclosing[$0] == open
+  /// Whether a call throws that takes keys: of the root's methods, not of others that have their names.
+  func throwsHere(_ index: Int) -> Bool {
+    switch project.receiver(ofCallAt: index, in: self.index) {
+    case .classes(let classes): classes.contains { project.root(of: $0) != .other }
+    case .foreign: false
+    case .unknown: true
     }
   }
 
   /// Names that are given a proxy somewhere in the source.
   private func proxyNames() -> Set<String> {
     var names: Set<String> = []
-    for index in tokens.indices where isStringCall(index) && tokens[index].text.hasPrefix("mutable")
-    {
+    for index in tokens.indices
+    where file.isStringCall(index) && tokens[index].text.hasPrefix("mutable") {
       var place = index
       while place > 0, !tokens[place].is("="), !file.isStatementStart(place) { place -= 1 }
       if tokens[place].is("="), tokens[file.partner[index + 1]! + 1].is(".") == false {

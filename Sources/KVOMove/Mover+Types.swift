@@ -11,8 +11,10 @@ extension Mover {
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return }
     for property in type.properties { split(property, in: type) }
-    if type.isClass, root != .other, startsHere(type) { needsRuntime = true }
+    if type.isClass, startsHere(type) { needsRuntime = true }
     for method in type.methods { moveValidator(method) }
+    lookAtOverrides(type)
+    lookAtEarlyReads(type)
     moveIdentity(type)
     lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
@@ -27,12 +29,14 @@ extension Mover {
   /// Where several classes have the name of a superclass, or of an extension's class, and differ in what they are.
   private mutating func tellsOfSeveral(_ type: TypeDeclaration) -> Bool {
     let several = project.several(above: type)
-    guard let one = several.first, several.contains(where: { project.root(of: $0) != .other })
+    guard let one = several.first, several.contains(where: project.hasKnownRoot),
+      project.participants.files.contains(index)
     else {
       return false
     }
     find(
-      type.keyword, "there are several classes \(one.name), and which is meant can't be seen",
+      type.keyword, .refused,
+      "there are several classes \(one.name), and which is meant can't be seen",
       "move the sources of each target by themselves")
     return true
   }
@@ -45,7 +49,8 @@ extension Mover {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
         find(
-          superclass.tokens.lowerBound, "\(type.name) is archived or copied by Foundation",
+          superclass.tokens.lowerBound, .refused,
+          "\(type.name) is archived or copied by Foundation",
           "see that Foundation's protocol is met without NSObject")
       }
       // Protocols of Foundation's delegates inherit from NSObjectProtocol, which KVOFoundation has KVOObject meet.
@@ -57,13 +62,15 @@ extension Mover {
       }
       replace(superclass.tokens, by: "KVOObject")
       addMacro(type)
-    } else if superclass.name == "Operation", root == .operation {
+    } else if superclass.name == "Operation", root == .operation,
+      project.ancestors(of: type).classes.isEmpty
+    {
       replace(superclass.tokens, by: "KVOOperation")
       needsFoundation = true
       shareAmongThreads(type)
       addMacro(type)
     } else if project.ancestors(of: type).root == "Operation", root == .operation {
-      shareAmongThreads(type)
+      if project.participants.files.contains(index) { shareAmongThreads(type) }
       addMacro(type)
     } else if root != .other {
       addMacro(type)
@@ -79,7 +86,13 @@ extension Mover {
     else {
       return
     }
-    insert(", @unchecked Sendable", after: type.open - 1)
+    insert(", @unchecked Sendable", after: endOfHead(type))
+  }
+
+  /// The last token before the brace and before what the type requires of its parameters.
+  func endOfHead(_ type: TypeDeclaration) -> Int {
+    let requirements = (type.keyword..<type.open).first { tokens[$0].isWord("where") }
+    return (requirements ?? type.open) - 1
   }
 
   private mutating func addMacro(_ type: TypeDeclaration) {
@@ -104,7 +117,7 @@ extension Mover {
       if project.declaration(of: type) != nil || type.isExtension {
         let superclass = project.ancestors(of: type).root ?? type.name
         find(
-          property.keyword,
+          property.keyword, .missing,
           "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
           "move the observable state into a KVOObject of its own")
       }
@@ -112,7 +125,8 @@ extension Mover {
     }
     if property.modifiers.contains("@NSManaged") {
       find(
-        property.keyword, "Core Data keeps \(property.name)", "store it in an observable property")
+        property.keyword, .missing, "Core Data keeps \(property.name)",
+        "store it in an observable property")
       return
     }
     if style == .wrapper, !property.isComputed, !property.isStatic,
@@ -120,7 +134,7 @@ extension Mover {
     {
       if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
         find(
-          property.keyword, "\(property.name) is weak or lazy, and takes no @Observed",
+          property.keyword, .differs, "\(property.name) is weak or lazy, and takes no @Observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }")
       } else {
         mark(property)
@@ -128,6 +142,17 @@ extension Mover {
     }
     lookAtObservers(property, in: type)
     lookAtSetter(property, in: type)
+    lookAtGetter(property, in: type)
+    closeAccess(property, in: type)
+  }
+
+  /// What is open in a final class is public there.
+  private mutating func closeAccess(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    let head = file.start(ofDeclarationAt: type.keyword)..<type.keyword
+    guard head.contains(where: { tokens[$0].isWord("final") }),
+      let word = (property.start..<property.keyword).first(where: { tokens[$0].isWord("open") })
+    else { return }
+    replace(word, by: "public")
   }
 
   /// `@Observed` where the first of `@objc` and `dynamic` stood.
@@ -139,29 +164,151 @@ extension Mover {
     if let first { insert("@Observed ", before: first) }
   }
 
-  /// A setter tells by what it sets that is observable; else it needs a bracket.
+  /// Assigning to an observable property notifies its observers once there, whatever its setter does. Here the setter does so
+  /// by what it sets that is observable and that the getter reads; else it needs a bracket.
   mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
-    guard property.isComputed, let brace = property.accessors["set"], let end = file.partner[brace]
-    else {
-      return
-    }
+    guard property.isComputed, !property.isStatic, let brace = property.accessors["set"],
+      let end = file.partner[brace]
+    else { return }
     let body = brace + 1..<end
-    let names = Set(body.map { tokens[$0].text })
-    guard names.isDisjoint(with: Self.callsThatTell) else { return }
+    guard Set(body.map { tokens[$0].text }).isDisjoint(with: Self.callsThatTell) else {
+      return lookAtAnnouncements(body, of: property, in: type)
+    }
     let observable = Set(observableNames(in: type)).subtracting([property.name])
-    let assigned = assigned(in: body)
-    if let assigned, !assigned.isPath, isStored(assigned.first, in: type) { return }
-    guard observable.isDisjoint(with: names) else { return }
-    if let root = assigned, !isObservable(root.last, beside: type), root.isOwn(type) {
-      let bracket = "withChange(of: \\.\(property.name)) {"
-      insert(" \(bracket)", after: brace)
-      let isOneLine = !tokens[end].isFirstOnLine
-      insert(isOneLine ? "} " : "}\(file.lineEnd)\(file.indentation(of: brace))", before: end)
-    } else {
+    let names = namesReached(from: body, in: type)
+    if !observable.isDisjoint(with: names) { return }
+    let others = body.filter {
+      tokens[$0 - 1].is(".") && tokens[$0].kind == .identifier && !isRoot($0)
+    }
+    if others.contains(where: { isObservable(tokens[$0].name, beside: type) })
+      || body.contains(where: { tokens[$0].isWord("super") })
+    {
       find(
-        property.keyword, "the setter of \(property.name) may tell nobody",
+        property.keyword, .differs,
+        "the setter of \(property.name) may tell nobody, or tell it twice",
         "if it sets nothing that is observable and that the getter reads, "
           + "set { withChange(of: \\.\(property.name)) { … } }")
+      return
+    }
+    guard !body.isEmpty else { return }
+    insert(" withChange(of: \\.\(property.name)) {", after: brace)
+    let isOneLine = !tokens[end].isFirstOnLine
+    insert(isOneLine ? "} " : "}\(file.lineEnd)\(file.indentation(of: brace))", before: end)
+  }
+
+  /// Two announcements there, the setter's own and that of Objective-C, are one here.
+  private mutating func lookAtAnnouncements(
+    _ body: Range<Int>, of property: PropertyDeclaration, in type: TypeDeclaration
+  ) {
+    let isOfAll = type.methods.contains { $0.name == "automaticallyNotifiesObservers" }
+    let isOff = type.methods.contains {
+      $0.name == "automaticallyNotifiesObserversOf" + capitalised(property.name)
+    }
+    guard property.isDynamic, !isOff, !isOfAll,
+      body.contains(where: { tellsByHand($0, of: property.name) })
+    else { return }
+    find(
+      property.keyword, .differs,
+      "the setter of \(property.name) announces by hand what Objective-C announces as well: twice there, once here",
+      "nothing, if once is right")
+  }
+
+  /// A getter's dependencies are those that a method names there; here it is also affected by what it reads.
+  private mutating func lookAtGetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    guard property.isComputed, !property.isStatic,
+      let brace = property.accessors["get"] ?? property.brace,
+      let end = file.partner[brace], project.participants.keys.contains(property.name)
+    else { return }
+    let declaring =
+      [type] + (project.declaration(of: type).map { [$0] + project.extensions(of: $0) } ?? [])
+    let names = [
+      "keyPathsForValuesAffecting" + capitalised(property.name), "keyPathsForValuesAffectingValue",
+      "keyPathsForValuesAffecting",
+    ]
+    if declaring.contains(where: { $0.methods.contains { names.contains($0.name) } }) { return }
+    let observable = Set(observableNames(in: type)).subtracting([property.name])
+    let read = (brace..<end).filter { isRoot($0) && observable.contains(tokens[$0].name) }
+    guard let first = read.first else { return }
+    if let set = property.accessors["set"], let endOfSet = file.partner[set],
+      !Set(tokens[set..<endOfSet].map(\.name)).isDisjoint(with: read.map { tokens[$0].name })
+    {
+      return
+    }
+    find(
+      property.keyword, .differs,
+      "no method names what affects \(property.name): its observers are notified here when \(tokens[first].name) changes, and not there",
+      "class func keyPathsForValuesAffecting\(capitalised(property.name))() -> Set<String> { [] }, if they must not be"
+    )
+  }
+
+  /// The names in a body, and those in the bodies of the type's own methods that it calls.
+  private func namesReached(from body: Range<Int>, in type: TypeDeclaration) -> Set<String> {
+    var (names, next) = (Set(tokens[body].map(\.name)), [body])
+    var seen: Set<Int> = []
+    while let body = next.popLast() {
+      for index in body where tokens[index + 1].is("(") && isRoot(index) {
+        for method in type.methods where method.name == tokens[index].name {
+          guard let brace = method.brace, let end = file.partner[brace], seen.insert(brace).inserted
+          else { continue }
+          names.formUnion(tokens[brace..<end].map(\.name))
+          next.append(brace..<end)
+        }
+      }
+    }
+    return names
+  }
+
+  /// In extensions Swift overrides nothing without Objective-C.
+  private mutating func lookAtOverrides(_ type: TypeDeclaration) {
+    guard type.isExtension else { return }
+    for method in type.methods where method.modifiers.contains("override") {
+      find(
+        method.keyword, .refused, "\(method.name) is overridden in an extension",
+        "move it into the class")
+    }
+    for property in type.properties
+    where property.modifiers.contains("override") && !Self.descriptions.contains(property.name) {
+      find(
+        property.keyword, .refused, "\(property.name) is overridden in an extension",
+        "move it into the class")
+    }
+  }
+
+  /// An observable property is no mere storage: before `super.init()` it can be set, and not read.
+  private mutating func lookAtEarlyReads(_ type: TypeDeclaration) {
+    guard type.isClass else { return }
+    let observable = Set(
+      type.properties.filter {
+        type.observes($0) && !$0.isComputed && !$0.isStatic && !$0.isConstant
+      }
+      .map(\.name))
+    guard !observable.isEmpty else { return }
+    for index in type.open..<type.close
+    where file.enclosing[index] == type.open && tokens[index].isWord("init")
+      && !tokens[index - 1].is(".")
+    {
+      guard
+        let open = (index..<type.close).first(where: {
+          tokens[$0].is("{") && file.enclosing[$0] == type.open
+        }),
+        let end = file.partner[open]
+      else { continue }
+      let prefix = file.start(ofDeclarationAt: index)..<index
+      if prefix.contains(where: { tokens[$0].isWord("convenience") }) { continue }
+      let call = (open..<end).first { tokens[$0].isWord("super") && tokens[$0 + 1].is(".") } ?? end
+      let parameters = Set(tokens[index..<open].map(\.name))
+      let early = (open + 1..<call).first { place in
+        guard tokens[place].kind == .identifier, observable.contains(tokens[place].name),
+          isRoot(place),
+          !tokens[place + 1].is(":"),
+          tokens[place - 1].is(".") || !parameters.contains(tokens[place].name)
+        else { return false }
+        return !tokens[place + 1].is("=")
+      }
+      guard let early else { continue }
+      find(
+        early, .refused, "\(tokens[early].name) is read or changed in place before super.init()",
+        "use the value that it is given, or call super.init() before")
     }
   }
 
@@ -179,50 +326,7 @@ extension Mover {
     let own = project.declaration(of: type) ?? type
     return ([own] + project.ancestors(of: type).classes).flatMap { type in
       let dynamic = project.dynamicProperties[type.id].map { Array($0.keys) } ?? []
-      let stored = madeObservable(in: type).filter {
-        // What is set of an object changes nothing of the property that leads to it.
-        project.classes(named: $0.type.filter { $0 != "?" && $0 != "!" }, in: type).isEmpty
-      }
-      return dynamic + stored.map(\.name)
+      return dynamic
     }
-  }
-
-  /// What `@KVO` makes observable that was not, where the class gets it.
-  private func madeObservable(in type: TypeDeclaration) -> [PropertyDeclaration] {
-    guard let type = project.declaration(of: type), usesMacro(type) else { return [] }
-    // Those are private, so that nothing in another source is about them.
-    let ignored = types.contains { $0.id == type.id } ? Set(backing(type)) : []
-    return type.properties.filter {
-      !$0.isComputed && !$0.isConstant && !$0.isStatic && !takesNone($0)
-        && !ignored.contains($0.name)
-    }
-  }
-
-  private func isStored(_ name: String, in type: TypeDeclaration) -> Bool {
-    madeObservable(in: type).contains { $0.name == name }
-  }
-
-  private struct Assigned {
-    var first: String
-    var last: String
-    /// Whether it is a part of what the first name stands for.
-    var isPath: Bool
-
-    /// Whether the class stores what is assigned to, and nobody observes that.
-    func isOwn(_ type: TypeDeclaration) -> Bool {
-      type.properties.contains { $0.name == first && !$0.isComputed && !$0.isDynamic }
-    }
-  }
-
-  /// What a body assigns to that is one assignment and nothing else.
-  private func assigned(in body: Range<Int>) -> Assigned? {
-    var index = body.lowerBound
-    if tokens[index].text == "self", tokens[index + 1].is(".") { index += 2 }
-    guard tokens[index].kind == .identifier else { return nil }
-    let (first, start) = (tokens[index].name, index)
-    while tokens[index + 1].is("."), tokens[index + 2].kind == .identifier { index += 2 }
-    guard tokens[index + 1].is("="), index + 2 < body.upperBound else { return nil }
-    guard file.isOneStatement(body) else { return nil }
-    return Assigned(first: first, last: tokens[index].name, isPath: index > start)
   }
 }

@@ -36,7 +36,8 @@ public func move(
       files.append(try SourceFile(path: path, text: text))
     } catch {
       let finding = Finding(
-        line: error.line, reason: "can't be read: \(error.message)", advice: "it is left as it is")
+        line: error.line, harm: .missing, reason: "can't be read: \(error.message)",
+        advice: "it is left as it is")
       results[path] = MovedSource(
         path: path, text: text, edits: [], findings: [finding], modules: [], diff: "")
     }
@@ -53,12 +54,14 @@ struct Mover {
   let project: Project
   let file: SourceFile
   /// Which of the project's it is.
-  private let index: Int
+  let index: Int
   let types: [TypeDeclaration]
   let style: ObservableStyle
   var edits: [Edit] = []
-  /// With the token that each is of.
-  private var findings: [(token: Int, reason: String, advice: String)] = []
+  /// With the token that each is about.
+  private var findings: [(token: Int, harm: Harm, reason: String, advice: String)] = []
+  /// What the compiler reports of a source in many places, by its name, with the tokens.
+  private var leftovers: [String: [Int]] = [:]
   /// Where a `try` has been put.
   var attempted: Set<Int> = []
   var needsRuntime = false
@@ -71,24 +74,55 @@ struct Mover {
   }
 
   mutating func result() -> MovedSource {
-    for type in types { moveType(type) }
-    moveAttributes()
-    moveStrings()
-    moveNames()
-    findLeftovers()
-    moveImports()
+    let isConcerned =
+      project.participants.files.contains(index)
+      || types.contains { project.root(of: $0) != .other }
+      || project.contexts.variables.contains { $0.file == index }
+    if isConcerned {
+      if let (token, name) = olderSwift() {
+        find(
+          token, .missing, "this is Swift 2 (\(name)), which no edit is made for",
+          "convert it to a newer Swift first")
+      } else {
+        move()
+      }
+    }
     let ordered = edits.ordered()
     let bytes = ordered.applied(to: file.bytes, in: 0..<file.bytes.count)
     let found = findings.map { finding in
       let token = tokens[finding.token]
       let line = ordered.line(token.line, ofByte: token.offset, in: file.bytes)
-      return Finding(line: line, reason: finding.reason, advice: finding.advice)
+      return Finding(line: line, harm: finding.harm, reason: finding.reason, advice: finding.advice)
+    }
+    let excluded = file.excluded.filter(\.hasKeyValueCode).map { branch in
+      Finding(
+        line: ordered.line(branch.line, ofByte: branch.offset, in: file.bytes), harm: .missing,
+        reason: "code under \(branch.directive) is not compiled on Linux",
+        advice: "it is left as it is; if it is needed there, move it out of the condition first")
     }
     return MovedSource(
       path: file.path, text: String(decoding: bytes, as: UTF8.self), edits: ordered,
-      findings: Set(found).sorted { ($0.line, $0.reason) < ($1.line, $1.reason) },
+      findings: Set(found + excluded).sorted {
+        ($0.harm, $0.line, $0.reason) < ($1.harm, $1.line, $1.reason)
+      },
       modules: addedModules,
       diff: UnifiedDiff(file.bytes, ordered).text(path: file.path))
+  }
+
+  private mutating func move() {
+    let isNew = !file.imports.contains { $0.module == "KVORuntime" }
+    needsRuntime =
+      isNew
+      && tokens.indices.contains {
+        tokens[$0].text.hasPrefix("NSKeyValue") || file.isObservation($0) || file.isAnnouncement($0)
+      }
+    for type in types { moveType(type) }
+    moveAttributes()
+    moveStrings()
+    moveNames()
+    findLeftovers()
+    summariseLeftovers()
+    moveImports()
   }
 
   // MARK: - What edits are made of
@@ -138,8 +172,22 @@ struct Mover {
     edits.append(Edit(tokens[token].offset - length..<tokens[token].offset, text))
   }
 
-  mutating func find(_ token: Int, _ reason: String, _ advice: String) {
-    findings.append((token, reason, advice))
+  mutating func find(_ token: Int, _ harm: Harm, _ reason: String, _ advice: String) {
+    findings.append((token, harm, reason, advice))
+  }
+
+  /// Counts what one line says of the whole source.
+  mutating func count(_ token: Int, as name: String) { leftovers[name, default: []].append(token) }
+
+  private mutating func summariseLeftovers() {
+    guard let first = leftovers.values.joined().min() else { return }
+    let counts = leftovers.sorted { $0.key < $1.key }.map { name, tokens in
+      "\(tokens.count) \(name)\(tokens.count == 1 ? "" : "s")"
+    }
+    find(
+      first, .refused,
+      "\(counts.joined(separator: ", ")): there is no Objective-C runtime and no Interface Builder",
+      "call methods and closures; observe(\\.key, target:action:)")
   }
 }
 

@@ -21,19 +21,66 @@ struct Project {
   /// Observable properties by class and name.
   private(set) var dynamicProperties: [Place: [String: PropertyDeclaration]] = [:]
   private(set) var contexts = Contexts()
+  /// Those that the edits concern.
+  private(set) var participants = Participants()
+  /// By their names alone.
+  private(set) var classesByName: [String: [TypeDeclaration]] = [:]
+  /// The classes that have a property of a name that Objective-C can see.
+  private(set) var exposingClasses: [String: Set<Place>] = [:]
+  /// The keys of properties that Objective-C has another name for.
+  private(set) var keys: [String: String] = [:]
+  /// The types of observable properties that are a number in Objective-C, by key.
+  private(set) var enumerations: [String: String] = [:]
+  let protocols: Set<String>
+  let aliases: Set<String>
+  /// By source.
+  let names: [DeclaredNames]
 
   init(_ files: [SourceFile]) {
     self.files = files
     types = files.enumerated().map { $1.types(of: $0) }
-    for type in types.joined() where type.isClass { classes[type.path, default: []].append(type) }
+    names = files.map(DeclaredNames.init)
+    protocols = Set(types.joined().filter(\.isProtocol).map(\.name))
+    aliases = Set(
+      files.flatMap { file in
+        file.tokens.indices.filter { file.isDeclaration($0, of: ["typealias"]) }
+          .map { file.tokens[$0 + 1].name }
+      })
+    for type in types.joined() where type.isClass {
+      classes[type.path, default: []].append(type)
+      classesByName[type.name, default: []].append(type)
+    }
     for type in types.joined() {
       let id = declaration(of: type)?.id ?? type.id
       if type.isExtension { extensions[id, default: []].append(type) }
-      for property in type.properties where type.observes(property) {
-        dynamicProperties[id, default: [:]][property.name] = property
+      for property in type.properties {
+        if type.observes(property) { dynamicProperties[id, default: [:]][property.name] = property }
+        if let key = property.key { keys[property.name] = key }
+        if isExposed(property, in: type) { exposingClasses[property.name, default: []].insert(id) }
       }
     }
+    let enumerations = Set(
+      types.joined().filter { $0.isEnumeration && $0.attributes.contains("objc") }.map(\.name))
+    for (name, property) in dynamicProperties.values.joined() {
+      let type = property.type.filter { $0 != "?" && $0 != "!" }.split(separator: ".").last.map(
+        String.init)
+      if let type, enumerations.contains(type) { self.enumerations[property.key ?? name] = type }
+    }
     contexts = Contexts(self)
+    participants = Participants(self)
+  }
+
+  /// Whether Objective-C can see a property, so that it has a key.
+  func isExposed(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
+    if property.modifiers.contains("@nonobjc") { return false }
+    if property.modifiers.contains("@objc") || property.modifiers.contains("dynamic") {
+      return true
+    }
+    if property.modifiers.contains("private") || property.modifiers.contains("fileprivate") {
+      return false
+    }
+    return type.attributes.contains("objcMembers")
+      || (declaration(of: type).map { $0.attributes.contains("objcMembers") } ?? false)
   }
 
   func hasType(named name: String) -> Bool { types.joined().contains { $0.name == name } }
@@ -55,6 +102,7 @@ struct Project {
 
   /// As the compiler looks for a name: from where it is written outwards, in its own file first.
   private func classes(_ name: [String], in scope: [String], of file: Int) -> [TypeDeclaration] {
+    if name.count > 1, TypeDeclaration.Inherited.modules.contains(name[0]) { return [] }
     for count in (0...scope.count).reversed() {
       let all = classes[scope.prefix(count) + name] ?? []
       let here = all.filter { $0.id.file == file }
@@ -97,26 +145,21 @@ struct Project {
     }
   }
 
-  func root(of type: TypeDeclaration) -> Root {
-    switch ancestors(of: type).root {
-    case "NSObject", "KVOObject": .object
-    case "KVOOperation", "KVOBlockOperation": .operation
-    case "Operation": notifies(type) ? .operation : .other
-    default: .other
-    }
+  /// Whether a class could become another one.
+  func hasKnownRoot(_ type: TypeDeclaration) -> Bool {
+    ["NSObject", "Operation", "KVOObject", "KVOOperation"].contains(ancestors(of: type).root)
   }
 
-  /// Whether an operation says anything of its keys, or one above it does.
-  private func notifies(_ type: TypeDeclaration) -> Bool {
-    guard let own = declaration(of: type) else { return false }
-    let all = ([own] + ancestors(of: own).classes).flatMap { [$0] + extensions(of: $0) }
-    return all.contains { type in
-      type.properties.contains(where: \.isDynamic)
-        || (type.open..<type.close).contains { index in
-          let text = files[type.id.file].tokens[index].text
-          return ["willChangeValue", "withChange"].contains(text)
-            || text.hasPrefix("keyPathsForValuesAffecting")
-        }
-    }
+  /// What a class becomes; one that takes part in nothing stays what it is.
+  func root(of type: TypeDeclaration) -> Root {
+    let root = ancestors(of: type).root
+    if root == "KVOObject" { return .object }
+    if root == "KVOOperation" || root == "KVOBlockOperation" { return .operation }
+    guard let declaration = declaration(of: type), participants.classes.contains(declaration.id)
+    else { return .other }
+    if root == "NSObject" { return .object }
+    // One in a source that uses the runtime already is what its author wants.
+    let isMoved = files[declaration.id.file].imports.contains { $0.module == "KVORuntime" }
+    return root == "Operation" && !isMoved ? .operation : .other
   }
 }

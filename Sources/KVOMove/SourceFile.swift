@@ -28,6 +28,8 @@ struct SourceFile {
   /// The bracket that is open at each token.
   private(set) var enclosing: [Int?] = []
   private(set) var imports: [Import] = []
+  /// What is not among the tokens.
+  private(set) var excluded: [ExcludedBranch] = []
 
   /// Throws the first thing that can't be read.
   init(path: String, text: String) throws(SourceProblem) {
@@ -37,10 +39,26 @@ struct SourceFile {
     }
     self.path = path
     bytes = Array(text.utf8)
-    tokens = Self.flattened(lexed.tokens) + [lexed.tokens.last!]
+    let finder = BranchFinder(lexed.tokens)
+    excluded = finder.excluded
+    let kept = Self.joined(finder.kept, bytes)
+    tokens = Self.flattened(kept) + [kept.last!]
     try pair()
     findBlocks()
     imports = findImports()
+  }
+
+  /// Tokens with all that stands between them in their trivia.
+  private static func joined(_ tokens: [Token], _ bytes: [UInt8]) -> [Token] {
+    var (joined, end) = (tokens, 0)
+    for index in joined.indices {
+      if joined[index].triviaOffset > end {
+        joined[index].leadingTrivia = String(
+          decoding: bytes[end..<joined[index].offset], as: UTF8.self)
+      }
+      end = joined[index].endOffset
+    }
+    return joined
   }
 
   /// The tokens with what is interpolated after each string, in parentheses, but for the end.

@@ -1,5 +1,6 @@
 /// The files that the program reads, and how it writes them. No rule of Behaviour is kept here.
 import Foundation
+import KVOMove
 
 /// The Swift files of a folder, without what is hidden: a build's own are among that. A file of several names, as by
 /// links, comes once.
@@ -28,17 +29,22 @@ private func isFolder(_ path: String) -> Bool? {
     ? isFolder.boolValue : nil
 }
 
-/// A file's text; nil, with a word of why, where there is none.
-func text(at path: String) -> String? {
+/// Why a file's text is not there.
+struct FileProblem: Error {
+  var finding: Finding
+}
+
+func text(at path: String) -> Result<String, FileProblem> {
+  func problem(_ reason: String) -> Result<String, FileProblem> {
+    .failure(
+      FileProblem(
+        finding: Finding(line: 1, harm: .missing, reason: reason, advice: "it is left as it is")))
+  }
   guard let data = FileManager.default.contents(atPath: path) else {
-    print("\(path):1: can't be read: it is left as it is")
-    return nil
+    return problem("can't be read")
   }
-  guard let text = String(validating: data, as: UTF8.self) else {
-    print("\(path):1: is not UTF-8: it is left as it is")
-    return nil
-  }
-  return text
+  guard let text = String(validating: data, as: UTF8.self) else { return problem("is not UTF-8") }
+  return .success(text)
 }
 
 /// Writes all of it or nothing, to where links lead, and leaves the file's mode as it is.

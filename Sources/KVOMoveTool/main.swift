@@ -4,7 +4,7 @@ import Foundation
 import KVOMove
 
 let usage = """
-  Usage: kvo-move [--write] [--without-macro] FOLDER|FILE...
+  Usage: kvo-move [--write] [--without-macro] [--json] FOLDER|FILE...
 
   Shows as a unified diff what moves Swift code of Apple's platforms to KVORuntime, and lists what needs a human by
   file and line, as they are once it is written. Writes after a "y", if it is run on a terminal, or at once with
@@ -13,6 +13,7 @@ let usage = """
     --write          write without asking
     --without-macro  observable properties are @Observed, and classes have registerKeys;
                      otherwise classes are marked @KVO
+    --json           print summary and list as JSON, without the diff, and do not ask
   """
 
 func fail(_ message: String) -> Never {
@@ -20,13 +21,12 @@ func fail(_ message: String) -> Never {
   exit(2)
 }
 
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
-var (writes, style, paths) = (false, ObservableStyle.macro, [String]())
+var (writes, isJSON, style, paths) = (false, false, ObservableStyle.macro, [String]())
 for argument in CommandLine.arguments.dropFirst() {
   switch argument {
   case "--write": writes = true
   case "--without-macro": style = .wrapper
+  case "--json": isJSON = true
   case "--help", "-h":
     print(usage)
     exit(0)
@@ -36,35 +36,28 @@ for argument in CommandLine.arguments.dropFirst() {
 }
 if paths.isEmpty { fail("no folder\n\(usage)") }
 
-let read = sources(at: paths).compactMap { path in text(at: path).map { (path: path, text: $0) } }
-let moved = move(read, style: style)
-let changed = moved.filter { !$0.edits.isEmpty }
-for source in changed { print(source.diff, terminator: "") }
-let count = moved.reduce(0) { $0 + $1.findings.count }
-if count > 0 {
-  print("\nFor you to look at:")
-  for source in moved {
-    for finding in source.findings {
-      print("\(source.path):\(finding.line): \(finding.reason): \(finding.advice)")
-    }
+var unreadable: [ListedFinding] = []
+let read = sources(at: paths).compactMap { path -> (path: String, text: String)? in
+  switch text(at: path) {
+  case .success(let text): return (path, text)
+  case .failure(let problem):
+    unreadable.append(ListedFinding(path: path, finding: problem.finding))
+    return nil
   }
 }
-let modules = Set(moved.flatMap(\.modules)).sorted()
-if !modules.isEmpty {
-  print(
-    """
-
-    Targets that import \(modules.joined(separator: " and ")) from now on have to depend on the \
-    \(modules.count == 1 ? "product of that name" : "products of these names") in Package.swift.
-    """)
+let moved = move(read, style: style)
+let changed = moved.filter { !$0.edits.isEmpty }
+let report = Report(moved, filesRead: read.count, unreadable)
+if isJSON {
+  print(try report.json())
+} else {
+  print(report.summary)
+  if !changed.isEmpty { print() }
+  for source in changed { print(source.diff, terminator: "") }
+  print(report.list, terminator: "")
 }
-print(
-  """
 
-  \(counted(read.count, "file")) read, \(changed.count) to change, \(counted(count, "place")) to look at
-  """)
-
-if !changed.isEmpty, !writes, isatty(STDIN_FILENO) == 1 {
+if !changed.isEmpty, !writes, !isJSON, isatty(STDIN_FILENO) == 1 {
   print("Write? [y/N] ", terminator: "")
   fflush(nil)
   writes = readLine()?.lowercased() == "y"

@@ -12,7 +12,7 @@ extension MoveTests {
       Self.moved("\(head) { \(body) }").findings.map(\.reason)
     }
     let both = [
-      "deinit is not isolated to the main actor", "observeValue is not isolated to the main actor",
+      "observeValue is not isolated to the main actor", "deinit is not isolated to the main actor",
     ]
     expectEqual(reasons("@MainActor class A: NSObject", body), both)
     expectEqual(reasons("@MainActor class A: NSObject {}\nclass B: A", body), both)

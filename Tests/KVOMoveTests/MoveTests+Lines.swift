@@ -44,7 +44,8 @@ extension MoveTests {
   /// What the tables and the corpus have.
   static var allSources: [String] {
     let tables =
-      edits + macroEdits + findings + lines + importEdits + modifierEdits + nested + tries
+      edits + macroEdits + announcements + findings + lines + importEdits + modifierEdits + nested
+      + tries
       + contexts
     let files = ["Originals", "Corpus"].flatMap { sources(in: "Tests/Migration/\($0)") }
     return tables.map(\.there) + names + files.map(\.text)

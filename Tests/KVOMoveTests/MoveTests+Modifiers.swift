@@ -51,18 +51,18 @@ extension MoveTests {
   }
 
   @Test(
-    "a computed property that Objective-C could see keeps its key",
-    arguments: [
-      ("", "@objc "), ("@objcMembers ", ""),
-    ])
+    "a computed property that Objective-C could see keeps its key where it is read or set by key",
+    arguments: [("", "@objc "), ("@objcMembers ", "")])
   func key(_ attributes: (String, String)) {
-    let moved = Self.moved(
+    let source =
       "\(attributes.0)class A: NSObject { let m = M(); @objc dynamic var t = 0; "
-        + "\(attributes.1)var i: Int { get { m.i } set { m.i = newValue } } }", .macro)
-    expectEqual(
-      moved.text,
+      + "\(attributes.1)var i: Int { get { m.i } set { m.i = newValue } } }"
+    let ignored =
       "@KVO class A: KVOObject { let m = M(); var t = 0; "
-        + "var i: Int { get { m.i } set { withChange(of: \\.i) { m.i = newValue } } } }")
+      + "@KVOIgnored var i: Int { get { m.i } set { m.i = newValue } }"
+    expectEqual(Self.moved(source, .macro).text, ignored + " }")
+    let coded = Self.moved(source + "\nfunc f(a: A) { a.setValue(1, forKey: k) }", .macro).text
+    expect(coded.hasPrefix(ignored) && coded.contains("keys.computed(\"i\", \\.i)"))
   }
 
   @Test("a computed property that tells by hand stays one that the macro knows")

@@ -5,15 +5,19 @@ import Testing
 
 extension MoveTests {
   static let splits = [
-    Case("var d = 1, // one\n    e = 2", "var d = 1 // one\n  var e = 2"),
-    Case("var d = 1, /* one */ e = 2", "var d = 1 /* one */\n  var e = 2"),
+    Case("var d = 1, // one\n    e = 2", "@KVOIgnored var d = 1 // one\n  @KVOIgnored var e = 2"),
+    Case("var d = 1, /* one */ e = 2", "@KVOIgnored var d = 1 /* one */\n  @KVOIgnored var e = 2"),
     Case(
-      "var d = 1,\n    /// Of e.\n    e = 2", "var d = 1\n    /// Of e.\n  var e = 2"),
-    Case("var d = 1 /* a */, e = 2", "var d = 1 /* a */\n  var e = 2"),
-    Case("var n = 1, o = 2 { didSet {} }", "var n = 1\n  var o = 2 { didSet {} }"),
+      "var d = 1,\n    /// Of e.\n    e = 2",
+      "@KVOIgnored var d = 1\n    /// Of e.\n  @KVOIgnored var e = 2"),
+    Case("var d = 1 /* a */, e = 2", "@KVOIgnored var d = 1 /* a */\n  @KVOIgnored var e = 2"),
+    Case(
+      "var n = 1, o = 2 { didSet {} }",
+      "@KVOIgnored var n = 1\n  @KVOIgnored var o = 2 { didSet {} }"),
     Case(
       "var n = 1 { didSet {} }, o: Int { 2 }, p = 3",
-      "var n = 1 { didSet {} }\n  var o: Int { 2 }\n  var p = 3"),
+      "@KVOIgnored var n = 1 { didSet {} }\n  @KVOIgnored var o: Int { 2 }\n  @KVOIgnored var p = 3"
+    ),
   ].map {
     Case(
       "class A: NSObject {\n  @objc dynamic var x = 0\n  \($0.there)\n}",
@@ -39,13 +43,14 @@ extension MoveTests {
     expect(moved.findings.contains { $0.reason.contains("found by its name") })
   }
 
-  @Test("a setter or a hash of two statements is no single one") func statements() {
+  @Test("a setter of two statements gets one bracket, and such a hash is listed") func statements()
+  {
     let setter = "{ get { m.i } set { m.i = newValue; f() } }"
     let moved = Self.moved(
       "class A: NSObject { let m = M()\n@objc dynamic var x: Int \(setter)\n"
         + "override var hash: Int { f(); return 1 } }", .macro)
-    expect(moved.text.contains(setter) && moved.text.contains("hash: Int { f(); return 1 }"))
-    expect(moved.findings.contains { $0.reason.contains("may tell nobody") })
+    let bracket = "{ get { m.i } set { withChange(of: \\.x) { m.i = newValue; f() } } }"
+    expect(moved.text.contains(bracket) && moved.text.contains("hash: Int { f(); return 1 }"))
     expect(moved.findings.contains { $0.reason.contains("hash is a function") })
   }
 
@@ -75,7 +80,7 @@ extension MoveTests {
 
   @Test("no comment is lost", arguments: comments)
   func comment(_ edit: Case) {
-    expectEqual(Self.moved(edit.there).text, edit.here)
+    expectEqual(Self.moved(edit.there + Self.evidence).text, edit.here + Self.evidence)
   }
 
   @Test("a key path's types are left out", arguments: ["_Foo.x", "A._B.x", "foo.x", "x"])
@@ -85,8 +90,8 @@ extension MoveTests {
   }
 
   @Test("what a protocol has optionally is listed") func optional() {
-    let moved = Self.moved("@objc protocol P { @objc optional var x: Int { get } }")
-    expectEqual(moved.text, "protocol P { optional var x: Int { get } }")
+    let moved = Self.moved("@objc protocol P { @objc optional var x: Int { get } }" + Self.evidence)
+    expectEqual(moved.text, "protocol P { optional var x: Int { get } }" + Self.evidence)
     expectEqual(
       moved.findings.map(\.reason),
       [

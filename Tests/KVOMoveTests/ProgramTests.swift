@@ -4,8 +4,8 @@ import Testing
 
 /// The program `kvo-move` with the files of a folder: what it reads, lists and writes.
 @Suite final class ProgramTests {
-  private static let there = "class A: NSObject {}\n"
-  private static let here = "class A: KVOObject {}\n"
+  private static let there = "class A: NSObject { @objc dynamic var x = 0 }\n"
+  private static let here = "@KVO class A: KVOObject { var x = 0 }\n"
 
   private let files = FileManager.default
   private let folder: URL

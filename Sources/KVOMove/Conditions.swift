@@ -1,0 +1,169 @@
+/// Code that conditions keep from being compiled on Linux. The edits don't see its tokens: their text is part of the trivia
+/// before the next token, so that it stays byte for byte. No rule of Behaviour is kept here.
+import SwiftSource
+
+/// A branch of an `#if` that is not compiled on Linux.
+struct ExcludedBranch {
+  /// Of its directive.
+  var line: Int
+  var offset: Int
+  /// The directive as it is written.
+  var directive: String
+  /// Whether the code observes, or has something that is observed.
+  var hasKeyValueCode: Bool
+}
+
+/// Finds those branches. A condition of which only the build knows the value, as `DEBUG`, excludes nothing.
+struct BranchFinder {
+  private let tokens: [Token]
+  private(set) var kept: [Token] = []
+  private(set) var excluded: [ExcludedBranch] = []
+  private var index = 0
+
+  init(_ tokens: [Token]) {
+    self.tokens = tokens
+    while index < tokens.count { readCode(isKept: true) }
+  }
+
+  /// Reads up to the next branch of the condition around it.
+  private mutating func readCode(isKept: Bool) {
+    while index < tokens.count, !isBoundary(tokens[index]) {
+      if tokens[index].is("#if") {
+        readConditions(isKept: isKept)
+      } else {
+        take(isKept: isKept)
+      }
+    }
+    // Without its `#if`.
+    if index < tokens.count, depth == 0 { take(isKept: isKept) }
+  }
+
+  private var depth = 0
+
+  private func isBoundary(_ token: Token) -> Bool {
+    token.is("#elseif") || token.is("#else") || token.is("#endif")
+  }
+
+  private mutating func take(isKept: Bool) {
+    if isKept { kept.append(tokens[index]) }
+    index += 1
+  }
+
+  private mutating func readConditions(isKept: Bool) {
+    depth += 1
+    defer { depth -= 1 }
+    // Whether one of the branches before is compiled.
+    var isTaken: Bool? = false
+    while index < tokens.count {
+      let (first, start) = (tokens[index], index)
+      repeat { take(isKept: isKept) } while index < tokens.count && !tokens[index].isFirstOnLine
+      if first.is("#endif") { return }
+      let condition = Array(tokens[start + 1..<index])
+      let own: Bool? = first.is("#else") ? true : Condition(condition).value
+      let isExcluded = own == false || isTaken == true
+      if isExcluded, isKept { exclude(first, condition, from: index) }
+      readCode(isKept: isKept && !isExcluded)
+      if own == true { isTaken = true } else if own == nil, isTaken == false { isTaken = nil }
+    }
+  }
+
+  private mutating func exclude(_ directive: Token, _ condition: [Token], from start: Int) {
+    var (end, depth) = (start, 0)
+    while end < tokens.count, depth > 0 || !isBoundary(tokens[end]) {
+      if tokens[end].is("#if") { depth += 1 }
+      if tokens[end].is("#endif") { depth -= 1 }
+      end += 1
+    }
+    let words = condition.enumerated().map { ($0 > 0 ? $1.leadingTrivia : "") + $1.text }
+    excluded.append(
+      ExcludedBranch(
+        line: directive.line, offset: directive.offset,
+        directive: words.isEmpty ? directive.text : "\(directive.text) \(words.joined())",
+        hasKeyValueCode: tokens[start..<end].contains { Self.words.contains($0.text) }))
+  }
+
+  private static let words: Set = [
+    "observeValue", "willChangeValue", "didChangeValue", "NSKeyValueObservation",
+    "NSKeyValueChange", "NSKeyValueChangeKey", "dynamic", "forKeyPath",
+  ]
+}
+
+/// What a condition is on Linux.
+private struct Condition {
+  private let tokens: [Token]
+  private var index = 0
+  /// Nil if only the build knows.
+  private(set) var value: Bool?
+
+  init(_ tokens: [Token]) {
+    self.tokens = tokens
+    value = readDisjunction()
+    if index < tokens.count { value = nil }
+  }
+
+  private mutating func take(_ text: String) -> Bool {
+    guard index < tokens.count, tokens[index].text == text else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func readDisjunction() -> Bool? {
+    var value = readConjunction()
+    while take("||") {
+      let other = readConjunction()
+      value = value == true || other == true ? true : value == nil || other == nil ? nil : false
+    }
+    return value
+  }
+
+  private mutating func readConjunction() -> Bool? {
+    var value = readTerm()
+    while take("&&") {
+      let other = readTerm()
+      value = value == false || other == false ? false : value == nil || other == nil ? nil : true
+    }
+    return value
+  }
+
+  private mutating func readTerm() -> Bool? {
+    if take("!") { return readTerm().map(!) }
+    if take("(") {
+      let value = readDisjunction()
+      _ = take(")")
+      return value
+    }
+    guard index < tokens.count else { return nil }
+    let name = tokens[index].text
+    index += 1
+    if name == "true" || name == "false" { return name == "true" }
+    guard take("(") else { return nil }
+    var arguments: [String] = []
+    while index < tokens.count, !take(")") {
+      arguments.append(tokens[index].text)
+      index += 1
+    }
+    return Self.value(of: name, arguments)
+  }
+
+  private static func value(of function: String, _ arguments: [String]) -> Bool? {
+    let isOfApple = arguments.first.map(applesModules.contains) ?? false
+    switch function {
+    case "os": return arguments == ["Linux"]
+    case "canImport": return isOfApple ? false : known.contains(arguments.first ?? "") ? true : nil
+    case "targetEnvironment": return false
+    case "swift", "compiler": return arguments.first == ">=" ? true : nil
+    default: return nil
+    }
+  }
+
+  private static let known: Set = ["Foundation", "Glibc", "Dispatch", "Swift"]
+  private static let applesModules: Set = [
+    "ObjectiveC", "Darwin", "UIKit", "AppKit", "Cocoa", "CoreData", "AVFoundation", "AVKit",
+    "SwiftUI",
+    "Combine", "WatchKit", "CoreGraphics", "QuartzCore", "CoreLocation", "MapKit", "WebKit",
+    "MediaPlayer",
+    "CoreBluetooth", "StoreKit", "os", "Metal", "MetalKit", "SpriteKit", "SceneKit", "CloudKit",
+    "Photos",
+    "CoreMedia", "CoreImage", "Contacts", "EventKit", "HealthKit", "UserNotifications", "CoreText",
+  ]
+}

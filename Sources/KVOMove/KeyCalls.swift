@@ -1,0 +1,104 @@
+/// Calls of key-value coding and observing, and the keys that they name. No rule of Behaviour is kept here.
+import SwiftSource
+
+extension SourceFile {
+  /// Methods that throw here, with the labels that tell them from others; none where the name does.
+  private static let stringCalls: [String: Set<String>] = [
+    "addObserver": ["forKeyPath"], "removeObserver": ["forKeyPath"],
+    "value": ["forKey", "forKeyPath", "forUndefinedKey"],
+    "setValue": ["forKey", "forKeyPath", "forUndefinedKey"],
+    "dictionaryWithValues": ["forKeys"], "setValuesForKeys": [], "setNilValueForKey": [],
+    "mutableArrayValue": ["forKey", "forKeyPath"], "mutableSetValue": ["forKey", "forKeyPath"],
+    "mutableOrderedSetValue": ["forKey", "forKeyPath"],
+  ]
+  /// How many arguments the methods have whose names others have as well.
+  private static let counts: [String: ClosedRange<Int>] = [
+    "value": 1...1, "setValue": 2...2, "addObserver": 2...4, "removeObserver": 2...3,
+    "setValuesForKeys": 1...1, "setNilValueForKey": 1...1, "dictionaryWithValues": 1...1,
+  ]
+
+  /// Whether a method is called that takes keys as strings.
+  func isStringCall(_ index: Int) -> Bool {
+    guard let labels = Self.stringCalls[tokens[index].text], tokens[index + 1].is("("),
+      tokens[index].kind == .identifier, index > 0, !tokens[index - 1].isWord("func"),
+      let close = partner[index + 1]
+    else { return false }
+    let open = index + 1
+    let written = (open + 1..<close).filter { tokens[$0 + 1].is(":") && enclosing[$0] == open }
+      .map { tokens[$0].text }
+    let count = (open + 1..<close).count { tokens[$0].is(",") && enclosing[$0] == open } + 1
+    guard Self.counts[tokens[index].text]?.contains(count) ?? true else { return false }
+    guard !labels.isEmpty else { return written.isEmpty }
+    guard written.contains(where: labels.contains) else { return false }
+    // `setValue(value: 1, forKeyPath: path)` is another method.
+    let isFirstLabelled = tokens[open + 1].kind == .identifier && tokens[open + 2].is(":")
+    return isFirstLabelled == (labels.contains("forKeys") || count == 1)
+  }
+
+  /// Whether a typed observer is registered.
+  func isObservation(_ index: Int) -> Bool {
+    guard tokens[index].kind == .identifier, tokens[index + 1].is("(") else { return false }
+    if tokens[index].text == "observe" {
+      return tokens[index + 2].is("\\")
+        || tokens[index + 2].is("[") && tokens[index + 3].is("\\")
+        || tokens[index + 2].text == "keyPath" && tokens[index + 3].is(":")
+    }
+    return tokens[index].text == "publisher" && tokens[index + 2].text == "for"
+      && tokens[index + 4].is("\\")
+  }
+
+  /// Whether a change is announced by hand.
+  func isAnnouncement(_ index: Int) -> Bool {
+    ["willChangeValue", "didChangeValue", "withChange"].contains(tokens[index].text)
+      && tokens[index + 1].is("(") && !(index > 0 && tokens[index - 1].isWord("func"))
+  }
+
+  func isKeyCall(_ index: Int) -> Bool {
+    isStringCall(index) || isObservation(index) || isAnnouncement(index)
+  }
+
+  /// The keys that a call names, and the types that stand before them: `\Song.title`, `#keyPath(Song.title)`, `"title"`.
+  func keys(ofCallAt index: Int) -> (keys: [String], types: [String]) {
+    guard let close = partner[index + 1] else { return ([], []) }
+    var (keys, types, place) = ([String](), [String](), index + 2)
+    while place < close {
+      if tokens[place].kind == .string {
+        keys += parts(ofString: tokens[place].text)
+      } else if tokens[place].is("\\") || tokens[place].is("#keyPath") {
+        let end = tokens[place].is("\\") ? endOfPath(from: place + 1) : partner[place + 1] ?? close
+        for name in tokens[place + 1..<end] where name.kind == .identifier {
+          if name.name.first?.isUppercase == true {
+            types.append(name.name)
+          } else {
+            keys.append(name.name)
+          }
+        }
+        place = end
+        continue
+      } else if tokens[place].is("{"), let end = partner[place] {
+        place = end
+      }
+      place += 1
+    }
+    return (keys, types)
+  }
+
+  private func parts(ofString text: String) -> [String] {
+    let isPath = { (character: Character) in
+      character.isLetter || character.isNumber || "._@".contains(character)
+    }
+    let inner = text.drop { $0 == "\"" || $0 == "#" }.prefix { $0 != "\"" }
+    guard inner.allSatisfy(isPath) else { return [] }
+    return inner.split(separator: ".").map(String.init).filter { $0.first != "@" }
+  }
+
+  private func endOfPath(from start: Int) -> Int {
+    var index = start
+    while tokens[index].kind == .identifier || tokens[index].is(".")
+      || ["?", "!"].contains(tokens[index].text)
+    {
+      index += 1
+    }
+    return max(index, start + 1)
+  }
+}

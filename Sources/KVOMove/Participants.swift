@@ -1,0 +1,169 @@
+/// Which classes take part in key-value coding and observing: those with observable properties or with methods of either, those that
+/// observe or are observed, those that are read and set by key, and the classes above and below them. All others are left as they
+/// are. No rule of Behaviour is kept here.
+import SwiftSource
+
+struct Participants {
+  /// The keywords of classes.
+  private(set) var classes: Set<Place> = []
+  /// Those that are read and set by key.
+  private(set) var coded: Set<Place> = []
+  /// The sources that have calls or declarations of key-value coding and observing.
+  private(set) var files: Set<Int> = []
+  /// All keys that are named.
+  private(set) var keys: Set<String> = []
+  /// The names by which they are called for an object, by source: `song` in `song.setValue(1, forKey: key)`.
+  private(set) var receivers: [Int: Set<String>] = [:]
+
+  init() {}
+
+  init(_ project: Project) {
+    for (file, types) in project.types.enumerated() {
+      for type in types where Self.declares(type, project.files[file]) {
+        files.insert(file)
+        guard let declaration = project.declaration(of: type) else { continue }
+        classes.insert(declaration.id)
+        if type.methods.contains(where: { Self.methodsOfCoding.contains($0.name) }) {
+          coded.insert(declaration.id)
+        }
+      }
+    }
+    for file in project.files.indices { findCalls(in: file, project) }
+    close(project)
+  }
+
+  // MARK: - Declarations
+
+  private static let methods: Set = [
+    "observeValue", "setNilValueForKey", "willChangeValue", "didChangeValue", "registerKeys",
+  ]
+  private static let methodsWithKeys: Set = [
+    "value", "setValue", "addObserver", "removeObserver", "setValuesForKeys",
+    "dictionaryWithValues",
+    "mutableArrayValue", "mutableSetValue", "mutableOrderedSetValue",
+  ]
+
+  private static let methodsOfCoding: Set = [
+    "value", "setValue", "setNilValueForKey", "setValuesForKeys", "dictionaryWithValues",
+  ]
+
+  /// Whether a type says by its members that it takes part.
+  private static func declares(_ type: TypeDeclaration, _ file: SourceFile) -> Bool {
+    let isMarked =
+      type.attributes.contains("KVO") || type.inherited.contains { $0.name == "KVOObject" }
+    if isMarked || type.inherited.contains(where: { $0.name == "NSKeyValueObservingCustomization" })
+    {
+      return true
+    }
+    if type.properties.contains(where: { $0.isDynamic || $0.type.contains("NSKeyValueObservation") }
+    ) {
+      return true
+    }
+    return type.methods.contains { method in
+      if method.name.hasPrefix("keyPathsForValuesAffecting")
+        || method.name.hasPrefix("automaticallyNotifiesObservers")
+        || methods.contains(method.name)
+      {
+        return true
+      }
+      guard let close = file.partner[method.parameters] else { return false }
+      let parameters = file.tokens[method.parameters..<close]
+      if method.name.hasPrefix("validate") {
+        return parameters.contains { $0.text == "AutoreleasingUnsafeMutablePointer" }
+      }
+      return methodsWithKeys.contains(method.name) && method.modifiers.contains("override")
+    }
+  }
+
+  // MARK: - Calls
+
+  private mutating func findCalls(in file: Int, _ project: Project) {
+    let source = project.files[file]
+    for index in source.tokens.indices {
+      let token = source.tokens[index]
+      if token.text.hasPrefix("NSKeyValue") || Self.words.contains(token.text) {
+        files.insert(file)
+      }
+      if token.is("#keyPath") { addClasses(ofKeyPathAt: index, in: file, project) }
+      if token.text == "NSSortDescriptor", source.tokens[index + 2].text == "key" {
+        addClasses(ofKeysAt: index, in: file, project)
+      }
+      guard source.isKeyCall(index) else { continue }
+      let receiver = project.receiver(ofCallAt: index, in: file)
+      if case .foreign = receiver, source.isStringCall(index) { continue }
+      files.insert(file)
+      if !source.isAnnouncement(index) { keys.formUnion(source.keys(ofCallAt: index).keys) }
+      if let name = source.receiverName(ofCallAt: index) {
+        receivers[file, default: []].insert(name)
+      }
+      if case .classes(let found) = receiver {
+        classes.formUnion(found.map(\.id))
+        if source.isStringCall(index) { coded.formUnion(found.map(\.id)) }
+      }
+      // The class that observes, or changes itself.
+      if let around = project.types[file].last(where: { $0.open < index && index < $0.close }),
+        let declaration = project.declaration(of: around), source.isObservation(index)
+      {
+        classes.insert(declaration.id)
+      }
+      if case .foreign = receiver { continue }
+      addClasses(ofKeysAt: index, in: file, project)
+    }
+  }
+
+  /// Words that only code of key-value coding and observing has.
+  private static let words: Set = [
+    "#keyPath", "kindKey", "indexesKey", "withKeyPath", "observationInfo", "KVOContext",
+  ]
+
+  private mutating func addClasses(ofKeyPathAt index: Int, in file: Int, _ project: Project) {
+    guard let close = project.files[file].partner[index + 1] else { return }
+    for token in project.files[file].tokens[index..<close] where token.kind == .identifier {
+      classes.formUnion((project.classesByName[token.name] ?? []).map(\.id))
+    }
+  }
+
+  /// The classes whose properties a call can reach.
+  private mutating func addClasses(ofKeysAt index: Int, in file: Int, _ project: Project) {
+    let (keys, types) = project.files[file].keys(ofCallAt: index)
+    var found = Set(types.flatMap { project.classesByName[$0] ?? [] }.map(\.id))
+    let receiver = project.receiver(ofCallAt: index, in: file)
+    // The first key is one of the receiver, if that is known.
+    var rest = keys[...]
+    if case .classes = receiver { rest = rest.dropFirst() }
+    if types.isEmpty { for key in rest { found.formUnion(project.exposingClasses[key] ?? []) } }
+    classes.formUnion(found)
+    if project.files[file].isStringCall(index) { coded.formUnion(found) }
+  }
+
+  // MARK: - Inheritance
+
+  private mutating func close(_ project: Project) {
+    let all = project.types.joined().filter(\.isClass)
+    for type in all where classes.contains(type.id) {
+      let above = project.ancestors(of: type).classes.map(\.id)
+      classes.formUnion(above)
+      if coded.contains(type.id) { coded.formUnion(above) }
+    }
+    for type in all {
+      let above = project.ancestors(of: type).classes.map(\.id)
+      if !classes.isDisjoint(with: above) { classes.insert(type.id) }
+      if !coded.isDisjoint(with: above) { coded.insert(type.id) }
+    }
+  }
+}
+
+extension SourceFile {
+  /// The name before the point: of a variable, or of a function that returns the object.
+  func receiverName(ofCallAt index: Int) -> String? {
+    guard index > 1, tokens[index - 1].is(".") else { return nil }
+    var last = index - 2
+    while ["?", "!"].contains(tokens[last].text), last > 0 { last -= 1 }
+    while tokens[last].is(")") || tokens[last].is("]"), let open = partner[last], open > 0 {
+      let isCast = (open + 1..<last).contains { tokens[$0].isWord("as") }
+      if isCast { return nil }
+      last = open - 1
+    }
+    return tokens[last].kind == .identifier ? tokens[last].name : nil
+  }
+}

@@ -1,0 +1,232 @@
+/// Which object a call is for: its type, as far as declarations of its name show that. No rule of Behaviour is kept here.
+import SwiftSource
+
+/// What the receiver of a call can be.
+enum Receiver {
+  /// Of classes of the sources.
+  case classes([TypeDeclaration])
+  /// Of a type that comes from another module, or that is no class.
+  case foreign([String])
+  /// NSObject itself, what any object can be, or what the sources do not show.
+  case unknown
+}
+
+/// The types that names are declared with in a source: variables, properties, parameters.
+struct DeclaredNames {
+  enum Source: Hashable {
+    case type(String)
+    /// Another name's type, or that of its elements.
+    case name(String)
+  }
+
+  private(set) var sources: [String: Set<Source>] = [:]
+  /// The names of generic parameters and associated types.
+  private(set) var generics: Set<String> = []
+
+  init(_ file: SourceFile) {
+    for index in file.tokens.indices where file.tokens[index].kind == .identifier {
+      if let source = file.declaredSource(at: index) {
+        sources[file.tokens[index].name, default: []].insert(source)
+      }
+      if file.isGenericParameter(index) { generics.insert(file.tokens[index].name) }
+    }
+  }
+}
+
+extension SourceFile {
+  fileprivate func isGenericParameter(_ index: Int) -> Bool {
+    guard index > 0 else { return false }
+    let (before, next) = (tokens[index - 1], tokens[index + 1])
+    if before.isWord("associatedtype") { return true }
+    let opens = before.text == "<" || before.is(",")
+    return opens && (next.is(":") || next.is(",") || next.text.hasPrefix(">"))
+      && tokens[index].name.first?.isUppercase == true
+  }
+
+  fileprivate func declaredSource(at index: Int) -> DeclaredNames.Source? {
+    let next = tokens[index + 1]
+    if next.is(":") { return typeName(at: index + 2).map { .type($0) } }
+    guard index > 0 else { return nil }
+    let before = tokens[index - 1]
+    if next.isWord("in"), before.isWord("for") { return value(from: index + 2) }
+    let isVariable = before.isWord("let") || before.isWord("var") || before.text == "."
+    if next.is("="), isVariable || isStatementStart(index) { return value(from: index + 2) }
+    return nil
+  }
+
+  /// The type as it is written, without what makes it optional or a collection: `[Song]?` is `Song`. `[:]` is a dictionary.
+  func typeName(at start: Int) -> String? {
+    var index = start
+    while index < tokens.count {
+      let token = tokens[index]
+      if token.is("@") {
+        index += 2
+      } else if ["any", "some", "inout", "weak", "__owned", "borrowing", "consuming", "sending"]
+        .contains(token.text), tokens[index + 1].kind == .identifier
+      {
+        index += 1
+      } else if token.is("["), let close = partner[index] {
+        let isDictionary = (index + 1..<close).contains {
+          tokens[$0].is(":") && enclosing[$0] == index
+        }
+        return isDictionary ? "[:]" : typeName(at: index + 1)
+      } else if token.is("(") {
+        index += 1
+      } else {
+        break
+      }
+    }
+    guard index < tokens.count, tokens[index].kind == .identifier || tokens[index].is("Any"),
+      tokens[index].name.first(where: { $0 != "_" })?.isUppercase == true
+    else { return nil }
+    let wrappers: Set = ["Optional", "Array", "Set", "ContiguousArray", "Published", "Weak"]
+    if wrappers.contains(tokens[index].text), tokens[index + 1].text == "<" {
+      return typeName(at: index + 2)
+    }
+    if tokens[index].text == "Dictionary" { return "[:]" }
+    var (name, last) = (tokens[index].name, index)
+    while tokens[last + 1].is("."), tokens[last + 2].kind == .identifier,
+      tokens[last + 2].name.first?.isUppercase == true
+    {
+      last += 2
+      name += "." + tokens[last].name
+    }
+    return name
+  }
+
+  /// What an expression's type is known by.
+  private func value(from start: Int) -> DeclaredNames.Source? {
+    var (index, last) = (start, nil as DeclaredNames.Source?)
+    while index < tokens.count, index == start || !isStatementStart(index) {
+      let token = tokens[index]
+      if token.isWord("as") {
+        let type = ["?", "!"].contains(tokens[index + 1].text) ? index + 2 : index + 1
+        return typeName(at: type).map { .type($0) }
+      }
+      if token.is(",") || token.is("}") || token.is(";") || token.isWord("else") || token.is(")") {
+        break
+      }
+      if token.is("{"), index > start { break }
+      if token.kind == .identifier {
+        let isPart = index > start && tokens[index - 1].is(".")
+        if token.name.first?.isUppercase == true, !isPart {
+          last = typeName(at: index).map { .type($0) }
+        } else if case .type = last, isPart, Self.instances.contains(token.text) {
+          // One of the type's own.
+        } else {
+          last = .name(token.name)
+        }
+      } else if token.is("[") || token.is("("), let close = partner[index] {
+        if token.is("["), index == start { last = typeName(at: start).map { .type($0) } }
+        index = close
+      } else if token.kind == .number || token.kind == .string {
+        return nil
+      }
+      index += 1
+    }
+    return last
+  }
+
+  /// Static properties that hold an object of their own type.
+  static let instances: Set = [
+    "shared", "standard", "main", "current", "default", "instance", "sharedInstance", "init",
+    "defaultCenter",
+  ]
+}
+
+extension Project {
+  /// The receiver of a method that a token names.
+  func receiver(ofCallAt index: Int, in file: Int) -> Receiver {
+    let source = files[file]
+    let tokens = source.tokens
+    guard index > 1, tokens[index - 1].is(".") else {
+      return index > 0 && tokens[index - 1].is(".") ? .unknown : own(at: index, in: file)
+    }
+    var last = index - 2
+    while ["?", "!"].contains(tokens[last].text), last > 0 { last -= 1 }
+    let token = tokens[last]
+    if token.isWord("self") || token.isWord("super") { return own(at: index, in: file) }
+    if token.is(")"), let open = source.partner[last] {
+      let cast = (open + 1..<last).first {
+        tokens[$0].isWord("as") && source.enclosing[$0] == open
+      }
+      if let cast {
+        let type = ["?", "!"].contains(tokens[cast + 1].text) ? cast + 2 : cast + 1
+        return receiver(ofType: source.typeName(at: type), in: file)
+      }
+      guard open > 0, tokens[open - 1].name.first?.isUppercase == true,
+        tokens[open - 1].kind == .identifier
+      else { return .unknown }
+      return receiver(ofType: tokens[open - 1].name, in: file)
+    }
+    if token.is("]"), let open = source.partner[last], open > 0 {
+      return receiver(named: tokens[open - 1].name, in: file)
+    }
+    guard token.kind == .identifier else { return .unknown }
+    if token.name.first?.isUppercase == true { return receiver(ofType: token.name, in: file) }
+    if last > 1, tokens[last - 1].is("."), tokens[last - 2].name.first?.isUppercase == true,
+      SourceFile.instances.contains(token.text)
+    {
+      return receiver(ofType: tokens[last - 2].name, in: file)
+    }
+    return receiver(named: token.name, in: file)
+  }
+
+  /// The object itself.
+  private func own(at index: Int, in file: Int) -> Receiver {
+    guard let type = types[file].last(where: { $0.open < index && index < $0.close }) else {
+      return .unknown
+    }
+    if type.name == "NSObject" || type.isProtocol { return .unknown }
+    guard let declaration = declaration(of: type) else {
+      return type.isExtension ? receiver(ofType: type.name, in: file) : .foreign([type.name])
+    }
+    return .classes([declaration])
+  }
+
+  private func receiver(named name: String, in file: Int) -> Receiver {
+    let here = types(named: name, in: [file])
+    return receiver(ofTypes: here.isEmpty ? types(named: name, in: files.indices) : here, in: file)
+  }
+
+  private func types(named name: String, in files: some Sequence<Int>) -> Set<String> {
+    var (known, next, found) = (Set([name]), [name], Set<String>())
+    let files = Array(files)
+    while let name = next.popLast(), known.count < 8 {
+      for source in files.flatMap({ names[$0].sources[name] ?? [] }) {
+        switch source {
+        case .type(let type): found.insert(type)
+        case .name(let other): if known.insert(other).inserted { next.append(other) }
+        }
+      }
+    }
+    return found
+  }
+
+  private func receiver(ofTypes types: Set<String>, in file: Int) -> Receiver {
+    var (classes, isUnknown) = ([TypeDeclaration](), types.isEmpty)
+    for type in types {
+      switch receiver(ofType: type, in: file) {
+      case .classes(let found): classes += found
+      case .unknown: isUnknown = true
+      case .foreign: break
+      }
+    }
+    return !classes.isEmpty ? .classes(classes) : isUnknown ? .unknown : .foreign(types.sorted())
+  }
+
+  func receiver(ofType type: String?, in file: Int) -> Receiver {
+    guard let type else { return .unknown }
+    let open: Set = ["NSObject", "Any", "AnyObject", "NSObjectProtocol", "KVOObject", "Self"]
+    let name = type.split(separator: ".").last.map(String.init) ?? type
+    if open.contains(name) || names[file].generics.contains(name) { return .unknown }
+    let found = classesByName[name] ?? []
+    if !found.isEmpty { return .classes(found) }
+    guard protocols.contains(name) else {
+      return aliases.contains(name) ? .unknown : .foreign([name])
+    }
+    let conforming = types.joined().filter { $0.inherited.contains { $0.name == name } }
+    let classes = conforming.compactMap(declaration(of:))
+    return classes.isEmpty ? .unknown : .classes(classes)
+  }
+}
