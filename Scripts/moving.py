@@ -8,9 +8,10 @@ which counts as an edit for each line that it adds, or removes where it adds non
 makes stand in Patches/WithoutMacro. What is shown as a diff must be what is written, and a file that is moved again must
 stay as it is. The files of a style and of a mode of the language are one program, built in FOLDER with these options of
 `swift build`, without a warning, against the package. Each function must write what Tests/Migration/Expected has, which is
-what Apple's documentation says. Refused is more than an edit in 200 lines, of all files of a style together.
+what Apple's documentation says. Without the macro it may write something else where the tool has listed a place that behaves differently. Refused is more than an edit in 200 lines, of all files of a style together.
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -86,6 +87,13 @@ def mode(original):
     return "v5" if original.parent.name == "Corpus" else "v6"
 
 
+def is_excused(tool, style, original):
+    """Whether the tool says that the file behaves differently."""
+    if style == "Macro":
+        return False
+    return json.loads(run(tool, "--without-macro", "--json", str(original)))["summary"]["differs"] > 0
+
+
 def function(original):
     return original.stem[0].lower() + original.stem[1:]
 
@@ -117,7 +125,7 @@ def main(tool, package, folder, options_of_build):
             program = [bin_path / (style + mode(original)), original.stem]
             expected = (tests / f"Expected/{original.stem}.txt").read_text()
             done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
-            if done.returncode or done.stdout != expected:
+            if (done.returncode or done.stdout != expected) and not is_excused(tool, style, original):
                 failed += 1
                 print(f"{style} {original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected}")
     for style, edited in by_hand.items():

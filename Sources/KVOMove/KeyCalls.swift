@@ -42,9 +42,17 @@ extension SourceFile {
       return tokens[index + 2].is("\\")
         || tokens[index + 2].is("[") && tokens[index + 3].is("\\")
         || tokens[index + 2].text == "keyPath" && tokens[index + 3].is(":")
+        || hasLabel(["options", "changeHandler"], inCallAt: index)
     }
     return tokens[index].text == "publisher" && tokens[index + 2].text == "for"
       && tokens[index + 4].is("\\")
+  }
+
+  private func hasLabel(_ labels: Set<String>, inCallAt index: Int) -> Bool {
+    guard let close = partner[index + 1] else { return false }
+    return (index + 2..<close).contains {
+      labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && enclosing[$0] == index + 1
+    }
   }
 
   /// Whether a change is announced by hand.

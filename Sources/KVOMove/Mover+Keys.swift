@@ -129,7 +129,7 @@ extension Mover {
       }
       let isStored = !property.isComputed
       if let key = property.key, key != property.name {
-        return "keys.\(isStored ? "stored" : "computed")(\"\(key)\", \\.\(property.name))"
+        return "keys.computed(\"\(key)\", \\.\(property.name), affectedBy: [\"\(property.name)\"])"
       }
       guard !property.isDynamic, project.participants.coded.contains(type.id),
         !type.attributes.contains("KVO"), !property.modifiers.contains("override")
@@ -166,7 +166,10 @@ extension Mover {
       } else if let affecting {
         entries.append("keys.dependency(\"\(key)\", on: self.\(affecting.name)())")
       } else if !property.accessors.isEmpty || isOverridden || key != name, !property.isComputed {
-        entries.append("keys.stored(\"\(key)\", \(path))")
+        entries.append(
+          key == name
+            ? "keys.stored(\"\(key)\", \(path))"
+            : "keys.computed(\"\(key)\", \(path), affectedBy: [\"\(name)\"])")
       }
     }
     for method in methods {

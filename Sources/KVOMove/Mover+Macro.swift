@@ -7,7 +7,11 @@ extension Mover {
   func usesMacro(_ type: TypeDeclaration) -> Bool {
     guard style == .macro, project.root(of: type) != .other else { return false }
     guard let declaration = project.declaration(of: type) else { return false }
-    return declaration.properties.contains { $0.isDynamic || isOverrideWithObservers($0, in: type) }
+    if declaration.attributes.contains("KVO") { return true }
+    let isNew = !["KVOObject", "KVOOperation"].contains(project.ancestors(of: type).root)
+    return declaration.properties.contains {
+      $0.isDynamic || isNew && isOverrideWithObservers($0, in: type)
+    }
   }
 
   // The macro has its observers run inside the change that the superclass's property makes.

@@ -80,10 +80,16 @@ extension Mover {
   private func takesPart(_ index: Int) -> Bool {
     guard !tokens[index + 1].is("("), index > 0 else { return false }
     let first = tokens[index - 1].is(".") ? index - 2 : index
-    guard first > 1 else { return false }
+    guard first > 0 else { return false }
     let before = tokens[first - 1]
-    if before.isWord("extension") { return hasKeyCall(inBlockBehind: index) }
-    if before.isWord("as") || ["?", "!"].contains(before.text) && tokens[first - 2].isWord("as") {
+    if before.isWord("extension") {
+      let type = types.first { $0.keyword == first - 1 }
+      return hasKeyCall(inBlockBehind: index)
+        || type.map { project.participants.isKnown($0.inherited) } ?? false
+    }
+    if before.isWord("as")
+      || ["?", "!"].contains(before.text) && first > 1 && tokens[first - 2].isWord("as")
+    {
       return isCastForCall(index)
     }
     // Of a parameter, a variable, or a type's parameter.
@@ -157,20 +163,7 @@ extension Mover {
   }
 
   /// The names that are called by key in the source, and those whose values they are given.
-  private var receiverNames: Set<String> {
-    var found = project.participants.receivers[index] ?? []
-    let names = project.names[index].sources
-    while true {
-      let more = found.flatMap { name in
-        (names[name] ?? []).compactMap { source in
-          if case .name(let other) = source { return other }
-          return nil as String?
-        }
-      }
-      if found.isSuperset(of: more) { return found }
-      found.formUnion(more)
-    }
-  }
+  private var receiverNames: Set<String> { project.participants.receivers[index] ?? [] }
 
   /// A dictionary that has NSNull for nil, as there.
   private mutating func moveDictionary(_ index: Int) {

@@ -6,7 +6,7 @@ extension Mover {
   mutating func moveType(_ type: TypeDeclaration) {
     let root = project.root(of: type)
     let isMoved = root != .other && (type.isClass || type.isExtension)
-    if type.isClass { moveHead(type, root) }
+    if type.isClass, root != .other { moveHead(type, root) }
     if tellsOfSeveral(type) { return }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return }

@@ -10,6 +10,8 @@ struct Participants {
   private(set) var coded: Set<Place> = []
   /// The sources that have calls or declarations of key-value coding and observing.
   private(set) var files: Set<Int> = []
+  /// Protocols with an extension for subclasses of NSObject that observes or uses keys.
+  private(set) var protocols: Set<String> = []
   /// All keys that are named.
   private(set) var keys: Set<String> = []
   /// The names by which they are called for an object, by source: `song` in `song.setValue(1, forKey: key)`.
@@ -29,7 +31,27 @@ struct Participants {
       }
     }
     for file in project.files.indices { findCalls(in: file, project) }
+    for type in project.types.joined()
+    where type.isExtension && project.protocols.contains(type.name) {
+      let file = project.files[type.id.file]
+      let isOfRoot = file.tokens[type.keyword..<type.open].contains { $0.text == "NSObject" }
+      if isOfRoot, (type.open..<type.close).contains(where: file.isKeyCall) {
+        protocols.insert(type.name)
+      }
+    }
+    for type in project.types.joined()
+    where type.isExtension && type.name == "NSObject" && isKnown(type.inherited) {
+      files.insert(type.id.file)
+    }
+    for file in project.files.indices { follow(receiversIn: file, project) }
+    let called = Set(project.files.indices.flatMap { functions(in: $0, project) })
+    for file in project.files.indices { findArguments(of: called, in: file, project) }
     close(project)
+  }
+
+  /// Whether one of the protocols is such a one.
+  func isKnown(_ inherited: [TypeDeclaration.Inherited]) -> Bool {
+    inherited.contains { protocols.contains($0.name) }
   }
 
   // MARK: - Declarations
@@ -134,6 +156,68 @@ struct Participants {
     if types.isEmpty { for key in rest { found.formUnion(project.exposingClasses[key] ?? []) } }
     classes.formUnion(found)
     if project.files[file].isStringCall(index) { coded.formUnion(found) }
+  }
+
+  // MARK: - Objects that are handed over
+
+  /// Adds the names whose values those that are called by key are given.
+  private mutating func follow(receiversIn file: Int, _ project: Project) {
+    guard var found = receivers[file] else { return }
+    while true {
+      let more = found.flatMap { name in
+        (project.names[file].sources[name] ?? []).compactMap { source in
+          if case .name(let other) = source { return other }
+          return nil as String?
+        }
+      }
+      if found.isSuperset(of: more) { break }
+      found.formUnion(more)
+    }
+    receivers[file] = found
+  }
+
+  /// Functions, and types for their initialisers, with a parameter of type NSObject that is called by key.
+  private func functions(in file: Int, _ project: Project) -> Set<String> {
+    guard let receivers = receivers[file] else { return [] }
+    let source = project.files[file]
+    let found = source.tokens.indices.compactMap { index -> String? in
+      let token = source.tokens[index]
+      let isFunction = index > 0 && source.tokens[index - 1].isWord("func")
+      guard isFunction || source.isDeclaration(index, of: ["init"]),
+        let open = (index + 1..<source.tokens.count).first(where: { source.tokens[$0].is("(") }),
+        let close = source.partner[open],
+        (open..<close).contains(where: {
+          source.tokens[$0].text == "NSObject" && source.tokens[$0 - 1].is(":")
+            && receivers.contains(source.tokens[$0 - 2].name)
+        })
+      else { return nil }
+      if isFunction { return token.name }
+      return project.types[file].last { $0.open < index && index < $0.close }?.name
+    }
+    return Set(found)
+  }
+
+  /// The classes of what such a function is called with, and those that have the keys that it is called with.
+  private mutating func findArguments(of functions: Set<String>, in file: Int, _ project: Project) {
+    let source = project.files[file]
+    for index in source.tokens.indices
+    where functions.contains(source.tokens[index].name) && source.tokens[index + 1].is("(") {
+      guard index == 0 || !source.tokens[index - 1].isWord("func"),
+        let close = source.partner[index + 1]
+      else { continue }
+      files.insert(file)
+      for argument in index + 2..<close
+      where source.tokens[argument + 1].is(",") || argument + 1 == close {
+        guard case .classes(let found) = project.receiver(ending: argument, in: file) else {
+          continue
+        }
+        classes.formUnion(found.map(\.id))
+        coded.formUnion(found.map(\.id))
+      }
+      let exposing = source.keys(ofCallAt: index).keys.flatMap { project.exposingClasses[$0] ?? [] }
+      classes.formUnion(exposing)
+      coded.formUnion(exposing)
+    }
   }
 
   // MARK: - Inheritance

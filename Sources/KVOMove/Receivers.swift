@@ -22,6 +22,8 @@ struct DeclaredNames {
   private(set) var sources: [String: Set<Source>] = [:]
   /// The names of generic parameters and associated types.
   private(set) var generics: Set<String> = []
+  /// The names of closures' parameters, which have no type.
+  private(set) var parameters: Set<String> = []
 
   init(_ file: SourceFile) {
     for index in file.tokens.indices where file.tokens[index].kind == .identifier {
@@ -29,6 +31,13 @@ struct DeclaredNames {
         sources[file.tokens[index].name, default: []].insert(source)
       }
       if file.isGenericParameter(index) { generics.insert(file.tokens[index].name) }
+    }
+    for index in file.tokens.indices where file.tokens[index].isWord("in") {
+      var place = index - 1
+      while place > 0, file.tokens[place].kind == .identifier || file.tokens[place].is(",") {
+        parameters.insert(file.tokens[place].name)
+        place -= 1
+      }
     }
   }
 }
@@ -49,7 +58,8 @@ extension SourceFile {
     guard index > 0 else { return nil }
     let before = tokens[index - 1]
     if next.isWord("in"), before.isWord("for") { return value(from: index + 2) }
-    let isVariable = before.isWord("let") || before.isWord("var") || before.text == "."
+    let isVariable =
+      before.isWord("let") || before.isWord("var") || [".", "{", ";"].contains(before.text)
     if next.is("="), isVariable || isStatementStart(index) { return value(from: index + 2) }
     return nil
   }
@@ -144,6 +154,13 @@ extension Project {
     }
     var last = index - 2
     while ["?", "!"].contains(tokens[last].text), last > 0 { last -= 1 }
+    return receiver(ending: last, in: file)
+  }
+
+  /// The object of an expression whose last token that is.
+  func receiver(ending last: Int, in file: Int) -> Receiver {
+    let (source, index) = (files[file], last)
+    let tokens = source.tokens
     let token = tokens[last]
     if token.isWord("self") || token.isWord("super") { return own(at: index, in: file) }
     if token.is(")"), let open = source.partner[last] {
@@ -160,7 +177,7 @@ extension Project {
       return receiver(ofType: tokens[open - 1].name, in: file)
     }
     if token.is("]"), let open = source.partner[last], open > 0 {
-      return receiver(named: tokens[open - 1].name, in: file)
+      return receiver(named: tokens[open - 1].name, at: index, in: file)
     }
     guard token.kind == .identifier else { return .unknown }
     if token.name.first?.isUppercase == true { return receiver(ofType: token.name, in: file) }
@@ -169,7 +186,7 @@ extension Project {
     {
       return receiver(ofType: tokens[last - 2].name, in: file)
     }
-    return receiver(named: token.name, in: file)
+    return receiver(named: token.name, at: index, in: file)
   }
 
   /// The object itself.
@@ -184,9 +201,20 @@ extension Project {
     return .classes([declaration])
   }
 
-  private func receiver(named name: String, in file: Int) -> Receiver {
-    let here = types(named: name, in: [file])
-    return receiver(ofTypes: here.isEmpty ? types(named: name, in: files.indices) : here, in: file)
+  private func receiver(named name: String, at index: Int, in file: Int) -> Receiver {
+    var found = types(named: name, in: [file])
+    if found.isEmpty { found = types(named: name, in: files.indices) }
+    if found.isEmpty, isInherited(name, at: index, in: file) { return .foreign([]) }
+    return receiver(ofTypes: found, in: file)
+  }
+
+  /// Whether a name can only be that of a property of a class of another module: `layer` in a view.
+  private func isInherited(_ name: String, at index: Int, in file: Int) -> Bool {
+    guard names[file].sources[name] == nil, !names[file].parameters.contains(name),
+      let type = types[file].last(where: { $0.open < index && index < $0.close })
+    else { return false }
+    return declaration(of: type).map { !$0.inherited.isEmpty && !hasKnownRoot($0) }
+      ?? type.isExtension
   }
 
   private func types(named name: String, in files: some Sequence<Int>) -> Set<String> {

@@ -32,10 +32,10 @@ import Testing
   }
 
   /// What the program says.
-  private func run() throws -> String {
+  private func run(_ options: String...) throws -> String {
     let (process, output) = (Process(), Pipe())
     process.executableURL = program
-    process.arguments = ["--write", folder.path]
+    process.arguments = (options.isEmpty ? ["--write"] : options) + [folder.path]
     process.standardOutput = output
     process.standardError = output
     try process.run()
@@ -73,5 +73,49 @@ import Testing
     expect(output.contains("C.swift:1: is not UTF-8"))
     expect(output.contains("1 file read, 1 to change"))
     expectEqual(try text("X.swift/A.swift"), Self.here)
+  }
+
+  @Test("a summary comes first, and findings stand under their harm") func report() throws {
+    try write("A.swift")
+    try Data("let k = change[.kindKey] as? UInt\nlet s = #selector(f)\n".utf8).write(
+      to: file("B.swift"))
+    let output = try run("--without-macro")
+    expect(
+      output.hasPrefix(
+        "2 files read, 1 to change, 2 places to look at: 1 where it behaves differently, "
+          + "0 without a counterpart, 1 that the compiler reports\n"))
+    let parts = [
+      "--- ", "Compiles, but behaves differently:", "B.swift:1:",
+      "Is reported by the compiler, too:", "B.swift:2:",
+    ]
+    let places = parts.compactMap { output.range(of: $0)?.lowerBound }
+    expectEqual(places.count, parts.count)
+    expectEqual(places, places.sorted())
+    expectEqual(try text("A.swift"), Self.there)
+  }
+
+  @Test("JSON has the keys that the page lists, and no diff") func json() throws {
+    try write("A.swift")
+    try Data(
+      "import Foundation\nlet k = change[.kindKey] as? UInt\nlet s = #selector(f)\nvar t: NSKeyValueObservation\n"
+        .utf8
+    )
+    .write(to: file("B.swift"))
+    let output = try run("--json")
+    let json = try require(
+      try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    expectEqual(json.keys.sorted(), ["files", "findings", "modules", "summary", "version"])
+    expectEqual(json["version"] as? Int, 1)
+    expectEqual(
+      json["summary"] as? [String: Int],
+      ["filesRead": 2, "filesToChange": 2, "differs": 1, "missing": 0, "refused": 1])
+    expectEqual(json["modules"] as? [String], ["KVORuntime"])
+    let files = try require(json["files"] as? [[String: Any]])
+    expectEqual(files.map { $0["edits"] as? Int }, [4, 1])
+    let findings = try require(json["findings"] as? [[String: Any]])
+    expectEqual(findings.map { $0["harm"] as? String }, ["differs", "refused"])
+    expectEqual(findings.map { $0["line"] as? Int }, [3, 4])
+    expectEqual(findings[0].keys.sorted(), ["advice", "harm", "line", "path", "reason"])
+    expectEqual(try text("A.swift"), Self.there)
   }
 }

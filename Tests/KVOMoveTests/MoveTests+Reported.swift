@@ -1,0 +1,275 @@
+/// Small inputs that testers have reported, each of which stands for a class of faults.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  /// A class that a source of its own needs nothing else for.
+  private static func macro(_ source: String) -> MovedSource {
+    move([(path: "A.swift", text: source)])[0]
+  }
+
+  static let reported = [
+    // A private variable behind a setter that locks.
+    Case(
+      "class A: NSObject { private var raw = 0; @objc dynamic var x: Int { get { q.sync { raw } } "
+        + "set { q.sync(flags: .barrier) { raw = newValue } } } }",
+      "@KVO class A: KVOObject { @KVOIgnored private var raw = 0; var x: Int { get { q.sync { raw } } "
+        + "set { withChange(of: \\.x) { q.sync(flags: .barrier) { raw = newValue } } } } }"),
+    Case(
+      "class A: NSObject { var r = 0; @objc dynamic var x: Int { get { r } set { store(newValue) } }; "
+        + "func store(_ v: Int) { r = v } }",
+      "@KVO class A: KVOObject { @KVOIgnored var r = 0; var x: Int { get { r } "
+        + "set { withChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"),
+    // What a method of its own sets is observable already.
+    Case(
+      "class A: NSObject { @objc dynamic var r = 0; @objc dynamic var x: Int { get { r } "
+        + "set { store(newValue) } }; func store(_ v: Int) { r = v } }",
+      "@KVO class A: KVOObject { var r = 0; var x: Int { get { r } "
+        + "set { store(newValue) } }; func store(_ v: Int) { r = v } }"),
+    // Observers that announce.
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0\n"
+        + "var f = 0 { willSet { willChangeValue(forKey: \"f\") } didSet { didChangeValue(forKey: \"f\") } } }",
+      "@KVO class A: KVOObject { var x = 0\n"
+        + "@KVOIgnored var f = 0 { willSet { willChangeValue(forKey: \"f\") } didSet { didChangeValue(forKey: \"f\") } } }"
+    ),
+    // NSObject as any object, as a token, and as an object that is used by key.
+    Case("let j = d as? [String: NSObject]\nlet t: NSObject = NSObject()", nil),
+    Case(
+      "func f(o: NSObject, p: NSObject) { o.setValue(1, forKey: k) }",
+      "func f(o: KVOObject, p: NSObject) { try! o.setValue(1, forKey: k) }"),
+    Case(
+      "func f(x: Any) { (x as? NSObject)?.setValue(1, forKey: k); let y = x as? NSObject }",
+      "func f(x: Any) { try! (x as? KVOObject)?.setValue(1, forKey: k); let y = x as? NSObject }"),
+    Case(
+      "func f<T: NSObject>(o: T) { o.observe(\\T.hash) { _, _ in } }\nfunc g<T: NSObject>(o: T) {}",
+      "func f<T: KVOObject>(o: T) { o.observe(\\T.hash) { _, _ in } }\nfunc g<T: NSObject>(o: T) {}"
+    ),
+    Case(
+      "extension NSObject { func f() { setValue(1, forKey: k) } }\nextension NSObject { func g() {} }",
+      "extension KVOObject { func f() { try! setValue(1, forKey: k) } }\nextension NSObject { func g() {} }"
+    ),
+    Case(
+      "class W { let o: NSObject; init(p: NSObject) { o = p }; func f() { o.setValue(1, forKey: k) } }",
+      "class W { let o: KVOObject; init(p: KVOObject) { o = p }; func f() { try! o.setValue(1, forKey: k) } }"
+    ),
+    // What an extension has.
+    Case(
+      "class A: NSObject { @objc dynamic var t = 1 }\nextension A { override var description: String { \"\\(t)\" } }",
+      "@KVO class A: KVOObject { var t = 1 }\nextension A: CustomStringConvertible { var description: String { \"\\(t)\" } }"
+    ),
+    // What is not observable can be read before the superclass's initialiser.
+    Case(
+      "class A: NSObject { @objc dynamic var n: Int; private var d = [1]; override init() { n = d[0]; super.init() } }",
+      "@KVO class A: KVOObject { var n: Int; @KVOIgnored private var d = [1]; override init() { n = d[0]; super.init() } }"
+    ),
+    // A source that only observes.
+    Case(
+      "import Foundation\nclass S { var t: Any?; func f(_ j: Job) { t = j.observe(\\.state) { _, _ in } } }",
+      "import Foundation\nimport KVORuntime\nclass S { var t: Any?; func f(_ j: Job) { t = j.observe(\\.state) { _, _ in } } }"
+    ),
+    // The project's own class of a name of Foundation's.
+    Case(
+      "class Operation: Foundation.Operation { func f() { willChangeValue(forKey: k) } }\nclass D: Operation {}",
+      "class Operation: KVOOperation, @unchecked Sendable { func f() { willChangeValue(forKey: k) } }\n"
+        + "class D: Operation, @unchecked Sendable {}"),
+    // A name of Objective-C's.
+    Case(
+      "class A: NSObject { @objc dynamic var xs = [1]; "
+        + "@objc(insertObject:inXsAtIndex:) func add(_ x: Int, at i: Int) { xs.insert(x, at: i) } }",
+      "@KVO class A: KVOObject { var xs = [1]; "
+        + "func add(_ x: Int, at i: Int) { mutableArray(\\.xs).insert(x, at: i) } }"),
+    Case(
+      "class A: NSObject {\n  @objc(shown) dynamic var isShown = false\n}\nlet k = #keyPath(A.isShown)",
+      "@KVO class A: KVOObject {\n  var isShown = false\n\n  override class func registerKeys() {\n"
+        + "    declareKeys { keys in\n      keys.computed(\"shown\", \\.isShown, affectedBy: [\"isShown\"])\n    }\n  }\n}\nlet k = \"shown\""
+    ),
+    // A context of each object, and of any literal.
+    Case(
+      "class A: NSObject { private var c = 1; func f() { addObserver(self, forKeyPath: k, options: [], context: &c) } }",
+      "class A: KVOObject { private let c = KVOContext(); "
+        + "func f() { try! addObserver(self, forKeyPath: k, options: [], context: c) } }"),
+    Case(
+      "private var c = UInt8(3)\nfunc f(o: NSObject) { o.removeObserver(s, forKeyPath: k, context: &c) }",
+      "private let c = KVOContext()\nfunc f(o: KVOObject) { try! o.removeObserver(s, forKeyPath: k, context: c) }"
+    ),
+    // Access.
+    Case(
+      "final class A: NSObject { @objc open dynamic var x = 0 }",
+      "@KVO final class A: KVOObject { public var x = 0 }"),
+    Case(
+      "public class A: NSObject {\n  @objc class func keyPathsForValuesAffectingX() -> Set<String> { [] }\n}",
+      "public class A: KVOObject {\n  class func keyPathsForValuesAffectingX() -> Set<String> { [] }\n\n"
+        + "  public override class func registerKeys() {\n    declareKeys { keys in\n"
+        + "      keys.dependency(\"x\", on: self.keyPathsForValuesAffectingX())\n    }\n  }\n}"),
+    // The attribute of a class in one that stays what it is.
+    Case(
+      "class S: Thread { @objc class E: NSObject { @objc dynamic var x = 0 } }",
+      "class S: Thread { @KVO class E: KVOObject { var x = 0 } }"),
+    // Methods of other types.
+    Case(
+      "func f(t: [String: Int], u: UserDefaults) { t.setValue(value: 1, forKeyPath: k); _ = t.value(forKey: k); "
+        + "u.setValue(1, forKey: k); _ = u.value(forKey: k) }\(evidence)",
+      "func f(t: [String: Int], u: UserDefaults) { t.setValue(value: 1, forKeyPath: k); _ = t.value(forKey: k); "
+        + "u.set(1, forKey: k); _ = u.object(forKey: k) }\(evidence)"),
+    // Dictionaries.
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; func f() { print(dictionaryWithValues(forKeys: [k])) } }",
+      "@KVO class A: KVOObject { var x = 0; func f() { print(try! dictionaryWithFoundationValues(forKeys: [k])) } }"
+    ),
+    // Without its attribute, a method is found as well.
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0; class func keyPathsForValuesAffectingX() -> Set<String> { [] } }",
+      "@KVO class A: KVOObject { var x = 0; class func keyPathsForValuesAffectingX() -> Set<String> { [] } }"
+    ),
+  ]
+
+  @Test("an input that testers have reported is moved without a finding", arguments: reported)
+  func reported(_ edit: Case) {
+    let moved = Self.macro(edit.there)
+    expectEqual(moved.text, edit.here)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    expect(Self.macro(edit.here).edits.isEmpty)
+  }
+
+  static let reportedFindings: [(String, Int, Harm, String)] = [
+    (
+      "@objc enum P: Int { case a }; class A: NSObject { @objc dynamic var phase = P.a }\n"
+        + "let n = change?[.newKey] as? Int", 3, .differs,
+      "a change of phase has the P itself, no Int"
+    ),
+    (
+      "@objc enum P: Int { case a }; class A: NSObject { @objc dynamic var phase: P = .a }\n"
+        + "func f(a: A) { _ = a.value(forKey: \"phase\") as! NSNumber }", 3, .differs,
+      "phase is a P, no NSNumber"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var x = 0 }\n"
+        + "extension A { override func value(forKey k: String) -> Any? { nil } }", 3, .refused,
+      "value is overridden in an extension"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var a: Int\n@objc dynamic var b = 0\n"
+        + "init(c: Int) { a = c; b = a; super.init() } }", 4, .refused,
+      "a is read or changed in place before super.init()"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var xs = [1]\n"
+        + "@objc(removeObjectFromXsAtIndex:) func take(at i: Int) { n = 1; xs.remove(at: i) } }", 3,
+      .differs,
+      "take is found by its name there"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var x = 0; @objc dynamic var y: Int { x } }\n"
+        + "func f(a: A) { t = a.observe(\\.y) { _, _ in } }", 2, .differs,
+      "no method names what affects y"
+    ),
+    (
+      "class A { let d = UserDefaults.standard; func f() { t = d.observe(\\.x) { _, _ in } } }", 2,
+      .missing, "UserDefaults"
+    ),
+    (
+      "class A { let q = OperationQueue(); func f() { t = q.observe(\\.operationCount) { _, _ in } } }",
+      2, .missing, "OperationQueue"
+    ),
+    (
+      "func f(p: Progress) { t = p.observe(\\.fractionCompleted) { _, _ in } }", 2, .missing,
+      "Progress of Foundation"
+    ),
+    (
+      "#if canImport(ObjectiveC)\nclass A: NSObject { @objc dynamic var x = 0 }\n#endif", 2,
+      .missing, "#if canImport(ObjectiveC) is not"
+    ),
+    (
+      "#if !os(Linux)\nlet t: NSKeyValueObservation\n#endif", 2, .missing,
+      "code under #if !os(Linux)"
+    ),
+    ("#if os(Linux) || DEBUG\n#else\ndynamic var x = 0\n#endif", 3, .missing, "code under #else"),
+    (
+      "#if DEBUG\n#elseif os(iOS) && DEBUG\ndynamic var x = 0\n#endif", 3, .missing,
+      "code under #elseif os(iOS) && DEBUG"
+    ),
+    (
+      "override func observeValueForKeyPath(keyPath: String?) { willChangeValue(forKey: k) }", 2,
+      .missing,
+      "this is Swift 2 (observeValueForKeyPath)"
+    ),
+    (
+      "o.addObserver(self, forKeyPath: \"x\", options: .New, context: nil)", 2, .missing,
+      "this is Swift 2 (New)"
+    ),
+    (
+      "o.addObserver(self, forKeyPath: \"x\", options: [.New, .Old], context: nil)", 2, .missing,
+      "this is Swift 2 (New)"
+    ),
+    (
+      "class V: UIView { @IBOutlet var a: B!; @IBOutlet var b: B!; @objc func f() {} }\n"
+        + "let s = #selector(V.f)\nlet k = #keyPath(A.x)", 2, .refused,
+      "1 @objc attribute, 2 outlets, 1 selector: "
+    ),
+  ]
+
+  @Test("what can't be moved is reported at its line, once", arguments: reportedFindings)
+  func reportedFinding(_ source: String, _ line: Int, _ harm: Harm, _ reason: String) {
+    let moved = Self.macro("\n" + source)
+    let found = moved.findings.filter { $0.reason.contains(reason) }
+    expectEqual(found.map(\.harm), [harm], "\(moved.findings)")
+    expectEqual(found.map(\.line), [line])
+  }
+
+  @Test("what conditions keep from Linux, and Swift 2, stays byte for byte")
+  func excluded() {
+    let there = "class A: NSObject { @objc dynamic var x = 0 }"
+    let here = "@KVO class A: KVOObject { var x = 0 }"
+    func both(_ a: String, _ b: String) -> String { "#if os(macOS)\n\(a)\n#else\n\(b)\n#endif" }
+    expectEqual(Self.macro(both(there, there)).text, both(there, here))
+    let condition = "#if canImport(Glibc)\n\(there)\n#else\n\(there)\n#endif"
+    expectEqual(
+      Self.macro(condition).text, "#if canImport(Glibc)\n\(here)\n#else\n\(there)\n#endif")
+    expectEqual(Self.macro("#if DEBUG\n\(there)\n#endif").text, "#if DEBUG\n\(here)\n#endif")
+    let older = "\(there)\nfunc f() { willChangeValueForKey(k) }"
+    expectEqual(Self.macro(older).text, older)
+  }
+
+  @Test("a class that takes no part is left as it is, with what the sources say of it")
+  func bystanders() {
+    let files = [
+      "class A: NSObject { @objc func f() {}; override var description: String { \"\" } }\nlet m = Mirror(reflecting: a)",
+      "class B: C { override var hash: Int { 1 } }",
+      "class C: NSObject { @objc var x = 0; @IBOutlet var v: V! }",
+      "class V: UIView { func f() { layer.setValue(1, forKey: k) } }",
+      "class F { let f = CIFilter(name: n); func g() { f.setValue(1, forKey: kCIInputImageKey) } }",
+      "class G { func f(i: UIImageView) { (i as? UIView)?.setValue(i, forKeyPath: k) } }",
+    ]
+    for (index, moved) in move(files.enumerated().map { ("\($0).swift", $1) }).enumerated() {
+      expectEqual(moved.text, files[index])
+      expect(moved.findings.isEmpty, "\(moved.findings)")
+    }
+  }
+
+  @Test("a class takes part by what another source does, with those above and below it")
+  func participants() {
+    let classes = [
+      "class A: NSObject { var x = 0 }", "class B: A { @objc func f() {} }", "class C: B {}",
+    ]
+    let uses = [
+      "func f(c: C) { c.setValue(1, forKey: k) }", "let k = #keyPath(B.x)",
+      "func f(bs: [B]) { for b in bs { b.observe(keyPath: k) {} } }",
+      "let t = C().observe(\\.x) { _, _ in }", "func f() { let c = C(); use(c.value(forKey: k)) }",
+      "func f() { t = keep(\\B.x); o.observe(\\B.x) { _, _ in } }",
+    ]
+    for use in uses {
+      let sources = (classes + [use]).enumerated().map { ("\($0).swift", $1) }
+      expectEqual(
+        move(sources).dropLast().map(\.text),
+        ["class A: KVOObject { var x = 0 }", "class B: A { func f() {} }", "class C: B {}"], use)
+    }
+  }
+
+  @Test("findings are ordered by their harm") func order() {
+    let moved = Self.macro(
+      "let s = #selector(f)\nlet p = NSPredicate(format: f)\nlet k = change[.kindKey] as? UInt")
+    expectEqual(moved.findings.map(\.harm), [.differs, .missing, .refused])
+  }
+}
