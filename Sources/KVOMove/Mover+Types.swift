@@ -9,7 +9,7 @@ extension Mover {
     if type.isClass, root != .other { moveHead(type, root) }
     if tellsOfSeveral(type) { return }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
-    guard isMoved else { return }
+    guard isMoved else { return lookAtForeign(type) }
     for property in type.properties { split(property, in: type) }
     if type.isClass, startsHere(type) { needsRuntime = true }
     for method in type.methods { moveValidator(method) }
@@ -102,6 +102,19 @@ extension Mover {
 
   // MARK: - Properties
 
+  /// Observable properties of a class that inherits from another one than the root.
+  private mutating func lookAtForeign(_ type: TypeDeclaration) {
+    let observable = type.properties.filter(\.isDynamic)
+    guard let first = observable.first, project.declaration(of: type) != nil || type.isExtension
+    else { return }
+    let superclass = project.ancestors(of: type).root ?? type.name
+    let names = observable.map(\.name).joined(separator: ", ")
+    find(
+      first.keyword, .missing,
+      "\(names) \(observable.count == 1 ? "is" : "are") observable in a class that is no KVOObject (\(superclass))",
+      "move the observable state into a KVOObject of its own")
+  }
+
   private mutating func moveProperty(
     _ property: PropertyDeclaration, in type: TypeDeclaration, _ isMoved: Bool
   ) {
@@ -113,16 +126,7 @@ extension Mover {
       }
       return
     }
-    guard isMoved else {
-      if project.declaration(of: type) != nil || type.isExtension {
-        let superclass = project.ancestors(of: type).root ?? type.name
-        find(
-          property.keyword, .missing,
-          "\(property.name) is observable in a class that is no KVOObject (\(superclass))",
-          "move the observable state into a KVOObject of its own")
-      }
-      return
-    }
+    guard isMoved else { return }
     if property.modifiers.contains("@NSManaged") {
       find(
         property.keyword, .missing, "Core Data keeps \(property.name)",
