@@ -9,6 +9,7 @@
 #include "attaching/kvo_attachment.h"
 
 #include "base/kvo_lock.h"
+#include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "threads/kvo_thread.h"
 
@@ -68,11 +69,31 @@ static void ensure(kvo_attachment *attachment, kvo_link *link) {
 
 // MARK: Placing
 
+// What a key depends on may be announced by hand alone, by the object itself, under a key that its class does not have. A
+// misspelt one is a hint: here, or, of a binding's class, by the binding.
+static bool is_by_hand(const kvo_chain *chain, uint32_t depth, const kvo_error *error) {
+  const kvo_component *component = &chain->path->components[depth];
+  bool is_own = depth == chain->path->first_key;
+  bool is_last = component->next_key == chain->path->count && !component->operates;
+  return chain->derivation && is_own && is_last && error->status == KVO_UNDEFINED_KEY;
+}
+
+static void hint_by_hand(const kvo_chain *chain, const kvo_error *error) {
+  if (!kvo_wants_hints() || kvo_class_of(chain->root)->is_bound) return;
+  kvo_hint("\"%s\" of %s depends on \"%s\", which only changes by hand can change: %s",
+      chain->derivation->accessors->key, kvo_class_of(chain->root)->name, chain->path->text,
+      error->message);
+}
+
 static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth,
     kvo_placement *placement) {
   kvo_error error;
-  if (!kvo_placement_prepare(object, chain->path->components[depth].key, placement, &error))
-    return true;
+  const char *key = chain->path->components[depth].key;
+  if (!kvo_placement_prepare(object, key, placement, &error)) return true;
+  if (is_by_hand(chain, depth, &error)) {
+    hint_by_hand(chain, &error);
+    if (!kvo_placement_prepare_by_hand(object, key, placement, &error)) return true;
+  }
   if (error.status != KVO_NO_MEMORY) kvo_chain_report(chain, &error);
   return false;
 }

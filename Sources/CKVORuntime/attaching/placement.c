@@ -104,6 +104,20 @@ kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placem
   return kvo_fail_no_memory(error, "observe", cls->name, key);
 }
 
+kvo_status kvo_placement_prepare_by_hand(kvo_object *object, const char *key,
+    kvo_placement *placement, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(object);
+  *placement = (kvo_placement){.object = object};
+  kvo_error cause = {.status = KVO_NO_MEMORY};
+  const char *interned = kvo_key_keep(key, cls->name, error);
+  if (!interned) return error->status;
+  placement->accessors = kvo_class_undefined_accessors(cls, interned);
+  if (placement->accessors) placement->dynamic = kvo_swizzle_class(cls, key, false, &cause);
+  bool is_made = placement->dynamic &&
+                 kvo_derivation_make(object, placement->accessors, &placement->derivation);
+  return is_made ? KVO_OK : kvo_fail_no_memory(error, "observe", cls->name, key);
+}
+
 void kvo_placement_discard(kvo_placement *placement) {
   kvo_derivation_release(placement->derivation);
   placement->derivation = NULL;

@@ -191,6 +191,24 @@ import Testing
     expect(outcome.message.contains("CRefused"))
   }
 
+  @Test(
+    "F1: a key may depend on one that is announced by hand alone, and that the class does not have")
+  func byHand() {
+    let cls = extended_class("CByHand")
+    expectEqual(depend(cls, "sum", on: "state").status, .KVO_OK)
+    let node = make(cls)
+    defer { kvo_object_release(object(node)) }
+    let log = Recorder()
+    log.observe(object(node), "sum", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(object(node), "state")
+    extended_setA(node, 1)
+    kvo_did_change(object(node), "state")
+    expectEqual(log.take(), ["a: sum old 0.0 new 1.0"])
+    expectEqual(log.observe(object(node), "state").outcome.status, .KVO_UNDEFINED_KEY)
+    log.end()
+    expect(!isSwapped(object(node)))
+  }
+
   @Test("F2: keys that depend on one another are let go with their last observer")
   func circleLetGo() {
     let node = CKVORuntimeTests.make(graph_node.self)

@@ -37,6 +37,28 @@ import Testing
     expect(try name.value(forKeyPath: "length") as? Int == 10)
   }
 
+  @Test(
+    "F1: a key may depend on one that is announced by hand alone, and that the class does not have")
+  func byHand() throws {
+    let (job, log) = (Job(), Recorder())
+    try log.observe(job, "isDone", [.prior, .old, .new], as: "done")
+    log.observe(job, \.label, .new, as: "label")
+    job.state = 1
+    expectEqual(
+      log.take(), ["done prior old false", "done old false new true", "label new done"])
+    job.withChange(forKey: "state") { job.stored = 0 }
+    expectEqual(
+      log.take(), ["done prior old true", "done old true new false", "label new waiting"])
+    expectEqual(
+      keyValueError { _ = try job.value(forKey: "state") },
+      .undefinedKey(key: "state", className: "Job"))
+    expectEqual(
+      keyValueError { _ = try job.observe(keyPath: "state") { _, _ in } },
+      .undefinedKey(key: "state", className: "Job"))
+    job.removeAllObservers()
+    expect(!isSwapped(job))
+  }
+
   @Test("F1: inherited and extended by subclasses; a getter that is overridden keeps them")
   func inherited() throws {
     let (name, log) = (Nickname(), Recorder())
@@ -378,5 +400,27 @@ private final class Interrupted: Tracked {
       declareKeys { $0.dependency("sum", on: ["b"]) }
     }
     return answer
+  }
+}
+
+/// Announces its state by hand, under a key that it does not have.
+private final class Job: KVOObject {
+  var stored = 0
+  var state: Int {
+    get { stored }
+    set {
+      willChangeValue(forKey: "state")
+      stored = newValue
+      didChangeValue(forKey: "state")
+    }
+  }
+  var isDone: Bool { stored == 1 }
+  var label: String { isDone ? "done" : "waiting" }
+
+  override class func registerKeys() {
+    Job.declareKeys { keys in
+      keys.computed("isDone", \.isDone, affectedBy: ["state"])
+      keys.computed("label", \.label, affectedBy: ["isDone"])
+    }
   }
 }
