@@ -16,6 +16,13 @@ typedef enum kvo_access {
   KVO_ACCESS_COLLECTION, ///< collection accessors, through a proxy
 } kvo_access;
 
+/// Whether setters of a key notify observers.
+enum kvo_automatic {
+  KVO_BY_HAND = 0,
+  KVO_BY_SETTER,
+  KVO_BY_ANNOUNCER, ///< by its setter, and methods of the class's own (announced.c)
+};
+
 /// Immutable once published, but for what is atomic. Lives for ever, also after the class has changed
 /// and newer accessors have replaced it. There is one for each key of a class that was ever read, set or observed: so
 /// it is packed.
@@ -28,7 +35,7 @@ typedef struct kvo_accessors {
   /// The kind of what lies at `field`, where that is all that the getter gives: a scalar, which needs no
   /// copy. KVO_KIND_VOID: the getter has to be called.
   uint8_t field_kind;
-  int8_t automatic; ///< 1 or 0 once the class has been asked, -1 before; atomic
+  int8_t automatic; ///< enum kvo_automatic once the class has been asked, -1 before; atomic
   bool asks_class
       : 1; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
   bool tells_class : 1; ///< likewise `setValue:forKey:`

@@ -97,7 +97,9 @@ static void take_property(kvo_accessors *found, const kvo_property_description *
                                                        : KVO_ACCESS_STORED;
   found->offset = property->offset;
   found->type = found->set_type = property->type;
-  found->automatic = !property->manual;
+  found->automatic = property->manual        ? KVO_BY_HAND
+                     : found->cls->announces ? KVO_BY_ANNOUNCER
+                                             : KVO_BY_SETTER;
 }
 
 static bool is_overridden(const kvo_class *cls, const char *selector, kvo_imp imp) {

@@ -66,8 +66,8 @@ void kvo_class_ask(const kvo_class_question *question, const kvo_class *cls, con
     void *answer);
 
 bool kvo_accessors_ask_automatic(const kvo_accessors *accessors);
-/// Whether the class notifies automatically for the key: asked once.
-KVO_INLINE bool kvo_accessors_automatic(const kvo_accessors *accessors) {
+/// Whether the class notifies automatically for the key (enum kvo_automatic): asked once.
+KVO_INLINE int8_t kvo_accessors_automatic(const kvo_accessors *accessors) {
   int8_t known = __atomic_load_n(&accessors->automatic, __ATOMIC_ACQUIRE);
   return KVO_LIKELY(known >= 0) ? known : kvo_accessors_ask_automatic(accessors);
 }

@@ -12,7 +12,8 @@
 // of it is touched but what the frame's hazard pointer keeps (I1). Where priors are called the object is
 // retained, since its setter still runs.
 //
-// A change that is part of a batch is delivered by the batch alone (M1).
+// A change that is part of a batch is delivered by the batch alone (M1). One whose class has methods of its own for that is
+// begun and finished by these (announced.c).
 //
 // This is the way of setting a key that has only observers of its own. Where key paths or derived keys
 // depend on the key, or where part of a to-many key changes, the steps are propagation.c's, or
@@ -24,23 +25,11 @@
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_field.h"
+#include "delivery/kvo_announced.h"
 #include "delivery/kvo_distinct.h"
 #include "delivery/kvo_single_recipient.h"
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
-
-// A getter may set something while its reads are recorded. What is read for that change, and what its
-// observers read, are no reads of the getter's.
-KVO_INLINE void *suspend_recording(void) {
-  if (KVO_LIKELY(!kvo_recorder)) return NULL;
-  void *recorder = kvo_current_recorder();
-  if (recorder) kvo_set_recorder(NULL);
-  return recorder;
-}
-
-KVO_INLINE void resume_recording(void *recorder) {
-  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
-}
 
 // A getter of the program's own may drop the last other reference to the object, and so may a class method that the
 // search for newer accessors asks. What lies in a field is copied without a call.
@@ -186,10 +175,10 @@ static void begin_propagation(kvo_frame *frame, const kvo_mutation *mutation) {
 
 bool kvo_change_add_root(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
   uint64_t shortages = kvo_shortages;
-  void *recorder = suspend_recording();
+  void *recorder = kvo_suspend_recording();
   bool added = kvo_propagation_add(frame, root, mutation);
   if (added) kvo_change_report_shortage(frame, shortages);
-  resume_recording(recorder);
+  kvo_resume_recording(recorder);
   return added;
 }
 
@@ -214,14 +203,19 @@ KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutat
 
 KVO_INLINE void begin_unrecorded(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation) {
-  void *recorder = suspend_recording();
+  void *recorder = kvo_suspend_recording();
   begin(frame, observers, mutation);
-  resume_recording(recorder);
+  kvo_resume_recording(recorder);
 }
 
 void kvo_change_begin(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (observers) begin_unrecorded(frame, observers, NULL);
+}
+
+void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_observers observers = kvo_object_observers(frame->object, frame->id);
+  if (observers) begin_unrecorded(frame, observers, mutation);
 }
 
 KVO_INLINE bool are_automatic(kvo_observers observers) {
@@ -234,6 +228,7 @@ KVO_INLINE void open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, u
   thread->open_count++;
   kvo_observers observers = kvo_object_observers(object, id);
   if (!are_automatic(observers)) {
+    if (observers && kvo_announced_open(frame, observers, mutation)) return;
     __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
     return;
   }
@@ -376,9 +371,9 @@ KVO_INLINE void finish(kvo_frame *frame) {
 }
 
 KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
-  void *recorder = suspend_recording();
+  void *recorder = kvo_suspend_recording();
   finish(frame);
-  resume_recording(recorder);
+  kvo_resume_recording(recorder);
 }
 
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
@@ -388,8 +383,9 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand)
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  if (!observers || (!by_hand && kvo_observers_are_manual(observers))) return;
-  kvo_change_finish(frame);
+  bool is_silent =
+      !by_hand && observers && kvo_observers_are_manual(observers) && !kvo_announced_has(observers);
+  if (observers && !is_silent) kvo_change_finish(frame);
 }
 
 void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
@@ -417,12 +413,20 @@ void kvo_change_close(kvo_frame *frame) {
     finish_unrecorded(frame);
   } else if (state == KVO_FRAME_LOOKING) {
     look_again(frame, false);
+  } else if (state == KVO_FRAME_ANNOUNCED) {
+    kvo_announced_close(frame);
   }
   kvo_frame_pop(frame);
 }
 
 void kvo_change_cancel(kvo_frame *frame) {
-  if (__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_BATCH) return;
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  if (state == KVO_FRAME_BATCH) return;
+  if (state == KVO_FRAME_ANNOUNCED) {
+    frame->flags |= KVO_FRAME_CANCELLED;
+    kvo_change_close(frame);
+    return;
+  }
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   kvo_frame_pop(frame);
 }
@@ -442,11 +446,11 @@ bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
   if (registration->options & KVO_DISTINCT) begin_telling(registration, frame);
   kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
   bool new = registration->options & KVO_NEW;
-  void *recorder = suspend_recording();
+  void *recorder = kvo_suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);
   const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
   if (is_read) kvo_change_call(frame, registration, &change);
   end_telling(frame);
-  resume_recording(recorder);
+  kvo_resume_recording(recorder);
   return is_read;
 }

@@ -47,6 +47,18 @@ void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand);
 /// Closes one that came to nothing: final calls are not made.
 void kvo_change_cancel(kvo_frame *frame);
 
+// A getter may set something while its reads are recorded. What is read for that change, and what its
+// observers read, are no reads of the getter's.
+KVO_INLINE void *KVO_NULLABLE kvo_suspend_recording(void) {
+  if (KVO_LIKELY(!kvo_recorder)) return NULL;
+  void *recorder = kvo_current_recorder();
+  if (recorder) kvo_set_recorder(NULL);
+  return recorder;
+}
+KVO_INLINE void kvo_resume_recording(void *KVO_NULLABLE recorder) {
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
+}
+
 kvo_frame *KVO_NULLABLE kvo_batch_taking_change(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *KVO_NULLABLE mutation);
 /// Whether a change of an observed key, by this thread, becomes part of a batch (batch.c). Where it is the first
@@ -123,6 +135,8 @@ void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
 /// The first half of a change by hand, which joins no other, in a frame that stays until the second:
 /// reads old and calls prior observers where asked for. `frame->id` is set.
 void kvo_change_begin(kvo_frame *frame);
+/// The same of part of a to-many property.
+void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are
 /// set.

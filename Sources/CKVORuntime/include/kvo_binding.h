@@ -15,6 +15,8 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
+struct kvo_part;
+
 /// Class-level operations. Inherited by subclasses. All may be called on any thread. `try_retain`,
 /// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't
 /// call the runtime, nor wait for a lock whose holder may. The others may do both.
@@ -40,6 +42,14 @@ typedef struct kvo_class_operations {
   /// added to the class or `kvo_class_forget_dependencies` is called.
   void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
       kvo_key_paths *paths);
+  /// Call the methods by which the class announces a change (`kvo_class_set_announces`), before it and after it.
+  /// What these call in the superclass leads to `kvo_will_change` and `kvo_did_change`, which begin and finish the change then;
+  /// methods that do not leave the change without a notification. No exception may leave them.
+  /// - part: of a change of some elements, as it was given to `kvo_uniform_will_part`; NULL for a setting.
+  void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
+      const struct kvo_part *KVO_NULLABLE part);
+  void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
+      const struct kvo_part *KVO_NULLABLE part);
 } kvo_class_operations;
 
 /// Begins the root of a binding's hierarchy. The operations are not copied: they live for ever.
@@ -253,7 +263,7 @@ void kvo_batch_end(kvo_frame *frame);
 /// change of its own, and so is an automatic one. The caller holds the object until the did. No exception
 /// may leave either: see `kvo_uniform_will`. Any thread. O(1).
 /// - Returns: NULL if nobody can be told, if the change joins an automatic one under way, or if the class
-///   has its own way (`kvo_class_set_own_brackets`): in the first two cases the binding asks
+///   has its own way (`kvo_class_set_announces`): in the first two cases the binding asks
 ///   `kvo_binding_came_to_be_observed` after the body, and `kvo_bracket_look` if so.
 /// - likely_id: what `kvo_binding_key_id` has said of the key, for the object's class or one above it; 0 if
 ///   it has not been asked.
@@ -266,9 +276,17 @@ void kvo_bracket_did(kvo_frame *frame);
 /// After a body that was run without a change: tells observers that another thread has registered meanwhile.
 /// The caller holds the object.
 void kvo_bracket_look(void *header, const char *key);
-/// For a class of which the binding announces changes by hand in the class's own way, by methods that the
-/// program overrides: brackets of its objects, and of its subclasses', are NULL. Before the class is registered.
-void kvo_class_set_own_brackets(kvo_class *cls);
+
+typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
+  KVO_ANNOUNCES_SETTINGS = 1,
+  KVO_ANNOUNCES_PARTS = 2, ///< changes of some elements
+} kvo_announced_kinds;
+
+/// For a class whose objects announce changes in their own way, by methods that the program overrides. Automatic changes of
+/// observed keys call its operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS brackets of its objects, and of its
+/// subclasses', are NULL. Before the class is registered.
+void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds);
+
 /// What tables know a key of the class by, for `kvo_bracket_will`; 0 if the class has no such key, or
 /// memory is out. It may become another for a key that nobody observes. O(1) after the first call for
 /// class and key. Any thread.

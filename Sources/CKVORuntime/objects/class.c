@@ -26,7 +26,7 @@ static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclas
   cls->instance_alignment = superclass->instance_alignment;
   cls->is_bound = superclass->is_bound;
   cls->is_collection = superclass->is_collection;
-  cls->has_own_brackets = superclass->has_own_brackets;
+  cls->announces = superclass->announces;
   cls->slot_count = superclass->slot_count;
   cls->generation = superclass->generation;
   cls->sibling = parent->subclasses;

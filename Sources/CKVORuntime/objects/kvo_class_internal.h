@@ -60,7 +60,8 @@ struct kvo_class {
   bool is_bound;      ///< a language binding's: instances made elsewhere, isa NULL when unobserved
   bool is_registered; ///< atomic
   bool is_collection; ///< `kvo_collection_class()`, or below it
-  bool has_own_brackets; ///< objects open and close changes by hand by methods of the binding's
+  uint8_t
+      announces; ///< enum kvo_announced_kinds: what objects announce by methods of the binding's
   uint32_t instance_alignment; ///< KVO_INSTANCE_ALIGNMENT at least
   const kvo_class *plain;      ///< this class; of a dynamic one its superclass
   const kvo_class *KVO_NULLABLE superclass;

@@ -79,12 +79,14 @@ KVO_INLINE kvo_frame *will(kvo_object *object, const char *key, uintptr_t likely
   return frame;
 }
 
-void kvo_class_set_own_brackets(kvo_class *cls) { cls->has_own_brackets = true; }
+void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds) {
+  cls->announces = (uint8_t)kinds;
+}
 
 // Whether the object may have observers, and this bracket tells them, not methods of the class's own.
 KVO_INLINE bool may_tell(const kvo_object *object) {
   const kvo_class *isa = kvo_isa(object);
-  return isa && KVO_LIKELY(!isa->has_own_brackets);
+  return isa && KVO_LIKELY(!(isa->announces & KVO_ANNOUNCES_SETTINGS));
 }
 
 kvo_frame *kvo_bracket_will(void *header, const char *interned_key, uintptr_t likely_id) {

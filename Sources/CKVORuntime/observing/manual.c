@@ -3,13 +3,15 @@
 // An open pair hangs at its object's table, with the thread that opened it, so that it ends with
 // the object and shows in the dump. A frame protects the object during each of the two calls only.
 // Inside an automatic change of the same property and thread the pair joins: its did is expected
-// and delivers nothing. A did finds the pair of its thread and key that was opened last.
+// and delivers nothing. A did finds the pair of its thread and key that was opened last. Where a class's own method has
+// been called because of an automatic change, the two calls begin and finish that (announced.c).
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
+#include "delivery/kvo_announced.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_propagation.h"
 #include "observing/kvo_open_pairs.h"
@@ -148,12 +150,21 @@ static void deliver_priors(kvo_frame *frame) {
   kvo_change_report_shortage(frame, shortages);
 }
 
+// The frame is none that a depth or a dump counts while the change's own delivers.
+static bool begins_announced(kvo_frame *frame, half *half) {
+  __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
+  half->is_lost = !kvo_announced_begin(frame->object, frame->id);
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
+  return !half->is_lost;
+}
+
 // The pair is open while priors are called, and keeps its own copy of old, or shares what the frame
 // found: a did in such a callback ends it.
 static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
   uint64_t shortages = kvo_shortages;
   bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
+  if (KVO_UNLIKELY(joined) && begins_announced(frame, half)) return;
   kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
   joined =
       joined || (observers && kvo_batch_takes(frame->thread, frame->object, frame->id, mutation));
@@ -306,6 +317,8 @@ static void did_change(void *opaque) {
   const half *half = opaque;
   // What its will found: there is nothing to make, and so nothing that memory could be out for.
   uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
+  bool is_asked = kvo_this_thread && KVO_UNLIKELY(kvo_this_thread->announcing != NULL);
+  if (is_asked && kvo_announced_finish(half->object, id)) return;
   kvo_open_pair *pair = id ? take_pair(half->object, id) : NULL;
   if (!pair) {
     report_unmatched(half->object, half->key);

@@ -115,14 +115,15 @@ KVO_INLINE uint32_t kvo_registration_thread(const kvo_registration *registration
   return __atomic_load_n(&registration->thread, __ATOMIC_ACQUIRE);
 }
 
-/// Accessors with marks.
+/// Accessors with marks. Manual is also what methods of the class's own announce (announced.c).
 enum { KVO_READING_MANUAL = 1, KVO_READING_TRACKED = 2, KVO_READING_MARKS = 3 };
 KVO_INLINE const kvo_accessors *kvo_reading_accessors(uintptr_t reading) {
   return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_READING_MARKS);
 }
 KVO_INLINE uintptr_t kvo_reading_of(const kvo_accessors *accessors) {
   bool is_tracked = accessors->is_bound && accessors->property->track;
-  return (uintptr_t)accessors | (kvo_accessors_automatic(accessors) ? 0 : KVO_READING_MANUAL) |
+  bool is_automatic = kvo_accessors_automatic(accessors) == KVO_BY_SETTER;
+  return (uintptr_t)accessors | (is_automatic ? 0 : KVO_READING_MANUAL) |
          (is_tracked ? KVO_READING_TRACKED : 0);
 }
 KVO_INLINE const kvo_accessors *kvo_registration_accessors(const kvo_registration *registration) {
@@ -374,7 +375,7 @@ KVO_INLINE uintptr_t kvo_observers_reading(kvo_observers observers) {
 KVO_INLINE const kvo_accessors *kvo_observers_accessors(kvo_observers observers) {
   return kvo_reading_accessors(kvo_observers_reading(observers));
 }
-/// Whether setters of the key notify nobody. Here, so that a change need not look at the accessors.
+/// Whether setters of the key notify nobody, or by methods of the class's own. Here, so that a change need not look at the accessors.
 KVO_INLINE bool kvo_observers_are_manual(kvo_observers observers) {
   return kvo_observers_reading(observers) & KVO_READING_MANUAL;
 }

@@ -245,8 +245,8 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 }
 
 static bool is_counted(uint32_t state) {
-  return state == KVO_FRAME_OPEN || state == KVO_FRAME_ABANDONED || state == KVO_FRAME_LOOKING ||
-         state == KVO_FRAME_BATCH;
+  return state == KVO_FRAME_OPEN || state == KVO_FRAME_ANNOUNCED || state == KVO_FRAME_ABANDONED ||
+         state == KVO_FRAME_LOOKING || state >= KVO_FRAME_BATCH;
 }
 
 void kvo_thread_unwind(kvo_frame *mark) {
@@ -257,7 +257,7 @@ void kvo_thread_unwind(kvo_frame *mark) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
-    if (state == KVO_FRAME_BATCH) thread->batch_count--;
+    if (state >= KVO_FRAME_BATCH) thread->batch_count--;
     kvo_frame_pop_slowly(frame);
   }
 }
@@ -308,8 +308,11 @@ static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == state;
 }
 
+_Static_assert(KVO_FRAME_ANNOUNCED == KVO_FRAME_OPEN + 1, "is_open compares once");
+
 static bool is_open(const kvo_frame *frame, const kvo_object *object) {
-  return is_in_state(frame, object, KVO_FRAME_OPEN);
+  if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) != object) return false;
+  return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) - KVO_FRAME_OPEN <= 1;
 }
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
@@ -329,9 +332,16 @@ bool kvo_thread_protects(const kvo_object *object) {
 }
 #endif
 
+_Static_assert(KVO_FRAME_ANNOUNCED_BATCH == KVO_FRAME_BATCH + 1, "no state is greater");
+
+static bool is_batch(const kvo_frame *frame, const kvo_object *object) {
+  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) >= KVO_FRAME_BATCH;
+}
+
 kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object) {
   FOR_EACH_FRAME(frame, thread)
-  if (is_in_state(frame, object, KVO_FRAME_BATCH)) return frame;
+  if (is_batch(frame, object)) return frame;
   return NULL;
 }
 
@@ -379,11 +389,12 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
 // after its key has been read.
 static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  bool is_batch = is_in_state(frame, object, KVO_FRAME_BATCH);
-  uint32_t state = is_batch ? KVO_FRAME_BATCH : KVO_FRAME_BRACKET;
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  if (state != KVO_FRAME_BRACKET && state < KVO_FRAME_BATCH) return;
   if (!is_in_state(frame, object, state)) return;
   uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
-  const char *key = is_batch ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+  const char *key =
+      state >= KVO_FRAME_BATCH ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
   if (is_in_state(frame, object, state)) visit(context, key, number);
 }
 

@@ -41,12 +41,14 @@ struct kvo_telling {
 enum kvo_frame_state {
   KVO_FRAME_FREE = 0,
   KVO_FRAME_OPEN,
+  KVO_FRAME_ANNOUNCED, ///< is open, and methods of the object's class begin and finish it (announced.c)
   KVO_FRAME_DELIVERING, ///< a change that is being told: `id` is its property's
   KVO_FRAME_ABANDONED,  ///< was open when its object died: only to be popped
   KVO_FRAME_LOOKING,    ///< is open, but nobody observed the property at its will
   KVO_FRAME_PROTECTS,   ///< is no change: it protects what is read or called meanwhile
   KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs: `key` is its property's
   KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
+  KVO_FRAME_ANNOUNCED_BATCH, ///< the same, where methods of the object's class are called for each change
 };
 
 enum kvo_frame_flag {
@@ -61,6 +63,10 @@ enum kvo_frame_flag {
   KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
   KVO_FRAME_SHORT = 512,      ///< a binding's change that has begun the short way (kvo_short.h)
   KVO_FRAME_SINGLE_RECIPIENT = 1024, ///< `recipient` alone was found at will (single_recipient.c)
+  KVO_FRAME_BEGUN = 2048,            ///< an announced change that has begun
+  KVO_FRAME_BATCHED = 4096,          ///< one that a batch has taken instead
+  KVO_FRAME_CANCELLED = 8192,        ///< one that came to nothing
+  KVO_FRAME_SILENT = 16384,          ///< one for which the class has no method of its own
 };
 
 /// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
@@ -92,7 +98,8 @@ struct kvo_frame {
   };
   kvo_thread *thread; ///< immutable
   uintptr_t id;       ///< of the property, kvo_accessors.id
-  const char *key;    ///< of a bracket: interned; atomic, since dumps show it
+  const char
+      *key; ///< of a bracket and of an announced change: interned; atomic, since dumps show it
   uint64_t
       serial;     ///< registrations up to this one were there when the frame began, and retirements
                   ///< up to this one don't concern it (kvo_serial); atomic. A change by hand is as
@@ -109,11 +116,15 @@ struct kvo_frame {
     kvo_keyed_change keyed;
   };
   kvo_place place; ///< with KVO_FRAME_SHORT; of it `observers` with KVO_FRAME_SINGLE_RECIPIENT
-  struct kvo_handle
-      *KVO_NULLABLE recipient;       ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
-  kvo_distinction distinction;       ///< of an observer with `KVO_DISTINCT`
-  kvo_telling telling;               ///< with KVO_FRAME_TELLS
-  kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
+  union {
+    struct kvo_handle
+        *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
+    struct kvo_mutation_record
+        *KVO_NULLABLE announced; ///< with KVO_FRAME_ANNOUNCED: a change of part
+  };
+  kvo_distinction distinction;                      ///< of an observer with `KVO_DISTINCT`
+  kvo_telling telling;                              ///< with KVO_FRAME_TELLS
+  kvo_object *KVO_NULLABLE observer;                ///< with KVO_FRAME_CALLS
   struct kvo_propagation *KVO_NULLABLE propagation; ///< with KVO_FRAME_PROPAGATES
   pthread_t taker;                                  ///< with KVO_FRAME_TAKEN_OVER
 };
@@ -152,7 +163,8 @@ struct kvo_thread {
   bool has_holes;         ///< frames have ended elsewhere meanwhile; atomic
   kvo_telling *KVO_NULLABLE tellings;       ///< of observers with `KVO_DISTINCT`, by this thread
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
-  kvo_frame_block first;                    ///< always the lowest
+  struct kvo_announcing *KVO_NULLABLE announcing; ///< the method that it calls; announced.c's
+  kvo_frame_block first;                          ///< always the lowest
 };
 
 /// The bits of an object's word that name a thread (kvo_table.h); none where no bits of an address are free.

@@ -1,3 +1,4 @@
+internal import CKVORuntime
 internal import CSwiftRuntime
 
 /// Which of the root's open methods a class overrides, so that they are called only there: the others'
@@ -18,6 +19,14 @@ enum MethodOverride {
     differs(type, at: openingPlace) || differs(type, at: closingPlace)
   }
 
+  /// Which automatic changes are announced by methods that the class overrides.
+  static func announcedKinds(of type: KVOObject.Type) -> kvo_announced_kinds {
+    var kinds: kvo_announced_kinds = []
+    if brackets(type) { kinds.insert(.KVO_ANNOUNCES_SETTINGS) }
+    if partPlaces.contains(where: { differs(type, at: $0) }) { kinds.insert(.KVO_ANNOUNCES_PARTS) }
+    return kinds
+  }
+
   /// Whether objects of the class may answer keys that it does not have.
   static func answers(_ type: KVOObject.Type) -> Bool { differs(type, at: answeringPlace) }
 
@@ -33,6 +42,10 @@ enum MethodOverride {
   private static let affectingPlace = place(of: Affecting.self)
   private static let openingPlace = place(of: Opening.self)
   private static let closingPlace = place(of: Closing.self)
+  private static let partPlaces = [
+    place(of: OpeningElements.self), place(of: ClosingElements.self),
+    place(of: OpeningMembers.self), place(of: ClosingMembers.self),
+  ]
 
   // What is read here is no documented part of a class's layout. Without one clear answer every class
   // counts as one that overrides: that is slower, but right.
@@ -88,4 +101,28 @@ private class Opening: KVOObject {
 
 private class Closing: KVOObject {
   override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }
+}
+
+private class OpeningElements: KVOObject {
+  override func willChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) { super.willChange(kind, valuesAt: indexes, forKey: key) }
+}
+
+private class ClosingElements: KVOObject {
+  override func didChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) { super.didChange(kind, valuesAt: indexes, forKey: key) }
+}
+
+private class OpeningMembers: KVOObject {
+  override func willChangeValue(
+    forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
+  ) { super.willChangeValue(forKey: key, withSetMutation: kind, using: objects) }
+}
+
+private class ClosingMembers: KVOObject {
+  override func didChangeValue(
+    forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
+  ) { super.didChangeValue(forKey: key, withSetMutation: kind, using: objects) }
 }

@@ -32,7 +32,9 @@ enum CoreBinding {
         try_retain: { kvo_swift_try_retain(ObjectHeader.object(of: $0)) },
         unowned_retain: { kvo_swift_unowned_retain(ObjectHeader.object(of: $0)) },
         unowned_release: { kvo_swift_unowned_release(ObjectHeader.object(of: $0)) },
-        describe: describe, observe: observe, affecting: affecting))
+        describe: describe, observe: observe, affecting: affecting,
+        will: { KVOObject.at($0).announce(KeyName.of(interned: $1).string, $2, .will) },
+        did: { KVOObject.at($0).announce(KeyName.of(interned: $1).string, $2, .did) }))
     return UnsafePointer(operations)
   }()
 
@@ -64,7 +66,8 @@ enum CoreBinding {
       status = addHook(
         "setValue:forKey:", unsafeBitCast(setValueForKey, to: kvo_imp.self), to: cClass, nil)
     }
-    if MethodOverride.brackets(type) { kvo_class_set_own_brackets(cClass) }
+    let announced = MethodOverride.announcedKinds(of: type)
+    if !announced.isEmpty { kvo_class_set_announces(cClass, announced) }
     return status
   }
 

@@ -136,6 +136,37 @@ import Testing
     }
   }
 
+  @Test(
+    "E5: a class that announces changes is called at each, in a batch too, and its calls begin and finish it"
+  )
+  func announced() async {
+    await #expect(processExitsWith: .success) {
+      for long in [false, true] {
+        let house = House(House.subclass(hasOwnBrackets: true), long: long)
+        lodger_be_silent(false)
+        lodger_set_room(house.lodger, 1)
+        expectEqual(lodger_take_announcements(), 0)
+        house.log.observe(house.header, "rent", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+        lodger_set_room(house.lodger, 2)
+        expectEqual(
+          house.log.take(), ["a: prior rent old 1.0", "a: rent old 1.0 new 2.0"])
+        expectEqual(lodger_take_announcements(), 2)
+        let batch = kvo_batch_begin(house.header)!
+        lodger_set_room(house.lodger, 3)
+        lodger_set_room(house.lodger, 4)
+        expectEqual(lodger_take_announcements(), 4)
+        expectEqual(house.log.take(), ["a: prior rent old 2.0"])
+        kvo_batch_end(batch)
+        expectEqual(house.log.take(), ["a: rent old 2.0 new 4.0"])
+        lodger_be_silent(true)
+        lodger_set_room(house.lodger, 5)
+        expectEqual(lodger_take_announcements(), 2)
+        expectEqual(house.log.take(), [])
+        expectEqual(house.lodger.pointee.room, 5)
+      }
+    }
+  }
+
   @Test("C8: a bracket of what is no key tells nobody, and of a key that nobody observes as well")
   func untold() async {
     await #expect(processExitsWith: .success) {

@@ -25,6 +25,29 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
   return (size_t)snprintf(buffer, capacity, "<Lodger: %p>", (const void *)object);
 }
 
+static int announcements;
+static bool is_silent;
+
+int lodger_take_announcements(void) {
+  int taken = announcements;
+  announcements = 0;
+  return taken;
+}
+
+void lodger_be_silent(bool silent) { is_silent = silent; }
+
+static void will_change(kvo_object *object, const char *key, const kvo_part *part) {
+  (void)part;
+  announcements++;
+  if (!is_silent) kvo_will_change(object, key);
+}
+
+static void did_change(kvo_object *object, const char *key, const kvo_part *part) {
+  (void)part;
+  announcements++;
+  if (!is_silent) kvo_did_change(object, key);
+}
+
 static const kvo_class_operations operations = {
     .retain = keep,
     .release = keep,
@@ -32,6 +55,8 @@ static const kvo_class_operations operations = {
     .unowned_retain = keep,
     .unowned_release = keep,
     .describe = describe,
+    .will = will_change,
+    .did = did_change,
 };
 
 static void add(kvo_class *cls, const char *key, size_t field, bool is_manual) {
@@ -66,7 +91,7 @@ const kvo_class *lodger_subclass(bool has_own_brackets) {
   kvo_class *cls = kvo_class_create(name, made, size, &error);
   require_ok(error.status, &error);
   add(cls, "rent", offsetof(lodger, room), false);
-  if (has_own_brackets) kvo_class_set_own_brackets(cls);
+  if (has_own_brackets) kvo_class_set_announces(cls, KVO_ANNOUNCES_SETTINGS);
   require_ok(kvo_class_register(cls, &error), &error);
   return cls;
 }
@@ -81,3 +106,5 @@ static void set(lodger *self, double *field, double value) {
 void lodger_set_rent(lodger *self, double rent) { set(self, &self->rent, rent); }
 
 void lodger_set_savings(lodger *self, double savings) { set(self, &self->savings, savings); }
+
+void lodger_set_room(lodger *self, double rent) { set(self, &self->room, rent); }

@@ -27,6 +27,13 @@ const kvo_class *lodger_subclass(bool has_own_brackets);
 /// Sets the rent through a bracket.
 void lodger_set_rent(lodger *self, double rent);
 void lodger_set_savings(lodger *self, double savings);
+/// Sets a subclass's rent.
+void lodger_set_room(lodger *self, double rent);
+
+/// How often methods of a subclass with brackets of its own have announced changes since it was last asked.
+int lodger_take_announcements(void);
+/// Whether these leave their superclass's out.
+void lodger_be_silent(bool is_silent);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

@@ -1,0 +1,142 @@
+// Automatic changes of a class that has methods of its own to announce them (E5): Swift's classes that override
+// `willChangeValue(forKey:)`, for example.
+//
+// Opening such a change calls the class's method. The method calls its superclass's, which leads to `kvo_will_change`: this
+// finds that the thread is here because of that very key, and begins the change in the frame that is there, in place of a
+// pair. Closing goes the same way. So the method runs before the old value is read and prior observers are called, and
+// observers are called where it calls its superclass. A method that does not leaves the change without a notification.
+//
+// The keys of such a class are marked manual in tables, so that other classes' changes need not be asked whether they are
+// announced. A change for which the class has no method of its own is begun and finished at once. While the method for the will runs, the frame is open: if the method sets the key, that joins. While the one
+// for the did runs, it is not.
+#include "delivery/kvo_announced.h"
+
+#include "base/kvo_memory.h"
+#include "delivery/kvo_propagation.h"
+#include "objects/kvo_class_internal.h"
+
+// A method that is being called.
+typedef struct kvo_announcing {
+  kvo_frame *frame;
+  const kvo_mutation *KVO_NULLABLE mutation; ///< at the will
+  bool is_did;
+  struct kvo_announcing *KVO_NULLABLE outer;
+} kvo_announcing;
+
+// MARK: Calling the methods
+
+typedef void (*announcing_method)(kvo_object *, const char *, const kvo_part *KVO_NULLABLE);
+
+static void call(const kvo_frame *frame, announcing_method method) {
+  const kvo_mutation_record *record = frame->announced;
+  if (!record) {
+    method(frame->object, frame->key, NULL);
+    return;
+  }
+  const kvo_part part = {.kind = record->kind,
+      .indexes = record->indexes,
+      .goes = record->has_predicted ? &record->predicted : NULL,
+      .comes = record->has_new ? &record->new_value : NULL,
+      .set_mutation = record->set_mutation,
+      .members = record->set_mutation ? &record->objects : NULL};
+  method(frame->object, frame->key, &part);
+}
+
+// What the method reads is no read of a getter's in which the change is made.
+static void announce(kvo_announcing *announcing, announcing_method method) {
+  kvo_thread *thread = kvo_this_thread;
+  announcing->outer = thread->announcing;
+  thread->announcing = announcing;
+  void *recorder = kvo_suspend_recording();
+  call(announcing->frame, method);
+  kvo_resume_recording(recorder);
+  thread->announcing = announcing->outer;
+}
+
+// Kept for the did. NULL: it is announced as a setting, memory being out.
+static kvo_mutation_record *copy_of(const kvo_mutation *mutation) {
+  kvo_mutation_record *record = kvo_alloc_zeroed(sizeof *record);
+  if (!record || kvo_mutation_begin(record, mutation)) return record;
+  kvo_mutation_destroy(record);
+  kvo_free(record);
+  return NULL;
+}
+
+// MARK: Beginning and finishing
+
+static void begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_object *object = frame->object;
+  frame->flags |= KVO_FRAME_BEGUN;
+  if (!kvo_object_observers(object, frame->id)) return;
+  kvo_frame *batch = kvo_batch_takes(kvo_this_thread, object, frame->id, mutation);
+  if (!batch) {
+    kvo_change_begin_mutation(frame, mutation);
+    return;
+  }
+  frame->flags |= KVO_FRAME_BATCHED;
+  // So that later changes of the key come here as well.
+  __atomic_store_n(&batch->state, KVO_FRAME_ANNOUNCED_BATCH, __ATOMIC_RELEASE);
+}
+
+static void finish(kvo_frame *frame) {
+  frame->flags &= (uint16_t)~KVO_FRAME_BEGUN;
+  if (frame->flags & (KVO_FRAME_BATCHED | KVO_FRAME_CANCELLED)) return;
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_change_finish(frame);
+}
+
+bool kvo_announced_open(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+  if (!kvo_announced_has(observers)) return false;
+  const kvo_accessors *accessors = kvo_observers_accessors(observers);
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCED, __ATOMIC_RELAXED);
+  if (!(accessors->cls->announces & (mutation ? KVO_ANNOUNCES_PARTS : KVO_ANNOUNCES_SETTINGS))) {
+    frame->flags |= KVO_FRAME_SILENT;
+    begin(frame, mutation);
+    return true;
+  }
+  frame->announced = mutation ? copy_of(mutation) : NULL;
+  __atomic_store_n(&frame->key, accessors->key, __ATOMIC_RELAXED);
+  kvo_announcing announcing = {.frame = frame, .mutation = mutation};
+  announce(&announcing, kvo_class_of(frame->object)->operations->will);
+  return true;
+}
+
+void kvo_announced_close(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_SILENT) {
+    finish(frame);
+    return;
+  }
+  kvo_mutation_record *record = frame->announced;
+  __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
+  kvo_announcing announcing = {.frame = frame, .is_did = true};
+  announce(&announcing, kvo_class_of(frame->object)->operations->did);
+  if (!record) return;
+  kvo_mutation_destroy(record);
+  kvo_free(record);
+}
+
+// MARK: Called by the methods
+
+// The change of that key because of which this thread calls the class's method.
+static kvo_announcing *find(const kvo_object *object, uintptr_t id, bool is_did) {
+  kvo_announcing *announcing = kvo_this_thread ? kvo_this_thread->announcing : NULL;
+  if (!announcing || announcing->is_did != is_did) return NULL;
+  const kvo_frame *frame = announcing->frame;
+  return frame->object == object && frame->id == id ? announcing : NULL;
+}
+
+// A second one in the same method is a pair of its own.
+bool kvo_announced_begin(kvo_object *object, uintptr_t id) {
+  const kvo_announcing *announcing = find(object, id, false);
+  if (!announcing || announcing->frame->flags & KVO_FRAME_BEGUN) return false;
+  begin(announcing->frame, announcing->mutation);
+  return true;
+}
+
+bool kvo_announced_finish(const kvo_object *object, uintptr_t id) {
+  const kvo_announcing *announcing = find(object, id, true);
+  kvo_frame *frame = announcing ? announcing->frame : NULL;
+  if (!frame || !(frame->flags & KVO_FRAME_BEGUN)) return false;
+  finish(frame);
+  return true;
+}

@@ -1,0 +1,65 @@
+internal import CKVORuntime
+
+// Automatic changes of a class that overrides `willChangeValue(forKey:)`, `didChangeValue(forKey:)`, or the methods for
+// elements and members (E5): the C core calls these for each change of an observed key, and they call super, which
+// leads back to the core (`announced.c`).
+
+/// Which of the two methods of a change is called.
+enum ChangePhase { case will, did }
+
+extension KVOObject {
+  /// Calls the method that the class overrides.
+  /// - Parameter part: which elements change, or nil if all do.
+  func announce(_ key: String, _ part: UnsafePointer<kvo_part>?, _ phase: ChangePhase) {
+    guard let part else {
+      return phase == .will ? willChangeValue(forKey: key) : didChangeValue(forKey: key)
+    }
+    if let indexes = part.pointee.indexes {
+      let elements = RangeSet(ranges(of: indexes))
+      let kind = KeyValueChange(part.pointee.kind)
+      return phase == .will
+        ? willChange(kind, valuesAt: elements, forKey: key)
+        : didChange(kind, valuesAt: elements, forKey: key)
+    }
+    let (mutation, members) = setMutation(of: key, part.pointee)
+    if phase == .will {
+      willChangeValue(forKey: key, withSetMutation: mutation, using: members)
+    } else {
+      didChangeValue(forKey: key, withSetMutation: mutation, using: members)
+    }
+  }
+
+  // A handle says which members go and come. Before the change and after it, that leads to the same whole set.
+  private func setMutation(
+    of key: String, _ part: kvo_part
+  ) -> (KeyValueSetMutation, Set<AnyHashable>) {
+    if let mutation = KeyValueSetMutation(part.set_mutation) {
+      return (mutation, members(part.members))
+    }
+    let (gone, come) = (members(part.goes), members(part.comes))
+    switch part.kind {
+    case .KVO_INSERTION: return (.union, come)
+    case .KVO_REMOVAL: return (.minus, gone)
+    default:
+      let known = (try? value(forKey: key)) as? Set<AnyHashable> ?? []
+      return (.set, known.subtracting(gone).union(come))
+    }
+  }
+
+  private func members(_ value: UnsafePointer<kvo_value>?) -> Set<AnyHashable> {
+    value.flatMap { ValueType.any(of: $0) } as? Set<AnyHashable> ?? []
+  }
+}
+
+extension KeyValueSetMutation {
+  /// Nil where it is not known.
+  init?(_ mutation: kvo_set_mutation) {
+    switch mutation {
+    case .KVO_UNION: self = .union
+    case .KVO_MINUS: self = .minus
+    case .KVO_INTERSECT: self = .intersect
+    case .KVO_SET_SET: self = .set
+    default: return nil
+    }
+  }
+}
