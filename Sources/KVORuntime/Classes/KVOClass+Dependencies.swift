@@ -15,7 +15,8 @@ extension KVOClass {
   /// The key paths that affect a key.
   /// - Parameter object: by which key paths get their names.
   func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
-    let named = affecting(key)
+    var named = affecting(key)
+    if let source = property(key)?.source { named.insert(source.string) }
     let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
     // Not under the lock: naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in

@@ -20,7 +20,7 @@ extension KVOClass {
     let property = Property(
       name: .of(key), storage: field, accessors: accessors, toMany: toMany,
       override: field?.isObserved == true ? preparation.overrides[key] : nil,
-      isManual: !isAutomatic(key))
+      isManual: !isAutomatic(key), source: source(of: key, accessors: name, field, toMany))
     property.add(to: cClass)
     properties.withLock { $0[key] = property }
     return property
@@ -38,6 +38,16 @@ extension KVOClass {
       if let toMany = known.preparation.declared.toMany[key] { return toMany }
     }
     return nil
+  }
+
+  // What changes the property announces its own key: another one that it answers is affected by that. An @Observed
+  // property is known by its storage, whatever its key.
+  private func source(
+    of key: String, accessors name: String?, _ field: Field?, _ toMany: (any ToManyDeclaration)?
+  ) -> KeyName? {
+    guard toMany == nil, field?.isObserved != true, let source = name ?? field?.name, source != key
+    else { return nil }
+    return .of(source)
   }
 
   // In the order of key-value coding's search.

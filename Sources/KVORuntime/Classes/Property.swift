@@ -17,10 +17,12 @@ final class Property: @unchecked Sendable {
   let override: Accessors?
   /// Whether the key's automatic notification is off.
   let isManual: Bool
+  /// The key under which the class has the property, if this one is its short name: `isOpen` for `open`.
+  let source: KeyName?
 
   init(
     name: KeyName, storage: Field?, accessors: Accessors?, toMany: (any ToManyDeclaration)? = nil,
-    override: Accessors? = nil, isManual: Bool
+    override: Accessors? = nil, isManual: Bool, source: KeyName? = nil
   ) {
     self.name = name
     self.storage = storage
@@ -28,6 +30,7 @@ final class Property: @unchecked Sendable {
     self.toMany = toMany
     self.override = accessors == nil ? override : nil
     self.isManual = isManual
+    self.source = source
   }
 
   /// The type that key-value coding reads.
@@ -149,12 +152,14 @@ extension Property {
 
   private func tell(of object: KVOObject, _ change: () throws -> Void) rethrows {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
-    defer { closeChange(frame, of: object.header, name) }
+    defer { closeChange(frame, of: object.header, source ?? name) }
     try change()
   }
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
-    guard let observedStorage else { return kvo_uniform_will_key(object.header, name.interned) }
+    guard let observedStorage else {
+      return kvo_uniform_will_key(object.header, (source ?? name).interned)
+    }
     return kvo_uniform_will(object.header, object.address + observedStorage.offset)
   }
 
