@@ -27,7 +27,10 @@ public final class KVOBlockOperation: KVOOperation, @unchecked Sendable {
   }
 
   /// The blocks, in the order in which they are executed.
-  public var executionBlocks: [@Sendable () -> Void] { blocks.withLock { $0 } }
+  public var executionBlocks: [@Sendable () -> Void] {
+    _readsKey("executionBlocks")
+    return blocks.withLock { $0 }
+  }
 
   public override func main() {
     for block in executionBlocks { block() }

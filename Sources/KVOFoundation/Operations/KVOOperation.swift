@@ -3,19 +3,20 @@ public import KVORuntime
 
 // An operation whose keys are observed, by the names that they have on Apple's platforms (R5). Its state is its own, under
 // a lock; `ScheduledOperation` is what Foundation's queues hold of it, and learns from the keys, as those queues do
-// there, when it is ready, executes and has finished.
+// there, when it is ready, executes and has finished. Getters say which key is read, for whatever tracks reads.
 //
 // | state | protection |
 // |---|---|
 // | `state`, the priority of what is scheduled | its own lock, under which no observer is called |
 
 /// `Operation`, to be observed: `isReady`, `isExecuting`, `isFinished`, `isCancelled`, `dependencies`, `queuePriority`,
-/// `completionBlock`.
+/// `completionBlock`. The keys `ready`, `executing`, `finished` and `cancelled` are the same.
 ///
 /// Any `OperationQueue` runs it (`addOperation(_:)`), as does a `KVOOperationQueue`. A subclass overrides `main()`; an
-/// asynchronous one overrides `start()`, `isExecuting` and `isFinished`, and tells of these as it does on Apple's
-/// platforms, by `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, by `withChange(forKey:)`, or by an `@Observed`
-/// property which they are declared to depend on: the queue observes them.
+/// asynchronous one overrides `start()`, `isExecuting` and `isFinished`, and announces these as it does on Apple's
+/// platforms, by `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, by `withChange(forKey:)`, or by a
+/// property which they are declared to depend on, or read: the queue observes them. Whatever a subclass says of `isReady`,
+/// what super answers affects it too.
 ///
 /// ```swift
 /// final class Download: KVOOperation, @unchecked Sendable {
@@ -43,6 +44,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     var end: KeyValueObservation?
     /// Takes the operation out of the `KVOOperationQueue` that it is in.
     var leave: (@Sendable () -> Void)?
+    /// Counts for the queue's progress.
+    var count: (@Sendable () -> Void)?
     /// Whether it is in one: until it has been taken out.
     var isInQueue = false
     /// What queues hold of it; it holds the operation, and lives as long as they do.
@@ -83,27 +86,42 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
       if !isFirst { stop("was started while it executed.") }
     }
     main()
+    state.withLock { $0.count }?()
     finish()
   }
 
   /// Whether nothing that it depends on keeps it from starting. An override takes what super says into account, and
-  /// tells of its own changes.
+  /// announces its own changes.
   open var isReady: Bool {
+    _readsKey("isCancelled")
+    _readsKey("dependencies")
     let (isCancelled, dependencies) = state.withLock { ($0.isCancelled, $0.dependencies) }
-    return isCancelled || dependencies.allSatisfy(\.isFinished)
+    return isCancelled
+      || dependencies.allSatisfy {
+        $0._readsKey("isFinished")  // an override need not say so
+        return $0.isFinished
+      }
   }
 
   /// Whether `main()` runs.
-  open var isExecuting: Bool { state.withLock { $0.isExecuting } }
+  open var isExecuting: Bool { read("isExecuting") { $0.isExecuting } }
 
   /// Whether there is nothing more to be done, because it was, or because it was cancelled.
-  open var isFinished: Bool { state.withLock { $0.isFinished } }
+  open var isFinished: Bool { read("isFinished") { $0.isFinished } }
 
   /// Whether it shall stop.
-  open var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  open var isCancelled: Bool { read("isCancelled") { $0.isCancelled } }
 
-  /// Whether `start()` returns before the operation has finished. For who asks: queues do not.
-  open var isAsynchronous: Bool { false }
+  /// Whether `start()` returns before the operation has finished. For code that asks: queues do not.
+  open var isAsynchronous: Bool { isConcurrent }
+
+  /// The older name of `isAsynchronous`.
+  open var isConcurrent: Bool { false }
+
+  private func read<Value>(_ key: StaticString, _ value: (State) -> Value) -> Value {
+    _readsKey(key)
+    return state.withLock { value($0) }
+  }
 
   /// Asks the operation to stop: a running one looks at `isCancelled` itself, one that waits becomes ready, is started
   /// and finishes without `main()`. Again is harmless, and so it is once the operation has finished.
@@ -125,11 +143,11 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   // MARK: Before it starts
 
   /// What must have finished before this is ready, in the order in which it was added.
-  public final var dependencies: [KVOOperation] { state.withLock { $0.dependencies } }
+  open var dependencies: [KVOOperation] { read("dependencies") { $0.dependencies } }
 
   /// Has another operation finish first, of whatever queue. Operations that wait for each other never start. Again is
   /// harmless.
-  public final func addDependency(_ operation: KVOOperation) {
+  open func addDependency(_ operation: KVOOperation) {
     withChange(forKey: "dependencies") {
       state.withLock { state in
         guard !state.dependencies.contains(where: { $0 === operation }) else { return }
@@ -139,7 +157,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   }
 
   /// Does not wait for another operation any more.
-  public final func removeDependency(_ operation: KVOOperation) {
+  open func removeDependency(_ operation: KVOOperation) {
     var removed: [KVOOperation] = []
     withChange(forKey: "dependencies") {
       state.withLock { state in
@@ -151,8 +169,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   }
 
   /// Which of a queue's operations that are ready comes first. What a queue has already been given keeps its place.
-  public final var queuePriority: Operation.QueuePriority {
-    get { state.withLock { $0.queuePriority } }
+  open var queuePriority: Operation.QueuePriority {
+    get { read("queuePriority") { $0.queuePriority } }
     set {
       withChange(forKey: "queuePriority") { state.withLock { $0.queuePriority = newValue } }
       state.withLock { $0.scheduled }?.followPriority()
@@ -160,21 +178,23 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   }
 
   /// What resources the operation is given by the system. Set before a queue has it.
-  public final var qualityOfService: QualityOfService {
-    get { state.withLock { $0.qualityOfService } }
-    set { state.withLock { $0.qualityOfService = newValue } }
+  open var qualityOfService: QualityOfService {
+    get { read("qualityOfService") { $0.qualityOfService } }
+    set {
+      withChange(forKey: "qualityOfService") { state.withLock { $0.qualityOfService = newValue } }
+    }
   }
 
   /// A name for debugging.
-  public final var name: String? {
-    get { state.withLock { $0.name } }
+  open var name: String? {
+    get { read("name") { $0.name } }
     set { withChange(forKey: "name") { state.withLock { $0.name = newValue } } }
   }
 
   /// Called once the operation has finished, on some thread of the system's, and taken away then. Observers of
   /// `isFinished` may still be on their way.
-  public final var completionBlock: (@Sendable () -> Void)? {
-    get { state.withLock { $0.completionBlock } }
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { read("completionBlock") { $0.completionBlock } }
     set {
       var block = newValue
       withChange(forKey: "completionBlock") {
@@ -184,7 +204,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   }
 
   /// Returns when the operation has finished. One that nobody starts is waited for without an end.
-  public final func waitUntilFinished() {
+  open func waitUntilFinished() {
     waiting.lock()
     defer { waiting.unlock() }
     while !isFinished { waiting.wait() }
@@ -208,7 +228,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   /// Leaves its `KVOOperationQueue`, once, before what executes it knows that it has finished.
   func leaveQueue() {
     let leave = state.withLock { state in
-      defer { state.leave = nil }
+      defer { (state.leave, state.count) = (nil, nil) }
       return state.leave
     }
     guard let leave else { return }
@@ -221,13 +241,16 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   /// Declares the keys. A subclass that overrides it calls super.
   open override class func registerKeys() {
     declareKeys { keys in
-      keys.computed("isReady", \.isReady, affectedBy: readiness)
+      keys.computed("isReady", \.isReady)
+      keys.base("isReady", on: readiness)
       keys.readOnly("isExecuting", \.isExecuting)
       keys.readOnly("isFinished", \.isFinished)
       keys.readOnly("isCancelled", \.isCancelled)
       keys.readOnly("isAsynchronous", \.isAsynchronous)
+      keys.readOnly("isConcurrent", \.isConcurrent)
       keys.readOnly("dependencies", \.dependencies)
       keys.stored("queuePriority", \.queuePriority)
+      keys.stored("qualityOfService", \.qualityOfService)
       keys.stored("name", \.name)
       keys.readOnly("completionBlock", \.completionBlock)
     }
@@ -237,5 +260,11 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
 
   private func stop(_ complaint: String) -> Never {
     KVODiagnostics.stop("\(type(of: self)) \(complaint)")
+  }
+}
+
+extension KVOOperation: OpaqueStorage {
+  package static var opaqueClasses: [KVOObject.Type] {
+    [KVOOperation.self, KVOBlockOperation.self]
   }
 }

@@ -10,7 +10,7 @@ public import KVORuntime
 // | `members` | its own lock, under which no observer is called and nothing dies |
 
 /// `OperationQueue`, to be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` (also
-/// as `suspended`), `name`.
+/// as `suspended`), `name`, and its `progress`.
 ///
 /// ```swift
 /// let token = queue.observe(\.operationCount, options: [.new]) { _, change in … }
@@ -20,9 +20,9 @@ public import KVORuntime
 /// Observers of `operations` and `operationCount` are called on the thread that adds, or that an operation finishes on.
 /// What was given to `queue` itself is not among the operations. Any thread.
 // Sendable: what changes is under a lock, here or in Foundation's queue.
-public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
+open class KVOOperationQueue: KVOObject, @unchecked Sendable {
   /// Foundation's queue, which does the work.
-  public let queue: OperationQueue
+  public final let queue: OperationQueue
   private let members = LockedValue<[KVOOperation]>([])
 
   /// A queue of its own.
@@ -37,24 +37,33 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   // MARK: Operations
 
   /// What has been added and has not finished, in that order.
-  public var operations: [KVOOperation] { members.withLock { $0 } }
+  public final var operations: [KVOOperation] { read("operations") { members.withLock { $0 } } }
 
   /// How many there are.
-  public var operationCount: Int { members.withLock { $0.count } }
+  public final var operationCount: Int { read("operationCount") { members.withLock { $0.count } } }
+
+  /// How much of what was added is done. It counts operations once its `totalUnitCount` is set: each whose `main()` returns
+  /// adds one unit before it finishes. One that overrides `start()` without calling super adds none.
+  public final let progress = KVOProgress.discreteProgress(totalUnitCount: 0)
+
+  private final func read<Value>(_ key: StaticString, _ value: () -> Value) -> Value {
+    _readsKey(key)
+    return value()
+  }
 
   /// Has an operation run as soon as it is ready. It is kept alive until it has finished. One that has finished, or is in
   /// a queue, stops the program.
-  public func addOperation(_ operation: KVOOperation) {
+  open func addOperation(_ operation: KVOOperation) {
     addOperations([operation], waitUntilFinished: false)
   }
 
   /// Has a block run.
-  public func addOperation(_ block: @escaping @Sendable () -> Void) {
+  open func addOperation(_ block: @escaping @Sendable () -> Void) {
     addOperation(KVOBlockOperation(block: block))
   }
 
   /// Adds operations, as one change, and returns when they have finished, if that is asked for.
-  public func addOperations(_ operations: [KVOOperation], waitUntilFinished wait: Bool) {
+  open func addOperations(_ operations: [KVOOperation], waitUntilFinished wait: Bool) {
     if let stale = operations.first(where: \.isFinished) {
       KVODiagnostics.stop("\(type(of: stale)) was added to a queue when it had finished.")
     }
@@ -64,21 +73,22 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   }
 
   /// Calls a block when all that was added before has finished, and holds back what is added later until then.
-  public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     queue.addBarrierBlock(barrier)
   }
 
   /// Cancels what has not finished.
-  public func cancelAllOperations() {
+  open func cancelAllOperations() {
     for operation in operations { operation.cancel() }
   }
 
   /// Returns when there is no operation any more.
-  public func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
+  open func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
 
   private func follow(_ operation: KVOOperation) {
     operation.state.withLock { state in
       state.leave = { [weak self, unowned operation] in self?.remove(operation) }
+      state.count = { [progress] in progress.count() }
       state.isInQueue = true
     }
   }
@@ -98,8 +108,8 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
 
   /// How many operations execute at a time; `OperationQueue.defaultMaxConcurrentOperationCount` for as many as the
   /// system thinks right.
-  public var maxConcurrentOperationCount: Int {
-    get { queue.maxConcurrentOperationCount }
+  open var maxConcurrentOperationCount: Int {
+    get { read("maxConcurrentOperationCount") { queue.maxConcurrentOperationCount } }
     set {
       withChange(forKey: "maxConcurrentOperationCount") {
         queue.maxConcurrentOperationCount = newValue
@@ -108,37 +118,37 @@ public final class KVOOperationQueue: KVOObject, @unchecked Sendable {
   }
 
   /// Whether no more operations are started.
-  public var isSuspended: Bool {
-    get { queue.isSuspended }
+  open var isSuspended: Bool {
+    get { read("isSuspended") { queue.isSuspended } }
     set { withChange(forKey: "isSuspended") { queue.isSuspended = newValue } }
   }
 
   /// A name for debugging.
-  public var name: String? {
-    get { queue.name }
+  open var name: String? {
+    get { read("name") { queue.name } }
     set { withChange(forKey: "name") { queue.name = newValue } }
   }
 
   /// What resources operations are given that ask for none themselves.
-  public var qualityOfService: QualityOfService {
-    get { queue.qualityOfService }
-    set { queue.qualityOfService = newValue }
+  open var qualityOfService: QualityOfService {
+    get { read("qualityOfService") { queue.qualityOfService } }
+    set { withChange(forKey: "qualityOfService") { queue.qualityOfService = newValue } }
   }
 
   /// Declares the keys.
-  public override class func registerKeys() {
+  open override class func registerKeys() {
     declareKeys { keys in
       keys.readOnly("operations", \.operations)
       keys.computed("operationCount", \.operationCount, affectedBy: ["operations"])
       keys.stored("maxConcurrentOperationCount", \.maxConcurrentOperationCount)
       keys.stored("isSuspended", \.isSuspended)
-      keys.accessors("suspended") {
-        $0.isSuspended
-      } set: {
-        $0.isSuspended = $1
-      }
-      keys.dependency("suspended", on: ["isSuspended"])
+      keys.stored("qualityOfService", \.qualityOfService)
       keys.stored("name", \.name)
+      keys.readOnly("progress", \.progress)
     }
   }
+}
+
+extension KVOOperationQueue: OpaqueStorage {
+  package static var opaqueClasses: [KVOObject.Type] { [KVOOperationQueue.self] }
 }

@@ -6,7 +6,7 @@ public import KVORuntime
 //
 // | state | protection |
 // |---|---|
-// | all progresses' state, `progress` and `family` | `lock`, under which no observer is called; swift-corelibs-foundation's has none |
+// | all progresses' state, `progress`, `family` and `texts` | `lock`, under which no observer is called; swift-corelibs-foundation's has none |
 
 /// `Progress`, to be observed: `totalUnitCount`, `completedUnitCount`, `fractionCompleted`, `isIndeterminate`,
 /// `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, `kind`.
@@ -18,10 +18,14 @@ public import KVORuntime
 /// part.completedUnitCount = 50  // 0.25
 /// ```
 ///
+/// The keys `indeterminate`, `finished`, `cancelled`, `paused`, `cancellable` and `pausable` are the same.
 /// Observers are called on the thread that makes the change, those of ancestors too. A child that is a plain `Progress`
-/// counts, and tells nobody. There is no implicit tree (`becomeCurrent(withPendingUnitCount:)`). Any thread.
+/// counts, and notifies no observer. A `KVOProgress(totalUnitCount:)` that is made while another one is current
+/// (`becomeCurrent(withPendingUnitCount:)`) is its child; a plain `Progress` is not. Any thread.
+///
+/// A subclass may override what is open. Cancelling, pausing or resuming a progress calls no such override of its descendants.
 // Sendable: what changes is under the lock.
-public final class KVOProgress: KVOObject, @unchecked Sendable {
+open class KVOProgress: KVOObject, @unchecked Sendable {
   private struct Family {
     weak var parent: KVOProgress?
     /// What of the parent's units this is.
@@ -37,31 +41,58 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
 
   private let progress: Progress
   private var family = Family()
+  private var texts: (description: String?, additional: String?)
 
-  /// A progress of so many units, which has no parent yet.
-  public init(totalUnitCount: Int64) {
-    progress = Progress.discreteProgress(totalUnitCount: totalUnitCount)
+  /// A progress of no units, which is a child of the thread's current progress, or has no parent yet. Another parent than the
+  /// current one stops the program with a message.
+  public init(parent: KVOProgress?) {
+    progress = Progress.discreteProgress(totalUnitCount: 0)
     super.init()
+    guard let parent else { return }
+    guard KVOProgress.current() === parent else {
+      KVODiagnostics.stop(
+        "A \(Self.self) was made for a parent that is not current on this thread.")
+    }
+    joinCurrent()
+  }
+
+  /// A progress of so many units, which is a child of the thread's current progress, or has no parent yet.
+  public convenience init(totalUnitCount: Int64) {
+    self.init(units: totalUnitCount)
+    joinCurrent()
   }
 
   /// A progress of so many units that stands for some of another's.
   public convenience init(
     totalUnitCount: Int64, parent: KVOProgress, pendingUnitCount portion: Int64
   ) {
-    self.init(totalUnitCount: totalUnitCount)
+    self.init(units: totalUnitCount)
     parent.addChild(self, withPendingUnitCount: portion)
   }
 
-  /// Foundation's own, for who takes a `Progress` and reads it. What is changed in it directly is told to nobody.
-  public var foundationProgress: Progress { progress }
+  private convenience init(units: Int64) {
+    self.init(parent: nil)
+    progress.totalUnitCount = units
+  }
 
-  private func read<R>(_ body: (Progress) -> R) -> R { Self.lock.withLock { body(progress) } }
+  /// A progress of so many units, which has no parent yet, whatever is current.
+  public static func discreteProgress(totalUnitCount: Int64) -> KVOProgress {
+    KVOProgress(units: totalUnitCount)
+  }
+
+  /// Foundation's own, for code that takes a `Progress` and reads it. What is changed in it directly notifies no observer.
+  public final var foundationProgress: Progress { progress }
+
+  private func read<R>(_ key: StaticString, _ body: (Progress) -> R) -> R {
+    _readsKey(key)
+    return Self.lock.withLock { body(progress) }
+  }
 
   // MARK: Units
 
   /// How many units there are; below zero, as 0 of 0, it is not known.
-  public var totalUnitCount: Int64 {
-    get { read { $0.totalUnitCount } }
+  open var totalUnitCount: Int64 {
+    get { read("totalUnitCount") { $0.totalUnitCount } }
     set {
       change(
         "totalUnitCount", by: { $0.totalUnitCount = newValue },
@@ -70,8 +101,8 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   }
 
   /// How many units are done, those of children that have finished among them.
-  public var completedUnitCount: Int64 {
-    get { read { $0.completedUnitCount } }
+  open var completedUnitCount: Int64 {
+    get { read("completedUnitCount") { $0.completedUnitCount } }
     set {
       change(
         "completedUnitCount", by: { $0.completedUnitCount = newValue },
@@ -80,19 +111,71 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   }
 
   /// How much is done, 0 to 1, of children as much as they have done.
-  public var fractionCompleted: Double { read { $0.fractionCompleted } }
+  open var fractionCompleted: Double { read("fractionCompleted") { $0.fractionCompleted } }
 
   /// Whether it is not known how much there is to do.
-  public var isIndeterminate: Bool { read { $0.isIndeterminate } }
+  open var isIndeterminate: Bool { read("isIndeterminate") { $0.isIndeterminate } }
 
   /// Whether all is done.
-  public var isFinished: Bool { read { $0.isFinished } }
+  open var isFinished: Bool { read("isFinished") { $0.isFinished } }
+
+  /// Adds one unit, if it is known how many there are.
+  func count() {
+    guard totalUnitCount > 0 else { return }
+    add(1)
+  }
+
+  private func add(_ units: Int64) {
+    change(
+      "completedUnitCount", by: { $0.completedUnitCount += units },
+      to: { ($0.completedUnitCount + units, $0.totalUnitCount) })
+  }
+
+  // MARK: The current one
+
+  /// Has the next `KVOProgress` that this thread makes stand for some of the units, until `resignCurrent()`. One that is
+  /// current on this thread already stops the program with a message. Calls for several progresses nest.
+  open func becomeCurrent(withPendingUnitCount units: Int64) {
+    if CurrentProgress.all.contains(where: { $0.progress === self }) {
+      KVODiagnostics.stop("A \(type(of: self)) became current on a thread on which it was current.")
+    }
+    CurrentProgress.all.append(CurrentProgress(progress: self, units: units))
+  }
+
+  /// Ends what `becomeCurrent(withPendingUnitCount:)` has begun on this thread. If no child was made meanwhile, the units are
+  /// done now. One that is not the thread's current progress stops the program with a message.
+  open func resignCurrent() {
+    guard let last = CurrentProgress.all.last, last.progress === self else {
+      KVODiagnostics.stop("A \(type(of: self)) resigned on a thread on which it was not current.")
+    }
+    CurrentProgress.all.removeLast()
+    if !last.hasChild { add(last.units) }
+  }
+
+  /// Runs a body between the two.
+  open func performAsCurrent<R>(
+    withPendingUnitCount units: Int64, using work: () throws -> R
+  ) rethrows -> R {
+    becomeCurrent(withPendingUnitCount: units)
+    defer { resignCurrent() }
+    return try work()
+  }
+
+  /// The progress that is current on this thread.
+  public static func current() -> KVOProgress? { CurrentProgress.all.last?.progress }
+
+  // Only the first child stands for the units.
+  private func joinCurrent() {
+    guard let current = CurrentProgress.all.last, !current.hasChild else { return }
+    CurrentProgress.all[CurrentProgress.all.count - 1].hasChild = true
+    current.progress.addChild(self, withPendingUnitCount: current.units)
+  }
 
   // MARK: The tree
 
   /// Has another progress stand for some of the units. One that is a child already, of whatever parent, stops the
   /// program.
-  public func addChild(_ child: KVOProgress, withPendingUnitCount portion: Int64) {
+  open func addChild(_ child: KVOProgress, withPendingUnitCount portion: Int64) {
     KVOFoundation.change(under: Self.lock) {
       // Foundation's is cancelled, and paused, as what it becomes a part of.
       keys(adding: child.progress, portion)
@@ -105,7 +188,7 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   }
 
   /// Has a plain progress stand for some of the units, which is counted, and notifies no observer of what it does.
-  public func addChild(_ child: Progress, withPendingUnitCount portion: Int64) {
+  open func addChild(_ child: Progress, withPendingUnitCount portion: Int64) {
     KVOFoundation.change(under: Self.lock) {
       keys(adding: child, portion)
     } _: {
@@ -236,19 +319,19 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   // MARK: Cancelling and pausing
 
   /// Whether the work shall stop.
-  public var isCancelled: Bool { read { $0.isCancelled } }
+  open var isCancelled: Bool { read("isCancelled") { $0.isCancelled } }
 
   /// Asks the work to stop, and that of all children. Their handlers are called on some thread of the system's.
-  public func cancel() { changeAll("isCancelled") { $0.cancel() } }
+  open func cancel() { changeAll("isCancelled") { $0.cancel() } }
 
   /// Whether the work shall wait.
-  public var isPaused: Bool { read { $0.isPaused } }
+  open var isPaused: Bool { read("isPaused") { $0.isPaused } }
 
   /// Asks the work to wait, and that of all children.
-  public func pause() { changeAll("isPaused") { $0.pause() } }
+  open func pause() { changeAll("isPaused") { $0.pause() } }
 
   /// Asks work that waits to go on, and that of all children.
-  public func resume() { changeAll("isPaused") { $0.resume() } }
+  open func resume() { changeAll("isPaused") { $0.resume() } }
 
   private func changeAll(_ key: String, _ body: (Progress) -> Void) {
     KVOFoundation.change(under: Self.lock) {
@@ -259,43 +342,69 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
   }
 
   /// Whether the work can be cancelled: a wish, which `cancel()` does not look at.
-  public var isCancellable: Bool {
-    get { read { $0.isCancellable } }
-    set { withChange(forKey: "isCancellable") { read { $0.isCancellable = newValue } } }
+  open var isCancellable: Bool {
+    get { read("isCancellable") { $0.isCancellable } }
+    set {
+      withChange(forKey: "isCancellable") {
+        Self.lock.withLock { progress.isCancellable = newValue }
+      }
+    }
   }
 
   /// Whether the work can be paused: a wish, which `pause()` does not look at.
-  public var isPausable: Bool {
-    get { read { $0.isPausable } }
-    set { withChange(forKey: "isPausable") { read { $0.isPausable = newValue } } }
+  open var isPausable: Bool {
+    get { read("isPausable") { $0.isPausable } }
+    set {
+      withChange(forKey: "isPausable") { Self.lock.withLock { progress.isPausable = newValue } }
+    }
   }
 
   /// What sort of work it is.
-  public var kind: ProgressKind? {
-    get { read { $0.kind } }
-    set { withChange(forKey: "kind") { read { $0.kind = newValue } } }
+  open var kind: ProgressKind? {
+    get { read("kind") { $0.kind } }
+    set { withChange(forKey: "kind") { Self.lock.withLock { progress.kind = newValue } } }
+  }
+
+  /// What is done, in words for users. It is empty until it is set: Foundation makes none up on Linux. Nil empties it.
+  open var localizedDescription: String! {
+    get { read("localizedDescription") { _ in texts.description ?? "" } }
+    set {
+      withChange(forKey: "localizedDescription") {
+        Self.lock.withLock { texts.description = newValue }
+      }
+    }
+  }
+
+  /// More of it: how many units, for example.
+  open var localizedAdditionalDescription: String! {
+    get { read("localizedAdditionalDescription") { _ in texts.additional ?? "" } }
+    set {
+      withChange(forKey: "localizedAdditionalDescription") {
+        Self.lock.withLock { texts.additional = newValue }
+      }
+    }
   }
 
   /// Called when the work is cancelled, on some thread of the system's; at once where it has been.
-  public var cancellationHandler: (@Sendable () -> Void)? {
-    get { read { $0.cancellationHandler } }
-    set { read { $0.cancellationHandler = newValue } }
+  open var cancellationHandler: (@Sendable () -> Void)? {
+    get { Self.lock.withLock { progress.cancellationHandler } }
+    set { Self.lock.withLock { progress.cancellationHandler = newValue } }
   }
 
   /// Called when the work is paused, on some thread of the system's.
-  public var pausingHandler: (@Sendable () -> Void)? {
-    get { read { $0.pausingHandler } }
-    set { read { $0.pausingHandler = newValue } }
+  open var pausingHandler: (@Sendable () -> Void)? {
+    get { Self.lock.withLock { progress.pausingHandler } }
+    set { Self.lock.withLock { progress.pausingHandler = newValue } }
   }
 
   /// Called when the work goes on, on some thread of the system's.
-  public var resumingHandler: (@Sendable () -> Void)? {
-    get { read { $0.resumingHandler } }
-    set { read { $0.resumingHandler = newValue } }
+  open var resumingHandler: (@Sendable () -> Void)? {
+    get { Self.lock.withLock { progress.resumingHandler } }
+    set { Self.lock.withLock { progress.resumingHandler = newValue } }
   }
 
   /// Declares the keys.
-  public override class func registerKeys() {
+  open override class func registerKeys() {
     declareKeys { keys in
       let units: Set = ["completedUnitCount", "totalUnitCount"]
       keys.stored("totalUnitCount", \.totalUnitCount)
@@ -308,6 +417,27 @@ public final class KVOProgress: KVOObject, @unchecked Sendable {
       keys.stored("isCancellable", \.isCancellable)
       keys.stored("isPausable", \.isPausable)
       keys.stored("kind", \.kind)
+      keys.stored("localizedDescription", \.localizedDescription)
+      keys.stored("localizedAdditionalDescription", \.localizedAdditionalDescription)
     }
+  }
+}
+
+extension KVOProgress: OpaqueStorage {
+  package static var opaqueClasses: [KVOObject.Type] { [KVOProgress.self] }
+}
+
+/// A progress that is current on a thread.
+private struct CurrentProgress {
+  let progress: KVOProgress
+  let units: Int64
+  var hasChild = false
+
+  private static let key = "KVOProgress.current"
+
+  /// This thread's, the innermost last.
+  static var all: [CurrentProgress] {
+    get { Thread.current.threadDictionary[key] as? [CurrentProgress] ?? [] }
+    set { Thread.current.threadDictionary[key] = newValue.isEmpty ? nil : newValue }
   }
 }

@@ -32,14 +32,11 @@ struct Field {
 extension Field {
   /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
   /// neither noncopyable values, nor what generic code expects in another form, closures above all
-  /// (`KeyDeclarations.stored` serves). Of the root none: what it has is the runtime's.
+  /// (`KeyDeclarations.stored` serves). Of the root none, nor of a library's classes.
   static func declared(by type: KVOObject.Type) -> [Field] {
-    guard type != KVOObject.self, type != KeyValueRecord.self else { return [] }
+    guard !type.hidesStorage else { return [] }
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
-    let inherited =
-      _getSuperclass(type).map {
-        kvo_swift_field_count(unsafeBitCast($0, to: UnsafeRawPointer.self))
-      } ?? 0
+    let inherited = inheritedCount(of: type)
     return (inherited..<kvo_swift_field_count(metadata)).compactMap {
       Field(of: metadata, at: $0, own: $0 - inherited)
     }
@@ -52,8 +49,22 @@ extension Field {
 
   /// Whether the metadata of a class has a stored property of that name, which need not be usable.
   static func isNamed(_ name: String, in type: KVOObject.Type) -> Bool {
+    isNamed(name, in: type, from: 0)
+  }
+
+  /// The same of those that the class itself adds.
+  static func isOwn(_ name: String, of type: KVOObject.Type) -> Bool {
+    isNamed(name, in: type, from: inheritedCount(of: type))
+  }
+
+  private static func inheritedCount(of type: KVOObject.Type) -> Int {
+    _getSuperclass(type).map { kvo_swift_field_count(unsafeBitCast($0, to: UnsafeRawPointer.self)) }
+      ?? 0
+  }
+
+  private static func isNamed(_ name: String, in type: KVOObject.Type, from first: Int) -> Bool {
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
-    return (0..<kvo_swift_field_count(metadata)).contains { index in
+    return (first..<kvo_swift_field_count(metadata)).contains { index in
       var field = kvo_swift_field()
       guard kvo_swift_field_type(metadata, index, &field) != nil else { return false }
       defer { field.free_name?(field.name) }

@@ -175,6 +175,7 @@ extension KeyDeclarations {
     toMany.merge(other.toMany) { $1 }
     validators.merge(other.validators) { $1 }
     dependencies.merge(other.dependencies) { $0.union($1) }
+    bases.merge(other.bases) { $0.union($1) }
   }
 
   /// What is declared without values of records that come too late: the objects that there are have no room

@@ -18,6 +18,7 @@ extension KVOClass {
     var named = affecting(key)
     if let source = property(key)?.source { named.insert(source.string) }
     let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
+    if !named.isEmpty || !keyPaths.isEmpty { named.formUnion(declaredBases(key)) }
     // Not under the lock: naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
@@ -32,6 +33,15 @@ extension KVOClass {
             property and no declared key. Declare the dependency by string: declareKeys { \
             $0.dependency("\(key)", on: …) }.
             """)
+      }
+    }
+  }
+
+  /// What a library's class says of a key, besides all that a subclass says.
+  private func declaredBases(_ key: String) -> Set<String> {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).reduce(into: []) { found, known in
+        found.formUnion(known.preparation.declared.bases[key] ?? [])
       }
     }
   }

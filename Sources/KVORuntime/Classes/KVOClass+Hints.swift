@@ -19,14 +19,12 @@ extension KVOClass {
     if let field = fields.first(where: { $0.isObserved && $0.name == key }) {
       return "The property's key is \"\(field.key)\"."
     }
-    let classes = sequence(first: self, next: \.superclass)
-    if classes.contains(where: { Field.isNamed(key, in: $0.type) }) {
+    let classes = Array(sequence(first: self, next: \.superclass)).filter { !$0.type.hidesStorage }
+    if classes.contains(where: { Field.isOwn(key, of: $0.type) }) {
       return
         "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key.inSource)) }."
     }
-    let isComputed = classes.contains {
-      $0.type != KVOObject.self && SymbolTable.properties(of: $0.type).contains(key)
-    }
+    let isComputed = classes.contains { SymbolTable.properties(of: $0.type).contains(key) }
     guard isComputed else { return nil }
     return "A computed property is declared in registerKeys(): "
       + "declareKeys { $0.computed(\"\(key)\", \\.\(key.inSource)) }."

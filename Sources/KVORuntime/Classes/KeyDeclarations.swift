@@ -21,6 +21,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   var toMany: [String: any ToManyDeclaration] = [:]
   var dependencies: [String: Set<String>] = [:]
   var validators: [String: Validator] = [:]
+  /// What affects a key besides all that a subclass says of it.
+  var bases: [String: Set<String>] = [:]
 
   /// A computed property under a key, for key-value coding and for string key paths. What its getter
   /// reads affects it, unless `affectedBy` names what does: then that alone. Setting it by key calls its
@@ -82,6 +84,12 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// follows.
   public mutating func dependency(_ key: String, on keyPaths: Set<String>) {
     dependencies[key, default: []].formUnion(keyPaths)
+  }
+
+  /// As `dependency(_:on:)`, where something else is said to affect the key too, by a subclass that leaves out what its
+  /// superclass says. Where nothing is said, what the getter reads affects the key.
+  package mutating func base(_ key: String, on keyPaths: Set<String>) {
+    bases[key, default: []].formUnion(keyPaths)
   }
 
   /// What `validateValue(_:forKey:)` asks of a key. The function may put another value in the place

@@ -31,7 +31,7 @@ enum ObjectMirror {
   }
 
   private static func children(of object: KVOObject, as type: Any.Type) -> [Mirror.Child] {
-    guard type != KeyValueRecord.self else { return [] }  // as the root
+    guard (type as? KVOObject.Type)?.hidesStorage != true else { return [] }  // as the root
     return (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
   }
 
