@@ -4,9 +4,13 @@
 // what comes once, messages above all.
 //
 // The file is not believed: whatever it says of places in it is held against its size.
+//
+// Libraries stay in memory once they have made a class: classes live for ever, and so must the functions of their methods.
 #include "kvo_binding.h"
+#include "objects/kvo_class_internal.h"
 
 #ifdef __linux__
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -15,10 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// A program that is linked statically has no dlopen, and no libraries.
+#pragma weak dlopen
+
 // Where a program or library is loaded, and from which file.
 typedef struct {
   uintptr_t address;
   uintptr_t base;
+  bool is_program;
   char path[4096];
 } origin;
 
@@ -48,9 +56,9 @@ static int take_origin(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   origin *origin = context;
   if (!lies_in(origin, info)) return 0;
-  bool is_program = !info->dlpi_name || !*info->dlpi_name;
+  origin->is_program = !info->dlpi_name || !*info->dlpi_name;
   snprintf(origin->path, sizeof origin->path, "%s",
-      is_program ? "/proc/self/exe" : info->dlpi_name);
+      origin->is_program ? "/proc/self/exe" : info->dlpi_name);
   origin->base = info->dlpi_addr;
   return 1;
 }
@@ -120,7 +128,16 @@ void kvo_visit_symbols(const void *address,
   }
   munmap((void *)(uintptr_t)file.bytes, file.size);
 }
+
+// The library is opened once more, never to be unloaded. Not inside dl_iterate_phdr, whose lock dlopen takes under another.
+void kvo_keep_code(const void *address) {
+  origin origin = {.address = (uintptr_t)address};
+  if (!dlopen || !dl_iterate_phdr(take_origin, &origin) || origin.is_program) return;
+  (void)dlopen(origin.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
 #else
+void kvo_keep_code(const void *address) { (void)address; }
+
 void kvo_visit_symbols(const void *address,
     void (*visit)(void *context, const char *name, const void *address), void *context) {
   (void)address, (void)visit, (void)context;

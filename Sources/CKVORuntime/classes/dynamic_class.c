@@ -55,7 +55,7 @@ static void note_first(const kvo_method *method, const char *key) {
   if (!method->first_observed) __atomic_store_n(first, key, __ATOMIC_RELEASE);
 }
 
-static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
+static void note_observed_keys_of(const kvo_class *dynamic, const kvo_method *method,
     const char *key) {
   uint8_t *observed = (uint8_t *)(uintptr_t)&method->observed;
   for (uint8_t i = 0; i < method->key_count; i++) {
@@ -65,13 +65,23 @@ static void note_observed_keys(const kvo_class *dynamic, const kvo_method *metho
   }
 }
 
+// A caller may have any of the handles.
+static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
+    const char *key) {
+  for (; method; method = method->twins) note_observed_keys_of(dynamic, method, key);
+}
+
+static void note_first_observation(const kvo_method *method) {
+  for (; method; method = method->twins) kvo_note_first_observation(method);
+}
+
 static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *method,
     const char *key, kvo_error *error) {
   kvo_imp interposer = kvo_choose_interposer(method->call, error);
   if (!interposer) return KVO_CLOSURES_UNAVAILABLE;
   note_observed_keys(dynamic, method, key);
   kvo_class_set_slot_locked(dynamic, method->slot, interposer);
-  kvo_note_first_observation(method);
+  note_first_observation(method);
   return KVO_OK;
 }
 

@@ -2,7 +2,8 @@
 //
 // A method's slot is free in the class and all its descendants when it is added, so that adding a
 // method late never moves another. An override is an entry in the overriding class's own map with
-// the handle of what it overrides: that is how a replacement further up knows where to stop.
+// the handle of what it overrides: that is how a replacement further up knows where to stop. A method that subclasses have
+// had before is overridden by theirs: their handles get the slot of the new one, and their maps the new handle.
 #include "objects/kvo_class_internal.h"
 
 #include "base/kvo_fail.h"
@@ -74,18 +75,63 @@ static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp
       change_slot_locked(subclass, method, imp);
 }
 
-static const kvo_class *descendant_with_method_locked(const kvo_class *cls, const char *selector) {
-  for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling) {
-    if (kvo_map_get(&subclass->methods, selector)) return subclass;
-    const kvo_class *found = descendant_with_method_locked(subclass, selector);
-    if (found) return found;
+// MARK: Methods that subclasses have had before
+
+// Each uppermost subclass that has the method needs a table that is not its superclass's. The first one to which that can't
+// be given, or whose method is called otherwise, is returned.
+static const kvo_class *find_unfit_locked(const kvo_class *cls, const char *selector,
+    const kvo_call *call) {
+  const kvo_class *unfit = NULL;
+  for (kvo_class *below = cls->subclasses; below && !unfit; below = below->sibling) {
+    const kvo_method *method = kvo_map_get(&below->methods, selector);
+    if (!method) unfit = find_unfit_locked(below, selector, call);
+    else if (method->call != call || !kvo_class_own_table_locked(below)) unfit = below;
   }
-  return NULL;
+  return unfit;
+}
+
+static void rename_locked(kvo_class *cls, const kvo_method *old, const kvo_method *method) {
+  kvo_class_set_slot_locked(cls, method->slot, kvo_class_slot(cls, old->slot));
+  if (kvo_map_get(&cls->methods, old->selector)) // an entry is replaced, which takes no memory
+    (void)kvo_map_set_locked(&cls->methods, old->selector, (void *)(uintptr_t)method);
+  for (kvo_class *below = cls->subclasses; below; below = below->sibling)
+    rename_locked(below, old, method);
+}
+
+// Callers that have the old handle, or have just read its slot, reach the same function as before.
+static void join_locked(kvo_class *cls, kvo_method *old, kvo_method *method) {
+  rename_locked(cls, old, method);
+  method->observed |= old->observed;
+  if (!method->first_observed) method->first_observed = old->first_observed;
+  kvo_method *last = old;
+  while (last->twins) last = last->twins;
+  last->twins = method->twins;
+  method->twins = old;
+  for (kvo_method *twin = old; twin; twin = twin->twins)
+    __atomic_store_n(&twin->slot, method->slot, __ATOMIC_RELEASE);
+}
+
+static void join_below_locked(kvo_class *cls, kvo_method *method) {
+  for (kvo_class *below = cls->subclasses; below; below = below->sibling) {
+    kvo_method *old = kvo_map_get(&below->methods, method->selector);
+    if (old) join_locked(below, old, method);
+    else join_below_locked(below, method);
+  }
 }
 
 static kvo_status out_of_memory(const kvo_class *cls, const char *name, kvo_error *error) {
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, name, "No memory to add %s to %s.", name,
       cls->name);
+}
+
+static kvo_status fail_unfit(const kvo_class *cls, const kvo_class *below, const char *selector,
+    const kvo_call *call, kvo_error *error) {
+  const kvo_method *method = kvo_map_get(&below->methods, selector);
+  if (method->call == call) return out_of_memory(cls, selector, error);
+  return kvo_fail(error, KVO_INVALID_ENCODING, cls->name, selector,
+      "%s of %s is declared as \"%s\", but its subclass %s has it declared as \"%s\".", selector,
+      cls->name, call ? call->encoding : "hook", below->name,
+      method->call ? method->call->encoding : "hook");
 }
 
 static kvo_method *make_method(const char *selector, const kvo_call *call, uint32_t slot) {
@@ -101,11 +147,8 @@ static kvo_method *make_method(const char *selector, const kvo_call *call, uint3
 
 static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp imp,
     const kvo_call *call, const kvo_method **handle, kvo_error *error) {
-  const kvo_class *below = descendant_with_method_locked(cls, selector);
-  if (below)
-    return kvo_fail(error, KVO_DUPLICATE, cls->name, selector,
-        "%s can't be added to %s: its subclass %s has that method already.", selector, cls->name,
-        below->name);
+  const kvo_class *unfit = find_unfit_locked(cls, selector, call);
+  if (unfit) return fail_unfit(cls, unfit, selector, call, error);
   uint32_t slot = kvo_class_slot_limit_locked(cls);
   kvo_method *method = make_method(selector, call, slot);
   if (!method) return out_of_memory(cls, selector, error);
@@ -117,6 +160,7 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
     kvo_free(method);
     return out_of_memory(cls, selector, error);
   }
+  join_below_locked(cls, method);
   *handle = method;
   return KVO_OK;
 }

@@ -89,22 +89,10 @@ static void set_up(kvo_class *cls, const kvo_class_definition *definition) {
   told = outer;
 }
 
-// Classes live for ever, and so must the functions of their methods: those of a plug-in that was closed are gone, and objects of
-// the class may still be there, so that it can't be made again from the new ones.
-static void explain_duplicate(const char *name, kvo_error *error) {
-  if (error->status != KVO_DUPLICATE) return;
-  kvo_fail(error, KVO_DUPLICATE, name, NULL,
-      "There is a class named %s already. If a plug-in that has it was closed and is opened again, "
-      "open it with RTLD_NODELETE, or link it with -Wl,-z,nodelete: classes live for ever, and so "
-      "must their code",
-      name);
-}
-
 static kvo_class *make(const kvo_class **once, const kvo_class_definition *definition,
     const kvo_class *superclass, kvo_error *error) {
   kvo_class *cls = kvo_class_unfinished(definition->name, once);
-  if (!cls) cls = kvo_class_create(definition->name, superclass, definition->instance_size, error);
-  if (!cls) explain_duplicate(definition->name, error);
+  if (!cls) cls = kvo_class_make(definition->name, superclass, definition->instance_size, error);
   if (!cls) return NULL;
   cls->definer = once;
   if (definition->instance_alignment &&
@@ -131,6 +119,7 @@ const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_defini
   const kvo_class *superclass = definition->superclass();
   if (told && !superclass) return superclass; // nobody is handed it: `told` says why
   kvo_error error;
+  kvo_keep_code(definition); // before the lock: a thread that loads a library may wait for it
   KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (cls) return cls;

@@ -69,6 +69,13 @@ static kvo_status refuse_undefined_value(kvo_object *object, const kvo_method *m
   return refuse(object, "accessor", key, error);
 }
 
+bool kvo_class_may_answer_any_key(const kvo_class *cls) {
+  const kvo_hook_names *names = kvo_hooks();
+  kvo_imp undefined = kvo_class_imp(cls, kvo_class_find_method(cls, names->value_for_undefined));
+  kvo_imp value = kvo_class_imp(cls, kvo_class_find_method(cls, names->value_for_key));
+  return undefined != (kvo_imp)refuse_undefined_value || value != (kvo_imp)kvo_search_value;
+}
+
 static kvo_status refuse_setting_undefined(kvo_object *object, const kvo_method *method,
     const kvo_value *value, const char *key, kvo_error *error) {
   (void)method, (void)value;
@@ -149,5 +156,6 @@ const kvo_class *kvo_root_class(void) {
 
 kvo_class *kvo_class_create(const char *name, const kvo_class *superclass, size_t instance_size,
     kvo_error *error) {
+  if (!superclass || !superclass->is_bound) kvo_keep_code(__builtin_return_address(0));
   return kvo_class_make(name, superclass ? superclass : kvo_root_class(), instance_size, error);
 }

@@ -65,8 +65,10 @@ kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_
 ///   as for hooks, and for methods that are only called by key-value coding.
 /// - error: filled in if it fails. May be NULL.
 ///
+/// A subclass that has it already overrides it, as one that gets it later does.
+///
 /// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
-/// KVO_INVALID_ENCODING, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector
+/// KVO_INVALID_ENCODING, also if a superclass or a subclass has it with another encoding, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector
 /// of more than 511 bytes. Any thread.
 kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method *KVO_NULLABLE *KVO_NULLABLE method,

@@ -18,9 +18,10 @@ enum { KVO_KEYS_PER_METHOD = 2 };
 /// Among the bits of the keys that were observed: the method sets no property as a whole.
 enum { KVO_CHANGES_PART = 1 << KVO_KEYS_PER_METHOD };
 
-/// One handle per selector and hierarchy: an override keeps the handle that it overrides.
+/// One handle per selector and hierarchy: an override keeps the handle that it overrides. Where a superclass got the method
+/// later, the older handles of its subclasses are its `twins`: they have its slot, and the same keys are observed.
 struct kvo_method {
-  uint32_t slot; ///< first, by the contract of kvo_method_lookup
+  uint32_t slot; ///< first, by the contract of kvo_method_lookup; atomic
   uint8_t key_count;
   uint8_t observed; ///< bit i: keys[i] has been observed in some class that has the method; a bit
                     ///< KVO_CHANGES_PART besides; atomic
@@ -30,6 +31,7 @@ struct kvo_method {
   const char *KVO_NULLABLE first_observed;     ///< which of them was, before any other; atomic
   const char *selector;                        ///< interned
   const kvo_call *KVO_NULLABLE call;           ///< NULL for hooks
+  struct kvo_method *KVO_NULLABLE twins;       ///< linked by this; class lock
 };
 
 typedef struct kvo_ivar {
@@ -174,6 +176,11 @@ typedef struct kvo_hook_names {
   const char *key_paths_affecting;
 } kvo_hook_names;
 const kvo_hook_names *kvo_hooks(void);
+
+/// Keeps the library that has the address in memory until the program ends: it has made a class.
+void kvo_keep_code(const void *address);
+/// Whether a class of C has a hook of its own that may answer keys for which it has nothing else.
+bool kvo_class_may_answer_any_key(const kvo_class *cls);
 
 /// The plain class of an isa: a dynamic subclass's superclass.
 KVO_INLINE const kvo_class *kvo_plain_class(const kvo_class *isa) { return isa->plain; }

@@ -27,18 +27,65 @@ import Testing
     expect(kvo_class_method(cls, selector) == nil)
   }
 
-  @Test("what a subclass has already can't be added to its superclass")
-  func subclassHasIt() throws {
-    let superclass = try require(makeClass("CElder"))
+  @Test(
+    "A4: a method that a superclass gets late is overridden by those that subclasses have had",
+    arguments: [0, 100])
+  func lateInSuperclass(_ fillers: Int) throws {
+    let elder = try require(makeClass("CElder\(fillers)"))
+    for number in 0..<fillers {
+      let getter = signature(.KVO_FORM_GETTER, layout("i"))
+      expectEqual(
+        kvo_class_add_method(elder, "filler\(number)", nothing, getter, nil, nil), .KVO_OK)
+    }
+    expectEqual(kvo_class_register(elder, nil), .KVO_OK)
+    let sibling = try require(makeClass("CSibling\(fillers)", elder))
+    expectEqual(kvo_class_register(sibling, nil), .KVO_OK)
+    let younger = try require(makeClass("CYounger\(fillers)", elder))
+    let own = try require(addMark(younger, 10))
+    expectEqual(kvo_class_register(younger, nil), .KVO_OK)
+    let youngest = try require(makeClass("CYoungest\(fillers)", younger))
+    expectEqual(kvo_class_register(youngest, nil), .KVO_OK)
+
+    let objects = [elder, sibling, younger, youngest].map { make($0) }
+    let log = Recorder()
+    log.observe(objects[2], "mark", .KVO_NEW, as: "younger")
+    let late = try require(addMark(elder, 20))
+    log.observe(objects[1], "mark", .KVO_NEW, as: "sibling")
+    log.observe(objects[3], "mark", .KVO_NEW, as: "youngest")
+    for object in objects { setMark(of: object, 1, by: late) }
+    for object in objects[2...] { setMark(of: object, 2, by: own) }
+    expectEqual(
+      log.take(),
+      [
+        "sibling: mark new 21", "younger: mark new 11", "youngest: mark new 11",
+        "younger: mark new 12", "youngest: mark new 12",
+      ])
+    expectEqual(kvo_method_slot(own), kvo_method_slot(late))
+    expectEqual(kvo_class_replace_method(younger, "setMark:", setsMark[20]!, nil, nil), .KVO_OK)
+    for (object, method) in [(objects[2], own), (objects[3], late)] {
+      setMark(of: object, 3, by: method)
+    }
+    expectEqual(log.take(), ["younger: mark new 23", "youngest: mark new 23"])
+    log.end()
+    for object in objects { kvo_object_release(object) }
+  }
+
+  @Test("A4: what a subclass has with another signature can't be added to its superclass")
+  func otherSignatureInSubclass() throws {
+    let superclass = try require(makeClass("CUnlikeElder"))
     expectEqual(kvo_class_register(superclass, nil), .KVO_OK)
-    let subclass = try require(makeClass("CYounger", superclass))
-    expectEqual(kvo_class_register(subclass, nil), .KVO_OK)
-    let grandchild = try require(makeClass("CYoungest", subclass))
-    let getter = signature(.KVO_FORM_GETTER, layout("d"))
-    expectEqual(kvo_class_add_method(grandchild, "height", nothing, getter, nil, nil), .KVO_OK)
-    let outcome = attempt { kvo_class_add_method(superclass, "height", nothing, getter, nil, $0) }
-    expectEqual(outcome.status, .KVO_DUPLICATE)
-    for word in ["height", "CElder", "CYoungest"] { expect(outcome.message.contains(word)) }
+    let subclass = try require(makeClass("CUnlikeYounger", superclass))
+    let getters = ["d", "i"].map {
+      signature(.KVO_FORM_GETTER, $0 == "d" ? layout("d") : layout("i"))
+    }
+    expectEqual(kvo_class_add_method(subclass, "height", nothing, getters[0], nil, nil), .KVO_OK)
+    let outcome = attempt {
+      kvo_class_add_method(superclass, "height", nothing, getters[1], nil, $0)
+    }
+    expectEqual(outcome.status, .KVO_INVALID_ENCODING)
+    for word in ["height", "CUnlikeElder", "CUnlikeYounger", "d@:", "i@:"] {
+      expect(outcome.message.contains(word))
+    }
     expect(kvo_class_method(superclass, "height") == nil)
   }
 
@@ -205,6 +252,38 @@ private let nothing: kvo_imp = {}
 
 private func makeClass(_ name: String, _ superclass: CClass? = nil) -> CClass? {
   kvo_class_create(name, superclass, MemoryLayout<tracked>.size, nil)
+}
+
+/// Setters of `tracked.mark` that add something, by what they add.
+private let setsMark: [Int32: kvo_imp] = [
+  10: unsafeBitCast(
+    { object, _, mark in object.pointee.mark = mark + 10 } as MarkSetter, to: kvo_imp.self),
+  20: unsafeBitCast(
+    { object, _, mark in object.pointee.mark = mark + 20 } as MarkSetter, to: kvo_imp.self),
+]
+private typealias MarkSetter =
+  @convention(c) (
+    UnsafeMutablePointer<tracked>, OpaquePointer, Int32
+  ) -> Void
+private let getsMark: @convention(c) (UnsafeMutablePointer<tracked>, OpaquePointer) -> Int32 = {
+  object, _ in object.pointee.mark
+}
+
+/// Adds a getter and a setter of a mark. The setter's handle.
+private func addMark(_ cls: CClass, _ added: Int32) -> OpaquePointer? {
+  var method: OpaquePointer?
+  let getter = signature(.KVO_FORM_GETTER, layout("i"))
+  let setter = signature(.KVO_FORM_SETTER, layout("i"))
+  let reads = unsafeBitCast(getsMark, to: kvo_imp.self)
+  expectEqual(kvo_class_add_method(cls, "mark", reads, getter, nil, nil), .KVO_OK)
+  expectEqual(
+    kvo_class_add_method(cls, "setMark:", setsMark[added]!, setter, &method, nil), .KVO_OK)
+  return method
+}
+
+private func setMark(of object: CObject, _ mark: Int32, by method: OpaquePointer) {
+  let setter = unsafeBitCast(kvo_method_lookup(object, method), to: MarkSetter.self)
+  setter(UnsafeMutableRawPointer(object).assumingMemoryBound(to: tracked.self), method, mark)
 }
 
 private func text(of value: kvo_value) -> String {
