@@ -191,8 +191,9 @@ static void call_for_range(void *opaque) {
   const kvo_type *type = call->accessors->element_type;
   const kvo_index_argument location = kvo_method_index(method, 1, call->range.location);
   const kvo_index_argument length = kvo_method_index(method, 2, call->range.length);
-  uint64_t dropped[2];
-  ask_method(method, call->owner, dropped, &call->buffer, location.bytes, length.bytes);
+  void *arguments[] = {&call->owner, &method, &call->buffer, (void *)(uintptr_t)location.bytes,
+      (void *)(uintptr_t)length.bytes};
+  kvo_call_drop(method->call, kvo_method_lookup(call->owner, method), arguments);
   for (size_t i = 0; !call->status && i < call->range.length; i++) {
     kvo_value element;
     call->status = kvo_value_init(&element, type, call->buffer + i * type->size);

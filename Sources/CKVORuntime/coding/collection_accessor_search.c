@@ -16,7 +16,8 @@ typedef struct {
   size_t offset; // in kvo_collection_accessors
   const char *prefix;
   const char *suffix;
-  const char *shape; // n integer, e element, m member or truth, o object, p pointer, v any simple
+  const char *
+      shape; // n integer, e element, m member or truth, o object, p pointer, v anything, which is dropped
 } form;
 
 #define FORM(member, prefix, suffix, shape) \
@@ -48,7 +49,7 @@ static bool fits(const kvo_type *type, char letter) {
   case 'o': return type->kind == KVO_KIND_OBJECT;
   case 'p': return type->kind == KVO_KIND_POINTER;
   case 'e': return type->kind != KVO_KIND_VOID;
-  default: return type->kind != KVO_KIND_STRUCT;
+  default: return true;
   }
 }
 
@@ -88,8 +89,7 @@ static void search_mutating(kvo_collection_accessors *found, const kvo_class *cl
   for (size_t i = 0; kvo_accessor_kind_selector(i, key, name, sizeof name); i++) {
     const char *selector = kvo_key_find(name);
     const kvo_method *method = selector ? kvo_class_find_method(cls, selector) : NULL;
-    if (!method || method->accessor_kind <= KVO_ACCESSOR_SET) continue;
-    if (fits(method->call->result, 'v'))
+    if (method && method->accessor_kind > KVO_ACCESSOR_SET)
       memcpy((char *)found + places[method->accessor_kind], &method, sizeof method);
   }
 }

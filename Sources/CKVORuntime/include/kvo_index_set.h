@@ -36,19 +36,20 @@ bool kvo_index_set_add(kvo_index_set *set, size_t index);
 /// Adds `length` indexes from `location` on. As `kvo_index_set_add`.
 bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length);
 
-/// How many indexes there are. O(1).
-size_t kvo_index_set_count(const kvo_index_set *set);
+/// How many indexes there are. This and the other readers take NULL, which a change that has no indexes gives, for a set
+/// without any. O(1).
+size_t kvo_index_set_count(const kvo_index_set *KVO_NULLABLE set);
 /// Whether the index is one of them. O(log ranges).
-bool kvo_index_set_contains(const kvo_index_set *set, size_t index);
+bool kvo_index_set_contains(const kvo_index_set *KVO_NULLABLE set, size_t index);
 /// The n-th index, from 0; KVO_NOT_FOUND beyond the last. O(log ranges).
-size_t kvo_index_set_index(const kvo_index_set *set, size_t n);
+size_t kvo_index_set_index(const kvo_index_set *KVO_NULLABLE set, size_t n);
 /// Whether both have the same indexes. O(ranges).
 bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b);
 
 /// How many ranges the indexes make: for going through all of them by `kvo_index_set_range`. O(1).
-size_t kvo_index_set_range_count(const kvo_index_set *set);
+size_t kvo_index_set_range_count(const kvo_index_set *KVO_NULLABLE set);
 /// The i-th range, from 0, which is not empty; `i` is below the number of ranges. They ascend and don't touch. O(1).
-kvo_range kvo_index_set_range(const kvo_index_set *set, size_t i);
+kvo_range kvo_index_set_range(const kvo_index_set *KVO_NULLABLE set, size_t i);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS

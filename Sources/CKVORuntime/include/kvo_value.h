@@ -154,16 +154,16 @@ const kvo_type *KVO_NULLABLE kvo_type_for_encoding(const char *encoding,
 /// KVO_NO_MEMORY leaves `*value` nil. Any thread.
 kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *bytes);
 /// Makes the uninitialised `*target` a copy of a value, which is the caller's to destroy: strings are copied, objects
-/// retained. KVO_NO_MEMORY leaves it nil. Any thread that may read the value.
-kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source);
+/// retained; nil of NULL. KVO_NO_MEMORY leaves it nil. Any thread that may read the value.
+kvo_status kvo_value_copy(kvo_value *target, const kvo_value *KVO_NULLABLE source);
 /// Ends a value that is the caller's: frees its string, releases its object. It becomes nil. Nil is allowed.
 void kvo_value_destroy(kvo_value *value);
 
-/// Where the value lies, or NULL for nil (not for a binding's own): the address of the `double`, the `const char *`, the
+/// Where the value lies, or NULL for nil (not for a binding's own) and of NULL: the address of the `double`, the `const char *`, the
 /// struct. Valid while the value is.
-const void *KVO_NULLABLE kvo_value_bytes(const kvo_value *value);
-/// Whether the value is nil. Also of a binding's own nil.
-bool kvo_value_is_nil(const kvo_value *value);
+const void *KVO_NULLABLE kvo_value_bytes(const kvo_value *KVO_NULLABLE value);
+/// Whether the value is nil. Also of a binding's own nil, and of NULL.
+bool kvo_value_is_nil(const kvo_value *KVO_NULLABLE value);
 /// Same type and equal, numbers of equal worth, the same object, collections of one kind with equal
 /// elements (in the same order unless they are sets), or both nil. O(1); collections O(n).
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b);
@@ -186,21 +186,20 @@ kvo_value kvo_value_string(const char *KVO_NULLABLE string);
 /// An object, which is retained until the caller destroys the value; nil of NULL.
 kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
 
-/// Whether a number is not 0. Values are read by this and the following functions, none of which takes NULL in place of a
-/// value: what a change may lack is checked before. A number is converted as C converts it (a fraction is cut, an integer
-/// wraps to the width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0, what is no string or
-/// object as NULL.
-bool kvo_value_get_bool(const kvo_value *value);
-/// A number as an integer: a fraction is cut, one beyond 64 bits saturates, NaN is 0. What is no number is 0. Not of NULL.
-int64_t kvo_value_get_int(const kvo_value *value);
-/// A number as a `double`. What is no number is 0. Not of NULL.
-double kvo_value_get_double(const kvo_value *value);
-/// The string of a value, which stays the value's: copy it to keep it longer. NULL for nil and for what is no string. Not of
+/// Whether a number is not 0. Values are read by this and the following functions. A number is converted as C converts it (a
+/// fraction is cut, an integer wraps to the width), numbers beyond 64 bits saturate, NaN is 0. What is no number reads as 0,
+/// what is no string or object as NULL. So does NULL in place of a value, which a change gives for what it lacks.
+bool kvo_value_get_bool(const kvo_value *KVO_NULLABLE value);
+/// A number as an integer: a fraction is cut, one beyond 64 bits saturates, NaN is 0. What is no number is 0, and so is NULL.
+int64_t kvo_value_get_int(const kvo_value *KVO_NULLABLE value);
+/// A number as a `double`. What is no number is 0, and so is NULL.
+double kvo_value_get_double(const kvo_value *KVO_NULLABLE value);
+/// The string of a value, which stays the value's: copy it to keep it longer. NULL for nil, for what is no string, and of
 /// NULL.
-const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *value);
-/// The object of a value, which stays the value's: retain it to keep it longer. NULL for nil and for what is no object. Not
-/// of NULL.
-kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *value);
+const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *KVO_NULLABLE value);
+/// The object of a value, which stays the value's: retain it to keep it longer. NULL for nil, for what is no object, and of
+/// NULL.
+kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *KVO_NULLABLE value);
 
 /// Makes the uninitialised `*target` the same value as another type: numbers as above; a binding's number, object or
 /// collection, to the runtime's types; anything that a binding converts, to its types; other types

@@ -90,12 +90,11 @@ static const void *bytes_of(const kvo_value *value) {
 // Observers that came to the key while the method ran are told afterwards (bare.c).
 static void call(const kvo_edit *edit, const kvo_method *method, const void *first,
     const void *second) {
-  uint64_t dropped[2];
   kvo_object *owner = kvo_edit_owner(edit);
   void *arguments[] = {&owner, &method, (void *)(uintptr_t)first, (void *)(uintptr_t)second};
   uint64_t begun = kvo_setter_begins();
   kvo_imp imp = kvo_method_lookup(owner, method);
-  kvo_call_invoke(method->call, imp, dropped, arguments);
+  kvo_call_drop(method->call, imp, arguments);
   kvo_setter_returned(owner, method, imp, begun);
 }
 

@@ -152,6 +152,10 @@ static size_t result_room(const kvo_call *call) {
   return call->result->size > sizeof(ffi_arg) ? call->result->size : sizeof(ffi_arg);
 }
 
+void kvo_call_drop(const kvo_call *call, kvo_imp imp, void **arguments) {
+  ffi_call(call->cif, imp, __builtin_alloca(result_room(call)), arguments);
+}
+
 static void get_by_ffi(const kvo_call *call, kvo_imp imp, kvo_object *self,
     const kvo_method *method, void *result) {
   void *arguments[] = {&self, &method};

@@ -35,6 +35,8 @@ const kvo_type *KVO_NULLABLE kvo_type_for_layout(kvo_layout layout, kvo_error *K
 /// for the result and at least for a word; small integers come widened to a word.
 void kvo_call_invoke(const kvo_call *call, kvo_imp imp, void *KVO_NULLABLE result,
     void *KVO_NULLABLE *KVO_NONNULL arguments);
+/// As `kvo_call_invoke`; a result of any size is dropped.
+void kvo_call_drop(const kvo_call *call, kvo_imp imp, void *KVO_NULLABLE *KVO_NONNULL arguments);
 /// `*result = imp(self, method)`, exactly `call->result->size` bytes; directly where the kind is
 /// scalar or pointer.
 void kvo_call_get(const kvo_call *call, kvo_imp imp, kvo_object *self, const kvo_method *method,

@@ -18,14 +18,14 @@
 
 static size_t written(int length) { return length < 0 ? 0 : (size_t)length; }
 
-// Numbers and pointers compare as C compares them: no NaN equals another, and the padding of a long
-// double does not matter.
+// Numbers and pointers compare as C compares them, so that the padding of a long double does not matter. But NaN
+// equals NaN: what is NaN before and after a change has not changed, and a set has it once.
 #define EQUAL(name, c_type)                                                      \
   static bool equal_##name(const kvo_type *type, const void *a, const void *b) { \
     (void)type;                                                                  \
     LOAD(c_type, left, a);                                                       \
     LOAD(c_type, right, b);                                                      \
-    return left == right;                                                        \
+    return left == right || (left != left && right != right);                    \
   }
 #define DESCRIBE(name, c_type, format, argument)                                       \
   static size_t describe_##name(const kvo_type *type, const void *value, char *buffer, \

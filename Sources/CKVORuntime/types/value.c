@@ -74,7 +74,7 @@ kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *by
 }
 
 kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source) {
-  if (source->type) return kvo_value_init(target, source->type, place_of(source));
+  if (source && source->type) return kvo_value_init(target, source->type, place_of(source));
   *target = KVO_VALUE_NIL;
   return KVO_OK;
 }
@@ -89,10 +89,12 @@ void kvo_value_destroy(kvo_value *value) {
   value->type = NULL;
 }
 
-const void *kvo_value_bytes(const kvo_value *value) { return value->type ? place_of(value) : NULL; }
+const void *kvo_value_bytes(const kvo_value *value) {
+  return value && value->type ? place_of(value) : NULL;
+}
 
 bool kvo_value_is_nil(const kvo_value *value) {
-  const kvo_type *type = value->type;
+  const kvo_type *type = value ? value->type : NULL;
   if (!type || !type->operations || !type->operations->is_nil) return !type;
   return type->operations->is_nil(type, place_of(value));
 }
@@ -132,13 +134,13 @@ kvo_value kvo_value_object(kvo_object *object) { return made(KVO_KIND_OBJECT, &o
 
 const char *kvo_value_get_string(const kvo_value *value) {
   const char *string = NULL;
-  bool is_string = value->type && value->type->kind == KVO_KIND_STRING;
+  bool is_string = value && value->type && value->type->kind == KVO_KIND_STRING;
   if (is_string) memcpy(&string, value->payload.words, sizeof string);
   return string;
 }
 
 kvo_object *kvo_value_get_object(const kvo_value *value) {
-  const kvo_type *type = value->type;
+  const kvo_type *type = value ? value->type : NULL;
   kvo_object *object = NULL;
   if (!type) return NULL;
   if (type->kind == KVO_KIND_OBJECT) memcpy(&object, value->payload.words, sizeof object);

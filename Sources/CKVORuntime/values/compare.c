@@ -21,9 +21,15 @@ static bool of_one_type_are_equal(const kvo_value *a, const kvo_value *b) {
   return type->equal && type->equal(type, kvo_value_bytes(a), kvo_value_bytes(b));
 }
 
+// A binding's type may have several nils: of Swift's `Int??` nil and `.some(nil)` differ.
+static bool nils_are_equal(const kvo_value *a, const kvo_value *b) {
+  bool are_same_type = a && b && a->type && a->type == b->type;
+  return !are_same_type || !a->type->equal || of_one_type_are_equal(a, b);
+}
+
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
   bool is_nil = kvo_value_is_nil(a);
-  if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b);
+  if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b) && nils_are_equal(a, b);
   if (a->type == b->type && (of_one_type_are_equal(a, b) || a->type->kind != KVO_KIND_OBJECT))
     return of_one_type_are_equal(a, b);
   if (numbers_are_equal(a, b)) return true;

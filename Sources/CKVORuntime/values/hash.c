@@ -35,6 +35,8 @@ static bool hash_real(long double real, uint64_t *hash) {
     *hash = mixed((uint64_t)(int64_t)real);
   } else if (real >= 0x1p63L && real < 0x1p64L && (long double)(uint64_t)real == real) {
     *hash = mixed((uint64_t)real);
+  } else if (real != real) {
+    *hash = mixed(~(uint64_t)0); // of NaNs, which have many bit patterns and are equal
   } else {
     double rounded = (double)real;
     memcpy(hash, &rounded, sizeof *hash);

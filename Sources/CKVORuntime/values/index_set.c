@@ -113,16 +113,16 @@ bool kvo_index_set_add(kvo_index_set *set, size_t index) {
 
 // MARK: Reading
 
-size_t kvo_index_set_count(const kvo_index_set *set) { return set->count; }
+size_t kvo_index_set_count(const kvo_index_set *set) { return set ? set->count : 0; }
 
 bool kvo_index_set_contains(const kvo_index_set *set, size_t index) {
-  if (index == KVO_NOT_FOUND) return false;
+  if (!set || index == KVO_NOT_FOUND) return false;
   size_t i = first_reaching(set, index + 1);
   return i < set->range_count && set->places[i].range.location <= index;
 }
 
 size_t kvo_index_set_index(const kvo_index_set *set, size_t n) {
-  if (n >= set->count) return KVO_NOT_FOUND;
+  if (n >= kvo_index_set_count(set)) return KVO_NOT_FOUND;
   size_t low = 0, high = set->range_count;
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
@@ -137,8 +137,8 @@ bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b) {
   return !a->range_count || !memcmp(a->places, b->places, a->range_count * sizeof *a->places);
 }
 
-size_t kvo_index_set_range_count(const kvo_index_set *set) { return set->range_count; }
+size_t kvo_index_set_range_count(const kvo_index_set *set) { return set ? set->range_count : 0; }
 
 kvo_range kvo_index_set_range(const kvo_index_set *set, size_t i) {
-  return i < set->range_count ? set->places[i].range : (kvo_range){KVO_NOT_FOUND, 0};
+  return i < kvo_index_set_range_count(set) ? set->places[i].range : (kvo_range){KVO_NOT_FOUND, 0};
 }

@@ -23,7 +23,7 @@ kvo_number kvo_number_read(const kvo_type *type, const void *bytes);
 void kvo_number_write(const kvo_type *type, void *bytes, kvo_number number);
 /// Their order, exactly: negative, 0 or positive. NaN stands below every number.
 int kvo_number_compare(kvo_number a, kvo_number b);
-/// Whether they are of equal worth, exactly: 2^53 + 1 is no double's equal. NaN equals nothing.
+/// Whether they are of equal worth, exactly: 2^53 + 1 is no double's equal. NaN equals NaN alone.
 bool kvo_number_equal(kvo_number a, kvo_number b);
 
 /// Reads a value that is a number, also one of a binding's type; false for any other.

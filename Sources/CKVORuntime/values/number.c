@@ -134,13 +134,7 @@ int kvo_number_compare(kvo_number a, kvo_number b) {
   return compare_integers(a, b);
 }
 
-static bool is_nan(kvo_number number) {
-  return number.form == KVO_NUMBER_REAL && number.real != number.real;
-}
-
-bool kvo_number_equal(kvo_number a, kvo_number b) {
-  return !is_nan(a) && !is_nan(b) && kvo_number_compare(a, b) == 0;
-}
+bool kvo_number_equal(kvo_number a, kvo_number b) { return kvo_number_compare(a, b) == 0; }
 
 // MARK: Reading values
 
@@ -163,10 +157,10 @@ bool kvo_value_number(const kvo_value *value, kvo_number *number) {
   return true;
 }
 
-// What is no number reads as 0.
+// What is no number reads as 0, and so does NULL, which a change gives for what it lacks.
 static kvo_number number_of(const kvo_value *value) {
   kvo_number number;
-  return kvo_value_number(value, &number) ? number : from_signed(0);
+  return value && kvo_value_number(value, &number) ? number : from_signed(0);
 }
 
 bool kvo_value_get_bool(const kvo_value *value) { return to_bool(number_of(value)); }

@@ -188,7 +188,7 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
 
   var count: Int { stored.count }
   func contains(_ member: AnyHashable) -> Bool {
-    KVORuntime.member(member, as: Element.self).map { stored.contains($0) } ?? false
+    KVORuntime.member(member, as: Element.self).map { stored.has($0) } ?? false
   }
   var members: Set<AnyHashable> { Set(stored.lazy.map { AnyHashable($0) }) }
 
@@ -213,24 +213,24 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
   ) -> Set<Element> {
     guard var present = stored.take() else {
       let comes = mutation == .union || mutation == .set
-      stored = comes && !members.isEmpty ? members : nil
+      stored = comes && !members.isEmpty ? members.withOneNaN : nil
       return []
     }
     switch mutation {
     case .union:
-      present.formUnion(members)
+      present.add(members)
       stored = present
       return []
     case .minus:
-      let gone = present.intersection(members)
-      present.subtract(members)
+      let gone = present.keeping(members)
+      present.remove(members)
       stored = present
       return gone
     case .intersect:
-      stored = present.intersection(members)
+      stored = present.keeping(members)
       return present
     case .set:
-      stored = members
+      stored = members.withOneNaN
       return present
     }
   }
@@ -312,7 +312,7 @@ struct KeyedSet: MemberReading, MemberMutation {
     (try? key.object.value(forKey: key.name.string)) as? Set<AnyHashable> ?? []
   }
   var count: Int { members.count }
-  func contains(_ member: AnyHashable) -> Bool { members.contains(member) }
+  func contains(_ member: AnyHashable) -> Bool { members.has(member) }
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let value = try key.object.value(forKey: key.name.string)
@@ -328,8 +328,8 @@ struct KeyedSet: MemberReading, MemberMutation {
     }
     // The type tells nothing of members, so nobody could compare.
     try key.change(
-      mutation.kind, goes: property.observedValue(of: present.subtracting(changed)),
-      comes: property.observedValue(of: changed.subtracting(present)), set)
+      mutation.kind, goes: property.observedValue(of: present.removing(changed)),
+      comes: property.observedValue(of: changed.removing(present)), set)
   }
 }
 
@@ -338,10 +338,10 @@ extension KeyValueSetMutation {
     of present: Set<AnyHashable>, _ members: Set<AnyHashable>
   ) -> Set<AnyHashable> {
     switch self {
-    case .union: present.union(members)
-    case .minus: present.subtracting(members)
-    case .intersect: present.intersection(members)
-    case .set: members
+    case .union: present.adding(members)
+    case .minus: present.removing(members)
+    case .intersect: present.keeping(members)
+    case .set: members.withOneNaN
     }
   }
 }

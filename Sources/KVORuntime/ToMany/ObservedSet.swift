@@ -35,7 +35,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
 
   /// Whether a member is there.
   /// - Complexity: O(1) on average.
-  public func contains(_ member: Element) -> Bool { members.contains(member) }
+  public func contains(_ member: Element) -> Bool { members.has(member) }
 
   // What goes ends after the access to the storage: its deinit may use the property.
 
@@ -52,32 +52,34 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   @discardableResult
   public func remove(_ member: Element) -> Element? {
     guard contains(member) else { return nil }
-    return handle.change(.removal, goes: members.intersection([member]), comes: nil) {
-      $0.remove(member)
+    return handle.change(.removal, goes: members.keeping([member]), comes: nil) {
+      if let gone = $0.remove(member) { return gone }
+      $0.remove([member])
+      return member
     }
   }
 
   /// Adds members: one insertion.
   public func formUnion(_ other: Set<Element>) {
-    handle.change(.insertion, goes: nil, comes: other.subtracting(members)) {
-      $0.formUnion(other)
+    handle.change(.insertion, goes: nil, comes: other.withOneNaN.removing(members)) {
+      $0.add(other)
     }
   }
 
   /// Takes members away: one removal.
   public func subtract(_ other: Set<Element>) {
-    _ = handle.change(.removal, goes: members.intersection(other), comes: nil) {
-      let gone = $0.intersection(other)
-      $0.subtract(other)
+    _ = handle.change(.removal, goes: members.keeping(other), comes: nil) {
+      let gone = $0.keeping(other)
+      $0.remove(other)
       return gone
     }
   }
 
   /// Takes all but some members away: one removal.
   public func formIntersection(_ other: Set<Element>) {
-    _ = handle.change(.removal, goes: members.subtracting(other), comes: nil) {
+    _ = handle.change(.removal, goes: members.removing(other), comes: nil) {
       let before = $0
-      $0 = before.intersection(other)
+      $0 = before.keeping(other)
       return before
     }
   }
@@ -85,10 +87,10 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Puts other members in place of all: one replacement.
   public func set(_ other: Set<Element>) {
     _ = handle.change(
-      .replacement, goes: members.subtracting(other), comes: other.subtracting(members)
+      .replacement, goes: members.removing(other), comes: other.withOneNaN.removing(members)
     ) {
       let before = $0
-      $0 = other
+      $0 = other.withOneNaN
       return before
     }
   }

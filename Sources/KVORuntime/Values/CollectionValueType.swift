@@ -5,6 +5,29 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
 
   init() { super.init(shape: C.makeShape(isOptional: false)) }
 
+  override var mayHoldNaN: Bool { element.mayHoldNaN }
+
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    if super.areEqual(a, b) { return true }
+    guard mayHoldNaN else { return false }
+    let first = a.assumingMemoryBound(to: C.self).pointee
+    let second = b.assumingMemoryBound(to: C.self).pointee
+    guard C.isOrdered else { return haveSameMembers(first, second) }
+    return first.count == second.count
+      && zip(first, second).allSatisfy { first, second in
+        withUnsafePointer(to: first) { first in
+          withUnsafePointer(to: second) { element.areEqual(first, $0) }
+        }
+      }
+  }
+
+  private func haveSameMembers(_ first: C, _ second: C) -> Bool {
+    guard let first = first as? Set<AnyHashable>, let second = second as? Set<AnyHashable> else {
+      return false
+    }
+    return first.removing(second).isEmpty && second.removing(first).isEmpty
+  }
+
   override func convert(_ value: Any?) -> Conversion {
     let conversion = super.convert(value)
     guard case .mismatch = conversion,

@@ -7,7 +7,7 @@ func areEqual(_ a: Any, _ b: Any) -> Bool {
     return flattened(a) == nil && flattened(b) == nil
   }
   if let first = first as? AnyHashable, let second = second as? AnyHashable {
-    return first == second
+    return first == second || (isNaN(first) && isNaN(second))
   }
   if let first = first as? any Equatable { return first.equals(second) }
   return areIdentical(first, second)
@@ -41,7 +41,7 @@ struct SoughtElements {
   }
 
   func contains(_ element: Any) -> Bool {
-    if let member = flattened(element) as? AnyHashable { return hashable.contains(member) }
+    if let member = flattened(element) as? AnyHashable { return hashable.has(member) }
     return others.contains { areEqual($0, element) }
   }
 }

@@ -31,6 +31,22 @@ private final class KeyedValueType<Value>: TypedValueType<[String: Value]>, @unc
 
   init() { super.init(Self.ownAbilities.union(.keyed)) }
 
+  override var mayHoldNaN: Bool { valueType.mayHoldNaN }
+
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    if super.areEqual(a, b) { return true }
+    guard mayHoldNaN else { return false }
+    let first = a.assumingMemoryBound(to: [String: Value].self).pointee
+    let second = b.assumingMemoryBound(to: [String: Value].self).pointee
+    return first.count == second.count
+      && first.allSatisfy { key, value in
+        guard let other = second[key] else { return false }
+        return withUnsafePointer(to: value) { value in
+          withUnsafePointer(to: other) { valueType.areEqual(value, $0) }
+        }
+      }
+  }
+
   override func value(
     forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
   ) {

@@ -13,6 +13,17 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
       shape: collection?.makeShape(isOptional: true))
   }
 
+  override var mayHoldNaN: Bool { wrapped.mayHoldNaN }
+
+  // Level by level: nil differs from `.some(nil)`.
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    if isAbsent(at: a) || isAbsent(at: b) { return isAbsent(at: a) && isAbsent(at: b) }
+    let areEqual = withContent(at: a) { first in
+      withContent(at: b) { second in wrapped.areEqual(first, second) }
+    }
+    return (areEqual ?? false) ?? false
+  }
+
   override func any(at address: UnsafeRawPointer) -> Any? {
     withContent(at: address) { wrapped.any(at: $0) } ?? nil
   }

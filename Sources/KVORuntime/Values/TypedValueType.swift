@@ -45,9 +45,22 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
 
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     func equal<E: Equatable>(_ type: E.Type) -> Bool {
-      a.assumingMemoryBound(to: type).pointee == b.assumingMemoryBound(to: type).pointee
+      let first = a.assumingMemoryBound(to: type).pointee
+      let second = b.assumingMemoryBound(to: type).pointee
+      if first == second { return true }
+      return first != first && second != second && areSameNaN(a, b)
     }
     return equatable.map { equal($0) } ?? false
+  }
+
+  /// Whether two values that are not equal to themselves are both NaN, or have the same bits, as two equal structs with a
+  /// NaN in them.
+  private func areSameNaN(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    if mayHoldNaN { return true }
+    guard _isPOD(T.self) else { return false }
+    let size = MemoryLayout<T>.size
+    return UnsafeRawBufferPointer(start: a, count: size)
+      .elementsEqual(UnsafeRawBufferPointer(start: b, count: size))
   }
 
   override func order(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Int32 {
@@ -92,7 +105,8 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       kind: .KVO_KIND_BINDING,
       copy: _isPOD(T.self) ? nil : ValueOperations.copy,
       destroy: _isPOD(T.self) ? nil : ValueOperations.destroy,
-      equal: T.self is any Equatable.Type ? ValueOperations.equal : nil,
+      equal: T.self is any Equatable.Type || T.self is any OptionalType.Type
+        ? ValueOperations.equal : nil,
       describe: ValueOperations.describe,
       binding: nil,
       operations: nil)

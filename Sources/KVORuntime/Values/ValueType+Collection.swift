@@ -189,7 +189,7 @@ private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sen
   ) {
     let a = members(a)
     let b = members(b)
-    write(wanted ? a.intersection(b) : a.subtracting(b), to: target)
+    write(wanted ? a.keeping(b) : a.removing(b), to: target)
   }
 
   override func membersValue(_ members: Set<AnyHashable>) -> kvo_value? {

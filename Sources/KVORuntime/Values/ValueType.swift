@@ -45,6 +45,9 @@ class ValueType: @unchecked Sendable {
     static let ofContent: Self = [.reference, .object, .keyed]
   }
 
+  /// Whether a value may be NaN, or contain it, and then is compared by its parts.
+  var mayHoldNaN: Bool { swiftType is any FloatingPoint.Type }
+
   // MARK: In Swift
 
   /// The value at an address; nil for a nil optional, never an optional inside.

@@ -6,6 +6,18 @@ import Testing
 
 /// D3: what is kept from an observer that asks for distinct changes, where changes of one thread overlap.
 @Suite(.serialized, .recording) struct DistinctTests {
+  @Test("D3: NaN over NaN is no distinct change; a set gains and loses it once (H4)")
+  func notANumber() {
+    let object = make(account.self)
+    let log = Recorder()
+    log.observe(object.object, "balance", [.KVO_NEW, .KVO_DISTINCT])
+    for balance in [Double.nan, -.nan, 1, .nan] { account_setBalance(object, balance) }
+    expectEqual(
+      log.take(), ["a: balance new nan", "a: balance new 1.0", "a: balance new nan"])
+    log.end()
+    object.release()
+  }
+
   @Test(
     "D3: distinct hides nothing that a change of one thread has found in passing that crosses it",
     arguments: DistinctWay.allCases)

@@ -64,6 +64,24 @@ import Testing
   }
 
   @Test(
+    "B9 H4: accessors of a set that return something are called by proxies",
+    arguments: [[.SHELF_ADD, .SHELF_DROP], [.SHELF_ADD_MANY, .SHELF_DROP_MANY, .SHELF_INTERSECT]]
+      as [shelf_methods])
+  func accessorsWithResults(_ methods: shelf_methods) {
+    let all: shelf_methods = [.SHELF_COUNT, .SHELF_ENUMERATOR, .SHELF_MEMBER, .SHELF_RESULTS]
+    let object = makeShelf([all, methods], [7, 8])
+    defer { object.release() }
+    let proxy = Many(mutable: object.object, as: .KVO_SET)
+    let log = Mutations(of: object.object)
+    proxy.union(ints(9, 1))
+    proxy.remove(.int(7))
+    proxy.intersect(ints(8, 9))
+    expectEqual(object.items.sorted(), [8, 9])
+    expectEqual(
+      log.take(), ["insertion new {1, 9}", "removal old {7}", "removal old {1}"])
+  }
+
+  @Test(
     "H4: each mutation by a proxy is told once, with what came and went alone", arguments: everyWay)
   func toldOnce(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])

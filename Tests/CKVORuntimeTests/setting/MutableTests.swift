@@ -6,6 +6,24 @@ import Testing
 
 /// B9, H2, H5, H6: mutable proxies of arrays and ordered sets.
 @Suite(.recording) struct MutableTests {
+  @Test(
+    "B9 H2: accessors that return something are called by proxies, and read by ranges",
+    arguments: [[.singles, .SHELF_REPLACE], [.batches, .SHELF_REPLACE_MANY]] as [shelf_methods])
+  func accessorsWithResults(_ methods: shelf_methods) {
+    let object = makeShelf([.array, .SHELF_RANGE, .SHELF_RESULTS, methods], [7, 8])
+    defer { object.release() }
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object)
+    expectEqual(proxy.insert(ints(3, 4), at: 1..<2, 3..<4).status, .KVO_OK)
+    expectEqual(proxy.replace(at: 0, with: .int(5)).status, .KVO_OK)
+    expectEqual(proxy.remove(at: 1).status, .KVO_OK)
+    expectEqual(object.items, [5, 8, 4])
+    expectEqual(log.take().count, 3)
+    _ = object.takeCalls()
+    expectEqual(proxy.snapshot?.text, "[5, 8, 4]")
+    expect(object.takeCalls().contains("range(0,3)"))
+  }
+
   @Test("B9: one element goes through the method for one, several through that for several")
   func choiceOfMethods() {
     let both: shelf_methods = [.singles, .batches, .SHELF_REPLACE, .SHELF_REPLACE_MANY]

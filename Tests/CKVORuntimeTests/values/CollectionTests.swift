@@ -57,10 +57,17 @@ import Testing
     }
   }
 
-  @Test("B7: no NaN is a member, though it is an element")
-  func notANumber() {
-    let set = Many(.KVO_SET, (0..<20).map { _ in .double(.nan) })
-    expect(set.count == 20 && !set.contains(.double(.nan)))
+  @Test("B7: NaN is a member of a set once, of whatever type and bits", arguments: [2, 20])
+  func notANumber(_ count: Int) {
+    let values = (0..<count).map { Value.double($0 % 2 == 0 ? .nan : -.nan) }
+    for kind in [kvo_collection_kind.KVO_SET, .KVO_ORDERED_SET] {
+      let set = Many(kind, values + [.int(1)])
+      expect(set.count == 2 && set.contains(.double(.nan)) && !set.contains(.int(0)))
+      expect(equal(set, Many(kind, [.double(.nan), .double(1)])))
+    }
+    expect(equal(Many([.point(.nan, 1)]), Many([.point(.nan, 1)])))
+    expect(!equal(Many([.point(.nan, 1)]), Many([.point(.nan, 2)])))
+    expect(!equal(Many([.double(.nan)]), Many([.double(0)])))
   }
 
   @Test("B7: collections are compared by contents, sets without order")

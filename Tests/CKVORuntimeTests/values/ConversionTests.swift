@@ -53,6 +53,19 @@ import Testing
     Case("text", .string("grüße"), "grüße"), Case("text", .string(""), ""),
   ]
 
+  @Test("D4: what a change lacks reads as nothing: values and indexes of NULL")
+  func missing() {
+    expect(
+      !kvo_value_get_bool(nil) && kvo_value_get_int(nil) == 0 && kvo_value_get_double(nil) == 0)
+    expect(kvo_value_get_string(nil) == nil && kvo_value_get_object(nil) == nil)
+    expect(kvo_value_bytes(nil) == nil && kvo_value_is_nil(nil))
+    var copy = kvo_value_int(1)
+    expect(kvo_value_copy(&copy, nil) == .KVO_OK && kvo_value_is_nil(&copy))
+    expect(kvo_index_set_count(nil) == 0 && kvo_index_set_range_count(nil) == 0)
+    expect(!kvo_index_set_contains(nil, 0) && kvo_index_set_index(nil, 0) == notFound)
+    expectEqual(kvo_index_set_range(nil, 0).length, 0)
+  }
+
   @Test("B2: numbers convert as NSNumber's accessors do", arguments: integers + others)
   func conversion(_ sample: Case) {
     let object = make(scalars.self)

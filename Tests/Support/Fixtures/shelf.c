@@ -210,6 +210,36 @@ static void dealloc(kvo_object *self, const kvo_method *_cmd) {
   kvo_store_retained_object(&((shelf *)self)->value, NULL);
 }
 
+// MARK: With results, which callers drop
+
+typedef struct results {
+  double numbers[4];
+} results;
+
+#define WITH_RESULT(name, parameters, ...)  \
+  static results name##_result parameters { \
+    name(self, _cmd, __VA_ARGS__);          \
+    return (results){{1, 2, 3, 4}};         \
+  }
+WITH_RESULT(range, (shelf * self, const kvo_method *_cmd, int *buffer, size_t at, size_t length),
+    buffer, at, length)
+WITH_RESULT(insert, (shelf * self, const kvo_method *_cmd, int item, size_t index), item, index)
+WITH_RESULT(insert_many,
+    (shelf * self, const kvo_method *_cmd, kvo_collection *items, const kvo_index_set *indexes),
+    items, indexes)
+WITH_RESULT(remove_at, (shelf * self, const kvo_method *_cmd, size_t index), index)
+WITH_RESULT(remove_many, (shelf * self, const kvo_method *_cmd, const kvo_index_set *indexes),
+    indexes)
+WITH_RESULT(replace, (shelf * self, const kvo_method *_cmd, size_t index, int item), index, item)
+WITH_RESULT(replace_many,
+    (shelf * self, const kvo_method *_cmd, const kvo_index_set *indexes, kvo_collection *items),
+    indexes, items)
+WITH_RESULT(add, (shelf * self, const kvo_method *_cmd, int item), item)
+WITH_RESULT(add_many, (shelf * self, const kvo_method *_cmd, kvo_collection *items), items)
+WITH_RESULT(drop, (shelf * self, const kvo_method *_cmd, int item), item)
+WITH_RESULT(drop_many, (shelf * self, const kvo_method *_cmd, kvo_collection *items), items)
+WITH_RESULT(intersect, (shelf * self, const kvo_method *_cmd, kvo_collection *items), items)
+
 // MARK: Classes
 
 // In the order of their bits.
@@ -217,35 +247,42 @@ static const struct {
   const char *selector;
   kvo_imp imp;
   const char *encoding;
+  kvo_imp with_result; // NULL: there is none
 } methods[] = {
-    {"countOfItems", (kvo_imp)count, "Q@:"},
-    {"objectInItemsAtIndex:", (kvo_imp)object, "i@:Q"},
-    {"itemsAtIndexes:", (kvo_imp)objects, "@@:^v"},
-    {"getItems:range:", (kvo_imp)range, "v@:^vQQ"},
-    {"indexInItemsOfObject:", (kvo_imp)index_of, "Q@:i"},
-    {"enumeratorOfItems", (kvo_imp)enumerator, "@@:"},
-    {"memberOfItems:", (kvo_imp)member, "B@:i"},
-    {"insertObject:inItemsAtIndex:", (kvo_imp)insert, "v@:iQ"},
-    {"insertItems:atIndexes:", (kvo_imp)insert_many, "v@:@^v"},
-    {"removeObjectFromItemsAtIndex:", (kvo_imp)remove_at, "v@:Q"},
-    {"removeItemsAtIndexes:", (kvo_imp)remove_many, "v@:^v"},
-    {"replaceObjectInItemsAtIndex:withObject:", (kvo_imp)replace, "v@:Qi"},
-    {"replaceItemsAtIndexes:withItems:", (kvo_imp)replace_many, "v@:^v@"},
-    {"addItemsObject:", (kvo_imp)add, "v@:i"},
-    {"addItems:", (kvo_imp)add_many, "v@:@"},
-    {"removeItemsObject:", (kvo_imp)drop, "v@:i"},
-    {"removeItems:", (kvo_imp)drop_many, "v@:@"},
-    {"intersectItems:", (kvo_imp)intersect, "v@:@"},
-    {"items", (kvo_imp)getter, "@@:"},
-    {"setItems:", (kvo_imp)setter, "v@:@"},
+    {"countOfItems", (kvo_imp)count, "Q@:", NULL},
+    {"objectInItemsAtIndex:", (kvo_imp)object, "i@:Q", NULL},
+    {"itemsAtIndexes:", (kvo_imp)objects, "@@:^v", NULL},
+    {"getItems:range:", (kvo_imp)range, "v@:^vQQ", (kvo_imp)range_result},
+    {"indexInItemsOfObject:", (kvo_imp)index_of, "Q@:i", NULL},
+    {"enumeratorOfItems", (kvo_imp)enumerator, "@@:", NULL},
+    {"memberOfItems:", (kvo_imp)member, "B@:i", NULL},
+    {"insertObject:inItemsAtIndex:", (kvo_imp)insert, "v@:iQ", (kvo_imp)insert_result},
+    {"insertItems:atIndexes:", (kvo_imp)insert_many, "v@:@^v", (kvo_imp)insert_many_result},
+    {"removeObjectFromItemsAtIndex:", (kvo_imp)remove_at, "v@:Q", (kvo_imp)remove_at_result},
+    {"removeItemsAtIndexes:", (kvo_imp)remove_many, "v@:^v", (kvo_imp)remove_many_result},
+    {"replaceObjectInItemsAtIndex:withObject:", (kvo_imp)replace, "v@:Qi", (kvo_imp)replace_result},
+    {"replaceItemsAtIndexes:withItems:", (kvo_imp)replace_many, "v@:^v@",
+        (kvo_imp)replace_many_result},
+    {"addItemsObject:", (kvo_imp)add, "v@:i", (kvo_imp)add_result},
+    {"addItems:", (kvo_imp)add_many, "v@:@", (kvo_imp)add_many_result},
+    {"removeItemsObject:", (kvo_imp)drop, "v@:i", (kvo_imp)drop_result},
+    {"removeItems:", (kvo_imp)drop_many, "v@:@", (kvo_imp)drop_many_result},
+    {"intersectItems:", (kvo_imp)intersect, "v@:@", (kvo_imp)intersect_result},
+    {"items", (kvo_imp)getter, "@@:", NULL},
+    {"setItems:", (kvo_imp)setter, "v@:@", NULL},
 };
 
 void shelf_class_add(const kvo_class *plain, shelf_methods chosen) {
   kvo_class *cls = (kvo_class *)(uintptr_t)plain;
-  for (size_t bit = 0; bit < sizeof methods / sizeof *methods; bit++)
+  for (size_t bit = 0; bit < sizeof methods / sizeof *methods; bit++) {
+    bool has_result = chosen & SHELF_RESULTS && methods[bit].with_result;
+    char encoding[64];
+    snprintf(encoding, sizeof encoding, "{results=[4d]}%s", methods[bit].encoding + 1);
     if (chosen & (1u << bit))
-      require_method(cls, methods[bit].selector, methods[bit].imp,
-          KVO_ENCODED(methods[bit].encoding));
+      require_method(cls, methods[bit].selector,
+          has_result ? methods[bit].with_result : methods[bit].imp,
+          KVO_ENCODED(has_result ? encoding : methods[bit].encoding));
+  }
   if (chosen & SHELF_IVAR)
     require_ivar(cls, "_items", offsetof(shelf, value),
         (kvo_layout)KVO_STRUCT(kvo_collection *, "@"));

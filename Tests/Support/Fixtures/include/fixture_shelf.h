@@ -30,6 +30,8 @@ typedef enum KVO_FLAG_ENUM shelf_methods {
   SHELF_GETTER = 1 << 18, ///< of `value`, as the following two
   SHELF_SETTER = 1 << 19,
   SHELF_IVAR = 1 << 20,
+  SHELF_RESULTS =
+      1 << 21, ///< the methods that change `items`, and `getItems:range:`, return a struct
 } shelf_methods;
 
 enum { SHELF_ROOM = 64 };

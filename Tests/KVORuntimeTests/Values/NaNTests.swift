@@ -1,0 +1,80 @@
+import CFixtures
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// D3, H4, B7: NaN equals NaN, and nil of two levels differs.
+@Suite(.leakFree) struct NaNTests {
+  private struct Point: Equatable {
+    var x: Double
+    var y: Double
+  }
+
+  private class Dial: Tracked {
+    @Observed var value = 0.0
+    @Observed var optional: Double?
+    @Observed var values: [Double] = []
+    @Observed var named: [String: Float] = [:]
+    @Observed var point = Point(x: 0, y: 0)
+    @Observed var levels: Int?? = .some(nil)
+    @Observed var members: Set<Double> = []
+  }
+
+  private let dial = Dial()
+  private let log = Recorder()
+
+  @Test("D3: NaN over NaN is no distinct change, also inside optionals, collections and structs")
+  func distinct() {
+    let all: KeyValueObservingOptions = [.distinct]
+    log.observe(dial, \.value, all, as: "value")
+    log.observe(dial, \.optional, all, as: "optional")
+    log.observe(dial, \.values, all, as: "values")
+    log.observe(dial, \.named, all, as: "named")
+    log.observe(dial, \.point, all, as: "point")
+    let sets = {
+      dial.value = .nan
+      dial.optional = .nan
+      dial.values = [1, .nan]
+      dial.named = ["a": .nan]
+      dial.point = Point(x: .nan, y: 1)
+    }
+    sets()
+    expectEqual(log.take(), ["value", "optional", "values", "named", "point"])
+    sets()
+    expectEqual(log.take(), [])
+    dial.point.y = 2
+    dial.values = [2, .nan]
+    dial.optional = nil
+    expectEqual(log.take(), ["point", "values", "optional"])
+  }
+
+  @Test("D3: of an Int?? nil differs from .some(nil)")
+  func levels() {
+    log.observe(dial, \.levels, [.distinct], as: "levels")
+    dial.levels = .some(nil)
+    expectEqual(log.take(), [])
+    dial.levels = nil
+    expectEqual(log.take(), ["levels"])
+    dial.levels = nil
+    expectEqual(log.take(), [])
+    dial.levels = .some(nil)
+    dial.levels = 1
+    dial.levels = 1
+    expectEqual(log.take(), ["levels", "levels"])
+  }
+
+  @Test("H4: a set gains and loses NaN once")
+  func members() throws {
+    let members = dial.mutableSet(\.members)
+    log.observe(dial, \.members, [.old, .new], as: "members")
+    members.formUnion([.nan, 1])
+    expectEqual(dial.members.count, 2)
+    members.formUnion([.nan])
+    expectEqual(dial.members.count, 2)
+    members.subtract([.nan])
+    expectEqual(dial.members, [1])
+    expectEqual(log.take().count, 3)
+  }
+}
