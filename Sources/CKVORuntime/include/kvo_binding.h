@@ -316,6 +316,8 @@ kvo_frame *KVO_NULLABLE kvo_uniform_will_part(void *header, const char *interned
 /// `kvo_will_change_set` with a set of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
     const kvo_value *members, const char *key);
+/// Ends the change that `kvo_will_change_members` began on this thread with the same mutation and key.
+void kvo_did_change_members(kvo_object *object, kvo_set_mutation mutation, const char *key);
 
 /// The one copy of a string used as key or key path. Lives for ever. KVO: out of memory gives NULL.
 const char *KVO_NULLABLE kvo_key_intern(const char *key);

@@ -55,6 +55,18 @@ extern "C++" {
 constexpr kvo_options operator|(kvo_options a, kvo_options b) {
   return static_cast<kvo_options>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
+/// The options that are in both.
+constexpr kvo_options operator&(kvo_options a, kvo_options b) {
+  return static_cast<kvo_options>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
+/// All options but these.
+constexpr kvo_options operator~(kvo_options a) {
+  return static_cast<kvo_options>(~static_cast<unsigned>(a) & 31u);
+}
+/// Adds options.
+constexpr kvo_options &operator|=(kvo_options &a, kvo_options b) { return a = a | b; }
+/// Keeps the options that are in both: `options &= ~KVO_PRIOR` takes one away.
+constexpr kvo_options &operator&=(kvo_options &a, kvo_options b) { return a = a & b; }
 }
 #endif
 
@@ -78,16 +90,16 @@ typedef struct kvo_index_set kvo_index_set;
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
-/// The value before the change. NULL, which of a value's readers `kvo_value_describe` alone takes, if this observer
-/// did not ask for it (`KVO_OLD`), in an initial call, and where an insertion is told: check the pointer where any of
-/// these may come. A nil property gives a nil value, not NULL. An observer registered on another thread while the change was under way finds as old what
+/// The value before the change. NULL, which the readers of kvo_value.h take for nil, if this observer did not ask for it
+/// (`KVO_OLD`), in an initial call, and where an insertion is told. A nil property gives a nil value, not NULL. An observer registered on another thread while the change was under way finds as old what
 /// is new. Owned by the change: a value that is to outlive the call is copied (`kvo_value_copy`).
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
 /// The value after the change; NULL if this observer did not ask for it, in a prior call, and where a removal is told.
 /// Otherwise as `kvo_change_get_old`.
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the
-/// old ones of what was removed. NULL for any other change. Owned by the change.
+/// old ones of what was removed. NULL, which the readers of kvo_index_set.h take for a set without indexes, for any other
+/// change. Owned by the change.
 ///
 /// The values of an insertion, a removal, a replacement are collections: of what came (new) and
 /// what went (old), absent where nothing can have come or gone. For an ordered property they are
@@ -202,23 +214,24 @@ bool kvo_is_observed(const kvo_object *object, const char *key);
 /// cross. Inside an automatic change of the same object and key on the same thread a pair joins
 /// that change. A did without will is reported as misuse and ignored. Any thread.
 /// - object: the object that has the key.
-/// - key: a key, not a key path.
+/// - key: a key of the object's own. A key path, an empty key, and one that the class lacks are reported as misuse.
 void kvo_will_change(kvo_object *object, const char *key);
 /// Ends the change that `kvo_will_change` began on this thread, and calls the observers.
 void kvo_did_change(kvo_object *object, const char *key);
 
 /// The same for part of an ordered to-many key: what is inserted, removed or replaced at the
-/// indexes. The did must name what the will named. Any thread.
+/// indexes. A did that names another kind or other indexes than its will is reported as misuse, and observers are notified
+/// that the whole key was set. Any thread.
 /// - kind: KVO_INSERTION, KVO_REMOVAL or KVO_REPLACEMENT.
 /// - indexes: where: of what is removed or replaced its indexes before, of what is inserted those that it has
-///   afterwards. They are copied. Indexes that no collection can have (a negative number that became a size) are reported
-///   as misuse, and observers are notified that the whole key was set.
+///   afterwards. They are copied. Indexes that no collection can have (a negative number that became a size, or NULL, since
+///   no set can be made of it) are reported as misuse, and observers are notified that the whole key was set.
 /// - key: the to-many key.
-void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
-    const char *key);
+void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind,
+    const kvo_index_set *KVO_NULLABLE indexes, const char *key);
 /// Ends the change that `kvo_will_change_indexes` began on this thread with the same kind and key, and calls the observers.
-void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
-    const char *key);
+void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind,
+    const kvo_index_set *KVO_NULLABLE indexes, const char *key);
 
 /// What happens to an unordered to-many key.
 typedef enum KVO_CLOSED_ENUM kvo_set_mutation {

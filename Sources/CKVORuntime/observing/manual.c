@@ -3,8 +3,8 @@
 // An open pair hangs at its object's table, with the thread that opened it, so that it ends with
 // the object and shows in the dump. A frame protects the object during each of the two calls only.
 // Inside an automatic change of the same property and thread the pair joins: its did is expected
-// and delivers nothing. A did finds the pair of its thread and key that was opened last. Where a class's own method has
-// been called because of an automatic change, the two calls begin and finish that (announced.c).
+// and delivers nothing. A did finds the pair of its thread and key that was opened last. Where it names other elements than
+// the will did, one of them is wrong: it is reported, and observers are notified of a setting, which is right for both.
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -16,6 +16,9 @@
 #include "delivery/kvo_propagation.h"
 #include "observing/kvo_open_pairs.h"
 #include "values/kvo_collection_internal.h"
+
+#include <stdio.h>
+#include <string.h>
 
 // Each thread's pairs are linked as well, for its end.
 
@@ -84,8 +87,49 @@ static void free_pair(kvo_open_pair *pair) {
   kvo_free(pair);
 }
 
+// MARK: What the halves name
+
+enum { KIND_BITS = 7 };
+
+static uint64_t mixed(uint64_t naming, uint64_t number) {
+  return (naming ^ number) * 0x9E3779B97F4A7C15u;
+}
+
+// A number for the kind of mutation, which is in its low bits, and its indexes; 0 of a setting. Of a set the objects need not be
+// the same: observers are notified of those that really came and went.
+static __attribute__((noinline)) uint64_t naming_of_part(const kvo_mutation *mutation) {
+  uint64_t naming = mixed(mutation->set_mutation, 1);
+  for (size_t i = 0; i < kvo_index_set_range_count(mutation->indexes); i++) {
+    kvo_range range = kvo_index_set_range(mutation->indexes, i);
+    naming = mixed(mixed(naming, range.location), range.length);
+  }
+  return (naming & ~(uint64_t)KIND_BITS) | (uint64_t)mutation->kind;
+}
+
+KVO_INLINE uint64_t naming_of(const kvo_mutation *mutation) {
+  return KVO_LIKELY(!mutation) ? 0 : naming_of_part(mutation);
+}
+
+static const char *kind_named(uint64_t naming) {
+  switch ((kvo_change_kind)(naming & KIND_BITS)) {
+  case KVO_INSERTION: return "an insertion";
+  case KVO_REMOVAL: return "a removal";
+  case KVO_REPLACEMENT: return "a replacement";
+  default: return "a setting";
+  }
+}
+
+static __attribute__((noinline)) void report_other_naming(const kvo_open_pair *pair,
+    uint64_t naming) {
+  bool is_same_kind = (pair->naming & KIND_BITS) == (naming & KIND_BITS);
+  kvo_misuse("A change of \"%s\" of %s was announced as %s and ended as %s. Its observers are "
+             "notified that all of it was set.",
+      pair->key, pair->class_name, kind_named(pair->naming),
+      is_same_kind ? "one of other elements" : kind_named(naming));
+}
+
 static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *accessors,
-    bool joined) {
+    const kvo_mutation *mutation, bool joined) {
   kvo_open_pair *pair = kvo_alloc(sizeof *pair);
   if (!pair) return NULL;
   *pair = (kvo_open_pair){.thread = frame->thread->number,
@@ -94,6 +138,7 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
       .id = accessors->id,
       .serial = frame->serial,
       .distinction = frame->distinction,
+      .naming = naming_of(mutation),
       .joined = joined};
   return pair;
 }
@@ -173,7 +218,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     hold(half);
     read_old(frame, observers, mutation);
   }
-  kvo_open_pair *pair = make_pair(frame, accessors, joined);
+  kvo_open_pair *pair = make_pair(frame, accessors, mutation, joined);
   if (!pair) return;
   share(frame, pair);
   pair->is_reported = kvo_shortages != shortages;
@@ -205,25 +250,48 @@ static void lose(const kvo_object *object, const char *key, bool is_reported) {
   if (!is_reported) kvo_report_untold(kvo_class_of(object)->name, key);
 }
 
-// What has no getter nobody can observe, unless the class answers for it: the key is misspelt, most likely.
-static __attribute__((noinline)) void hint_at_unknown_key(half *half) {
+static void report_key(const kvo_class *cls, const char *key, const char *cause) {
+  kvo_misuse("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
+      cls->name, cause);
+}
+
+// The hook of a class that answers keys is asked only where a hint is wanted.
+static void hint_at_unanswered(half *half) {
   kvo_object *object = half->object;
   const char *key = half->key;
   const kvo_class *cls = kvo_class_of(object);
-  bool is_observed = kvo_isa(object) != cls;
   kvo_error error = {.status = KVO_OK};
-  if (!is_observed || cls->is_bound || !kvo_wants_hints()) return; // a binding gives its own
-  hold(half);                                                      // a hook of the user's is asked
+  if (kvo_isa(object) == cls || !kvo_wants_hints()) return;
+  hold(half);
   if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
   kvo_fail_undefined(cls, key, &error);
-  kvo_hint("A change of \"%s\" of %s is announced by hand, and tells nobody: %s", key, cls->name,
-      error.message);
+  kvo_hint("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
+      cls->name, error.message);
+}
+
+// What has no getter can't be observed, unless the class answers for it: the key is probably misspelt.
+static __attribute__((noinline)) void report_unknown_key(half *half) {
+  const char *key = half->key;
+  const kvo_class *cls = kvo_class_of(half->object);
+  kvo_error error;
+  if (cls->is_bound) return; // a binding gives a hint of its own
+  if (!*key) {
+    report_key(cls, key, "a key is not empty.");
+  } else if (strchr(key, '.')) {
+    report_key(cls, key,
+        "this is a key path. Announce the change of the object that has its last key.");
+  } else if (kvo_class_may_answer_any_key(cls)) {
+    hint_at_unanswered(half);
+  } else {
+    kvo_fail_undefined(cls, key, &error);
+    report_key(cls, key, error.message);
+  }
 }
 
 static void will_change(void *opaque) {
   half *half = opaque;
   const kvo_accessors *accessors = accessors_of(half);
-  if (KVO_UNLIKELY(accessors && !accessors->getter)) hint_at_unknown_key(half);
+  if (KVO_UNLIKELY(accessors && !accessors->getter)) report_unknown_key(half);
   kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
   if (!frame) return;
   open_pair(frame, accessors, half->mutation, half);
@@ -283,9 +351,18 @@ static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   pair->propagation = NULL;
 }
 
-static void finish(kvo_frame *frame, kvo_open_pair *pair) {
+// Prior calls may go on in an outer frame: what they are notified of stays where it is.
+static __attribute__((noinline)) void make_setting(kvo_frame *frame, const kvo_open_pair *pair,
+    uint64_t naming) {
+  report_other_naming(pair, naming);
+  if (frame->flags & KVO_FRAME_PROPAGATES) frame->propagation->first.mutation.kind = KVO_SETTING;
+  else if (pair->joined) (void)kvo_batch_takes(frame->thread, frame->object, frame->id, NULL);
+}
+
+static void finish(kvo_frame *frame, kvo_open_pair *pair, uint64_t naming) {
   move_into_frame(frame, pair);
   bool joined = pair->joined;
+  if (KVO_UNLIKELY(pair->naming != naming)) make_setting(frame, pair, naming);
   free_pair(pair);
   if (!joined) kvo_change_finish(frame);
 }
@@ -330,7 +407,7 @@ static void did_change(void *opaque) {
     free_pair(pair);
     return;
   }
-  finish(frame, pair);
+  finish(frame, pair, naming_of(half->mutation));
   kvo_frame_pop(frame);
 }
 
@@ -353,31 +430,42 @@ static void will_change_named(kvo_object *object, const char *key, const kvo_mut
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
-void kvo_did_change(kvo_object *object, const char *key) {
-  half half = {.object = object, .key = key};
+static void did_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  half half = {.object = object, .key = key, .mutation = mutation};
   kvo_unwinding(did_change, NULL, &half);
 }
 
-static bool is_negative(const kvo_index_set *indexes) {
+void kvo_did_change(kvo_object *object, const char *key) { did_change_by(object, key, NULL); }
+
+// Whether no collection can have them. They are NULL where a set with a negative index could not be made.
+static bool are_impossible(const kvo_index_set *indexes) {
+  if (!indexes) return true;
   return kvo_index_set_count(indexes) && kvo_index_is_negative(kvo_index_set_last(indexes));
+}
+
+static __attribute__((noinline)) void report_impossible(const kvo_object *object, const char *key,
+    const kvo_index_set *indexes) {
+  char where[64] = "without indexes";
+  if (indexes)
+    snprintf(where, sizeof where, "at the index %td, which no element can have",
+        (ptrdiff_t)kvo_index_set_last(indexes));
+  kvo_misuse("A change of \"%s\" of %s was announced %s. Its observers are notified that all of it "
+             "was set.",
+      key, kvo_class_of(object)->name, where);
 }
 
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key) {
   const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
-  bool is_refused = kind != KVO_SETTING && is_negative(indexes);
-  if (KVO_UNLIKELY(is_refused))
-    kvo_misuse(
-        "A change of \"%s\" of %s was announced at the index %td, which no element can have. "
-        "Its observers are notified that all of it was set.",
-        key, kvo_class_of(object)->name, (ptrdiff_t)kvo_index_set_last(indexes));
+  bool is_refused = kind != KVO_SETTING && are_impossible(indexes);
+  if (KVO_UNLIKELY(is_refused)) report_impossible(object, key, indexes);
   will_change_named(object, key, kind == KVO_SETTING || is_refused ? NULL : &mutation);
 }
 
 void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
     const char *key) {
-  (void)kind, (void)indexes;
-  kvo_did_change(object, key);
+  const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
+  did_change_by(object, key, kind == KVO_SETTING || are_impossible(indexes) ? NULL : &mutation);
 }
 
 void kvo_will_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
@@ -398,8 +486,14 @@ void kvo_will_change_members(kvo_object *object, kvo_set_mutation set_mutation,
 
 void kvo_did_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
     const char *key) {
-  (void)set_mutation, (void)objects;
-  kvo_did_change(object, key);
+  (void)objects;
+  kvo_did_change_members(object, set_mutation, key);
+}
+
+void kvo_did_change_members(kvo_object *object, kvo_set_mutation set_mutation, const char *key) {
+  const kvo_mutation mutation = {
+      .kind = kvo_set_mutation_kind(set_mutation), .set_mutation = set_mutation};
+  did_change_by(object, key, &mutation);
 }
 
 // MARK: Left open

@@ -240,6 +240,7 @@ typedef struct kvo_open_pair {
   uintptr_t id;
   uint64_t serial;
   kvo_distinction distinction; ///< of an observer with `KVO_DISTINCT` that was the only one
+  uint64_t naming;             ///< which elements its will has named (manual.c)
   bool joined;                 ///< inside an automatic change: its did delivers nothing
   bool is_reported;            ///< that memory was out for some of it
   bool has_old;

@@ -312,12 +312,13 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     announce(kind, at: indexes, ofKey: key)
   }
 
-  /// Closes the change of the key that this thread opened last, and tells the observers. Without
-  /// one it is reported as misuse and ignored.
+  /// Closes the change of the key that this thread opened last, and notifies the observers. Without
+  /// one it is reported as misuse and ignored. One that was opened with another kind or other indexes is reported, too, and
+  /// observers are notified that the whole property was set.
   open func didChange(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
   ) {
-    _ = key.withKey { kvo_did_change(boundHeader, $0) }
+    conclude(kind, at: indexes, ofKey: key)
   }
 
   /// Opens a change of an unordered to-many key: the objects are those that will be added (`union`),
@@ -335,7 +336,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   open func didChangeValue(
     forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
   ) {
-    _ = key.withKey { kvo_did_change(boundHeader, $0) }
+    _ = key.withKey { kvo_did_change_members(boundHeader, kind.cMutation, $0) }
   }
 
   // MARK: Introspection

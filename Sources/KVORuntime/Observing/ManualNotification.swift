@@ -263,6 +263,19 @@ extension KVOObject {
     }
   }
 
+  /// Closes a change of elements at indexes.
+  func conclude(_ kind: KeyValueChange, at indexes: RangeSet<Int>, ofKey key: String) {
+    _ = key.withKey { key in
+      withIndexSet(indexes) {
+        if let indexes = $0 {
+          kvo_did_change_indexes(boundHeader, kind.cKind, indexes, key)
+        } else {
+          kvo_did_change(boundHeader, key)
+        }
+      }
+    }
+  }
+
   /// Opens a change of a set, in terms of the set's own type where the class knows it.
   func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
     recordChange(of: key)

@@ -133,6 +133,54 @@ import Testing
     }
   }
 
+  @Test("D6: a did that names other elements than its will is reported, and told as a setting")
+  func otherElements() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = makeShelf([.mutableArray, .batches], [7])
+      let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW])
+      let first = kvo_index_set_create_range(0, 1)!
+      let other = kvo_index_set_create_range(1, 1)!
+      let change = { (will: kvo_change_kind, did: kvo_change_kind, indexes: OpaquePointer) in
+        kvo_will_change_indexes(object.object, will, first, "items")
+        kvo_did_change_indexes(object.object, did, indexes, "items")
+      }
+      change(.KVO_REPLACEMENT, .KVO_REPLACEMENT, first)
+      expectEqual(log.take(), ["replacement 0..<1 old [7] new [7]"])
+      expectEqual(reports(), 0)
+      let setting = ["setting old [7] new [7]"]
+      change(.KVO_REPLACEMENT, .KVO_REPLACEMENT, other)
+      expectEqual(log.take(), setting)
+      change(.KVO_REPLACEMENT, .KVO_REMOVAL, first)
+      expectEqual(log.take(), setting)
+      change(.KVO_REMOVAL, .KVO_SETTING, first)
+      expectEqual(log.take(), setting)
+      kvo_will_change(object.object, "items")
+      kvo_did_change_indexes(object.object, .KVO_INSERTION, first, "items")
+      expectEqual(log.take(), setting)
+      var texts = heard.withLock { $0 }
+      let ends = [
+        "a replacement and ended as one of other elements", "a replacement and ended as a removal",
+        "a removal and ended as a setting", "a setting and ended as an insertion",
+      ]
+      for (text, end) in zip(texts, ends) {
+        expect(text.contains("\"items\" of \(className(object))") && text.contains(end), text)
+      }
+      expectEqual(texts.count, 4)
+      coalescing(object.object) { change(.KVO_REPLACEMENT, .KVO_REPLACEMENT, other) }
+      expectEqual(log.take(), setting)
+      kvo_will_change_indexes(object.object, .KVO_INSERTION, nil, "items")
+      kvo_did_change_indexes(object.object, .KVO_INSERTION, nil, "items")
+      expectEqual(log.take(), setting)
+      texts = heard.withLock { $0 }
+      expect(texts.count == 6 && texts[5].contains("without indexes"))
+      log.end()
+      kvo_index_set_destroy(first)
+      kvo_index_set_destroy(other)
+      object.release()
+    }
+  }
+
   @Test("H6: negative indexes of a change by hand, or of several elements, are reported as well")
   func negativeIndexes() async {
     await #expect(processExitsWith: .success) {

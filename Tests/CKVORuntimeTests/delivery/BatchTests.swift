@@ -160,7 +160,7 @@ import Testing
 }
 
 /// A body as a closure.
-private func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
+func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
   withoutActuallyEscaping(body) { body in
     var body = body
     withUnsafeMutablePointer(to: &body) {
