@@ -13,7 +13,8 @@
 // stack (P4). `destroyProperties` releases owned objects one at a time. When a release is the last one, it returns, and the
 // loop destroys that object and everything it owns before it calls `destroyProperties` again for the next property.
 // Objects whose properties are half destroyed wait in a list that is linked through their counts. The order of deaths is the
-// one that recursion would give.
+// one that recursion would give. What a `dealloc` releases dies inside it, by recursion, but only so deep: further down an
+// object waits in a second list until the `dealloc` that released it has returned.
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "objects/kvo_class_internal.h"
@@ -24,14 +25,16 @@ typedef struct {
   uint32_t strong;
   uint32_t unowned;
   uintptr_t
-      waiting; // of one that waits until what it held has died: the one below it, and whether it HAS_MORE
+      waiting; // of one that waits until what it held has died: the one below it, and whether it HAS_MORE; of one that
+               // waits to die: the one behind it
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
     "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
-enum { HAS_MORE = 1 }; // properties that are to be destroyed
+enum { HAS_MORE = 1 };        // properties that are to be destroyed
+enum { NESTED_DEATHS = 100 }; // on one thread's stack
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
 
@@ -110,8 +113,35 @@ bool kvo_release_in_turn(kvo_object **slot) {
 
 bool kvo_releases_take_turns(void) { return under_way; }
 
+// How many objects die inside one another on this thread, and those that wait to: they were released in the innermost one.
+typedef struct nesting {
+  uint32_t depth;
+  kvo_object *first, *last;
+} nesting;
+
+static __thread nesting nested __attribute__((tls_model("initial-exec")));
+
+static void mark_dying(kvo_object *object) {
+  uint32_t *strong = &counts_of(object)->strong;
+  if (!(*strong & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
+  mark_dying(object);
+  counts_of(object)->waiting = 0;
+  if (nested.first) counts_of(nested.last)->waiting = (uintptr_t)object;
+  else nested.first = object;
+  nested.last = object;
+}
+
+static kvo_object *take_waiting(void) {
+  kvo_object *object = nested.first;
+  if (object) nested.first = (kvo_object *)counts_of(object)->waiting;
+  return object;
+}
+
 static void begin_to_die(kvo_object *object) {
-  __atomic_store_n(&counts_of(object)->strong, DYING, __ATOMIC_RELAXED);
+  mark_dying(object);
   call_each(object, kvo_hooks()->dealloc);
   kvo_object_will_die(object);
 }
@@ -142,7 +172,7 @@ static kvo_object *resume(kvo_object **top) {
   return NULL;
 }
 
-static void end_life(kvo_object *object) {
+static void end_one_life(kvo_object *object) {
   kvo_object *top = NULL;
   begin_to_die(object);
   while (object) {
@@ -153,12 +183,23 @@ static void end_life(kvo_object *object) {
   }
 }
 
-static void root_release(kvo_object *object) {
-  if (!drops_last(object)) return;
+static void end_life(kvo_object *object) {
   destruction *outer = under_way;
   under_way = NULL;
-  end_life(object);
+  nested.depth++;
+  do end_one_life(object);
+  while ((object = take_waiting()));
+  nested.depth--;
   under_way = outer;
+}
+
+static __attribute__((noinline)) void die(kvo_object *object) {
+  if (KVO_LIKELY(nested.depth < NESTED_DEATHS)) end_life(object);
+  else wait_to_die(object);
+}
+
+static void root_release(kvo_object *object) {
+  if (drops_last(object)) die(object);
 }
 
 static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {

@@ -7,7 +7,9 @@ import Testing
 @Suite struct DeathTests {
   @Test(
     "P4: a long chain of objects that own one another dies without a stack that deep",
-    arguments: [heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET])
+    arguments: [
+      heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET, .HEIR_HELD, .HEIR_ASSOCIATED,
+    ])
   func chain(_ link: heir_link) { expectEqual(heir_end_chain(100_000, link), 100_000) }
 
   @Test("P4: what an object owns dies in order, each with all that it owns, before its memory goes")

@@ -10,6 +10,7 @@ typedef struct heir {
   struct heir *parent; // not owned
   struct heir *first, *second;
   kvo_collection *many;
+  struct heir *held;
   int number;
 } heir;
 
@@ -35,6 +36,7 @@ static void dealloc(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   deaths++;
   if (deaths_order) note((heir *)self);
+  if (((heir *)self)->held) kvo_object_release(&((heir *)self)->held->object);
 }
 
 static void set_up(kvo_class *cls) { require_hook(cls, "dealloc", (kvo_imp)dealloc); }
@@ -65,12 +67,22 @@ static void own(heir *owner, heir *owned, bool is_second) {
   kvo_object_release(&owned->object);
 }
 
+static void release(void *object) { kvo_object_release(object); }
+
+static void associate(heir *owner, heir *owned) {
+  static const char key;
+  kvo_error error = {0};
+  require_ok(kvo_object_associate(&owner->object, &key, owned, release, &error), &error);
+}
+
 static void link_by(heir_link link, heir *owner, heir *owned) {
   switch (link) {
   case HEIR_FIRST: own(owner, owned, false); break;
   case HEIR_SECOND: own(owner, owned, true); break;
   case HEIR_ARRAY: own_many(owner, KVO_ARRAY, owned, NULL); break;
   case HEIR_SET: own_many(owner, KVO_SET, owned, NULL); break;
+  case HEIR_HELD: owner->held = owned; break;
+  case HEIR_ASSOCIATED: associate(owner, owned); break;
   }
 }
 

@@ -9,10 +9,12 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// By what each object of a chain owns the next.
 typedef enum KVO_CLOSED_ENUM heir_link {
-  HEIR_FIRST,  ///< the first of two retained properties
-  HEIR_SECOND, ///< the second
-  HEIR_ARRAY,  ///< an array
-  HEIR_SET,    ///< a set of a number and the object
+  HEIR_FIRST,      ///< the first of two retained properties
+  HEIR_SECOND,     ///< the second
+  HEIR_ARRAY,      ///< an array
+  HEIR_SET,        ///< a set of a number and the object
+  HEIR_HELD,       ///< a pointer that its `dealloc` releases
+  HEIR_ASSOCIATED, ///< a value kept with it
 } heir_link;
 
 /// Makes a chain of so many objects, and lets go of its head. How many have died then.
