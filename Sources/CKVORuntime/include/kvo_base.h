@@ -56,6 +56,15 @@
 #define KVO_CHAR_ENCODING_ "c"
 #endif
 
+/// The encoding of `wchar_t`, an integer of C++'s own: its width and sign are the compiler's choice as well.
+#if __SIZEOF_WCHAR_T__ == 2
+#define KVO_WCHAR_ENCODING_ "S"
+#elif defined(__WCHAR_UNSIGNED__)
+#define KVO_WCHAR_ENCODING_ "I"
+#else
+#define KVO_WCHAR_ENCODING_ "i"
+#endif
+
 /// Hints to the compiler: always in line, and which way a condition usually goes.
 #define KVO_INLINE static inline __attribute__((always_inline))
 #define KVO_LIKELY(condition) __builtin_expect(!!(condition), 1)

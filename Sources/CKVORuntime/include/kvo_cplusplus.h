@@ -17,6 +17,10 @@ template <class T, bool = __is_enum(T)> struct kvo_encoding {
 template <class T> struct kvo_encoding<T, true> : kvo_encoding<__underlying_type(T)> {};
 template <class T> struct kvo_encoding<const T, false> : kvo_encoding<T> {};
 template <class T> struct kvo_encoding<const T, true> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<volatile T, false> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<volatile T, true> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<const volatile T, false> : kvo_encoding<T> {};
+template <class T> struct kvo_encoding<const volatile T, true> : kvo_encoding<T> {};
 template <class T> struct kvo_encoding<T *, false> {
   static constexpr const char *text() { return "^v"; }
 };
@@ -42,6 +46,13 @@ KVO_ENCODING_IS_(double, "d");
 KVO_ENCODING_IS_(long double, "D");
 KVO_ENCODING_IS_(char *, "*");
 KVO_ENCODING_IS_(const char *, "*");
+// Types of their own, each with the size and the sign of the integer that C has in its place.
+KVO_ENCODING_IS_(wchar_t, KVO_WCHAR_ENCODING_);
+KVO_ENCODING_IS_(char16_t, "S");
+KVO_ENCODING_IS_(char32_t, "I");
+#ifdef __cpp_char8_t
+KVO_ENCODING_IS_(char8_t, "C");
+#endif
 #undef KVO_ENCODING_IS_
 
 /// Whether a property of the type may be retained: a pointer to a struct, or to anything.
@@ -55,6 +66,23 @@ template <> struct kvo_is_retainable<void *> {
   static constexpr bool value = true;
 };
 template <class T> struct kvo_is_retainable<T *const> : kvo_is_retainable<T *> {};
+
+/// Whether two types are the same, but for `const` and `volatile`.
+template <class T> struct kvo_unqualified {
+  typedef T type;
+};
+template <class T> struct kvo_unqualified<const T> : kvo_unqualified<T> {};
+template <class T> struct kvo_unqualified<volatile T> : kvo_unqualified<T> {};
+template <class T> struct kvo_unqualified<const volatile T> : kvo_unqualified<T> {};
+template <class A, class B> struct kvo_is_same {
+  static constexpr bool value = false;
+};
+template <class T> struct kvo_is_same<T, T> {
+  static constexpr bool value = true;
+};
+template <class A, class B>
+struct kvo_is_same_type
+    : kvo_is_same<typename kvo_unqualified<A>::type, typename kvo_unqualified<B>::type> {};
 
 } // extern "C++"
 

@@ -122,6 +122,7 @@ KVO_END_DECLS
 #ifdef __cplusplus
 #define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
 #define KVO_IS_RETAINABLE_(type) kvo_is_retainable<type>::value
+#define KVO_IS_OF_FIELD_(cls, type, key) kvo_is_same_type<decltype(((cls *)0)->key), type>::value
 #define KVO_LITERAL_(type) type
 #define KVO_NONE_ \
   {}
@@ -168,6 +169,8 @@ KVO_END_DECLS
       KVO_NOT_RETAINED_(double),             \
       KVO_NOT_RETAINED_(long double),        \
       default: 1)
+#define KVO_IS_OF_FIELD_(cls, type, key) \
+  __builtin_types_compatible_p(__typeof__(((cls *)0)->key), type)
 #define KVO_LITERAL_(type) (type)
 #define KVO_NONE_ {0}
 #endif
@@ -228,8 +231,45 @@ KVO_END_DECLS
 #define KVO_P_FIRST_(first, ...) first
 #define KVO_P_SECOND_(first, second, ...) second
 
+// A list whose parameter has the name of a Key, as `X` in X(point, double, x, X, ASSIGN), hands on the name of one of the
+// three macros that it is called with instead of the Key. Of a key of one letter the Key is found by that letter.
+#define KVO_P_KEY_(key, Key) KVO_P_KEY_FROM_(KVO_P_KEY_IS_##Key(key), Key, )
+#define KVO_P_KEY_FROM_(...) KVO_P_SECOND_(__VA_ARGS__)
+#define KVO_P_KEY_IS_KVO_P_INTERFACE_(key) , KVO_P_CAPITAL_##key
+#define KVO_P_KEY_IS_KVO_P_ACCESSORS_(key) , KVO_P_CAPITAL_##key
+#define KVO_P_KEY_IS_KVO_P_DEFINITION_(key) , KVO_P_CAPITAL_##key
+#define KVO_P_CAPITAL_a A
+#define KVO_P_CAPITAL_b B
+#define KVO_P_CAPITAL_c C
+#define KVO_P_CAPITAL_d D
+#define KVO_P_CAPITAL_e E
+#define KVO_P_CAPITAL_f F
+#define KVO_P_CAPITAL_g G
+#define KVO_P_CAPITAL_h H
+#define KVO_P_CAPITAL_i I
+#define KVO_P_CAPITAL_j J
+#define KVO_P_CAPITAL_k K
+#define KVO_P_CAPITAL_l L
+#define KVO_P_CAPITAL_m M
+#define KVO_P_CAPITAL_n N
+#define KVO_P_CAPITAL_o O
+#define KVO_P_CAPITAL_p P
+#define KVO_P_CAPITAL_q Q
+#define KVO_P_CAPITAL_r R
+#define KVO_P_CAPITAL_s S
+#define KVO_P_CAPITAL_t T
+#define KVO_P_CAPITAL_u U
+#define KVO_P_CAPITAL_v V
+#define KVO_P_CAPITAL_w W
+#define KVO_P_CAPITAL_x X
+#define KVO_P_CAPITAL_y Y
+#define KVO_P_CAPITAL_z Z
+#define KVO_P_CALL_(macro, ...) macro(__VA_ARGS__)
+#define KVO_P_CALL_BY_KEY_(macro, cls, type, key, Key) \
+  KVO_P_CALL_(macro, cls, type, key, KVO_P_KEY_(key, Key))
+
 #define KVO_P_INTERFACE_(cls, type, key, Key, ...) \
-  KVO_P_FIRST_(KVO_P_INTERFACE_##__VA_ARGS__, )(cls, type, key, Key)
+  KVO_P_CALL_BY_KEY_(KVO_P_FIRST_(KVO_P_INTERFACE_##__VA_ARGS__, ), cls, type, key, Key)
 #define KVO_P_INTERFACE_READONLY(cls, type, key, Key)                             \
   extern const kvo_method *cls##_##key##_method;                                  \
   KVO_INLINE __attribute__((unused)) type cls##_##key(const cls *self) {          \
@@ -237,28 +277,33 @@ KVO_END_DECLS
     return ((type (*)(kvo_object *, const kvo_method *))kvo_method_lookup(object, \
         cls##_##key##_method))(object, cls##_##key##_method);                     \
   }
-#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                 \
-  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                     \
-  extern const kvo_method *cls##_set##Key##_method;                                 \
-  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {   \
-    kvo_object *object = (kvo_object *)self;                                        \
-    const kvo_method *method = cls##_set##Key##_method;                             \
-    uint64_t begun = kvo_setter_begins();                                           \
-    kvo_imp imp = kvo_method_lookup(object, method);                                \
-    ((void (*)(kvo_object *, const kvo_method *, type))imp)(object, method, value); \
-    kvo_setter_returned(object, method, imp, begun);                                \
+#define KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)                                                     \
+  KVO_P_INTERFACE_READONLY(cls, type, key, Key)                                                         \
+  KVO_ASSERT_(sizeof #key == sizeof #Key, #key                                                          \
+      " of " #cls                                                                                       \
+      ": the Key of a PROPERTY is its key with a capital letter, and no name of the list's parameter"); \
+  extern const kvo_method *cls##_set##Key##_method;                                                     \
+  KVO_INLINE __attribute__((unused)) void cls##_set##Key(cls *self, type value) {                       \
+    kvo_object *object = (kvo_object *)self;                                                            \
+    const kvo_method *method = cls##_set##Key##_method;                                                 \
+    uint64_t begun = kvo_setter_begins();                                                               \
+    kvo_imp imp = kvo_method_lookup(object, method);                                                    \
+    ((void (*)(kvo_object *, const kvo_method *, type))imp)(object, method, value);                     \
+    kvo_setter_returned(object, method, imp, begun);                                                    \
   }
 #define KVO_P_INTERFACE_COPY(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_RETAIN(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 #define KVO_P_INTERFACE_CUSTOM(cls, type, key, Key) KVO_P_INTERFACE_ASSIGN(cls, type, key, Key)
 
 #define KVO_P_ACCESSORS_(cls, type, key, Key, ...) \
-  KVO_P_FIRST_(KVO_P_ACCESSORS_##__VA_ARGS__, )(cls, type, key, Key)
-#define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                       \
-  const kvo_method *cls##_##key##_method;                                   \
-  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) { \
-    (void)_cmd;                                                             \
-    return ((cls *)self)->key;                                              \
+  KVO_P_CALL_BY_KEY_(KVO_P_FIRST_(KVO_P_ACCESSORS_##__VA_ARGS__, ), cls, type, key, Key)
+#define KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                             \
+  KVO_ASSERT_(KVO_IS_OF_FIELD_(cls, type, key),                                   \
+      #key " of " #cls ": the type of a PROPERTY must be the type of its field"); \
+  const kvo_method *cls##_##key##_method;                                         \
+  static type cls##_##key##_imp(kvo_object *self, const kvo_method *_cmd) {       \
+    (void)_cmd;                                                                   \
+    return ((cls *)self)->key;                                                    \
   }
 #define KVO_P_SETTER_(cls, type, key, Key, statement)                                      \
   KVO_P_ACCESSORS_READONLY(cls, type, key, Key)                                            \
@@ -292,9 +337,9 @@ KVO_END_DECLS
 // With the encoding where the line names one, else the type's own.
 #define KVO_P_LAYOUT_(type, encoding) \
   KVO_LAYOUT_OF(type, (sizeof("" encoding) > 1 ? "" encoding : KVO_ENCODING_OF(type)))
-#define KVO_P_DEFINITION_(cls, type, key, Key, ...)                   \
-  KVO_P_FIRST_(KVO_P_DEFINITION_##__VA_ARGS__, )(cls, type, key, Key, \
-      KVO_P_LAYOUT_(type, KVO_P_SECOND_(KVO_P_##__VA_ARGS__, , )))
+#define KVO_P_DEFINITION_(cls, type, key, Key, ...)                           \
+  KVO_P_CALL_(KVO_P_FIRST_(KVO_P_DEFINITION_##__VA_ARGS__, ), cls, type, key, \
+      KVO_P_KEY_(key, Key), KVO_P_LAYOUT_(type, KVO_P_SECOND_(KVO_P_##__VA_ARGS__, , )))
 #define KVO_P_DEFINITION_READONLY(cls, type, key, Key, ...)                                    \
   {#key, #key, NULL, (kvo_imp)cls##_##key##_imp, NULL, __VA_ARGS__, -1, &cls##_##key##_method, \
       NULL},
