@@ -5,6 +5,7 @@
 // Inside an automatic change of the same property and thread the pair joins: its did is expected
 // and delivers nothing. A did finds the pair of its thread and key that was opened last. Where it names other elements than
 // the will did, one of them is wrong: it is reported, and observers are notified of a setting, which is right for both.
+// If the class's own method has been called because of an automatic change, the two calls begin and finish that change (announced.c).
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
