@@ -122,7 +122,9 @@ import Testing
     block.queuePriority = .low
     block.qualityOfService = .utility
     expect(block.dependencies.isEmpty && block.executionBlocks.count == 1 && block.isReady)
-    expect(!block.isAsynchronous && !block.isCancelled && !block.isExecuting && !block.isFinished)
+    expect(
+      !block.isAsynchronous && !block.isConcurrent && !block.isCancelled && !block.isExecuting
+        && !block.isFinished)
     let queue = KVOOperationQueue()
     let operation: KVOOperation = block
     OperationQueue().addOperation(operation)
@@ -144,6 +146,7 @@ import Testing
     queue.cancelAllOperations()
     expect(queue.operationCount == 0 && queue.operations.isEmpty)
     expectEqual(KVOOperationQueue(OperationQueue()).queue.operationCount, 0)
+    expectEqual(queue.progress.totalUnitCount, 0)
   }
 
   @Test func progress() {
@@ -154,6 +157,14 @@ import Testing
     part.totalUnitCount = 2
     part.completedUnitCount = 1
     expect(whole.fractionCompleted == 0.25 && !whole.isIndeterminate && !whole.isFinished)
+    let current = KVOProgress.discreteProgress(totalUnitCount: 2)
+    current.becomeCurrent(withPendingUnitCount: 1)
+    expect(KVOProgress.current() === current)
+    current.resignCurrent()
+    current.performAsCurrent(withPendingUnitCount: 1) {}
+    expect(current.isFinished && KVOProgress(parent: nil).totalUnitCount == 0)
+    current.localizedDescription = "a"
+    current.localizedAdditionalDescription = "b"
     whole.isCancellable = true
     whole.isPausable = true
     whole.kind = .file

@@ -17,6 +17,8 @@ void kvo_object_will_die(kvo_object *object);
 #pragma GCC visibility push(hidden)
 
 struct kvo_call;
+struct kvo_frame;
+struct kvo_mutation;
 struct kvo_propagation;
 struct kvo_retired;
 struct kvo_telling;
@@ -54,6 +56,12 @@ void kvo_finally(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO
 /// program, with a message that names class and key, if observers have gone too deep, or if the
 /// thread's own stack is about to end. Returns where that stack is now.
 uintptr_t kvo_depth_check(struct kvo_thread *thread, kvo_object *object);
+/// Opens a change of a key that is marked manual, in a frame with its `id`, by the class's methods where it has some.
+/// False: the key is manual. NULL: a setting.
+bool kvo_announced_open(struct kvo_frame *frame, uintptr_t observers,
+    const struct kvo_mutation *KVO_NULLABLE mutation);
+/// Finishes one that is no longer counted among the open ones.
+void kvo_announced_close(struct kvo_frame *frame);
 /// When an observer with `KVO_DISTINCT` has been called. On the thread on which it has begun. Nothing where it
 /// has ended.
 void kvo_distinct_end(struct kvo_telling *telling);

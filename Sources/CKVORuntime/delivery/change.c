@@ -25,7 +25,6 @@
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_field.h"
-#include "delivery/kvo_announced.h"
 #include "delivery/kvo_distinct.h"
 #include "delivery/kvo_single_recipient.h"
 #include "kvo_binding.h"
@@ -383,8 +382,8 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand)
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  bool is_silent =
-      !by_hand && observers && kvo_observers_are_manual(observers) && !kvo_announced_has(observers);
+  bool is_silent = !by_hand && observers && kvo_observers_are_manual(observers) &&
+                   !kvo_observers_are_announced(observers);
   if (observers && !is_silent) kvo_change_finish(frame);
 }
 

@@ -277,6 +277,7 @@ void kvo_bracket_did(kvo_frame *frame);
 /// The caller holds the object.
 void kvo_bracket_look(void *header, const char *key);
 
+/// Which changes a class's own methods announce.
 typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
   KVO_ANNOUNCES_SETTINGS = 1,
   KVO_ANNOUNCES_PARTS = 2, ///< changes of some elements

@@ -12,9 +12,9 @@
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
-#include "delivery/kvo_announced.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_propagation.h"
+#include "observing/kvo_announced.h"
 #include "observing/kvo_open_pairs.h"
 #include "values/kvo_collection_internal.h"
 

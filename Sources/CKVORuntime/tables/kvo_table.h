@@ -380,6 +380,10 @@ KVO_INLINE const kvo_accessors *kvo_observers_accessors(kvo_observers observers)
 KVO_INLINE bool kvo_observers_are_manual(kvo_observers observers) {
   return kvo_observers_reading(observers) & KVO_READING_MANUAL;
 }
+/// Of a key that is marked manual: whether methods of the class's own announce its automatic changes.
+KVO_INLINE bool kvo_observers_are_announced(kvo_observers observers) {
+  return kvo_accessors_automatic(kvo_observers_accessors(observers)) == KVO_BY_ANNOUNCER;
+}
 /// Whether a change of the key has to be followed by reading it: it is a binding's tracked one.
 KVO_INLINE bool kvo_observers_are_tracked(kvo_observers observers) {
   return kvo_observers_reading(observers) & KVO_READING_TRACKED;

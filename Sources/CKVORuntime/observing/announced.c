@@ -9,9 +9,10 @@
 // The keys of such a class are marked manual in tables, so that other classes' changes need not be asked whether they are
 // announced. A change for which the class has no method of its own is begun and finished at once. While the method for the will runs, the frame is open: if the method sets the key, that joins. While the one
 // for the did runs, it is not.
-#include "delivery/kvo_announced.h"
+#include "observing/kvo_announced.h"
 
 #include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "delivery/kvo_propagation.h"
 #include "objects/kvo_class_internal.h"
 
@@ -86,7 +87,7 @@ static void finish(kvo_frame *frame) {
 }
 
 bool kvo_announced_open(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
-  if (!kvo_announced_has(observers)) return false;
+  if (!kvo_observers_are_announced(observers)) return false;
   const kvo_accessors *accessors = kvo_observers_accessors(observers);
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCED, __ATOMIC_RELAXED);
   if (!(accessors->cls->announces & (mutation ? KVO_ANNOUNCES_PARTS : KVO_ANNOUNCES_SETTINGS))) {
