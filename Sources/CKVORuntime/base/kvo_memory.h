@@ -25,6 +25,9 @@ void kvo_free(const void *KVO_NULLABLE memory);
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
+/// Keeps the library that has the address in memory until the program ends: it has made a class. symbols.c.
+void kvo_keep_code(const void *address);
+
 /// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
 enum { KVO_POISON_BYTE = 0xD5 };
 #define KVO_POISON_WORD (~(uintptr_t)0 / UINT8_MAX * KVO_POISON_BYTE)

@@ -6,8 +6,8 @@
 // The file is not believed: whatever it says of places in it is held against its size.
 //
 // Libraries stay in memory once they have made a class: classes live for ever, and so must the functions of their methods.
+#include "base/kvo_memory.h"
 #include "kvo_binding.h"
-#include "objects/kvo_class_internal.h"
 
 #ifdef __linux__
 #include <dlfcn.h>

@@ -2,6 +2,7 @@
 // selectors. An override passes what it does not take to
 // `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and in the end to these.
 #include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"

@@ -177,8 +177,6 @@ typedef struct kvo_hook_names {
 } kvo_hook_names;
 const kvo_hook_names *kvo_hooks(void);
 
-/// Keeps the library that has the address in memory until the program ends: it has made a class.
-void kvo_keep_code(const void *address);
 /// Whether a class of C has a hook of its own that may answer keys for which it has nothing else.
 bool kvo_class_may_answer_any_key(const kvo_class *cls);
 
