@@ -169,9 +169,8 @@ static bool place_child(kvo_attachment *attachment, kvo_link *parent, uint64_t t
 }
 
 static void place_at(kvo_attachment *attachment, kvo_link *parent, uint64_t ticket,
-    kvo_object *object) {
+    kvo_object *object, uint32_t depth) {
   kvo_placement placement;
-  uint32_t depth = parent->chain->path->components[parent->depth].next_key;
   if (!prepare(parent->chain, object, depth, &placement)) return;
   kvo_link *child = make_link(parent->chain, depth, &placement);
   if (child && place_child(attachment, parent, ticket, child, &placement)) {
@@ -187,7 +186,9 @@ static void run_task(kvo_attachment *attachment, const kvo_task *task) {
   case KVO_ATTACH_CHAIN: attach_chain(attachment, task->chain, task->object); break;
   case KVO_RESOLVE_LINK: kvo_attachment_resolve_link(attachment, task->link, task->thorough); break;
   case KVO_ENSURE_LINK: ensure(attachment, task->link); break;
-  case KVO_PLACE_LINK: place_at(attachment, task->link, task->ticket, task->object); break;
+  case KVO_PLACE_LINK:
+    place_at(attachment, task->link, task->ticket, task->object, task->depth);
+    break;
   case KVO_TRACK:
     kvo_attachment_track_until_settled(attachment, task->derivation, task->ticket);
     break;

@@ -15,6 +15,7 @@ typedef struct kvo_task {
   kvo_link *KVO_NULLABLE link;     ///< to be followed, or the parent of the one to be placed; held
   kvo_object *KVO_NULLABLE object; ///< the chain's root, or where to place a link; a reference
   kvo_derivation *KVO_NULLABLE derivation; ///< to be tracked; a reference
+  uint32_t depth;                          ///< of the link to be placed
   uint64_t ticket; ///< of the reading that found `object`; how often it was tracked so far
 } kvo_task;
 

@@ -10,6 +10,7 @@
 #include "attaching/kvo_attachment.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
+#include "coding/kvo_get_key_path.h"
 #include "threads/kvo_thread.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
@@ -23,11 +24,18 @@ typedef struct {
   kvo_object **objects; // `&only`, or a list of its own
   kvo_object *only;
   size_t count;
+  uint32_t depth;   // at which components the path goes on there
+  uint32_t *depths; // of each object, where they differ; else NULL
 } targets;
+
+static uint32_t depth_of(const targets *found, size_t index) {
+  return found->depths ? found->depths[index] : found->depth;
+}
 
 static void targets_destroy(targets *found) {
   if (found->objects != &found->only) {
     kvo_free(found->objects);
+    kvo_free(found->depths);
     kvo_elements_destroy(&found->elements);
   }
   kvo_value_destroy(&found->value);
@@ -48,19 +56,40 @@ static void flatten(kvo_elements *elements) {
   }
 }
 
-static void find_in_elements(targets *found) {
+// Elements that are dictionaries lead to what these have for the path's keys.
+static void follow_keys(const kvo_key_path *path, targets *found) {
+  kvo_elements *elements = &found->elements;
+  for (size_t i = 0; i < elements->count; i++) {
+    if (!kvo_value_has_keys(&elements->values[i])) continue;
+    if (!found->depths) found->depths = kvo_alloc_zeroed(elements->count * sizeof *found->depths);
+    if (!found->depths) return;
+    kvo_path_place place = {found->depth, false};
+    kvo_value_follow_keys(path, &elements->values[i], &place);
+    found->depths[i] = place.next;
+    // At the end of the path no key of an object is followed.
+    if (place.next < path->count) continue;
+    kvo_value_destroy(&elements->values[i]);
+    elements->values[i] = KVO_VALUE_NIL;
+  }
+}
+
+static void find_in_elements(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
   flatten(elements);
+  follow_keys(path, found);
   found->objects = kvo_alloc(elements->count * sizeof *found->objects + 1);
-  for (size_t i = 0; found->objects && i < elements->count; i++)
+  for (size_t i = 0; found->objects && i < elements->count; i++) {
+    uint32_t depth = found->depths && found->depths[i] ? found->depths[i] : found->depth;
+    if (found->depths) found->depths[found->count] = depth;
     add_target(found, kvo_value_get_object(&elements->values[i]));
+  }
 }
 
-static void report_collection(const kvo_link *link) {
+static void report_collection(const kvo_link *link, uint32_t next) {
   const kvo_key_path *path = link->chain->path;
   kvo_error error;
-  kvo_key_path_refuse_collection(path, link->depth, link->chain->accessors->cls, &error);
+  kvo_key_path_refuse_collection(path, next, link->chain->accessors->cls, &error);
   kvo_chain_report(link->chain, &error);
 }
 
@@ -68,14 +97,19 @@ static void read_targets(const kvo_link *link, kvo_object *object, targets *foun
   const kvo_accessors *accessors = kvo_registration_accessors(&link->entry);
   kvo_accessors_read_link(kvo_accessors_current(accessors), object, &found->value);
   kvo_value_unwrap(&found->value);
+  const kvo_key_path *path = link->chain->path;
+  kvo_path_place place = kvo_path_place_behind(&path->components[link->depth]);
+  kvo_value_follow_keys(path, &found->value, &place);
+  found->depth = place.next;
   bool is_collection;
   kvo_object *target = kvo_value_target(&found->value, &is_collection);
-  if (is_collection && link->chain->path->components[link->depth].operates) {
-    find_in_elements(found);
+  found->objects = &found->only;
+  if (place.next == path->count) return; // the path has ended in a dictionary
+  if (is_collection && place.operates) {
+    find_in_elements(path, found);
     return;
   }
-  if (is_collection) report_collection(link);
-  found->objects = &found->only;
+  if (is_collection) report_collection(link, place.next);
   if (target) found->objects[found->count++] = target;
 }
 
@@ -116,12 +150,21 @@ static size_t sort_once(uintptr_t *sorted, const targets *found) {
   return count;
 }
 
+// Whether the path goes on at another key of the child's object than it did: it is reached through other dictionaries.
+static bool has_moved(const targets *found, const kvo_link *child) {
+  if (!found->depths) return child->depth != found->depth;
+  for (size_t i = 0; i < found->count; i++)
+    if (found->objects[i] == child->entry.object) return child->depth != found->depths[i];
+  return false;
+}
+
 // Ends the children whose objects are not among the targets, and marks the others' as taken.
-static void keep_children_locked(kvo_link *link, uintptr_t *sorted, size_t count,
-    kvo_retired **retired) {
+static void keep_children_locked(kvo_link *link, const targets *found, uintptr_t *sorted,
+    size_t count, kvo_retired **retired) {
   for (kvo_link *child = link->children, *next; child; child = next) {
     next = child->next;
-    if (!take(sorted, count, child->entry.object)) kvo_entry_end_locked(&child->entry, retired);
+    if (has_moved(found, child) || !take(sorted, count, child->entry.object))
+      kvo_entry_end_locked(&child->entry, retired);
   }
 }
 
@@ -134,8 +177,8 @@ static void push_children_locked(kvo_attachment *attachment, kvo_link *link) {
 }
 
 // Of what was read before another thread's reading nothing is used: see `place_child`.
-static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket, uintptr_t *sorted,
-    size_t count, bool thorough) {
+static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    const targets *found, uintptr_t *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (link->entry.state != KVO_LIVE) return false;
   if (ticket <= link->installed) {
@@ -143,16 +186,20 @@ static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
     return false;
   }
   link->installed = ticket;
-  keep_children_locked(link, sorted, count, &attachment->retired);
+  keep_children_locked(link, found, sorted, count, &attachment->retired);
   if (thorough || kvo_link_has_others_locked(link)) push_children_locked(attachment, link);
   return true;
 }
 
 static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    kvo_object *object) {
+    const targets *found, size_t index) {
+  kvo_object *object = found->objects[index];
   kvo_registration_hold(&link->entry);
-  attachment->tasks[attachment->count++] = (kvo_task){
-      .kind = KVO_PLACE_LINK, .link = link, .object = kvo_object_retain(object), .ticket = ticket};
+  attachment->tasks[attachment->count++] = (kvo_task){.kind = KVO_PLACE_LINK,
+      .link = link,
+      .object = kvo_object_retain(object),
+      .ticket = ticket,
+      .depth = depth_of(found, index)};
 }
 
 // The first target is to be worked off first, so it is pushed last.
@@ -161,8 +208,7 @@ static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ti
   if (!kvo_attachment_make_room(attachment, count)) return;
   size_t start = attachment->count;
   for (size_t i = 0; i < found->count; i++)
-    if (take(sorted, count, found->objects[i]))
-      push_placement(attachment, link, ticket, found->objects[i]);
+    if (take(sorted, count, found->objects[i])) push_placement(attachment, link, ticket, found, i);
   for (size_t low = start, high = attachment->count; low + 1 < high; low++) {
     kvo_task swapped = attachment->tasks[low];
     attachment->tasks[low] = attachment->tasks[--high];
@@ -189,7 +235,7 @@ void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, boo
   uintptr_t few[FEW_TARGETS];
   uintptr_t *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
   size_t count = sorted ? sort_once(sorted, &found) : 0;
-  if (sorted && install(attachment, link, ticket, sorted, count, thorough))
+  if (sorted && install(attachment, link, ticket, &found, sorted, count, thorough))
     push_missing(attachment, link, ticket, &found, sorted, count);
   if (sorted != few) kvo_free(sorted);
   targets_destroy(&found);

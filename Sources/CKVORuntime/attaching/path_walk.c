@@ -7,6 +7,7 @@
 // to an observer whose registration fails, and whose caller may free what it was going to be told with.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
+#include "coding/kvo_get_key_path.h"
 #include "graph/kvo_graph.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
@@ -34,7 +35,8 @@ static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_
 // tomorrow. The type is NULL where a hook answers.
 static bool may_lead_on(const kvo_type *type) {
   if (!type || type->kind == KVO_KIND_OBJECT) return true;
-  return type->operations && (type->operations->object || type->operations->collection);
+  const kvo_type_operations *operations = type->operations;
+  return operations && (operations->object || operations->collection || operations->value_for_key);
 }
 
 static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path *path,
@@ -43,10 +45,13 @@ static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path 
   kvo_status status = KVO_OK;
   kvo_value_elements(collection, NULL, &elements, NULL); // what can't be read is found later
   for (size_t i = 0; i < elements.count && !status; i++) {
-    const kvo_value *element = &elements.values[i];
+    kvo_value *element = &elements.values[i];
+    kvo_path_place place = {depth, false};
+    kvo_value_follow_keys(path, element, &place);
     kvo_object *object = kvo_value_get_object(element);
-    if (kvo_value_is_collection(element, NULL)) status = walk_elements(element, path, depth, error);
-    else if (object) status = kvo_key_path_walk(object, path, depth, error);
+    if (kvo_value_is_collection(element, NULL))
+      status = walk_elements(element, path, place.next, error);
+    else if (object) status = kvo_key_path_walk(object, path, place.next, error);
   }
   kvo_elements_destroy(&elements);
   return status;
@@ -54,39 +59,46 @@ static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path 
 
 // `*value` is what the component leads to: walks into a collection, refuses what can't be followed, and leaves
 // the object to go on with, if any.
-static kvo_status walk_on(const kvo_class *cls, const kvo_value *value, const kvo_key_path *path,
-    uint32_t depth, kvo_object **target, kvo_error *error) {
-  uint32_t next = path->components[depth].next_key;
-  bool collective = path->components[depth].operates;
-  bool is_collection;
+static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_path *path,
+    uint32_t depth, kvo_path_place *place, kvo_object **target, kvo_error *error) {
+  bool is_collection, was_keyed = kvo_value_has_keys(value);
+  kvo_value_follow_keys(path, value, place);
+  uint32_t next = place->next;
+  bool collective = place->operates;
   *target = kvo_value_target(value, &is_collection);
   if (is_collection) {
     if (next == path->count) return KVO_OK;
     return collective ? walk_elements(value, path, next, error)
-                      : kvo_key_path_refuse_collection(path, depth, cls, error);
+                      : kvo_key_path_refuse_collection(path, next, cls, error);
   }
   if (!*target && kvo_value_is_nil(value)) return KVO_OK;
+  if (was_keyed && next == path->count && !collective) return KVO_OK;
   if (collective) return refuse(cls, path, depth, "collection", NULL, error);
   return *target ? KVO_OK : refuse(cls, path, depth, "object", NULL, error);
 }
 
 // Reads one component, which is checked: `*target` lives as long as the value does.
-static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t depth,
-    kvo_value *value, kvo_object **target, kvo_error *error) {
+static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t *at, kvo_value *value,
+    kvo_object **target, kvo_error *error) {
+  uint32_t depth = *at;
   const kvo_class *cls = kvo_class_of(object);
   const kvo_accessors *accessors =
       kvo_observable_accessors(object, path->components[depth].key, error);
   *value = KVO_VALUE_NIL;
   if (!accessors) return error->status;
-  bool collective = path->components[depth].operates;
-  bool leads_on = collective || path->components[depth].next_key < path->count;
+  kvo_path_place place = kvo_path_place_behind(&path->components[depth]);
+  bool collective = place.operates;
+  bool leads_on = collective || place.next < path->count;
+  *at = place.next;
   if (!leads_on) return KVO_OK;
   const kvo_type *type = accessors->asks_class ? NULL : accessors->type;
   if (!may_lead_on(type))
     return refuse(cls, path, depth, collective ? "collection" : "object", type, error);
   kvo_accessors_read_link(accessors, object, value);
   kvo_value_unwrap(value);
-  return walk_on(cls, value, path, depth, target, error);
+  kvo_status status = walk_on(cls, value, path, depth, &place, target, error);
+  *at = place.next;
+  return status;
 }
 
 kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint32_t depth,
@@ -99,11 +111,10 @@ kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint3
   while (object && depth < path->count && !status) {
     kvo_value value;
     kvo_object *target = NULL;
-    status = step(object, path, depth, &value, &target, &cause);
+    status = step(object, path, &depth, &value, &target, &cause);
     kvo_value_destroy(&held);
     held = value;
     object = target;
-    depth = path->components[depth].next_key;
   }
   kvo_value_destroy(&held);
   if (!status && kvo_shortages != shortages)

@@ -26,14 +26,9 @@ kvo_status kvo_fail_no_keys(const kvo_value *value, const char *key, kvo_error *
   return KVO_INVALID_KEY_PATH;
 }
 
-static bool is_keyed(const kvo_value *value) {
-  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
-  return operations && operations->value_for_key;
-}
-
 static bool has_keys(const kvo_value *value) {
   return kvo_value_is_nil(value) || kvo_value_get_object(value) ||
-         kvo_value_is_collection(value, NULL) || is_keyed(value);
+         kvo_value_is_collection(value, NULL) || kvo_value_has_keys(value);
 }
 
 // The one key that every value has.
@@ -49,8 +44,8 @@ static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *r
   kvo_object *object = kvo_value_get_object(value);
   if (object) return kvo_value_for_key(object, key, result, error);
   if (kvo_value_is_collection(value, NULL)) return kvo_value_map(value, key, result, error);
-  if (!is_keyed(value) && !strcmp(key, "self")) return copy_self(value, result, error);
-  if (!is_keyed(value)) return kvo_fail_no_keys(value, key, error);
+  if (!kvo_value_has_keys(value) && !strcmp(key, "self")) return copy_self(value, result, error);
+  if (!kvo_value_has_keys(value)) return kvo_fail_no_keys(value, key, error);
   const kvo_type_operations *operations = value->type->operations;
   return operations->value_for_key(value->type, kvo_value_bytes(value), key, result, error);
 }
@@ -160,6 +155,30 @@ static void operate_on_all(void *opaque) {
 
 static void end_operation(void *opaque) { kvo_value_destroy(&((operation *)opaque)->values); }
 
+// Makes room for the next value, which takes its place.
+static void replace(kvo_value *value, kvo_value next) {
+  kvo_value_destroy(value);
+  *value = next;
+  kvo_value_unwrap(value);
+}
+
+void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_place *place) {
+  while (kvo_value_has_keys(value)) {
+    const kvo_type *type = value->type;
+    kvo_value next;
+    if (place->operates) {
+      if (!type->operations->values) return;
+      type->operations->values(type, kvo_value_bytes(value), &next);
+      return replace(value, next);
+    }
+    if (place->next == path->count) return;
+    const kvo_component *component = &path->components[place->next];
+    type->operations->value_for_key(type, kvo_value_bytes(value), component->key, &next, NULL);
+    replace(value, next);
+    *place = kvo_path_place_behind(component);
+  }
+}
+
 static kvo_status operate_on_values(const kvo_walk *walk, const kvo_value *value, uint32_t index,
     kvo_value *result) {
   operation all = {.walk = walk, .index = index, .result = result};
@@ -174,9 +193,9 @@ static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t
   *result = KVO_VALUE_NIL;
   if (kvo_value_is_nil(value)) return KVO_OK;
   if (kvo_value_is_collection(value, NULL)) return kvo_walk_operate(walk, value, index, result);
-  return is_keyed(value) && value->type->operations->values
-             ? operate_on_values(walk, value, index, result)
-             : not_a_collection(walk, value, index);
+  const kvo_type_operations *operations = value->type->operations;
+  return operations && operations->values ? operate_on_values(walk, value, index, result)
+                                          : not_a_collection(walk, value, index);
 }
 
 // A walk on its way, which ends the value that it has come to, also if the user's code throws.

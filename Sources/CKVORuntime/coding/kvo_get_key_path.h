@@ -48,6 +48,26 @@ kvo_status kvo_walk_read_each(const kvo_walk *walk, kvo_reader *reader, const kv
 kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, kvo_value *value, kvo_error *KVO_NULLABLE error);
 
+/// Where a path goes on from a value.
+typedef struct kvo_path_place {
+  uint32_t next; ///< the component that is read of it
+  bool operates; ///< whether an operator comes before that
+} kvo_path_place;
+
+KVO_INLINE kvo_path_place kvo_path_place_behind(const kvo_component *component) {
+  return (kvo_path_place){component->next_key, component->operates};
+}
+
+/// Whether a value has keys and is no object, as a dictionary.
+KVO_INLINE bool kvo_value_has_keys(const kvo_value *value) {
+  const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
+  return operations && operations->value_for_key;
+}
+
+/// Goes on through a value that has keys and is no object, a dictionary, to the first one that is not such, or that the
+/// path ends at. It takes the value's place; under an operator those of all keys do.
+void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_place *place);
+
 /// Applies the operator that is component `index` to a collection, with what follows it. As
 /// `kvo_walk_read`; collection_operators.c.
 kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, uint32_t index,

@@ -12,10 +12,12 @@
 
 #include <stdio.h>
 
-kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
+kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t behind,
     const kvo_class *cls, kvo_error *error) {
+  uint32_t depth = path->first_key;
+  while (path->components[depth].next_key < behind) depth = path->components[depth].next_key;
   const char *key = path->components[depth].key;
-  const char *next = path->components[path->components[depth].next_key].key;
+  const char *next = path->components[behind].key;
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
       "\"%s\" of %s goes on through \"%s\", which is a collection: use an operator, as in "
       "\"%s.@unionOfObjects.%s\".",

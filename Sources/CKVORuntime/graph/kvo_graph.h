@@ -112,8 +112,8 @@ KVO_INLINE bool kvo_registration_is_users(const kvo_registration *entry) {
   return !link->parent && !link->chain->derivation;
 }
 
-/// Fills in the error for a path that goes on through a plain collection.
-kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t depth,
+/// Fills in the error for a path that goes on through a plain collection, with that component.
+kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t behind,
     const kvo_class *cls, kvo_error *KVO_NULLABLE error);
 /// Looks along the path from a component of the object's on, reading what is there now. Fails where
 /// it can't be followed: KVO_UNDEFINED_KEY, KVO_INVALID_KEY_PATH, KVO_NO_MEMORY. No lock held.

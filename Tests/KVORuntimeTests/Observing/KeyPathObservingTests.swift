@@ -101,7 +101,10 @@ import Testing
     ),
     ("workers.@sum.hat", .undefinedKey(key: "hat", className: "Worker")),
     ("head.age.x", .invalidKeyPath(keyPath: "head.age.x", component: "x", className: "Worker")),
-    ("byName.bob", .invalidKeyPath(keyPath: "byName.bob", component: "bob", className: "Company")),
+    (
+      "byName.bob.name.x",
+      .invalidKeyPath(keyPath: "byName.bob.name.x", component: "x", className: "Worker")
+    ),
     ("head..name", .invalidKeyPath(keyPath: "head..name", component: "", className: "Company")),
     ("workers.@middle.age", .invalidOperator("@middle", keyPath: "workers.@middle.age")),
   ]
