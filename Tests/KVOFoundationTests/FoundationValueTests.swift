@@ -91,14 +91,18 @@ import Testing
     }
   }
 
-  @Test("R3: setValue itself, and dictionaries of optionals, know no NSNull")
-  func unchanged() throws {
+  @Test("B12: setValue itself takes NSNull for nil, unless the property holds it")
+  func nullByKey() throws {
     let entry = Entry()
-    #expect(throws: KeyValueError.self) { try entry.setValue(NSNull(), forKey: "name") }
-    #expect(throws: KeyValueError.self) {
-      try entry.setValuesForKeys(["name": NSNull()] as [String: Any?])
+    try entry.setValue(NSNull(), forKey: "name")
+    expect(entry.name == nil)
+    try entry.setValuesForKeys(["name": "new", "boss": NSNull()] as [String: Any?])
+    expect(entry.name == "new" && entry.boss == nil)
+    try entry.setValue(NSNull(), forKey: "anything")
+    expect(entry.anything is NSNull)
+    #expect(throws: KeyValueError.nilValue(key: "words", className: "Entry")) {
+      try entry.setValue(NSNull(), forKey: "words")
     }
-    expectEqual(entry.name, "old")
   }
 
   @Test("R3: objects of Foundation are what is in them, along a key path too")

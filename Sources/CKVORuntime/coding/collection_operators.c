@@ -26,6 +26,7 @@ typedef struct {
   bool is_real;             ///< whether the sum so far is `real`
   __int128 integer;
   double real;
+  kvo_value total;       ///< of numbers that only a binding can add
   kvo_value taken;       ///< what has been read of an element
   kvo_value extreme;     ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
@@ -92,11 +93,45 @@ static void add(fold *fold, kvo_number number) {
   else fold->integer += number.large;
 }
 
+// What else an operator takes of a value takes its place; false if there is nothing.
+static bool take_operand(kvo_value *value) {
+  const kvo_type_operations *operations = value->type->operations;
+  kvo_value operand;
+  if (!operations || !operations->operand ||
+      !operations->operand(value->type, kvo_value_bytes(value), &operand))
+    return false;
+  kvo_value_destroy(value);
+  *value = operand;
+  return true;
+}
+
+// Adds a value to one of a type that knows how, and divides the sum.
+static bool add_bound(const kvo_value *value, const kvo_value *other, size_t count,
+    kvo_value *sum) {
+  const kvo_type_operations *operations = value->type->operations;
+  return operations && operations->add &&
+         operations->add(value->type, kvo_value_bytes(value), other, count, sum);
+}
+
+// Numbers of a binding's own are added up apart from the others.
+static bool take_bound(fold *fold, const kvo_value *value) {
+  kvo_value sum;
+  if (!add_bound(value, &fold->total, 1, &sum)) return false;
+  kvo_value_destroy(&fold->total);
+  fold->total = sum;
+  return true;
+}
+
 // Nil counts as 0.
 static kvo_status take_number(fold *fold, kvo_value *value) {
   kvo_number number;
   if (kvo_value_is_nil(value)) return KVO_OK;
-  if (!kvo_value_number(value, &number)) return refuse(fold, value, "numbers");
+  bool is_number = kvo_value_number(value, &number);
+  if (KVO_UNLIKELY(!is_number)) {
+    if (take_bound(fold, value)) return KVO_OK;
+    if (take_operand(value)) return take_number(fold, value);
+    return refuse(fold, value, "numbers");
+  }
   add(fold, number);
   return KVO_OK;
 }
@@ -105,13 +140,25 @@ static double real_sum(const fold *fold) {
   return fold->is_real ? fold->real : (double)fold->integer;
 }
 
-static kvo_status make_sum(fold *fold, kvo_value *result) {
+static kvo_value sum_of(const fold *fold) {
   bool is_integer = !fold->is_real && fold->integer >= INT64_MIN && fold->integer <= INT64_MAX;
-  *result = is_integer ? kvo_value_int((int64_t)fold->integer) : kvo_value_double(real_sum(fold));
+  return is_integer ? kvo_value_int((int64_t)fold->integer) : kvo_value_double(real_sum(fold));
+}
+
+static kvo_status make_bound(fold *fold, size_t count, kvo_value *result) {
+  kvo_value rest = sum_of(fold);
+  bool is_made = add_bound(&fold->total, &rest, count, result);
+  return is_made ? KVO_OK : no_memory(fold);
+}
+
+static kvo_status make_sum(fold *fold, kvo_value *result) {
+  if (KVO_UNLIKELY(fold->total.type != NULL)) return make_bound(fold, 1, result);
+  *result = sum_of(fold);
   return KVO_OK;
 }
 
 static kvo_status make_average(fold *fold, kvo_value *result) {
+  if (KVO_UNLIKELY(fold->total.type != NULL)) return make_bound(fold, fold->count, result);
   *result = kvo_value_double(fold->count ? real_sum(fold) / (double)fold->count : 0);
   return KVO_OK;
 }
@@ -123,8 +170,10 @@ static kvo_status take_extreme(fold *fold, kvo_value *value) {
   int order;
   if (kvo_value_is_nil(value)) return KVO_OK;
   bool is_first = !fold->extreme.type;
-  if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order))
+  if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order)) {
+    if (take_operand(value)) return take_extreme(fold, value);
     return refuse(fold, value, "values of one type that has an order");
+  }
   bool is_beyond = fold->operator->op == KVO_OP_MAX ? order > 0 : order < 0;
   if (!is_first && !is_beyond) return KVO_OK;
   kvo_value_destroy(&fold->extreme);
@@ -282,6 +331,7 @@ static void end_fold(void *opaque) {
   fold *fold = opaque;
   kvo_value_destroy(&fold->taken);
   kvo_value_destroy(&fold->extreme);
+  kvo_value_destroy(&fold->total);
   kvo_elements_destroy(&fold->elements);
   kvo_elements_destroy(&fold->operands);
 }

@@ -108,6 +108,8 @@ static kvo_component operator_named(const char *name) {
   return (kvo_component){.key = name};
 }
 
+bool kvo_is_operator(const char *name) { return operator_named(name).op != KVO_OP_NONE; }
+
 static kvo_status read_component(const request *request, const char *text,
     kvo_component *component) {
   if (!*text) return empty(request);

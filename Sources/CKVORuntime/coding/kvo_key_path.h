@@ -25,6 +25,8 @@ typedef enum kvo_operator {
   KVO_OP_DISTINCT_UNION_OF_SETS,
 } kvo_operator;
 
+/// Whether there is an operator of that name, which is without its @.
+bool kvo_is_operator(const char *name);
 /// Whether it works on the elements of a collection: all but a key and `self`.
 KVO_INLINE bool kvo_operator_is_collective(kvo_operator op) { return op > KVO_OP_SELF; }
 

@@ -6,6 +6,7 @@
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_accessors.h"
 #include "coding/kvo_accessor_search.h"
+#include "coding/kvo_key_path.h"
 #include "objects/kvo_class_internal.h"
 
 #include <stdio.h>
@@ -98,7 +99,9 @@ void kvo_suggest_key(const kvo_class *cls, const char *key, kvo_error *error) {
   size_t length = strlen(key);
   if (!error || cls->is_bound || length < 3 || length > LONGEST - 2) return;
   search search = {.cls = cls, .name = key, .length = length, .most = length < 6 ? 1 : 2};
-  for (const kvo_class *at = cls; at; at = at->superclass) {
+  bool is_operator = kvo_is_operator(key);
+  if (is_operator) snprintf(search.nearest, sizeof search.nearest, "@%s", key);
+  for (const kvo_class *at = is_operator ? NULL : cls; at; at = at->superclass) {
     kvo_map_each(&at->methods, consider_method, &search);
     kvo_map_each(&at->ivars, consider_ivar, &search);
   }

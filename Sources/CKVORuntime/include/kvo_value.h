@@ -129,6 +129,13 @@ typedef struct kvo_type_operations {
   /// Makes the uninitialised `*values` a collection of what such a value has for all its keys:
   /// operators work on that. Nil of nil.
   void (*KVO_NULLABLE values)(const kvo_type *type, const void *value, kvo_value *values);
+  /// Makes the uninitialised `*operand` what `@sum`, `@avg`, `@min` and `@max` take of a value that is neither a number
+  /// nor has an order itself: an enumeration's raw value. False where there is nothing else than the value.
+  bool (*KVO_NULLABLE operand)(const kvo_type *type, const void *value, kvo_value *operand);
+  /// Makes the uninitialised `*sum` the sum of a number that the runtime's types can't hold and another number, or nil,
+  /// divided by `count`. False if the other one is none.
+  bool (*KVO_NULLABLE add)(const kvo_type *type, const void *value, const kvo_value *other,
+      size_t count, kvo_value *sum);
 } kvo_type_operations;
 
 /// How many bytes lie in a value itself, and the value that is nil.

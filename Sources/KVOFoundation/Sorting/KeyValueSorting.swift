@@ -10,6 +10,7 @@ enum KeyValueSorting {
     case let object as KVOObject: try object.value(forKeyPath: keyPath)
     case let object as ForeignObject: try object.value(forKeyPath: keyPath)
     case let dictionary as [String: Any]: try dictionary.value(forKeyPath: keyPath)
+    case let dictionary as [AnyHashable: Any]: try dictionary.value(forKeyPath: keyPath)
     case _ where keyPath == "self": element
     default:
       throw KeyValueError.invalidKeyPath(
@@ -20,6 +21,10 @@ enum KeyValueSorting {
 
   /// Nil for what can't be compared.
   static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
+    operands(ValueConversion.operand(a), ValueConversion.operand(b))
+  }
+
+  private static func operands(_ a: Any, _ b: Any) -> ComparisonResult? {
     if let a = a as? Bool, let b = b as? Bool { return result(a ? 1 : 0, b ? 1 : 0) }
     if let a = a as? any Comparable, let found = ordered(a, b) { return found }
     if let a = a as? any BinaryInteger, let b = b as? any BinaryInteger { return integers(a, b) }
@@ -43,7 +48,6 @@ enum KeyValueSorting {
     case let number as any BinaryInteger: Double(number)
     case let number as any BinaryFloatingPoint: Double(number)
     case let number as Decimal: NSDecimalNumber(decimal: number).doubleValue
-    case let number as NSNumber: number.doubleValue
     default: nil
     }
   }
@@ -76,7 +80,7 @@ extension KeyValueSort {
 
   private func incomparable(_ a: Any, _ b: Any) -> KeyValueError {
     .typeMismatch(
-      key: key ?? "self", className: "\(Element.self)", expected: "values of one order",
+      key: key ?? "self", className: "\(Element.self)", expected: "values that can be compared",
       found: "\(type(of: a)) and \(type(of: b))")
   }
 }

@@ -1,9 +1,8 @@
 internal import Foundation
 public import KVORuntime
 
-// Key-value coding with what Foundation hands over. Nothing here changes what `setValue(_:forKey:)` does: who does not
-// import this library, or calls that, has nil and Swift's values alone. So nothing is turned on for a whole program by
-// the wish of one of its parts (R3).
+// Key-value coding with what Foundation hands over (R3): NSNull is nil to a property of any type, as in
+// `setValuesForKeys` on Apple's platforms. Which values convert is the table's to say (B12).
 
 extension KVOObject {
   /// Sets some keys from a dictionary as Foundation makes it, of JSON for instance: `NSNull` is nil, an `NSNumber` is a
@@ -23,32 +22,25 @@ extension KVOObject {
   public final func setValuesForKeys(_ keyedValues: [String: Any]) throws {
     var values: [String: Any?] = [:]
     for (key, value) in keyedValues {
-      values.updateValue(FoundationValue.value(value, for: valueType(of: key)), forKey: key)
+      values.updateValue(FoundationValue.value(value), forKey: key)
     }
     try setValuesForKeys(values)
   }
 
-  /// Sets a key to what Foundation handed over: `NSNull` is nil, an `NSNumber` a number of the property's type, and so
-  /// in arrays and dictionaries. Otherwise as `setValue(_:forKey:)`, which it calls.
+  /// Sets a key to what Foundation handed over: `NSNull` is nil to a property of any type, also of `Any`. Otherwise as
+  /// `setValue(_:forKey:)`, which it calls.
   ///
   /// - Throws: as that does: of `NSNull` for a property that is not optional, what `setNilValueForKey(_:)` does.
   public final func setFoundationValue(_ value: Any?, forKey key: String) throws {
-    try setValue(FoundationValue.value(value, for: valueType(of: key)), forKey: key)
+    try setValue(FoundationValue.value(value), forKey: key)
   }
 
-  /// The same for the last key of a key path, of the object that it leads to now. Nothing happens where there is nil
-  /// on the way.
+  /// Sets the last key of a key path, of the object that it leads to now, as `setFoundationValue(_:forKey:)`. Nothing
+  /// happens where there is nil on the way.
   ///
   /// - Throws: as `setValue(_:forKeyPath:)`.
   public final func setFoundationValue(_ value: Any?, forKeyPath keyPath: String) throws {
-    guard let dot = keyPath.lastIndex(of: ".") else {
-      return try setFoundationValue(value, forKey: keyPath)
-    }
-    guard let object = try self.value(forKeyPath: String(keyPath[..<dot])) as? KVOObject else {
-      // Nil, a collection or what has no keys: the error, or the elements, are key-value coding's own.
-      return try setValue(FoundationValue.value(value, for: nil), forKeyPath: keyPath)
-    }
-    try object.setFoundationValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
+    try setValue(FoundationValue.value(value), forKeyPath: keyPath)
   }
 
   /// The values of some keys as Foundation's serialisations take them: `NSNull` for nil, in collections too.
@@ -61,9 +53,5 @@ extension KVOObject {
   /// - Throws: as `dictionaryWithValues(forKeys:)`, which it calls.
   public final func dictionaryWithFoundationValues(forKeys keys: [String]) throws -> [String: Any] {
     try dictionaryWithValues(forKeys: keys).mapValues(FoundationValue.object)
-  }
-
-  private func valueType(of key: String) -> Any.Type? {
-    type(of: self).keyValueProperty(forKey: key)?.valueType
   }
 }

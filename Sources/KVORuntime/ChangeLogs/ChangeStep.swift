@@ -71,9 +71,9 @@ struct ChangeStep {
   private func changeElements(of object: KVOObject, at indexes: RangeSet<Int>) throws {
     let elements = try object.mutableArrayValue(forKey: key.key)
     switch kind {
-    case .insertion: try elements.insert(newValue as? [Any] ?? [], at: indexes)
+    case .insertion: try elements.insert(newValue.flatMap(anyArray) ?? [], at: indexes)
     case .removal: try elements.remove(at: indexes)
-    case .replacement: try elements.replace(at: indexes, with: newValue as? [Any] ?? [])
+    case .replacement: try elements.replace(at: indexes, with: newValue.flatMap(anyArray) ?? [])
     case .setting: break
     }
   }
@@ -90,7 +90,7 @@ struct ChangeStep {
   }
 
   private static func members(_ value: Any?) -> Set<AnyHashable> {
-    value as? Set<AnyHashable> ?? []
+    value.flatMap(anySet) ?? []
   }
 }
 

@@ -189,8 +189,8 @@ struct FoldedValue {
 
   // Nil where it has not as many elements, or as many do not come.
   private func elements(_ step: ChangeStep, _ indexes: RangeSet<Int>) -> [Any]? {
-    var elements = value as? [Any] ?? []
-    let new = step.newValue as? [Any] ?? []
+    var elements = value.flatMap(anyArray) ?? []
+    let new = step.newValue.flatMap(anyArray) ?? []
     let places = indexes.ranges.joined()
     let count = elements.count + (step.kind == .insertion ? new.count : 0)
     guard (places.last ?? -1) < count, step.kind == .removal || places.count == new.count else {
@@ -207,8 +207,8 @@ struct FoldedValue {
   }
 
   private func members(_ step: ChangeStep) -> Set<AnyHashable> {
-    let gone = step.oldValue as? Set<AnyHashable> ?? []
-    return (value as? Set<AnyHashable> ?? []).subtracting(gone)
-      .union(step.newValue as? Set<AnyHashable> ?? [])
+    let gone = step.oldValue.flatMap(anySet) ?? []
+    return (value.flatMap(anySet) ?? []).subtracting(gone)
+      .union(step.newValue.flatMap(anySet) ?? [])
   }
 }

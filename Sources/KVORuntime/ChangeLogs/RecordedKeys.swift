@@ -97,8 +97,8 @@ final class RecordedKey: @unchecked Sendable {
   func references(in value: Any?) -> [KVOObject] {
     guard let value, relation != .none else { return [] }
     if let object = value as? KVOObject { return [object] }
-    if let elements = value as? [Any] { return elements.compactMap { $0 as? KVOObject } }
-    if let members = value as? Set<AnyHashable> {
+    if let elements = anyArray(value) { return elements.compactMap { $0 as? KVOObject } }
+    if let members = anySet(value) {
       return members.compactMap { $0.base as? KVOObject }
     }
     return []

@@ -71,7 +71,7 @@ final class Property: @unchecked Sendable {
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
   ) {
     if let readToMany { return readToMany.pick(object, ranges, into: value) }
-    let elements = (try? self.value(of: object)) as? [Any] ?? []
+    let elements = (try? self.value(of: object)).flatMap { $0.flatMap(anyArray) } ?? []
     let picked = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
     value.initialize(to: observedValue(of: picked))
   }
@@ -167,8 +167,8 @@ extension Property {
     _ value: Any?, _ object: KVOObject, _ type: ValueType
   ) -> KeyValueError {
     .typeMismatch(
-      key: name.string, className: owner(object), expected: className(of: type.swiftType),
-      found: ValueConversion.unknownRawValue(value, of: type.swiftType) ?? typeName(of: value))
+      key: name.string, className: owner(object), expected: swiftName(of: type.swiftType),
+      found: type.found(value))
   }
 
   private func owner(_ object: KVOObject) -> String { className(of: Swift.type(of: object)) }
@@ -176,7 +176,7 @@ extension Property {
 
 /// What a value's type is called in messages.
 func typeName(of value: Any?) -> String {
-  value.flatMap(flattened).map { className(of: type(of: $0)) } ?? "nil"
+  value.flatMap(flattened).map { swiftName(of: type(of: ValueConversion.base(of: $0))) } ?? "nil"
 }
 
 // MARK: Telling the C core

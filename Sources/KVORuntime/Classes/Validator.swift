@@ -16,8 +16,8 @@ final class TypedValidator<Root: KVOObject, Value>: Validator {
   override func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {
     guard case .value(let converted) = ValueType.of(Value?.self).convert(value) else {
       throw KeyValueError.typeMismatch(
-        key: key, className: className(of: type(of: object)), expected: className(of: Value.self),
-        found: typeName(of: value))
+        key: key, className: className(of: type(of: object)), expected: swiftName(of: Value.self),
+        found: ValueType.of(Value?.self).found(value))
     }
     var proposed = converted.unbox(as: Value?.self)
     // A declaration reaches objects of the declaring class and its subclasses only.

@@ -59,6 +59,24 @@ extension Dictionary where Key == String {
   }
 }
 
+extension Dictionary where Key == AnyHashable {
+  /// The value that the dictionary has for a key, as that of a dictionary whose keys are strings.
+  ///
+  /// - Throws: `KeyValueError.invalidOperator` for an unknown operator, or one that needs a key path behind it.
+  public func value(forKey key: String) throws -> Any? {
+    if let value = self[key] { return flattened(value) }
+    return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
+  }
+
+  /// What a key path leads to, its first key being one of the dictionary's; an operator works on its
+  /// values.
+  ///
+  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  public func value(forKeyPath keyPath: String) throws -> Any? {
+    try KeyPathCoding.value(keyPath, ofElementsOf: self)
+  }
+}
+
 // MARK: Proxies
 
 extension ArrayProxy {

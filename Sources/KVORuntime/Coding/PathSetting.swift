@@ -17,28 +17,25 @@ struct PathSetting {
 
   /// Whether a value is a dictionary, or has some in it.
   static func hasDictionaries(_ value: Any) -> Bool {
-    switch value {
-    case is any KeyedValue: true
-    case let elements as any CollectionValue:
-      elements.contains { flattened($0).map(hasDictionaries) ?? false }
-    default: false
+    if let elements = AnyElements(value) {
+      return elements.all.contains { flattened($0).map(hasDictionaries) ?? false }
     }
+    return keyedValue(value) != nil
   }
 
   /// Sets the last of some keys, of which the first is one of the holder's.
   /// - Returns: what takes the holder's place; nil if it stays.
   func change(_ holder: Any?, _ keys: ArraySlice<String>) throws -> Any? {
     guard let holder = holder.flatMap(flattened), let key = keys.first else { return nil }
-    switch holder {
-    case let object as any KeyedObject:
+    if let object = holder as? any KeyedObject {
       try change(object, key, keys.dropFirst())
       return nil
-    case let dictionary as any KeyedValue: return try change(dictionary, key, keys.dropFirst())
-    case let proxy as any ProxyValue: return try changeEach(of: proxy.elements, keys)
-    case let elements as any CollectionValue: return try changeEach(of: elements, keys)
-    default:
+    }
+    if let elements = AnyElements(holder) { return try changeEach(of: elements, keys) }
+    guard let dictionary = keyedValue(holder) else {
       throw KeyValueError.invalidKeyPath(keyPath: keyPath, component: key, className: className)
     }
+    return try change(dictionary, key, keys.dropFirst())
   }
 
   private func change(
@@ -49,32 +46,33 @@ struct PathSetting {
     try object.setValue(changed, forKey: key)
   }
 
-  private func change<D: KeyedValue>(
-    _ dictionary: D, _ key: String, _ rest: ArraySlice<String>
+  private func change(
+    _ dictionary: any KeyedValue, _ key: String, _ rest: ArraySlice<String>
   ) throws -> Any? {
-    guard !rest.isEmpty else { return try dictionary.setting(value, forKey: key, or: mismatch) }
-    guard let changed = try change(dictionary.value(forKey: key), rest) else { return nil }
-    return try dictionary.setting(changed, forKey: key, or: mismatch)
+    guard !rest.isEmpty else { return try setting(value, key, in: dictionary) }
+    guard let changed = try change(dictionary.member(forKey: key), rest) else { return nil }
+    return try setting(changed, key, in: dictionary)
   }
 
-  private func changeEach<C: CollectionValue>(
-    of elements: C, _ keys: ArraySlice<String>
-  ) throws -> Any? {
+  private func changeEach(of elements: AnyElements, _ keys: ArraySlice<String>) throws -> Any? {
     var hasChanged = false
-    let changed: [Any] = try elements.map { element in
+    let changed: [Any] = try elements.all.map { element in
       guard let changed = try change(element, keys) else { return element }
       hasChanged = true
       return changed
     }
     guard hasChanged else { return nil }
-    return C.isOrdered ? changed : Set(changed.compactMap { $0 as? AnyHashable })
+    return elements.isOrdered ? changed : Set(changed.compactMap { $0 as? AnyHashable })
   }
 
-  private func mismatch(_ key: String, _ dictionary: any KeyedValue) -> KeyValueError {
-    .typeMismatch(
-      key: key, className: KVORuntime.className(of: type(of: dictionary)),
-      expected: KVORuntime.className(of: type(of: dictionary).valueType.swiftType),
-      found: typeName(of: value))
+  private func setting(
+    _ value: Any?, _ key: String, in dictionary: any KeyedValue
+  ) throws -> Any {
+    if let changed = dictionary.setting(value, forKey: key) { return changed }
+    throw KeyValueError.typeMismatch(
+      key: key, className: swiftName(of: type(of: dictionary)),
+      expected: swiftName(of: dictionary.memberType),
+      found: ValueType.of(any: dictionary.memberType).found(value))
   }
 }
 
@@ -86,12 +84,3 @@ protocol KeyedObject: AnyObject {
 
 extension KVOObject: KeyedObject {}
 extension ForeignObject: KeyedObject {}
-
-extension KeyedValue {
-  fileprivate func setting(
-    _ value: Any?, forKey key: String, or mismatch: (String, any KeyedValue) -> KeyValueError
-  ) throws -> Self {
-    guard let changed = setting(value, forKey: key) else { throw mismatch(key, self) }
-    return changed
-  }
-}

@@ -36,7 +36,9 @@ extension KVOClass {
       link.append((key, held == nil ? "" : "?"))
       if let object = (held ?? type) as? KVOObject.Type {
         known = .of(object)
-      } else if (held ?? type) is AnyClass, !((held ?? type) is any KeyedObject.Type) {
+      } else if (held ?? type) is AnyClass, !((held ?? type) is any KeyedObject.Type),
+        FoundationLink.linked?.collection(held ?? type) == nil
+      {
         let keys = link.map { $0.key + $0.mark }
         return end(.keyless(KeylessObject(held ?? type, behind: keys, wanted: next)), next)
       } else {

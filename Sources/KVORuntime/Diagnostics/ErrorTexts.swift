@@ -55,12 +55,21 @@ extension KeyValueError {
 
   // What the mutable proxies set.
   private static func isOfProxy(_ found: String) -> Bool {
-    found == KVORuntime.className(of: [Any].self) || proxied(found) == .set
+    found == swiftName(of: [Any].self) || proxied(found) == .set
   }
 
   private static func proxied(_ found: String) -> Holding.Kind {
-    found == KVORuntime.className(of: Set<AnyHashable>.self) ? .set : .array
+    found == swiftName(of: Set<AnyHashable>.self) ? .set : .array
   }
+}
+
+/// Whether an operator has that name, which is without its @.
+func isOperator(_ name: String) -> Bool {
+  [
+    "count", "sum", "avg", "min", "max", "unionOfObjects", "distinctUnionOfObjects",
+    "unionOfArrays",
+    "distinctUnionOfArrays", "unionOfSets", "distinctUnionOfSets",
+  ].contains(name)
 }
 
 /// What a property holds, as far as messages have to tell.
@@ -86,7 +95,7 @@ extension KVOClass {
       guard let type = known.property(key)?.valueType, !type.holdsAnything else { continue }
       guard let shape = type.shape else { return .noElements }
       let kind: Holding.Kind = shape.kind == .KVO_SET ? .set : .array
-      return .elements(kind, of: className(of: shape.element.swiftType))
+      return .elements(kind, of: swiftName(of: shape.element.swiftType))
     }
     return .unknown
   }

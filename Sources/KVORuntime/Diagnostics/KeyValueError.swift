@@ -36,6 +36,7 @@ extension KeyValueError: CustomStringConvertible {
       Self.noNil(key, className)
     case .typeMismatch(let key, let className, let expected, let found):
       Self.mismatch(key, className, expected, found)
+        + FoundationLink.advice(onTypesNamed: expected, found)
     case .readOnly(let key, let className):
       "\(quoted(key)) of \(className) can be read but not set."
     case .notObservable(let key, let className, let reason):
@@ -47,6 +48,7 @@ extension KeyValueError: CustomStringConvertible {
         + end(of: keyPath, in: className, at: component)
     case .invalidOperator(let name, let keyPath):
       Self.fault(ofOperator: name, in: keyPath)
+        + FoundationLink.advice(onTypeAtEndOf: OperatorFault.text(of: name, in: keyPath) ?? "")
     case .indexOutOfBounds(let key, let className, let index, 0):
       "\(quoted(key)) of \(className) has no elements, and none at index \(index)."
     case .indexOutOfBounds(let key, let className, let index, let count):
@@ -70,6 +72,7 @@ private func hint(_ key: String, _ className: String) -> String {
     let path = key == "@count" ? "<key>.@count" : "<key>.@sum.<key>"
     return " An operator stands in a key path, behind the key of a collection: \"\(path)\"."
   }
+  if isOperator(key) { return " Did you mean \(quoted("@" + key))?" }
   let remedy =
     KVOClass.advice(on: key, inClassNamed: className)
     ?? KVOClass.suggestion(for: key, inClassNamed: className)

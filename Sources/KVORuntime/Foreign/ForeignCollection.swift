@@ -151,7 +151,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     guard let value = ForeignValue.make(from: element) else {
       throw KeyValueError.typeMismatch(
         key: key, className: className, expected: "a value that C has a type for",
-        found: KVORuntime.className(of: type(of: element)))
+        found: typeName(of: element))
     }
     return value
   }
@@ -160,7 +160,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     guard error.status == .KVO_TYPE_MISMATCH else {
       return KeyValueError(error, key: key, className: className)
     }
-    let found = elements.first.flatMap(flattened).map { KVORuntime.className(of: type(of: $0)) }
+    let found = elements.first.flatMap(flattened).map { swiftName(of: type(of: $0)) }
     return .typeMismatch(
       key: key, className: className, expected: "elements of another type", found: found ?? "nil")
   }

@@ -128,7 +128,7 @@ extension ForeignObject {
     defer { kvo_value_destroy(&value) }
     if let read = ForeignValue.read(&value, as: type) { return read }
     throw KeyValueError.typeMismatch(
-      key: keyPath, className: className, expected: KVORuntime.className(of: type),
+      key: keyPath, className: className, expected: swiftName(of: type),
       found: kvo_value_is_nil(&value) ? "nil" : ForeignValue.typeName(of: &value))
   }
 
@@ -154,7 +154,7 @@ extension ForeignObject {
     let expected = try? withValue(of: key) { ForeignValue.typeName(of: $0) }
     return .typeMismatch(
       key: key, className: className, expected: expected ?? "another type",
-      found: KVORuntime.className(of: type(of: value)))
+      found: typeName(of: value))
   }
 
   private func check<Value>(_ key: String, becomes type: Value.Type) throws {
@@ -164,7 +164,7 @@ extension ForeignObject {
       guard !kvo_value_is_nil(present), ForeignValue.read(present, as: type) == nil else { return }
       throw KeyValueError.typeMismatch(
         key: key, className: className, expected: ForeignValue.typeName(of: present),
-        found: KVORuntime.className(of: type))
+        found: swiftName(of: type))
     }
   }
 }

@@ -27,7 +27,7 @@ enum ForeignValue {
       return "another type"
     }
     return type.pointee.kind == .KVO_KIND_STRUCT
-      ? String(cString: type.pointee.encoding) : className(of: Swift.type(of: swiftValue))
+      ? String(cString: type.pointee.encoding) : swiftName(of: Swift.type(of: swiftValue))
   }
 
   /// A C value as a Swift type; nil if it can't become one.
@@ -36,14 +36,22 @@ enum ForeignValue {
     // A struct's bytes are no numbers.
     let isStruct = value.pointee.type?.pointee.kind == .KVO_KIND_STRUCT
     guard !isStruct || [UInt8].self is Value.Type else { return nil }
-    let conversion = ValueType.of(type).convert(ValueType.any(of: value))
+    let found = ValueType.any(of: value)
+    // A text is set as a number, but read as what it is.
+    guard !(found is String) || !ValueConversion.isNumber(type) else { return nil }
+    let conversion = ValueType.of(type).convert(found)
     guard case .value(let converted) = conversion else { return nil }
     return converted.unbox(as: type)
   }
 
   /// A Swift value as a C value, which the caller destroys; nil if C has no type for it.
   static func make(from value: Any) -> kvo_value? {
-    switch value {
+    let value = ValueConversion.base(of: value)
+    // Swift would cast some of Foundation's numbers to its own.
+    guard !(Swift.type(of: value) is AnyClass) || value is any CoreObject else {
+      return scalar(value) ?? AnyElements(value).flatMap { collection(of: $0) }
+    }
+    return switch value {
     case let truth as Bool: kvo_value_bool(truth)
     case let number as UInt: unsigned(UInt64(number))
     case let number as UInt64: unsigned(number)
@@ -56,18 +64,25 @@ enum ForeignValue {
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as UnsafeRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")
-    case let elements as any CollectionValue: collection(of: elements)
-    default: nil
+    default: AnyElements(value).flatMap { collection(of: $0) } ?? scalar(value)
     }
   }
 
+  // Foundation's numbers, raw values, other texts.
+  private static func scalar(_ value: Any) -> kvo_value? {
+    if let number = Number(value) { return make(from: number.swiftNumber) }
+    if let rawValue = ValueConversion.rawValue(of: value) { return make(from: rawValue) }
+    guard let text = ValueConversion.convert(value, to: String.self) else { return nil }
+    return make(from: text)
+  }
+
   // An array or a set of C's, whose elements are C's values as well, where C has a type for them.
-  private static func collection<C: CollectionValue>(of elements: C) -> kvo_value? {
-    var values = elements.map { element in
+  private static func collection(of elements: AnyElements) -> kvo_value? {
+    var values = elements.all.map { element in
       flattened(element).map { make(from: $0) ?? CoreValue.of($0) } ?? kvo_value()
     }
     defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
-    let kind: kvo_collection_kind = C.isOrdered ? .KVO_ARRAY : .KVO_SET
+    let kind: kvo_collection_kind = elements.isOrdered ? .KVO_ARRAY : .KVO_SET
     guard let made = kvo_collection_create(kind, values, values.count, nil) else { return nil }
     defer { kvo_object_release(UnsafeMutablePointer(made)) }
     return kvo_value_object(UnsafeMutablePointer(made))

@@ -111,7 +111,7 @@ private enum UnspeltKey: Error {
     switch self {
     case .arguments: "a subscript is no key."
     case .part: "a part of a value is no key."
-    case .keyless(let type): "a value of type \(className(of: type)) has no keys."
+    case .keyless(let type): "a value of type \(swiftName(of: type)) has no keys."
     case .divided(let type, let name):
       """
       the name of this property of \(className(of: type)) is no key of a key path, which is divided at its \

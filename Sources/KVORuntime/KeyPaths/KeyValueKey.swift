@@ -69,7 +69,7 @@ extension KeyValueObserving where Self: KVOObject {
     if let typed = (value as Any) as? Value { return typed }
     throw KeyValueError.typeMismatch(
       key: key.name, className: className(of: type(of: self)),
-      expected: className(of: Value.self), found: typeName(of: value))
+      expected: swiftName(of: Value.self), found: typeName(of: value))
   }
 
   /// Sets the key's value as `setValue(_:forKey:)` does, and tells its observers once.
@@ -214,7 +214,7 @@ extension Property {
   fileprivate func requireType<Value>(_ type: Value.Type, of known: KVOClass) throws {
     guard observedType.swiftType != type else { return }
     throw KeyValueError.typeMismatch(
-      key: name.string, className: known.name, expected: className(of: observedType.swiftType),
-      found: className(of: type))
+      key: name.string, className: known.name, expected: swiftName(of: observedType.swiftType),
+      found: swiftName(of: type))
   }
 }

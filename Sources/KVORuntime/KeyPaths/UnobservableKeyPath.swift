@@ -35,7 +35,7 @@ extension KVOObject {
   func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")
     let fault = """
-      The key path \(keyPath.text) of type \(className(of: type(of: keyPath).valueType)) can't be \
+      The key path \(keyPath.text) of type \(swiftName(of: type(of: keyPath).valueType)) can't be \
       observed: it reads no @Observed property and is no declared key of \(known.name).
       """
     if let object = keyPath.keylessObject {
@@ -89,6 +89,9 @@ struct KeylessObject {
 
   /// The same without what is the matter.
   func remedy(for owner: String) -> String {
+    if FoundationLink.lacksCollection(type) {
+      return "Link KVOFoundation, with which \(className(of: type)) has keys."
+    }
     let property = names?.property ?? "<key>"
     let mark = names.map { "its \"\($0.property)\"" } ?? "what is read of it"
     let path = names.map { $0.link + "." + $0.property } ?? "…"

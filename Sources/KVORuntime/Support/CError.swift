@@ -45,7 +45,7 @@ extension KeyValueError {
   init(_ error: CoreError, key: String, className: String) {
     // A collection's path begins at no class.
     let isOwned = !error.className.isEmpty && error.className != "a value"
-    let owner = isOwned ? error.className : className
+    let owner = swiftName(isOwned ? error.className : className)
     let subject = error.key.isEmpty ? key : error.key
     switch error.status {
     case .KVO_UNDEFINED_KEY: self = .undefinedKey(key: subject, className: owner)
@@ -54,12 +54,12 @@ extension KeyValueError {
     case .KVO_TYPE_MISMATCH:
       self = .typeMismatch(
         key: subject, className: owner,
-        expected: error.expected.isEmpty ? "another type" : error.expected,
-        found: error.found.isEmpty ? "a value" : error.found)
+        expected: error.expected.isEmpty ? "another type" : swiftName(error.expected),
+        found: error.found.isEmpty ? "a value" : swiftName(error.found))
     case .KVO_INVALID_KEY_PATH:
       self = .invalidKeyPath(keyPath: key, component: error.component, className: owner)
     case .KVO_INVALID_OPERATOR:
-      OperatorFault.note(error.text, of: error.component, in: key)
+      OperatorFault.note(swiftSentence(error.text), of: error.component, in: key)
       self = .invalidOperator(error.component, keyPath: key)
     case .KVO_VALIDATION_FAILED:
       self = .validationFailed(key: subject, className: owner, reason: error.text)

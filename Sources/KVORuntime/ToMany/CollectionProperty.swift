@@ -256,7 +256,9 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   /// Nil of a key that only the object answers.
   let property: Property?
 
-  private var elements: [Any] { (try? key.object.value(forKey: key.name.string)) as? [Any] ?? [] }
+  private var elements: [Any] {
+    (try? key.object.value(forKey: key.name.string)).flatMap { $0.flatMap(anyArray) } ?? []
+  }
 
   var count: Int { elements.count }
   func element(at index: Int) -> Any { elements[index] }
@@ -292,7 +294,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   // What the key can't have is refused before anybody is told.
   private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
     let value = try key.object.value(forKey: key.name.string)
-    guard var elements = (value ?? []) as? [Any] else {
+    guard var elements = anyArray(value ?? []) else {
       throw key.holds(value as Any, no: [Any].self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
@@ -309,21 +311,21 @@ struct KeyedSet: MemberReading, MemberMutation {
   let property: Property?
 
   var members: Set<AnyHashable> {
-    (try? key.object.value(forKey: key.name.string)) as? Set<AnyHashable> ?? []
+    (try? key.object.value(forKey: key.name.string)).flatMap { $0.flatMap(anySet) } ?? []
   }
   var count: Int { members.count }
   func contains(_ member: AnyHashable) -> Bool { members.has(member) }
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let value = try key.object.value(forKey: key.name.string)
-    guard let present = (value ?? Set<AnyHashable>()) as? Set<AnyHashable> else {
+    guard let present = anySet(value ?? Set<AnyHashable>()) else {
       throw key.holds(value as Any, no: Set<AnyHashable>.self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
     let changed = mutation.result(of: present, members)
     _ = try property?.takes(changed, of: key.object)
     let set = { try key.object.setValue(changed, forKey: key.name.string) }
-    guard let property, property.observedType.holdsAnything else {
+    guard let property, property.observedType.hidesMembers else {
       return try key.change(mutation, .of(members), set)
     }
     // The type tells nothing of members, so nobody could compare.

@@ -38,6 +38,11 @@ private struct FoundKey {
 extension KVOObject {
   fileprivate func toManyKey(_ key: String) throws -> FoundKey {
     if let property = KVOClass.of(self).property(key) {
+      if let type = property.valueType?.swiftType, FoundationLink.lacksCollection(type) {
+        throw KeyValueError.typeMismatch(
+          key: key, className: className(of: Swift.type(of: self)), expected: swiftName(of: type),
+          found: "elements")
+      }
       return FoundKey(key: ToManyKey(object: self, name: property.name), property: property)
     }
     _ = try value(forKey: key)

@@ -115,14 +115,15 @@ extension ToManyKey {
   func mismatch(_ found: Any, expected: Any.Type) -> KeyValueError {
     .typeMismatch(
       key: name.string, className: className,
-      expected: KVORuntime.className(of: expected), found: typeName(of: found))
+      expected: swiftName(of: expected),
+      found: ValueType.of(any: expected).found(found))
   }
 
   /// For what takes values like the one that it has, and no collection.
   func holds(_ value: Any, no collection: Any.Type) -> KeyValueError {
     .typeMismatch(
       key: name.string, className: className, expected: typeName(of: value),
-      found: KVORuntime.className(of: collection))
+      found: swiftName(of: collection))
   }
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }

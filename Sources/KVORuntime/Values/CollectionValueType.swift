@@ -1,5 +1,7 @@
-/// An array or a set: takes the elements of another type's that become its own, say of an array of
-/// `Any`.
+internal import CKVORuntime
+
+/// An array or a set: takes the elements of another collection that become its own, say of an array of `Any` (B12).
+/// A set takes an array's as well, an array no set's, which have no order.
 final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @unchecked Sendable {
   private let element = ValueType.of(C.Element.self)
 
@@ -28,28 +30,116 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
     return first.removing(second).isEmpty && second.removing(first).isEmpty
   }
 
+  override var optionalShape: CollectionShape? { C.makeShape(isOptional: true) }
+
   override func convert(_ value: Any?) -> Conversion {
-    let conversion = super.convert(value)
-    guard case .mismatch = conversion,
-      let elements = collection(value),
-      let converted = convert(elements)
-    else { return conversion }
-    return .value(.of(C(gathering: converted)))
+    if let value, type(of: value) == C.self, let same = value as? C { return .value(.of(same)) }
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    if let elements = AnyElements(value) {
+      return convert(elements).map { .value(.of(C(gathering: $0))) } ?? .mismatch
+    }
+    return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch
   }
 
-  // Of a proxy, what it shows now.
-  private func collection(_ value: Any?) -> (any CollectionValue)? {
-    guard let value = value.flatMap(flattened) else { return nil }
-    return (value as? any ProxyValue)?.elements ?? value as? any CollectionValue
+  override func found(_ value: Any?) -> String {
+    guard let value = value.flatMap(flattened), let elements = AnyElements(value), takes(elements),
+      let fault = elements.firstFault(of: element)
+    else { return super.found(value) }
+    return fault.sentence(in: value, elements.isOrdered ? "element \(fault.index)" : "element")
   }
 
-  private func convert<Other: CollectionValue>(_ elements: Other) -> [C.Element]? {
-    guard Other.isOrdered == C.isOrdered else { return nil }
-    var converted: [C.Element] = []
+  private func takes(_ elements: AnyElements) -> Bool { elements.isOrdered || !C.isOrdered }
+
+  private func convert(_ elements: AnyElements) -> [C.Element]? {
+    takes(elements) ? elements.converted(to: element) : nil
+  }
+}
+
+/// The elements of a collection that is the standard library's, a proxy's or Foundation's.
+struct AnyElements {
+  let isOrdered: Bool
+  private let elements: any Collection
+
+  /// Nil for what is no collection of elements.
+  init?(_ value: Any) {
+    if let known = (value as? any ProxyValue)?.elements ?? value as? any CollectionValue {
+      self.init(known)
+    } else if Swift.type(of: value) is AnyClass,
+      let found = FoundationLink.linked?.elements(of: value)
+    {
+      self.init(elements: found.elements, isOrdered: found.isOrdered)
+    } else {
+      return nil
+    }
+  }
+
+  private init(elements: any Collection, isOrdered: Bool) {
+    self.elements = elements
+    self.isOrdered = isOrdered
+  }
+
+  var all: [Any] {
+    func gather(_ elements: some Collection) -> [Any] { elements.map { $0 as Any } }
+    return gather(elements)
+  }
+
+  private init(_ elements: any CollectionValue) {
+    self.init(elements: elements, isOrdered: type(of: elements).isOrdered)
+  }
+
+  /// Each as one of a type; nil where one can't become it.
+  func converted<Element>(to type: ValueType) -> [Element]? { Self.convert(elements, to: type) }
+
+  private static func convert<Element>(_ elements: some Collection, to type: ValueType)
+    -> [Element]?
+  {
+    var converted: [Element] = []
+    converted.reserveCapacity(elements.count)
     for value in elements {
-      guard case .value(let value) = element.convert(value) else { return nil }
-      converted.append(value.unbox(as: C.Element.self))
+      if Swift.type(of: value as Any) == Element.self, let same = value as? Element {
+        converted.append(same)
+      } else {
+        guard case .value(let value) = type.convert(value) else { return nil }
+        converted.append(value.unbox(as: Element.self))
+      }
     }
     return converted
   }
+
+  /// The first that can't become one of a type.
+  func firstFault(of type: ValueType) -> ElementFault? {
+    func search(_ elements: some Collection) -> ElementFault? {
+      for (index, value) in elements.enumerated() {
+        if case .value = type.convert(value) { continue }
+        return ElementFault(index: index, found: type.found(value))
+      }
+      return nil
+    }
+    return search(elements)
+  }
+}
+
+/// What is wrong with a part of a value.
+struct ElementFault {
+  let index: Int
+  let found: String
+
+  /// A phrase for an error: the whole value's type, and the part.
+  func sentence(in value: Any, _ part: String) -> String {
+    "\(typeName(of: value)), with \(found) for its \(part)"
+  }
+}
+
+/// An ordered collection as an array; nil for another value.
+func anyArray(_ value: Any) -> [Any]? {
+  if let array = value as? [Any] { return array }
+  guard let elements = AnyElements(value), elements.isOrdered else { return nil }
+  return elements.all
+}
+
+/// A set's members; nil for another value.
+func anySet(_ value: Any) -> Set<AnyHashable>? {
+  if let set = value as? Set<AnyHashable> { return set }
+  guard let elements = AnyElements(value), !elements.isOrdered else { return nil }
+  return Set(elements.all.compactMap { $0 as? AnyHashable })
 }

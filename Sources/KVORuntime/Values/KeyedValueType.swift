@@ -1,20 +1,49 @@
 internal import CKVORuntime
 
-/// A dictionary whose keys are keys of key-value coding. It is a value: setting one of its keys makes a copy, which
+/// A dictionary that can have keys of key-value coding. It is a value: setting one of its keys makes a copy, which
 /// takes its place (`PathSetting`).
-protocol KeyedValue: DescribedValue {
+protocol KeyedValue {
+  /// Whether its keys are strings, or may be.
+  static var hasKeys: Bool { get }
+  /// The value for a key, without an optional around it.
+  func member(forKey key: String) -> Any?
   /// A copy with another value for a key, nil for none.
   /// - Returns: nil if the dictionary can't have that value.
-  func setting(_ value: Any?, forKey key: String) -> Self?
-  static var valueType: ValueType { get }
-  func value(forKey key: String) throws -> Any?
+  func setting(_ value: Any?, forKey key: String) -> Any?
+  var memberType: Any.Type { get }
 }
 
-extension Dictionary: KeyedValue, DescribedValue where Key == String {
-  static func makeValueType() -> ValueType { KeyedValueType<Value>() }
-  static var valueType: ValueType { .of(Value.self) }
+extension KeyedValue {
+  static var hasKeys: Bool { true }
+}
 
-  func setting(_ value: Any?, forKey key: String) -> Self? {
+/// A dictionary, whatever its keys and values.
+protocol MappedValue {
+  var pairs: [(key: Any, value: Any)] { get }
+}
+
+extension Dictionary: MappedValue {
+  var pairs: [(key: Any, value: Any)] { map { ($0.key, $0.value) } }
+}
+
+extension Dictionary: KeyedValue, DescribedValue {
+  static func makeValueType() -> ValueType { DictionaryValueType<Key, Value>() }
+  var memberType: Any.Type { Value.self }
+  static var hasKeys: Bool { Key.self == String.self || Key.self == AnyHashable.self }
+
+  /// A string as one of the keys; nil if these are none.
+  private static func key(_ text: String) -> Key? {
+    if let key = text as? Key { return key }
+    return Key.self == AnyHashable.self ? AnyHashable(text) as? Key : nil
+  }
+
+  /// The value that the dictionary itself has for a string, with an optional around it.
+  func own(_ text: String) -> Value? { Self.key(text).flatMap { self[$0] } }
+
+  func member(forKey key: String) -> Any? { own(key).flatMap { flattened($0) } }
+
+  func setting(_ value: Any?, forKey text: String) -> Any? {
+    guard let key = Self.key(text) else { return nil }
     var copy = self
     guard let value = value.flatMap(flattened) else {
       copy[key] = nil
@@ -26,10 +55,57 @@ extension Dictionary: KeyedValue, DescribedValue where Key == String {
   }
 }
 
-private final class KeyedValueType<Value>: TypedValueType<[String: Value]>, @unchecked Sendable {
+/// A dictionary: takes the keys and values of another one that become its own (B12).
+private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[Key: Value]>,
+  @unchecked Sendable
+{
+  private let keyType = ValueType.of(Key.self)
   private let valueType = ValueType.of(Value.self)
 
-  init() { super.init(Self.ownAbilities.union(.keyed)) }
+  init() {
+    super.init(Self.ownAbilities.union([Key: Value].hasKeys ? [.keyed, .mapped] : .mapped))
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    if let value, type(of: value) == [Key: Value].self, let same = value as? [Key: Value] {
+      return .value(.of(same))
+    }
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    if let pairs = AnyPairs(value) { return convert(pairs).map { .value(.of($0)) } ?? .mismatch }
+    return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch
+  }
+
+  // Two keys that become one are a mismatch: which value there would be is chance.
+  private func convert(_ pairs: AnyPairs) -> [Key: Value]? {
+    var converted: [Key: Value] = [:]
+    converted.reserveCapacity(pairs.all.count)
+    for pair in pairs.all {
+      guard case .value(let key) = keyType.convert(pair.key),
+        case .value(let value) = valueType.convert(pair.value),
+        converted.updateValue(
+          value.unbox(as: Value.self), forKey: key.unbox(as: Key.self)) == nil
+      else { return nil }
+    }
+    return converted
+  }
+
+  override func found(_ value: Any?) -> String {
+    guard let value = value.flatMap(flattened), let pairs = AnyPairs(value) else {
+      return super.found(value)
+    }
+    for pair in pairs.all.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      let key = String(reflecting: ValueConversion.base(of: pair.key))
+      if case .value = keyType.convert(pair.key) {
+      } else {
+        return "\(typeName(of: value)), with the key \(key) of type \(typeName(of: pair.key))"
+      }
+      if case .value = valueType.convert(pair.value) {
+      } else {
+        return "\(typeName(of: value)), with \(valueType.found(pair.value)) for its key \(key)"
+      }
+    }
+    return super.found(value)
+  }
 
   override var mayHoldNaN: Bool { valueType.mayHoldNaN }
 
@@ -50,13 +126,30 @@ private final class KeyedValueType<Value>: TypedValueType<[String: Value]>, @unc
   override func value(
     forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
   ) {
-    guard let found = address.assumingMemoryBound(to: [String: Value].self).pointee[key] else {
+    guard let found = address.assumingMemoryBound(to: [Key: Value].self).pointee.own(key) else {
       return value.initialize(to: kvo_value())
     }
     withUnsafePointer(to: found) { valueType.read($0, into: value) }
   }
   override func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
-    let dictionary = address.assumingMemoryBound(to: [String: Value].self).pointee
+    let dictionary = address.assumingMemoryBound(to: [Key: Value].self).pointee
     value.initialize(to: .of(Array(dictionary.values)))
+  }
+}
+
+/// The keys and values of a dictionary that is the standard library's or Foundation's.
+struct AnyPairs {
+  let all: [(key: Any, value: Any)]
+
+  /// Nil for what is no dictionary.
+  init?(_ value: Any) {
+    if let mapped = value as? any MappedValue {
+      all = mapped.pairs
+    } else if Swift.type(of: value) is AnyClass, let pairs = FoundationLink.linked?.pairs(of: value)
+    {
+      all = pairs
+    } else {
+      return nil
+    }
   }
 }

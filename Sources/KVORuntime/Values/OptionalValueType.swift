@@ -7,10 +7,9 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
 
   init() {
     wrapped = ValueType.of(Wrapped.self)
-    let collection = Wrapped.self as? any CollectionValue.Type
     super.init(
       isOptional: true, wrapped.abilities.intersection(.ofContent).union(.wrapper),
-      shape: collection?.makeShape(isOptional: true))
+      shape: wrapped.optionalShape)
   }
 
   override var mayHoldNaN: Bool { wrapped.mayHoldNaN }
@@ -30,14 +29,19 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
 
   override func convert(_ value: Any?) -> Conversion {
     guard let value = value.flatMap(flattened) else { return .value(.of(Wrapped?.none)) }
-    guard case .value(let converted) = wrapped.convert(value) else { return .mismatch }
-    return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
+    switch wrapped.convert(value) {
+    case .value(let converted): return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
+    case .unexpectedNil: return .value(.of(Wrapped?.none))
+    case .mismatch: return .mismatch
+    }
   }
 
   override func convertContent(_ value: Any?) -> Conversion {
     guard case .value(let converted) = wrapped.convert(value) else { return wrapped.convert(value) }
     return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
   }
+
+  override func found(_ value: Any?) -> String { wrapped.found(value) }
 
   override func isAbsent(at address: UnsafeRawPointer) -> Bool {
     address.assumingMemoryBound(to: Wrapped?.self).pointee == nil

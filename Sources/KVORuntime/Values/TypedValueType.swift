@@ -21,9 +21,10 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   }
 
   override func convert(_ value: Any?) -> Conversion {
-    if let same = value as? T, type(of: same as Any) == T.self { return .value(.of(same)) }
+    if let value, type(of: value) == T.self, let same = value as? T { return .value(.of(same)) }
     guard let value = value.flatMap(flattened) else { return .unexpectedNil }
-    return ValueConversion.convert(value, to: T.self).map { .value(.of($0)) } ?? .mismatch
+    if let made = ValueConversion.convert(value, to: T.self) { return .value(.of(made)) }
+    return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch
   }
 
   override func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {
@@ -86,6 +87,26 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return CoreValue.number(address.assumingMemoryBound(to: T.self).pointee) ?? kvo_value()
   }
 
+  override func operand(
+    at address: UnsafeRawPointer, into operand: UnsafeMutablePointer<kvo_value>
+  ) -> Bool {
+    let value = address.assumingMemoryBound(to: T.self).pointee
+    let taken = ValueConversion.operand(value)
+    guard type(of: taken) != type(of: value as Any) else { return false }
+    CoreValue.make(of: taken, into: operand)
+    return true
+  }
+
+  override func add(
+    _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
+    into sum: UnsafeMutablePointer<kvo_value>
+  ) -> Bool {
+    let value = address.assumingMemoryBound(to: T.self).pointee
+    guard let made = FoundationLink.linked?.sum(value, other, over: count) else { return false }
+    CoreValue.make(of: made, into: sum)
+    return true
+  }
+
   /// What the protocols say that `T` conforms to.
   static var ownAbilities: Abilities {
     var abilities: Abilities = []
@@ -93,6 +114,12 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     if T.self is any Hashable.Type { abilities.insert(.hash) }
     let isNumber = T.self is any BinaryInteger.Type || T.self is any BinaryFloatingPoint.Type
     if isNumber || T.self == Bool.self { abilities.insert(.number) }
+    if let foundation = FoundationLink.linked {
+      if foundation.isDecimal(T.self) { abilities.insert(.sum) }
+      if T.self is AnyClass, foundation.hasContent(T.self) { abilities.insert(.operand) }
+    }
+    let isOrdered = abilities.contains(.order) || abilities.contains(.number)
+    if !isOrdered, ValueConversion.hasRawValue(T.self) { abilities.insert(.operand) }
     return abilities
   }
 
@@ -175,6 +202,9 @@ extension ValueType {
     let content = (swiftType as? any OptionalType.Type)?.wrappedType ?? swiftType
     return content == AnyHashable.self || ValueType.isExistential(content)
   }
+
+  /// Whether the members of a set are of no type by which they could be compared.
+  var hidesMembers: Bool { holdsAnything || shape?.isKeyed == true }
 
   static func isExistential(_ type: Any.Type) -> Bool {
     kvo_swift_is_existential(unsafeBitCast(type, to: UnsafeRawPointer.self))

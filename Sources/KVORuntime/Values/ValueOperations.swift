@@ -46,7 +46,9 @@ enum ValueOperations {
       collection: collection,
       unwrap: wraps ? unwrap : nil,
       value_for_key: abilities.contains(.keyed) ? valueForKey : nil,
-      values: abilities.contains(.keyed) ? values : nil)
+      values: abilities.isDisjoint(with: [.keyed, .mapped]) ? nil : values,
+      operand: abilities.contains(.operand) ? operand : nil,
+      add: abilities.contains(.sum) ? add : nil)
   }
 }
 
@@ -155,6 +157,17 @@ private let valueForKey:
     ValueType.of(type).value(forKey: String(cString: key), at: value, into: result)
     return .KVO_OK
   }
+
+private let operand:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+  ) -> Bool = { ValueType.of($0).operand(at: $1, into: $2) }
+
+private let add:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<kvo_value>, Int,
+    UnsafeMutablePointer<kvo_value>
+  ) -> Bool = { ValueType.of($0).add($1, ValueType.any(of: $2), over: $3, into: $4) }
 
 private let values:
   @convention(c) (

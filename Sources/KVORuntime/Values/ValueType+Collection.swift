@@ -18,6 +18,9 @@ class CollectionShape: @unchecked Sendable {
     self.isOptional = isOptional
   }
 
+  /// Whether the collection is an object of Foundation's, which is set by its key alone.
+  var isKeyed: Bool { false }
+
   func count(_ value: UnsafeRawPointer) -> Int { 0 }
   func get(
     _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>

@@ -41,8 +41,14 @@ class ValueType: @unchecked Sendable {
     /// Wraps something else, or nothing.
     static let wrapper = Self(rawValue: 32)
     static let keyed = Self(rawValue: 64)
+    /// Operators take something else of it, `operand`.
+    static let operand = Self(rawValue: 128)
+    /// A number that the core can't hold, which it has added here.
+    static let sum = Self(rawValue: 256)
+    /// A dictionary, of whose values operators make one.
+    static let mapped = Self(rawValue: 512)
     /// What an optional shares with what it wraps.
-    static let ofContent: Self = [.reference, .object, .keyed]
+    static let ofContent: Self = [.reference, .object, .keyed, .mapped]
   }
 
   /// Whether a value may be NaN, or contain it, and then is compared by its parts.
@@ -58,10 +64,18 @@ class ValueType: @unchecked Sendable {
   func convert(_ value: Any?) -> Conversion { .mismatch }
   /// The same of an optional that shall not be nil: nil is for what it wraps.
   func convertContent(_ value: Any?) -> Conversion { convert(value) }
+  /// What an error calls a value that can't become one of this type: its type, and which part of it is at fault.
+  func found(_ value: Any?) -> String {
+    guard let value = value.flatMap(flattened) else { return "nil" }
+    return ValueConversion.unnamed(value, in: swiftType) ?? typeName(of: value)
+  }
   /// Overwrites the value at an address with one of this type.
   func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {}
   /// Makes what is at an address a value of this type.
   func initialize(_ address: UnsafeMutableRawPointer, to value: ConvertedValue) {}
+
+  /// The shape of an optional of this type, if that is a collection.
+  var optionalShape: CollectionShape? { nil }
 
   // MARK: For the core; those of an ability are called where a type has it
 
@@ -70,6 +84,16 @@ class ValueType: @unchecked Sendable {
   func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool { false }
   func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? { nil }
   func number(at address: UnsafeRawPointer) -> kvo_value { kvo_value() }
+  /// Makes an uninitialised core value of what operators take; false if that is the value itself.
+  func operand(at address: UnsafeRawPointer, into operand: UnsafeMutablePointer<kvo_value>) -> Bool
+  {
+    false
+  }
+  /// Makes an uninitialised core value of the sum with another number, or nil, divided by a count.
+  func add(
+    _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
+    into sum: UnsafeMutablePointer<kvo_value>
+  ) -> Bool { false }
   /// As strcmp.
   func order(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Int32 { 0 }
   func hash(at address: UnsafeRawPointer) -> Int { 0 }
@@ -141,6 +165,7 @@ extension ValueType {
     // A class is not opened as an existential metatype: optimised code would take it for another.
     if type is KVOObject.Type { return ReferenceValueType<T>() }
     if let type = type as? any DescribedValue.Type { return type.makeValueType() }
+    if let foundation = ofFoundation(type) { return foundation }
     return isExistential(type) ? ExistentialValueType<T>() : TypedValueType<T>()
   }
 

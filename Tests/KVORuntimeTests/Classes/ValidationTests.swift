@@ -7,7 +7,7 @@ import Testing
 @Suite(.leakFree) struct ValidationTests {
   static let cases: [(proposed: (any Sendable)?, result: String)] = [
     (30, "30"), (200, "150"), (-1, "negative, still -1"), (nil, "18"), (7.9, "7"),
-    ("x", "\"age\" of Voter takes Int, not String., still x"),
+    ([1], "\"age\" of Voter takes Int, not [Int]., still [1]"),
   ]
 
   @Test(

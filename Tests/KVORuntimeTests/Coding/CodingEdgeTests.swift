@@ -49,8 +49,8 @@ import Testing
     let drawer = Drawer()
     #expect(
       throws: KeyValueError.typeMismatch(
-        key: "a", className: "Dictionary<String, Int>", expected: "Int", found: "String")
-    ) { try drawer.setValue("x", forKeyPath: "cards.a") }
+        key: "a", className: "[String: Int]", expected: "Int", found: "[Int]")
+    ) { try drawer.setValue([1], forKeyPath: "cards.a") }
     expectEqual(drawer.cards, [["a": 1], ["a": 1, "b": 2]])
   }
 
@@ -125,8 +125,8 @@ import Testing
   private func coreClassIsKnown(_ object: KVOObject) { _ = coreClass(of: object) }
 
   static let refusals: [(values: [String: (any Sendable)?], error: KeyValueError)] = [
-    (["size": 2, "label": 3], mismatch("label", "Optional<String>", "Int")),
-    (["size": 2, "label": "x", "numbers": "y"], mismatch("numbers", "Array<Int>", "String")),
+    (["size": 2, "label": 3], mismatch("label", "String?", "Int")),
+    (["size": 2, "label": "x", "numbers": "y"], mismatch("numbers", "[Int]", "String")),
     (["size": 2, "fixed": 3, "label": "x"], .readOnly(key: "fixed", className: "Drawer")),
     (["size": nil, "label": "x"], .nilValue(key: "size", className: "Drawer")),
     (["size": 2, "hat": 1, "label": "x"], .undefinedKey(key: "hat", className: "Drawer")),

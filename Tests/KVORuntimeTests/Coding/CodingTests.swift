@@ -110,7 +110,7 @@ import Testing
     expectEqual(
       keyValueError { try person.setValue(Person(), forKey: "account") },
       .typeMismatch(
-        key: "account", className: "Person", expected: "Optional<Account>", found: "Person"))
+        key: "account", className: "Person", expected: "Account?", found: "Person"))
     expect(person.account === savings)
   }
 
@@ -141,11 +141,11 @@ import Testing
   }
 
   static let mismatches: [(key: String, value: any Sendable, expected: String, found: String)] = [
-    ("firstName", 3, "String", "Int"), ("age", "36", "Int", "String"),
+    ("firstName", 3, "String", "Int"), ("age", [2.5], "Int", "[Double]"),
     ("age", Place(latitude: 1, longitude: 2), "Int", "Place"), ("home", 3, "Place", "Int"),
-    ("shoeSize", "big", "Int", "String"), ("height", "tall", "Optional<Double>", "String"),
-    ("motto", 1, "Optional<String>", "Int"), ("firstName", Character("A"), "String", "Character"),
-    ("age", [1], "Int", "Array<Int>"),
+    ("shoeSize", [1], "Int", "[Int]"), ("height", [1], "Double?", "[Int]"),
+    ("motto", 1, "String?", "Int"), ("firstName", ["A"], "String", "[String]"),
+    ("age", [1], "Int", "[Int]"),
   ]
 
   @Test(

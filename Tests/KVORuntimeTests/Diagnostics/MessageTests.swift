@@ -74,7 +74,7 @@ import Testing
     expect(
       try #require(result).errors.contains(
         """
-        The key path \\Account.best of type Optional<Int> can't be observed: it reads no @Observed \
+        The key path \\Account.best of type Int? can't be observed: it reads no @Observed \
         property and is no declared key of Account. It is "best", which is computed, and reads \
         nothing that is observed. Mark what it reads @Observed. Or declare the key in registerKeys(): \
         declareKeys { $0.computed("best", \\.best) }, and tell of its changes: withChange(of: \\.best) \
@@ -198,13 +198,13 @@ import Testing
     "B9: a proxy of a property that is no collection says so",
     arguments: ["label", "count", "none"])
   func noCollection(_ key: String) throws {
-    let type = ["label": "String", "count": "Int", "none": "Optional<Int>"][key]!
+    let type = ["label": "String", "count": "Int", "none": "Int?"][key]!
     let beginning = "\"\(key)\" of Account is no collection: it takes \(type), not "
     for text in [
       "\(error { try Account().mutableArrayValue(forKey: key).append(1) })",
       "\(error { try Account().mutableOrderedSetValue(forKey: key).add(1) })",
     ] {
-      expectEqual(text, beginning + "Array<Any>.")
+      expectEqual(text, beginning + "[Any].")
     }
     let set = "\(error { try Account().mutableSetValue(forKey: key).add(1) })"
     expectEqual(set, beginning + "Set<AnyHashable>.")
@@ -215,7 +215,7 @@ import Testing
     let array = "\(error { try Account().mutableSetValue(forKey: "names").add("a") })"
     expectEqual(
       array,
-      "\"names\" of Account is an array, and no set: it takes Array<String>, not Set<AnyHashable>."
+      "\"names\" of Account is an array, and no set: it takes [String], not Set<AnyHashable>."
     )
     let element = "\(error { try Account().mutableArrayValue(forKey: "names").append(1) })"
     expectEqual(
@@ -223,7 +223,8 @@ import Testing
       "The elements of \"names\" of Account have the type String: one of type Int can't become one."
     )
     let set = "\(error { try Account().setValue([1], forKey: "tags") })"
-    expectEqual(set, "\"tags\" of Account takes Set<String>, not Array<Int>.")
+    expectEqual(
+      set, "\"tags\" of Account takes Set<String>, not [Int], with Int for its element 0.")
   }
 
   @Test("B6: what an operator can't take is told with the operator, the class and what it needs")
@@ -377,7 +378,7 @@ import Testing
     expect(text.contains("\"category\" of Account"))
     expect(text.hasSuffix("not \"fun\", which is none of its raw values."))
     expectEqual(account.category, .food)
-    expect("\(error { try account.setValue([1], forKey: key) })".hasSuffix("not Array<Int>."))
+    expect("\(error { try account.setValue([1], forKey: key) })".hasSuffix("not [Int]."))
     try account.setValue("rent", forKey: key)
     expectEqual(account.category, .rent)
   }

@@ -25,8 +25,8 @@ import Testing
         keyValueError { _ = try ada.value(forKeyPath: "anything.hat") },
         .undefinedKey(key: "hat", className: "CWorker"))
       expectEqual(
-        keyValueError { try foreign.setValue("x", forKeyPath: "boss.age") },
-        .typeMismatch(key: "age", className: "Worker", expected: "Int", found: "String"))
+        keyValueError { try foreign.setValue([1], forKeyPath: "boss.age") },
+        .typeMismatch(key: "age", className: "Worker", expected: "Int", found: "[Int]"))
     }
   }
 
@@ -47,7 +47,7 @@ import Testing
       expect(try ada.value(forKeyPath: "anything.staff.@sum.self") as? Int == 3)
       expectEqual(
         keyValueError { try foreign.setValue([1], forKey: "age") },
-        .typeMismatch(key: "age", className: "CWorker", expected: "Int", found: "Array<Int>"))
+        .typeMismatch(key: "age", className: "CWorker", expected: "Int", found: "[Int]"))
       try foreign.setValue(nil, forKey: "staff")
     }
   }
@@ -79,7 +79,8 @@ import Testing
       var error = kvo_error()
       expectEqual(kvo_set_value_for_key(header(of: ada), "name", &value, &error), .KVO_OK)
       expectEqual(ada.name, "x")
-      expectEqual(kvo_set_value_for_key(header(of: ada), "age", &value, &error), .KVO_TYPE_MISMATCH)
+      expectEqual(
+        kvo_set_value_for_key(header(of: ada), "boss", &value, &error), .KVO_TYPE_MISMATCH)
       expectEqual(kvo_set_value_for_key(header(of: ada), "age", nil, &error), .KVO_NIL_VALUE)
       expectEqual(kvo_set_value_for_key(header(of: ada), "hat", &value, &error), .KVO_UNDEFINED_KEY)
       kvo_value_destroy(&value)

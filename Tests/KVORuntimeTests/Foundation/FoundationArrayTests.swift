@@ -394,8 +394,8 @@ import Testing
     expectEqual(keyValueError { try numbers.remove(1, in: 5..<5) }, beyond(5))
     expectEqual(keyValueError { try numbers.remove(1, in: 0..<3) }, beyond(2))
     expectEqual(
-      keyValueError { try numbers.replaceObjects(in: 0..<1, withObjectsFrom: [3, "x"]) },
-      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+      keyValueError { try numbers.replaceObjects(in: 0..<1, withObjectsFrom: [3, [1]]) },
+      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "[Int]"))
     expect(shelf.numbers == [1, 2] && log.take() == [])
     let orchard = Orchard()
     orchard.stock = [1, 2, 3]
@@ -437,8 +437,8 @@ import Testing
     expectEqual(keyValueError { try numbers.exchangeObject(at: 2, withObjectAt: 2) }, beyond)
     expect(keyValueError { try numbers.exchangeObject(at: -1, withObjectAt: 0) } != nil)
     expectEqual(
-      keyValueError { try numbers.setArray([1, "x"]) },
-      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "String"))
+      keyValueError { try numbers.setArray([1, [1]]) },
+      .typeMismatch(key: "numbers", className: "Shelf", expected: "Int", found: "[Int]"))
     let readOnly = try Orchard().mutableArrayValue(forKey: "fixed")
     let refusal = KeyValueError.readOnly(key: "fixed", className: "Orchard")
     expectEqual(keyValueError { try readOnly.remove(9) }, refusal)

@@ -396,7 +396,7 @@ import Testing
       "element": "key(of:) can't name \\Person.friends[…]: a subscript is no key.",
       "bare subscript": "key(of:) can't name \\Person.boss?[…]?: a subscript is no key.",
       "count":
-        "key(of:) can't name \\Person.friends.count: a value of type Array<Person> has no keys.",
+        "key(of:) can't name \\Person.friends.count: a value of type [Person] has no keys.",
     ]
     expect(text.contains(expected[which]!))
   }

@@ -39,7 +39,7 @@ import Testing
     }
     let mismatches: [(String, KeyValueError?, String, String)] = [
       ("k1", error("k1", Int.self), "Double", "Int"),
-      ("k1", error("k1", Double?.self), "Double", "Optional<Double>"),
+      ("k1", error("k1", Double?.self), "Double", "Double?"),
       ("k1", error("k1", Any.self), "Double", "Any"),
       ("observed", error("observed", Int8.self), "Int", "Int8"),
     ]

@@ -34,7 +34,7 @@ import Testing
     expectEqual(
       keyValueError { try object.setValue(1, forKey: "near") },
       .typeMismatch(
-        key: "near", className: "Forms", expected: "Optional<Worker>", found: "Int"))
+        key: "near", className: "Forms", expected: "Worker?", found: "Int"))
     try object.setValue(nil, forKey: "far")
     try object.setValue(nil, forKey: "near")
     expect(object.near == nil && object.far == nil)

@@ -101,8 +101,8 @@ import Testing
     let log = Recorder()
     try log.observe(orchard, key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
-    for element in ["x", Optional<Int>.none as Any] {
-      let found = element is String ? "String" : "nil"
+    for element in [[1], Optional<Int>.none as Any] {
+      let found = element is [Int] ? "[Int]" : "nil"
       let expected = KeyValueError.typeMismatch(
         key: key, className: "Secret", expected: "Int", found: found)
       expectEqual(keyValueError { try proxy.append(element) }, expected)
@@ -163,7 +163,7 @@ import Testing
     expectEqual(
       keyValueError { try proxy.append("x") },
       .typeMismatch(
-        key: "name", className: "Orchard", expected: "String", found: "Array<Any>"))
+        key: "name", className: "Orchard", expected: "String", found: "[Any]"))
     expectEqual(orchard.name, "orchard")
   }
 

@@ -92,10 +92,10 @@ import Testing
     for key in ["pickedSet", "sown"] {
       let proxy = try orchard.mutableSetValue(forKey: key)
       let mismatch = KeyValueError.typeMismatch(
-        key: key, className: "Orchard", expected: "Int", found: "String")
-      expectEqual(keyValueError { try proxy.add("x") }, mismatch)
-      expectEqual(keyValueError { try proxy.formUnion([2, "x"]) }, mismatch)
-      expectEqual(keyValueError { try proxy.set(["x"]) }, mismatch)
+        key: key, className: "Orchard", expected: "Int", found: "[Int]")
+      expectEqual(keyValueError { try proxy.add([1]) }, mismatch)
+      expectEqual(keyValueError { try proxy.formUnion([2, [1]]) }, mismatch)
+      expectEqual(keyValueError { try proxy.set([[1]]) }, mismatch)
       expectEqual(Set(proxy), [1])
     }
     let noSet = try orchard.mutableSetValue(forKey: "observed")
@@ -103,7 +103,7 @@ import Testing
     expectEqual(
       keyValueError { try noSet.add(1) },
       .typeMismatch(
-        key: "observed", className: "Orchard", expected: "Array<Int>", found: "Set<AnyHashable>"))
+        key: "observed", className: "Orchard", expected: "[Int]", found: "Set<AnyHashable>"))
     expectEqual(log.take(), [])
   }
 
@@ -190,8 +190,8 @@ import Testing
       keyValueError { try proxy.insert(9, at: 3) },
       .indexOutOfBounds(key: key, className: "Orchard", index: 3, count: 2))
     expectEqual(
-      keyValueError { try proxy.add("x") },
-      .typeMismatch(key: key, className: "Orchard", expected: "Int", found: "String"))
+      keyValueError { try proxy.add([1]) },
+      .typeMismatch(key: key, className: "Orchard", expected: "Int", found: "[Int]"))
     expectEqual(
       keyValueError { try proxy.insert([9], at: RangeSet(0..<2)) },
       .validationFailed(

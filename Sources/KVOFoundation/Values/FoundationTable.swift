@@ -1,0 +1,170 @@
+internal import Foundation
+package import KVORuntime
+
+// The rows of the conversion table for Foundation's types (B12, B13). A program that links this library has them
+// wherever key-value coding takes a value.
+
+extension FoundationLink: FoundationValues {
+  package static func isNull(_ value: Any) -> Bool { value is NSNull }
+
+  // MARK: Numbers
+
+  package static func number(_ value: Any) -> Number? {
+    if type(of: value) == Decimal.self, let decimal = value as? Decimal {
+      return number(of: decimal)
+    }
+    guard type(of: value) is AnyClass, let number = value as? NSNumber else { return nil }
+    return self.number(of: number)
+  }
+
+  // By what it was made of: its accessors may convert it once more.
+  private static func number(of number: NSNumber) -> Number {
+    if let decimal = number as? NSDecimalNumber { return self.number(of: decimal.decimalValue) }
+    switch String(cString: number.objCType) {
+    case "f": return .real(number.floatValue)
+    case "d": return .real(number.doubleValue)
+    case "Q": return .integer(number.uint64Value)
+    default: return .integer(number.int64Value)
+    }
+  }
+
+  private static func number(of decimal: Decimal) -> Number {
+    .decimal(decimal.isNaN ? "NaN" : decimal.description)
+  }
+
+  /// A number as Swift's own, `Decimal` for the decimal ones, and true and false for those.
+  package static func content(_ value: Any) -> Any? {
+    guard type(of: value) is AnyClass else { return nil }
+    switch value {
+    case let decimal as NSDecimalNumber: return decimal.decimalValue
+    case let number as NSNumber: return isTruth(number) ? number.boolValue : swiftNumber(number)
+    case let text as NSString: return text as String
+    case let date as NSDate: return date as Date
+    default: return nil
+    }
+  }
+
+  package static func hasContent(_ type: Any.Type) -> Bool {
+    type is NSNumber.Type || type is NSString.Type || type is NSDate.Type
+  }
+
+  private static func isTruth(_ number: NSNumber) -> Bool {
+    type(of: number) == type(of: NSNumber(value: true))
+  }
+
+  private static func swiftNumber(_ number: NSNumber) -> Any {
+    switch String(cString: number.objCType) {
+    case "f": number.floatValue
+    case "d": number.doubleValue
+    case "Q": Int(exactly: number.uint64Value) ?? UInt(number.uint64Value)
+    default: Int(number.int64Value)
+    }
+  }
+
+  package static func isDecimal(_ type: Any.Type) -> Bool { type == Decimal.self }
+
+  package static func decimal(_ number: Number) -> Any { decimalNumber(number) }
+
+  /// A floating-point number is the decimal one that it is written as: 0.1 is 0.1.
+  private static func decimalNumber(_ number: Number) -> Decimal {
+    switch number {
+    case .truth(let truth): truth ? 1 : 0
+    case .integer(let integer): Decimal(string: "\(integer)") ?? .nan
+    case .real(let real): Decimal(string: "\(real)") ?? .nan
+    case .decimal(let text): Decimal(string: text) ?? .nan
+    }
+  }
+
+  package static func sum(_ decimal: Any, _ other: Any?, over count: Int) -> Any? {
+    guard let decimal = decimal as? Decimal else { return nil }
+    guard let other = other.flatMap(flattened) else { return decimal }
+    guard let number = Number(other) else { return nil }
+    return (decimal + decimalNumber(number)) / Decimal(count)
+  }
+
+  package static func decimal(leading text: Substring) -> Any {
+    text.isEmpty ? Decimal.nan : Decimal(string: String(text)) ?? .nan
+  }
+
+  // MARK: Objects
+
+  package static func object(_ type: Any.Type, from value: Any) -> Any? {
+    switch type {
+    case is NSDecimalNumber.Type: Number(value).map { NSDecimalNumber(decimal: decimalNumber($0)) }
+    case is NSNumber.Type: Number(value).map { object(of: $0) }
+    case is NSMutableString.Type:
+      ((value as? String) ?? (value as? Substring).map { String($0) }).map {
+        NSMutableString(string: $0)
+      }
+    default: nil
+    }
+  }
+
+  private static func object(of number: Number) -> NSNumber {
+    switch number {
+    case .truth(let truth): NSNumber(value: truth)
+    case .integer(let integer):
+      Int64(exactly: integer).map { NSNumber(value: $0) }
+        ?? UInt64(exactly: integer).map { NSNumber(value: $0) }
+        ?? NSDecimalNumber(decimal: decimalNumber(number))
+    case .real(let real): NSNumber(value: Double(real))
+    case .decimal: NSDecimalNumber(decimal: decimalNumber(number))
+    }
+  }
+
+  // MARK: Collections
+
+  package static func collection(_ type: Any.Type) -> FoundationCollection? {
+    switch type {
+    case is NSArray.Type: .array
+    case is NSOrderedSet.Type: .orderedSet
+    case is NSSet.Type: .set
+    case is NSDictionary.Type: .dictionary
+    default: nil
+    }
+  }
+
+  package static func elements(of value: Any) -> (elements: [Any], isOrdered: Bool)? {
+    switch value {
+    case let array as NSArray: (array.map { $0 }, true)
+    case let ordered as NSOrderedSet: (ordered.map { $0 }, true)
+    case let set as NSSet: (set.map { $0 }, false)
+    default: nil
+    }
+  }
+
+  package static func pairs(of value: Any) -> [(key: Any, value: Any)]? {
+    (value as? NSDictionary)?.map { ($0.key, $0.value) }
+  }
+
+  package static func member(_ key: String, of dictionary: Any) -> Any? {
+    (dictionary as? NSDictionary)?.object(forKey: key)
+  }
+
+  package static func collection(_ type: Any.Type, of elements: [Any]) -> Any? {
+    let elements = elements.map { flattened($0) ?? NSNull() }
+    return switch type {
+    case is NSMutableArray.Type: NSMutableArray(array: elements)
+    case is NSArray.Type: NSArray(array: elements)
+    case is NSMutableOrderedSet.Type: NSMutableOrderedSet(array: elements)
+    case is NSOrderedSet.Type: NSOrderedSet(array: elements)
+    case is NSCountedSet.Type: NSCountedSet(array: elements)
+    case is NSMutableSet.Type: NSMutableSet(array: elements)
+    case is NSSet.Type: NSSet(array: elements)
+    default: nil
+    }
+  }
+
+  package static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any? {
+    var members: [AnyHashable: Any] = [:]
+    for pair in pairs {
+      guard let key = pair.key as? AnyHashable else { return nil }
+      members[key] = flattened(pair.value) ?? NSNull()
+    }
+    return switch type {
+    case is NSMutableDictionary.Type: NSMutableDictionary(dictionary: members)
+    case is NSDictionary.Type: NSDictionary(dictionary: members)
+    default: nil
+    }
+  }
+}

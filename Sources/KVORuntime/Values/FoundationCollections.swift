@@ -1,0 +1,183 @@
+internal import CKVORuntime
+
+// Properties of Foundation's collection classes (B13): what KVOFoundation tells of them makes them collections and
+// dictionaries as Swift's are, whose elements are of any type. Changing one by a proxy or a key path puts another
+// object in its place.
+
+/// What a class of Foundation's is to key-value coding.
+package enum FoundationCollection {
+  case array, orderedSet, set, dictionary
+
+  fileprivate var kind: kvo_collection_kind {
+    switch self {
+    case .array, .dictionary: .KVO_ARRAY
+    case .orderedSet: .KVO_ORDERED_SET
+    case .set: .KVO_SET
+    }
+  }
+}
+
+extension ValueType {
+  /// The description of a class of Foundation's collections; nil of another type.
+  static func ofFoundation<T>(_ type: T.Type) -> ValueType? {
+    guard T.self is AnyClass, let foundation = FoundationLink.linked,
+      let sort = foundation.collection(type)
+    else { return nil }
+    return sort == .dictionary
+      ? FoundationDictionaryType<T>() : FoundationCollectionType<T>(sort, foundation)
+  }
+}
+
+/// An array or a set of Foundation's.
+private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked Sendable {
+  private let sort: FoundationCollection
+  private let foundation: any FoundationValues.Type
+
+  init(_ sort: FoundationCollection, _ foundation: any FoundationValues.Type) {
+    self.sort = sort
+    self.foundation = foundation
+    super.init(shape: FoundationShape<T>(sort, foundation, isOptional: false))
+  }
+
+  override var optionalShape: CollectionShape? {
+    FoundationShape<T>(sort, foundation, isOptional: true)
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    if Swift.type(of: value) is AnyClass, let same = value as? T { return .value(.of(same)) }
+    guard let elements = AnyElements(value), elements.isOrdered || sort == .set,
+      let made = foundation.collection(T.self, of: elements.all) as? T
+    else { return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch }
+    return .value(.of(made))
+  }
+}
+
+private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
+  private let foundation: any FoundationValues.Type
+
+  init(
+    _ sort: FoundationCollection, _ foundation: any FoundationValues.Type, isOptional: Bool
+  ) {
+    self.foundation = foundation
+    super.init(sort.kind, .of(Any.self), isOptional: isOptional)
+  }
+
+  override var isKeyed: Bool { true }
+
+  private func elements(_ value: UnsafeRawPointer) -> [Any] {
+    let object: T? =
+      isOptional
+      ? value.assumingMemoryBound(to: T?.self).pointee
+      : value.assumingMemoryBound(to: T.self).pointee
+    return object.flatMap { foundation.elements(of: $0) }?.elements ?? []
+  }
+
+  private func write(_ elements: [Any], to target: UnsafeMutableRawPointer) -> kvo_status {
+    guard let made = foundation.collection(T.self, of: elements) as? T else {
+      return .KVO_TYPE_MISMATCH
+    }
+    if isOptional {
+      target.initializeMemory(as: T?.self, to: made)
+    } else {
+      target.initializeMemory(as: T.self, to: made)
+    }
+    return .KVO_OK
+  }
+
+  override func count(_ value: UnsafeRawPointer) -> Int { elements(value).count }
+
+  override func get(
+    _ value: UnsafeRawPointer, _ index: Int, into element: UnsafeMutablePointer<kvo_value>
+  ) -> kvo_status {
+    CoreValue.make(of: elements(value)[index], into: element)
+    return .KVO_OK
+  }
+
+  override func each(
+    _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
+  ) -> kvo_status {
+    for element in elements(value) {
+      let status = withUnsafePointer(to: element) { take($0) }
+      if status != .KVO_OK { return status }
+    }
+    return .KVO_OK
+  }
+
+  override func make(
+    _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
+  ) -> kvo_status {
+    write(
+      elements.indices.map { present(ValueType.any(of: elements.baseAddress! + $0)) }, to: target)
+  }
+
+  // Called for what is no set; an empty collection of the class can be made.
+  override func pick(
+    _ value: UnsafeRawPointer, _ ranges: [Range<Int>], into target: UnsafeMutableRawPointer
+  ) {
+    let elements = elements(value)
+    _ = write(ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }, to: target)
+  }
+
+  override func filter(
+    _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, wanted: Bool, into target: UnsafeMutableRawPointer
+  ) {
+    let sought = SoughtElements(elements(b))
+    _ = write(elements(a).filter { sought.contains($0) == wanted }, to: target)
+  }
+}
+
+/// A dictionary of Foundation's.
+private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked Sendable {
+  init() { super.init(Self.ownAbilities.union([.keyed, .mapped])) }
+
+  private func object(_ address: UnsafeRawPointer) -> any KeyedValue {
+    FoundationDictionary(object: address.assumingMemoryBound(to: T.self).pointee)
+  }
+
+  override func convert(_ value: Any?) -> Conversion {
+    guard let value = value.flatMap(flattened) else { return .unexpectedNil }
+    if Swift.type(of: value) is AnyClass, let same = value as? T { return .value(.of(same)) }
+    guard let pairs = AnyPairs(value),
+      let made = FoundationLink.linked?.dictionary(T.self, of: pairs.all) as? T
+    else { return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch }
+    return .value(.of(made))
+  }
+
+  override func value(
+    forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
+  ) {
+    CoreValue.make(of: object(address).member(forKey: key), into: value)
+  }
+
+  override func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
+    let pairs = AnyPairs(address.assumingMemoryBound(to: T.self).pointee)
+    value.initialize(to: .of((pairs?.all ?? []).map(\.value)))
+  }
+}
+
+/// An `NSDictionary` as a dictionary with keys.
+private struct FoundationDictionary: KeyedValue {
+  let object: Any
+
+  var memberType: Any.Type { Any.self }
+
+  func member(forKey key: String) -> Any? {
+    FoundationLink.linked?.member(key, of: object)
+  }
+
+  func setting(_ value: Any?, forKey key: String) -> Any? {
+    var pairs = AnyPairs(object)?.all.filter { $0.key as? String != key } ?? []
+    if let value = value.flatMap(flattened) { pairs.append((key, value)) }
+    return FoundationLink.linked?.dictionary(type(of: object), of: pairs)
+  }
+}
+
+/// A value as a dictionary with keys: Swift's with strings for keys, or Foundation's; nil for another.
+func keyedValue(_ value: Any) -> (any KeyedValue)? {
+  if let keyed = value as? any KeyedValue { return type(of: keyed).hasKeys ? keyed : nil }
+  guard type(of: value) is AnyClass,
+    FoundationLink.linked?.collection(type(of: value)) == .dictionary
+  else { return nil }
+  return FoundationDictionary(object: value)
+}

@@ -1,0 +1,174 @@
+// Numbers on their way from one type to another (B12), as `NSNumber`'s accessors convert them: a fraction is cut, an
+// integer wraps to the width, beyond 64 bits it saturates, NaN is 0.
+
+/// A number of any type.
+package enum Number {
+  case truth(Bool)
+  case integer(any BinaryInteger)
+  case real(any BinaryFloatingPoint)
+  /// A decimal number as it is written, with a point and no exponent; "NaN".
+  case decimal(String)
+
+  // A value that is a Bool: an `NSNumber` is cast to one only if it is 0 or 1.
+  package init?(_ value: Any) {
+    if type(of: value) == Bool.self, let truth = value as? Bool {
+      self = .truth(truth)
+    } else if let integer = value as? any BinaryInteger {
+      self = .integer(integer)
+    } else if let real = value as? any BinaryFloatingPoint {
+      self = .real(real)
+    } else if let number = FoundationLink.linked?.number(value) {
+      self = number
+    } else {
+      return nil
+    }
+  }
+
+  /// As a number of the standard library's.
+  var swiftNumber: Any {
+    switch self {
+    case .truth(let truth): truth
+    case .integer(let integer): integer
+    case .real(let real): real
+    case .decimal(let text): Int(text) ?? real(Double.self)
+    }
+  }
+
+  var isNonzero: Bool {
+    switch self {
+    case .truth(let truth): truth
+    case .integer(let integer): integer.isNonzero
+    case .real(let real): real.isNonzero
+    case .decimal(let text): text != "0" && text != "-0"
+    }
+  }
+
+  func integer<I: BinaryInteger>(_ type: I.Type) -> I {
+    switch self {
+    case .truth(let truth): truth ? 1 : 0
+    case .integer(let integer): I(truncatingIfNeeded: integer)
+    case .real(let real): real.asInteger()
+    case .decimal(let text): LeadingNumber(text).wrapped(type)
+    }
+  }
+
+  func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F {
+    switch self {
+    case .truth(let truth): truth ? 1 : 0
+    case .integer(let integer): integer.asReal()
+    case .real(let real): real.asReal()
+    case .decimal(let text): F(Double(text) ?? .nan)
+    }
+  }
+}
+
+// Through these an `any BinaryInteger` is opened.
+extension BinaryInteger {
+  fileprivate var isNonzero: Bool { self != 0 }
+  fileprivate func asReal<F: BinaryFloatingPoint>() -> F { F(self) }
+}
+
+extension BinaryFloatingPoint {
+  fileprivate var isNonzero: Bool { self != 0 }
+  fileprivate func asReal<F: BinaryFloatingPoint>() -> F { F(self) }
+
+  fileprivate func asInteger<I: BinaryInteger>() -> I {
+    isNaN ? 0 : I(exactly: rounded(.towardZero)) ?? nearest()
+  }
+
+  // For what the type does not have.
+  private func nearest<I: BinaryInteger>() -> I {
+    self < 0 || I.isSigned
+      ? I(truncatingIfNeeded: Int64(saturating: self))
+      : I(truncatingIfNeeded: UInt64(saturating: self))
+  }
+}
+
+extension FixedWidthInteger {
+  /// The whole part, as near as this type has it. Not NaN.
+  fileprivate init(saturating real: some BinaryFloatingPoint) {
+    self = Self(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
+  }
+}
+
+/// The number that a text begins with, as `NSString`'s accessors read it: behind white space, as far as it goes; 0
+/// without one. An integer saturates at the ends of its type.
+struct LeadingNumber {
+  /// The number as it is written: a sign, digits, a fraction and an exponent. Empty without one.
+  let text: Substring
+  private let digits: Substring.UTF8View
+  private let isNegative: Bool
+  /// What the text has behind white space.
+  private let word: Substring.UTF8View
+
+  init(_ text: String) {
+    word = text.utf8.drop { $0 == 32 || (9...13).contains($0) }
+    isNegative = word.first == UInt8(ascii: "-")
+    let isSigned = isNegative || word.first == UInt8(ascii: "+")
+    let rest = word.dropFirst(isSigned ? 1 : 0)
+    digits = Self.digits(rest)
+    var end = digits.endIndex
+    let fraction = Self.fraction(rest[end...])
+    if !digits.isEmpty || fraction.count > 1 { end = fraction.endIndex }
+    if end > rest.startIndex { end = Self.exponent(rest[end...]) }
+    self.text = end > rest.startIndex ? Substring(word[..<end]) : ""
+  }
+
+  /// True for what begins with Y, T or a number other than 0.
+  var truth: Bool {
+    let sign = word.first == UInt8(ascii: "-") || word.first == UInt8(ascii: "+") ? 1 : 0
+    let first = word.dropFirst(sign).first { $0 != UInt8(ascii: "0") }
+    return first.map { "YyTt123456789".utf8.contains($0) } ?? false
+  }
+
+  func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F { F(Double(text) ?? 0) }
+
+  func integer<I: BinaryInteger>(_ type: I.Type) -> I {
+    func open<Fixed: FixedWidthInteger>(_ type: Fixed.Type) -> Any { saturated(type) }
+    guard let fixed = type as? any FixedWidthInteger.Type else { return wrapped(type) }
+    return open(fixed) as? I ?? 0
+  }
+
+  /// An integer that saturates at 64 bits and wraps to a narrower type, as numbers do.
+  func wrapped<I: BinaryInteger>(_ type: I.Type) -> I {
+    !isNegative && !I.isSigned
+      ? I(truncatingIfNeeded: saturated(UInt64.self)) : I(truncatingIfNeeded: saturated(Int64.self))
+  }
+
+  private func saturated<I: FixedWidthInteger>(_ type: I.Type) -> I {
+    var value: I = 0
+    for digit in digits {
+      let scaled = value.multipliedReportingOverflow(by: 10)
+      let digit = I(digit - UInt8(ascii: "0"))
+      let next =
+        isNegative
+        ? scaled.partialValue.subtractingReportingOverflow(digit)
+        : scaled.partialValue.addingReportingOverflow(digit)
+      if scaled.overflow || next.overflow { return isNegative ? .min : .max }
+      value = next.partialValue
+    }
+    return value
+  }
+
+  private static func digits(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  private static func fraction(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    guard text.first == UInt8(ascii: ".") else { return text[..<text.startIndex] }
+    return text[..<digits(text.dropFirst()).endIndex]
+  }
+
+  // Where an exponent ends, or where there would be one.
+  private static func exponent(_ text: Substring.UTF8View) -> Substring.Index {
+    guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else {
+      return text.startIndex
+    }
+    var rest = text.dropFirst()
+    if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
+      rest = rest.dropFirst()
+    }
+    let found = digits(rest)
+    return found.isEmpty ? text.startIndex : found.endIndex
+  }
+}

@@ -1,0 +1,321 @@
+import Expectations
+import Foundation
+import KVOFoundation
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import Testing
+
+/// B12: every type into every other, in every place that takes a value. What a row of the table says holds for each
+/// value of its type, so the outcome is that of the kinds of types.
+@Suite(.leakFree) struct ConversionTableTests {
+  enum Kind { case number, text, rawNumber, rawText, date, url, uuid, data }
+
+  enum Rank: Int { case low, high }
+  enum Word: String { case a, b }
+  struct Marks: OptionSet, Hashable { let rawValue: UInt8 }
+
+  /// What a kind becomes.
+  static func becomes(_ from: Kind, _ to: Kind) -> Bool {
+    switch (from, to) {
+    case (.number, .number), (.text, .number), (.rawNumber, .number): true
+    case (.text, .text), (.rawText, .text): true
+    case (.date, .date), (.url, .url), (.uuid, .uuid), (.data, .data): true
+    default: false
+    }
+  }
+
+  static var sources: [(kind: Kind, value: Any)] {
+    integers + reals
+      + [
+        (.number, true), (.number, NSNumber(value: false)), (.number, Decimal(0.1)),
+        (.number, Decimal.greatestFiniteMagnitude), (.number, Decimal.nan),
+        (.number, Decimal(-2.5)),
+        (.number, NSDecimalNumber(string: "12345678901234567890.5")), (.rawNumber, Rank.high),
+        (.rawNumber, Marks(rawValue: 255)), (.rawText, Word.a), (.text, ""), (.text, "12"),
+        (.text, "x"),
+        (.text, "99999999999999999999"), (.text, "ab"[...]), (.text, Character("7")),
+        (.text, NSString("3.9")), (.date, Date.distantPast), (.date, NSDate()),
+        (.url, URL(fileURLWithPath: "/a")), (.uuid, UUID()),
+        (.uuid, NSUUID()), (.data, Data()), (.data, NSData(data: Data([1]))),
+      ]
+  }
+
+  static var integers: [(Kind, Any)] {
+    ends(Int8.self) + ends(UInt8.self) + ends(Int16.self) + ends(UInt16.self) + ends(Int32.self)
+      + ends(UInt32.self) + ends(Int64.self) + ends(UInt64.self) + ends(Int.self) + ends(UInt.self)
+      + [
+        (.number, NSNumber(value: Int64.min)), (.number, NSNumber(value: UInt64.max)),
+        (.number, NSNumber(value: 300)), (.number, AnyHashable(7)),
+      ]
+  }
+
+  static var reals: [(Kind, Any)] {
+    [0.5, 0.1, -3.9, 1e300, .infinity, -.infinity, .nan, .leastNonzeroMagnitude].flatMap {
+      (real: Double) -> [(Kind, Any)] in
+      [
+        (.number, real), (.number, Float(real)), (.number, CGFloat(real)),
+        (.number, NSNumber(value: real)), (.number, NSNumber(value: Float(real))),
+      ]
+    }
+  }
+
+  private static func ends<I: FixedWidthInteger>(_ type: I.Type) -> [(Kind, Any)] {
+    [(.number, I.min), (.number, I.max), (.number, I(1))]
+  }
+
+  private static var targets: [(kind: Kind, slot: any Slot)] {
+    [
+      (.number, TypedSlot(Int8(0))), (.number, TypedSlot(UInt8(0))), (.number, TypedSlot(Int16(0))),
+      (.number, TypedSlot(UInt16(0))), (.number, TypedSlot(Int32(0))),
+      (.number, TypedSlot(UInt32(0))),
+      (.number, TypedSlot(Int64(0))), (.number, TypedSlot(UInt64(0))), (.number, TypedSlot(0)),
+      (.number, TypedSlot(UInt(0))), (.number, TypedSlot(Float(0))), (.number, TypedSlot(0.0)),
+      (.number, TypedSlot(CGFloat(0))), (.number, TypedSlot(false)),
+      (.number, TypedSlot(Decimal(0))),
+      (.text, TypedSlot("")), (.text, TypedSlot(""[...])), (.date, TypedSlot(Date.distantPast)),
+      (.url, TypedSlot(URL(fileURLWithPath: "/"))), (.uuid, TypedSlot(UUID())),
+      (.data, TypedSlot(Data())),
+    ]
+  }
+
+  @Test("B12: whether a value converts depends on the types alone, in every place")
+  func everyPair() {
+    for (to, slot) in Self.targets {
+      for (from, value) in Self.sources {
+        let outcomes = slot.outcomes(of: value)
+        let first = outcomes[0].outcome
+        expectEqual(first != nil, Self.becomes(from, to))
+        for (place, outcome) in outcomes
+        where outcome != first || (first != nil) != Self.becomes(from, to) {
+          Issue.record("\(type(of: value)) \(value) to \(slot.name) \(place): \(outcome ?? "no")")
+        }
+      }
+    }
+  }
+
+  static var values: [(value: Any, type: any Hashable.Type, text: String)] {
+    [
+      (NSNumber(value: 0.1), Float.self, "0.1"), (NSNumber(value: 3.5), Int.self, "3"),
+      (NSNumber(value: 300), UInt8.self, "44"), (NSNumber(value: 2), Bool.self, "true"),
+      (NSNumber(value: 0.1), CGFloat.self, "0.1"),
+      (NSNumber(value: UInt64.max), UInt64.self, "\(UInt64.max)"),
+      (7, Decimal.self, "7"), (0.1, Decimal.self, "0.1"), ("7", Decimal.self, "7"),
+      ("x", Decimal.self, "NaN"),
+      (UInt64.max, Decimal.self, "18446744073709551615"), (Double.infinity, Decimal.self, "NaN"),
+      (NSDecimalNumber(string: "-2.9"), Int.self, "-2"),
+      (Decimal(string: "18446744073709551615")!, UInt64.self, "\(UInt64.max)"),
+      (Decimal(string: "1e30")!, Int.self, "\(Int.max)"), (Decimal(300), Int8.self, "44"),
+      ("12", Int.self, "12"), (" -12.9x", Int.self, "-12"), ("", Int.self, "0"),
+      ("abc", Double.self, "0.0"),
+      ("1e3", Double.self, "1000.0"), ("1e3", Int.self, "1"), ("300", UInt8.self, "255"),
+      ("-1", UInt.self, "0"),
+      ("99999999999", Int32.self, "\(Int32.max)"), ("YES", Bool.self, "true"),
+      ("no", Bool.self, "false"),
+      (".5e1z", Float.self, "5.0"), ("007", Bool.self, "true"), (Rank.high, Int.self, "1"),
+      (Marks(rawValue: 3), Double.self, "3.0"), (Word.b, String.self, "b"),
+      (2, Marks.self, "Marks(rawValue: 2)"),
+      ("1", Rank.self, "high"), (1.9, Rank.self, "high"), (NSString("b"), Word.self, "b"),
+      ("é", Character.self, "é"), (Character("c"), String.self, "c"),
+      (NSNumber(value: true), Int.self, "1"),
+      (CGFloat(2.5), NSNumber.self, "2.5"), (Int8(3), NSDecimalNumber.self, "3"),
+      ("t", NSMutableString.self, "t"),
+      // Not among the sources: swift-corelibs-foundation can't hash one.
+      (NSURL(string: "a:b")!, URL.self, "a:b"),
+    ]
+  }
+
+  @Test(
+    "B12: numbers convert as NSNumber's accessors do, texts as NSString's",
+    arguments: 0..<values.count)
+  func value(_ index: Int) throws {
+    let (value, type, text) = Self.values[index]
+    func outcomes<T: Hashable>(_ type: T.Type) throws -> [String?] {
+      let object = MaybeSlot<T>()
+      try object.setValue(value, forKey: "value")
+      return [object.value.map { "\($0)" }]
+    }
+    expectEqual(try outcomes(type), [text])
+  }
+
+  @Test("B12: an error names both types as Swift spells them, and the part at fault")
+  func errors() {
+    let object = Everything()
+    func text(_ key: String, _ value: Any) -> String {
+      do { try object.setValue(value, forKey: key) } catch { return "\(error)" }
+      return "no error"
+    }
+    expectEqual(
+      text("ratios", ["a": [1]] as [AnyHashable: Any]),
+      "\"ratios\" of Everything takes [String: Float], not [AnyHashable: Any], with [Int] for its key \"a\"."
+    )
+    expectEqual(
+      text("maybe", [1, Date()] as [Any]),
+      "\"maybe\" of Everything takes [Int]?, not [Any], with Date for its element 1.")
+    expectEqual(text("day", NSNumber(value: 1)), "\"day\" of Everything takes Date, not NSNumber.")
+    expectEqual(
+      text("letter", "ab"),
+      "\"letter\" of Everything takes Character, not \"ab\", which is no single character.")
+    expectEqual(
+      text("ranks", [0, 2]),
+      "\"ranks\" of Everything takes Set<Rank>, not [Int], with 2, which is none of its raw values for its element 1."
+    )
+  }
+
+  @Test("B12 R3: a JSON array becomes a set, a JSON dictionary a typed one; texts become numbers")
+  func json() throws {
+    let object = Everything()
+    let text =
+      #"{"tags": ["b", "a"], "ratios": {"x": 0.1, "y": 1}, "counts": {"n": "12"}, "name": "n"}"#
+    try object.setValuesForKeys(
+      require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]))
+    expect(
+      object.tags == ["a", "b"] && object.ratios == ["x": 0.1, "y": 1] && object.counts == ["n": 12]
+    )
+    #expect(throws: KeyValueError.nilValue(key: "name", className: "Everything")) {
+      try object.setValuesForKeys(["name": NSNull(), "tags": []] as [String: Any])
+    }
+    expectEqual(object.tags, ["a", "b"])
+  }
+
+  @Test("B12 R3: raw values go to Foundation's serialisations as they come from them")
+  func rawValues() throws {
+    let object = Everything()
+    object.ranks = [.high]
+    object.marks = Marks(rawValue: 5)
+    let made = try object.dictionaryWithFoundationValues(forKeys: ["rank", "marks", "letter"])
+    expect(JSONSerialization.isValidJSONObject(made))
+    expect(
+      made["rank"] as? Int == 0 && made["marks"] as? UInt8 == 5 && made["letter"] as? String == "l")
+  }
+
+  final class Everything: Tracked {
+    @Observed var ratios: [String: Float] = [:]
+    @Observed var counts: [String: Int] = [:]
+    @Observed var maybe: [Int]?
+    @Observed var day = Date.distantPast
+    @Observed var letter: Character = "l"
+    @Observed var ranks: Set<Rank> = []
+    @Observed var rank = Rank.low
+    @Observed var marks = Marks()
+    @Observed var tags: Set<String> = []
+    @Observed var name = "old"
+  }
+}
+
+/// A type, in every place that takes a value of it.
+private protocol Slot {
+  var name: String { get }
+  /// What a value becomes in each place; nil where it can't be there.
+  func outcomes(of value: Any) -> [(place: String, outcome: String?)]
+}
+
+private final class MaybeSlot<T: Hashable>: KVOObject {
+  @Observed var value: T?
+}
+
+private final class TypedObject<T: Hashable>: KVOObject {
+  @Observed var value: T
+  @Observed var maybe: T?
+  @Observed var list: [T] = []
+  @Observed var members: Set<T> = []
+  @Observed var byName: [String: T] = [:]
+  @Observed var link: TypedObject?
+
+  init(_ value: T) { self.value = value }
+}
+
+private struct TypedSlot<T: Hashable>: Slot {
+  let first: T
+
+  init(_ first: T) { self.first = first }
+
+  var name: String { "\(T.self)" }
+
+  func outcomes(of value: Any) -> [(place: String, outcome: String?)] {
+    let object = TypedObject(first)
+    object.link = object
+    object.byName = ["k": first]
+    defer { object.link = nil }
+    func outcome(_ body: () throws -> T?) -> String? {
+      (try? body()).flatMap { $0 }.map { "\($0)" }
+    }
+    return [
+      (
+        "by key",
+        outcome {
+          try object.setValue(value, forKey: "value")
+          return object.value
+        }
+      ),
+      (
+        "an optional",
+        outcome {
+          try object.setValue(value, forKey: "maybe")
+          return object.maybe
+        }
+      ),
+      (
+        "by key path",
+        outcome {
+          try object.setValue(value, forKeyPath: "link.maybe")
+          return object.maybe
+        }
+      ),
+      (
+        "of several",
+        outcome {
+          try object.setValuesForKeys(["value": value] as [String: Any?])
+          return object.value
+        }
+      ),
+      (
+        "an element",
+        outcome {
+          try object.setValue([value], forKey: "list")
+          return object.list.last
+        }
+      ),
+      (
+        "of a proxy",
+        outcome {
+          try object.mutableArrayValue(forKey: "list").append(value)
+          return object.list.last
+        }
+      ),
+      (
+        "in a dictionary",
+        outcome {
+          try object.setValue(["a": value], forKey: "byName")
+          return object.byName["a"]
+        }
+      ),
+      (
+        "by a dictionary's key",
+        outcome {
+          try object.setValue(value, forKeyPath: "byName.k")
+          return object.byName["k"]
+        }
+      ),
+      (
+        "a member",
+        outcome {
+          try object.setValue([value], forKey: "members")
+          return object.members.first
+        }
+      ),
+    ] + memberOutcome(of: value, in: object)
+  }
+
+  // swift-corelibs-foundation can hash only some of its objects: the others can't be members of any set.
+  private func memberOutcome(
+    of value: Any, in object: TypedObject<T>
+  ) -> [(place: String, outcome: String?)] {
+    guard !(type(of: value) is AnyClass), let member = value as? AnyHashable else {
+      return []
+    }
+    object.members = []
+    try? object.mutableSetValue(forKey: "members").add(member)
+    return [("of a set's proxy", object.members.first.map { "\($0)" })]
+  }
+}

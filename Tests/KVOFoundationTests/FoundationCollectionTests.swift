@@ -1,0 +1,166 @@
+import Expectations
+import Foundation
+import KVOFoundation
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import Testing
+
+/// B13: Foundation's collections as properties, and dictionaries with keys.
+@Suite(.leakFree) struct FoundationCollectionTests {
+  final class Old: Tracked {
+    @Observed var list: NSArray = [1, 2]
+    @Observed var maybe: NSArray?
+    @Observed var info: NSDictionary = ["name": "n", "inner": ["deep": 3]]
+    @Observed var order = NSOrderedSet(array: [3, 1])
+    @Observed var names = NSMutableArray()
+    @Observed var tags = NSSet(object: "a")
+    @Observed var people: NSArray = []
+    @Observed var price: Decimal = 0
+    @Observed var count: NSNumber = 0
+    @Observed var rank = Rank.low
+    @Observed var word: Word?
+    init(_ price: Decimal = 0, _ rank: Rank = .low, _ word: Word? = nil) {
+      super.init()
+      self.price = price
+      self.rank = rank
+      self.word = word
+      count = NSNumber(value: rank.rawValue)
+    }
+  }
+  enum Rank: Int { case low, high }
+  enum Word: String { case a, b }
+
+  @Test("B13: they answer keys, key paths and operators")
+  func reading() throws {
+    let old = Old()
+    expect(try old.value(forKeyPath: "list.@count") as? Int == 2)
+    expect(try old.value(forKeyPath: "list.@sum.self") as? Int == 3)
+    expect(try old.value(forKeyPath: "maybe.@count") == nil)
+    expect(try old.value(forKeyPath: "order.@max.self") as? Int == 3)
+    expect(try old.value(forKeyPath: "info.name") as? String == "n")
+    expect(try old.value(forKeyPath: "info.inner.deep") as? Int == 3)
+    expect(try old.value(forKeyPath: "info.@count") as? Int == 2)
+    expect(try old.value(forKeyPath: "tags.@count") as? Int == 1)
+    old.people = [Old(1), Old(2)]
+    expect(try old.value(forKeyPath: "people.price") as? [Decimal] == [1, 2])
+  }
+
+  @Test("B13 H2: proxies change them, and each mutation notifies once with its elements")
+  func proxies() throws {
+    let old = Old()
+    let log = Notes()
+    for key in ["list", "names", "tags", "maybe"] {
+      try log.observe(old, key, [.old, .new], as: key)
+    }
+    try old.mutableArrayValue(forKey: "names").append("x")
+    expectEqual(old.names.map { "\($0)" }, ["x"])
+    try old.mutableArrayValue(forKey: "list").remove(at: 0)
+    expectEqual(old.list.map { "\($0)" }, ["2"])
+    try old.mutableSetValue(forKey: "tags").add("b")
+    expectEqual(old.tags.count, 2)
+    try old.mutableArrayValue(forKey: "maybe").append(5)
+    expectEqual(old.maybe?.count, 1)
+    try old.mutableOrderedSetValue(forKey: "order").add(7)
+    expectEqual(old.order.map { "\($0)" }, ["3", "1", "7"])
+    let kinds = log.take()
+    expectEqual(kinds.count, 4)
+    expect(kinds[0].hasPrefix("names insertion at 0") && kinds[1].hasPrefix("list removal at 0"))
+    expect(kinds[2].hasPrefix("tags insertion"))
+  }
+
+  @Test("B13: they take Swift's collections and each other")
+  func setting() throws {
+    let old = Old()
+    try old.setValue([4, 5], forKey: "list")
+    try old.setValue(NSArray(array: [1, 1]), forKey: "order")
+    try old.setValue(["k": 1], forKey: "info")
+    try old.setValue([1, nil], forKey: "names")
+    try old.setValue(9, forKeyPath: "info.other")
+    expect(old.list == [4, 5] && old.order.count == 1 && old.names[1] is NSNull)
+    expect(old.info["k"] as? Int == 1 && old.info["other"] as? Int == 9)
+    #expect(throws: KeyValueError.self) { try old.setValue(Set([1]), forKey: "list") }
+    #expect(throws: KeyValueError.self) { try old.setValue(1, forKey: "info") }
+  }
+
+  @Test("B6: Decimal stays Decimal; NSNumbers and raw values are numbers")
+  func operators() throws {
+    let old = Old()
+    old.people = [Old(0.1, .high, .b), Old(0.2, .low, .a)]
+    expectEqual(try old.value(forKeyPath: "people.@sum.price") as? Decimal, Decimal(string: "0.3"))
+    expectEqual(try old.value(forKeyPath: "people.@avg.price") as? Decimal, Decimal(string: "0.15"))
+    expectEqual(try old.value(forKeyPath: "people.@max.price") as? Decimal, Decimal(string: "0.2"))
+    expectEqual(try old.value(forKeyPath: "people.@sum.count") as? Int, 1)
+    expectEqual(try old.value(forKeyPath: "people.@sum.rank") as? Int, 1)
+    expectEqual(try old.value(forKeyPath: "people.@max.rank") as? Int, 1)
+    expectEqual(try old.value(forKeyPath: "people.@min.word") as? String, "a")
+    expectEqual(try old.value(forKeyPath: "people.@avg.rank") as? Double, 0.5)
+    let mixed: [Any?] = [Decimal(1), 2, NSNumber(value: 0.5), nil]
+    expectEqual(try mixed.value(forKeyPath: "@sum.self") as? Decimal, Decimal(string: "3.5"))
+    expectEqual(try [Rank?.some(.high), nil].value(forKeyPath: "@max.self") as? Int, 1)
+    expectEqual(
+      try [NSNumber(value: 1), NSNumber(value: 2.5)].value(forKeyPath: "@sum.self") as? Double, 3.5)
+    let people = try require(old.people as? [Old])
+    expectEqual(try people.sorted(using: [KeyValueSort("rank")]).map(\.rank), [.low, .high])
+    expectEqual(
+      try people.sorted(using: [KeyValueSort("price", ascending: false)]).map(\.word), [.a, .b])
+  }
+
+  @Test("B14 R8: a default that is a dictionary has keys, read and observed")
+  func defaults() throws {
+    let defaults = try require(KVOUserDefaults(suiteName: "kvo-dictionary-keys"))
+    defer { defaults.removePersistentDomain(forName: "kvo-dictionary-keys") }
+    defaults.set(["red": true], forKey: "colours")
+    expect(try defaults.value(forKeyPath: "colours.red") as? Bool == true)
+    expect(try defaults.value(forKeyPath: "colours.@count") as? Int == 1)
+    let log = Notes()
+    try log.observe(defaults, "colours.red", [.new])
+    defaults.set(["red": false], forKey: "colours")
+    defaults.removeObject(forKey: "colours")
+    defaults.set(["red": 5], forKey: "colours")
+    expectEqual(log.take().count, 3)
+  }
+
+  @Test("B14: an NSDictionary is followed as any dictionary, to objects too")
+  func followed() throws {
+    let old = Old()
+    let inner = Old(1)
+    let log = Notes()
+    try log.observe(old, "info.who.price", [.old, .new])
+    old.info = ["who": inner]
+    inner.price = 2
+    old.info = [:]
+    inner.price = 3
+    expectEqual(log.take(), ["a old nil new 1", "a old 1 new 2", "a old 2 new nil"])
+  }
+}
+
+/// What observers are notified of, as texts.
+private final class Notes {
+  private var texts: [String] = []
+  private var tokens: [NSKeyValueObservation] = []
+
+  func observe(
+    _ object: KVOObject, _ path: String, _ options: KeyValueObservingOptions, as name: String = "a"
+  ) throws {
+    tokens.append(
+      try object.observe(keyPath: path, options: options) { [unowned self] _, change in
+        var text = "\(name)"
+        if change.kind != .setting { text += " \(change.kind)" }
+        if let first = change.indexes?.first { text += " at \(first)" }
+        if options.contains(.old) { text += " old \(shown(change.oldValue))" }
+        if options.contains(.new) { text += " new \(shown(change.newValue))" }
+        texts.append(text)
+      })
+  }
+
+  func take() -> [String] {
+    defer { texts = [] }
+    return texts
+  }
+
+  private func shown(_ value: Any?) -> String {
+    guard let value, case let text = "\(value)", text != "nil" else { return "nil" }
+    return text.hasPrefix("Optional(") ? String(text.dropFirst(9).dropLast()) : text
+  }
+}
