@@ -220,12 +220,15 @@ import Testing
   }
 
   @Test("E5 I3: a change ends on another thread than it began on")
-  func suspended() async throws {
+  func suspended() throws {
     let (document, log) = (Document(), Recorder())
     log.observe(document, \.title, [.old, .new], as: "title")
     document.note = { log.note($0) }
-    let shared = Shared(document)
-    await increment(&shared.value.title)
+    let (shared, jobs) = (Shared(document), JobList())
+    Task(executorPreference: jobs) { await Self.increment(&shared.value.title) }
+    // This thread runs no other test while the change is open on it.
+    jobs.runFirst()
+    onThreads(1) { _ in while jobs.runFirst() {} }
     expectEqual(log.take(), ["will title 0", "title old 0 new 1", "did title 1"])
   }
 
@@ -248,9 +251,27 @@ import Testing
     expectEqual(log.take(), ["title new 1"])
   }
 
-  private nonisolated(nonsending) func increment(_ value: inout Int) async {
+  private nonisolated(nonsending) static func increment(_ value: inout Int) async {
     await Task.yield()
     value += 1
+  }
+}
+
+/// Runs a task's jobs on the threads that ask for them.
+private final class JobList: TaskExecutor {
+  private let jobs = Locked<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  /// Whether there was one.
+  @discardableResult
+  func runFirst() -> Bool {
+    guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+    job.runSynchronously(on: asUnownedTaskExecutor())
+    return true
   }
 }
 
