@@ -1,5 +1,5 @@
 public import KVORuntime
-public import Testing
+internal import Testing
 
 // Changes that a test records, and then compares with what it expects (S2).
 
@@ -48,7 +48,7 @@ public final class ChangeRecorder<Value>: @unchecked Sendable {
   public func waitForChanges(
     _ count: Int, timeout: Duration = .seconds(10),
     isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws {
     let outcome = Outcome<Bool>()
     log.call(atLeast: count) { outcome.give(.success(true)) }
@@ -56,7 +56,9 @@ public final class ChangeRecorder<Value>: @unchecked Sendable {
     _ = try await outcome.wait(atMost: timeout, isolation: isolation) { _ in
       ChangeTimeout(
         subject: "The number of changes of \(subject)", timeout: timeout,
-        lastSeen: "\(log.read { $0.count }) of \(count)", sourceLocation: sourceLocation)
+        lastSeen: "\(log.read { $0.count }) of \(count)",
+        sourceLocation: SourceLocation(
+          fileID: fileID, filePath: filePath, line: line, column: column))
     }
   }
 }
@@ -65,23 +67,32 @@ extension ChangeRecorder where Value: Equatable {
   /// Takes what has been recorded, and fails the test where it is not what was expected: one issue, at the caller's line,
   /// which names the first change that differs, and shows all of them.
   public func expect(
-    _ expected: [ExpectedChange<Value>], sourceLocation: SourceLocation = #_sourceLocation
+    _ expected: [ExpectedChange<Value>], fileID: String = #fileID, filePath: String = #filePath,
+    line: Int = #line, column: Int = #column
   ) {
     let found = take()
     guard let failure = ChangeComparison(subject, expected, found).failure else { return }
-    Issue.record(Comment(rawValue: failure), sourceLocation: sourceLocation)
+    Issue.record(
+      Comment(rawValue: failure),
+      sourceLocation: SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    )
   }
 
   /// Takes what has been recorded, and fails the test where it is not that the property was set to these values.
   public func expect(
-    newValues: [Value], sourceLocation: SourceLocation = #_sourceLocation
+    newValues: [Value], fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    column: Int = #column
   ) {
-    expect(newValues.map { .setting(to: $0) }, sourceLocation: sourceLocation)
+    expect(
+      newValues.map { .setting(to: $0) }, fileID: fileID, filePath: filePath, line: line,
+      column: column)
   }
 
   /// Fails the test if anything has been recorded, and forgets it.
-  public func expectNone(sourceLocation: SourceLocation = #_sourceLocation) {
-    expect([], sourceLocation: sourceLocation)
+  public func expectNone(
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
+  ) {
+    expect([], fileID: fileID, filePath: filePath, line: line, column: column)
   }
 }
 
@@ -106,7 +117,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func recordChanges<Value>(
     ofKeyPath keyPath: String, as type: Value.Type,
     options: KeyValueObservingOptions = [.old, .new],
-    sourceLocation: SourceLocation = #_sourceLocation
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) throws -> ChangeRecorder<Value> {
     let log = ChangeLogbook<Value>()
     let subject = "\"\(keyPath)\" of \(Swift.type(of: self))"
@@ -114,7 +125,9 @@ extension KeyValueObserving where Self: KVOObject {
       guard let value else { return nil }
       if let cast = value as? Value { return cast }
       Issue.record(
-        "\(subject) was told \(described(value)), no \(type)", sourceLocation: sourceLocation)
+        "\(subject) was told \(described(value)), no \(type)",
+        sourceLocation: SourceLocation(
+          fileID: fileID, filePath: filePath, line: line, column: column))
       return nil
     }
     let token = try observe(keyPath: keyPath, options: options) { _, change in

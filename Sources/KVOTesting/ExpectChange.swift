@@ -1,5 +1,5 @@
 public import KVORuntime
-public import Testing
+internal import Testing
 
 // Expectations around a body (S3): a recorder that lives as long as the body runs.
 
@@ -19,10 +19,15 @@ extension KeyValueObserving where Self: KVOObject {
   @discardableResult
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> R
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
     let span = ChangeSpan(self, keyPath)
-    defer { span.expect(from: old, to: new, self[keyPath: keyPath], sourceLocation) }
+    defer {
+      span.expect(
+        from: old, to: new, self[keyPath: keyPath],
+        SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+    }
     return try body()
   }
 
@@ -31,10 +36,15 @@ extension KeyValueObserving where Self: KVOObject {
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
     isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> R
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
     let span = ChangeSpan(self, keyPath)
-    defer { span.expect(from: old, to: new, self[keyPath: keyPath], sourceLocation) }
+    defer {
+      span.expect(
+        from: old, to: new, self[keyPath: keyPath],
+        SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+    }
     return try await body()
   }
 
@@ -46,10 +56,13 @@ extension KeyValueObserving where Self: KVOObject {
   @discardableResult
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> R
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
     let recorder = recordChanges(of: keyPath)
-    defer { recorder.expect(expected, sourceLocation: sourceLocation) }
+    defer {
+      recorder.expect(expected, fileID: fileID, filePath: filePath, line: line, column: column)
+    }
     return try body()
   }
 
@@ -58,20 +71,25 @@ extension KeyValueObserving where Self: KVOObject {
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
     isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> R
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
     let recorder = recordChanges(of: keyPath)
-    defer { recorder.expect(expected, sourceLocation: sourceLocation) }
+    defer {
+      recorder.expect(expected, fileID: fileID, filePath: filePath, line: line, column: column)
+    }
     return try await body()
   }
 
   /// Fails the test if the body has the property's observers told of anything.
   @discardableResult
   public func expectNoChange<Value: Equatable, R>(
-    of keyPath: KeyPath<Self, Value>, sourceLocation: SourceLocation = #_sourceLocation,
+    of keyPath: KeyPath<Self, Value>, fileID: String = #fileID, filePath: String = #filePath,
+    line: Int = #line, column: Int = #column,
     _ body: () throws -> R
   ) rethrows -> R {
-    try expectChanges(of: keyPath, [], sourceLocation: sourceLocation, body)
+    try expectChanges(
+      of: keyPath, [], fileID: fileID, filePath: filePath, line: line, column: column, body)
   }
 }
 

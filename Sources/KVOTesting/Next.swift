@@ -1,5 +1,5 @@
 public import KVORuntime
-public import Testing
+internal import Testing
 
 // Waiting in a test for what a property becomes (S1). An observer gives it; conditions are asked on the thread of the
 // change, so that no value between two looks is missed.
@@ -20,7 +20,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func next<Value: Sendable>(
     _ keyPath: KeyPath<Self, Value>, where condition: @escaping @Sendable (Value) -> Bool,
     timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
     let outcome = Outcome<Value>()
     let (token, subject) = named {
@@ -29,7 +29,8 @@ extension KeyValueObserving where Self: KVOObject {
       }
     }
     return try await outcome.wait(
-      for: subject, token, timeout, isolation, sourceLocation)
+      for: subject, token, timeout, isolation,
+      SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
   /// Waits for a property's next change, and returns the value that it has then.
@@ -42,14 +43,15 @@ extension KeyValueObserving where Self: KVOObject {
   public func next<Value: Sendable>(
     _ keyPath: KeyPath<Self, Value>, timeout: Duration = .seconds(10),
     isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
     let outcome = Outcome<Value>()
     let (token, subject) = named {
       observe(keyPath) { object, _ in outcome.take { object[keyPath: keyPath] } }
     }
     return try await outcome.wait(
-      for: subject, token, timeout, isolation, sourceLocation)
+      for: subject, token, timeout, isolation,
+      SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
   /// Waits until the value of a key path that is a string is one of which a condition is true: the one that it has, or
@@ -60,14 +62,15 @@ extension KeyValueObserving where Self: KVOObject {
     keyPath: String, as type: Value.Type,
     where condition: @escaping @Sendable (Value) -> Bool = { _ in true },
     timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
-    sourceLocation: SourceLocation = #_sourceLocation
+    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
     let outcome = Outcome<Value>()
     let token = try observe(keyPath: keyPath, options: .initial) { object, _ in
       outcome.take(where: condition) { try? object.value(forKeyPath: keyPath) }
     }
     return try await outcome.wait(
-      for: "\"\(keyPath)\" of \(Swift.type(of: self))", token, timeout, isolation, sourceLocation)
+      for: "\"\(keyPath)\" of \(Swift.type(of: self))", token, timeout, isolation,
+      SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 }
 

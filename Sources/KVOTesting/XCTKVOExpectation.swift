@@ -150,10 +150,24 @@
     guard let found = found.flatMap(flattened), let expected = flattened(expected) else {
       return false
     }
-    if let found = found as? AnyHashable, let expected = expected as? AnyHashable {
-      return found == expected
+    if let found = found as? AnyHashable, let expected = expected as? AnyHashable, found == expected
+    {
+      return true
     }
+    // An NSNumber is cast to the number that it is equal to.
     func compare<E: Equatable>(_ found: E) -> Bool { expected as? E == found }
-    return (found as? any Equatable).map { compare($0) } ?? false
+    if (found as? any Equatable).map({ compare($0) }) == true { return true }
+    return areNumbersEqual(found, expected) || isRawValue(expected, of: found)
+  }
+
+  private func areNumbersEqual(_ found: Any, _ expected: Any) -> Bool {
+    guard let found = Number(found), let expected = Number(expected) else { return false }
+    return found == expected
+  }
+
+  private func isRawValue(_ expected: Any, of found: Any) -> Bool {
+    guard !(expected is any RawRepresentable), let rawValue = ValueConversion.rawValue(of: found)
+    else { return false }
+    return areEqual(rawValue, expected)
   }
 #endif

@@ -96,7 +96,8 @@ import Testing
 
   static var values: [(value: Any, type: any Hashable.Type, text: String)] {
     [
-      (NSNumber(value: 0.1), Float.self, "0.1"), (NSNumber(value: 3.5), Int.self, "3"),
+      (NSNumber(value: Float(0.5)), Double.self, "0.5"), (NSNumber(value: 0.1), Float.self, "0.1"),
+      (NSNumber(value: 3.5), Int.self, "3"),
       (NSNumber(value: 300), UInt8.self, "44"), (NSNumber(value: 2), Bool.self, "true"),
       (NSNumber(value: 0.1), CGFloat.self, "0.1"),
       (NSNumber(value: UInt64.max), UInt64.self, "\(UInt64.max)"),

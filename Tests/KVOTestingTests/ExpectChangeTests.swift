@@ -15,6 +15,9 @@ import Testing
 
   private let lamp = Lamp()
 
+  @Test("S3: the functions compile in files that do not import Testing")
+  func plainImports() async throws { try await KVOObject.expectsWithoutTesting() }
+
   @Test("S3: a body that changes the property as is said passes, and its result is handed on")
   func passes() async throws {
     let result = lamp.expectChange(of: \.level, from: 0, to: 2) {

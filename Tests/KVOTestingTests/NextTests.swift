@@ -69,7 +69,8 @@ import Testing
     let waiting = Task {
       try await clock.keepTime {
         try await download.next(
-          \.state, where: { $0 == .done }, timeout: .milliseconds(60), sourceLocation: location)
+          \.state, where: { $0 == .done }, timeout: .milliseconds(60), fileID: location.fileID,
+          filePath: "/Module/File.swift", line: location.line, column: location.column)
       }
     }
     await clock.sleeping(1)

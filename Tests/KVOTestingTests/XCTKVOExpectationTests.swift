@@ -46,6 +46,26 @@ import XCTest
     task.boss = nil
   }
 
+  @Test("S4: an NSNumber stands for an equal number, a raw value for what has it")
+  func numbers() throws {
+    final class Job: KVOObject {
+      enum Stage: Int { case first, last }
+      @Observed var count: UInt8 = 5
+      @Observed var ratio: Float = 0.5
+      @Observed var stage = Stage.last
+    }
+    let job = Job()
+    for (key, value, result) in [
+      ("count", NSNumber(value: 5), .completed), ("count", NSNumber(value: 5.5), .timedOut),
+      ("ratio", NSNumber(value: 0.5), .completed), ("ratio", 0.5, .completed),
+      ("stage", 1, .completed), ("stage", NSNumber(value: 1), .completed), ("stage", 0, .timedOut),
+      ("stage", Job.Stage.last, .completed),
+    ] as [(String, Any, XCTWaiter.Result)] {
+      let done = try XCTKVOExpectation(keyPath: key, object: job, expectedValue: value)
+      expectEqual(wait(for: done, 0), result)
+    }
+  }
+
   @Test("S4: fulfilled when the value comes to be the expected one, once, however often")
   func comes() throws {
     let done = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: "done")

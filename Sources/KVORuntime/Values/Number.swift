@@ -34,6 +34,12 @@ package enum Number {
     }
   }
 
+  /// Whether both have one value.
+  package static func == (a: Number, b: Number) -> Bool {
+    if case .integer(let a) = a, case .integer(let b) = b { return a.equals(b) }
+    return a.real(Double.self) == b.real(Double.self)
+  }
+
   var isNonzero: Bool {
     switch self {
     case .truth(let truth): truth
@@ -65,6 +71,7 @@ package enum Number {
 // Through these an `any BinaryInteger` is opened.
 extension BinaryInteger {
   fileprivate var isNonzero: Bool { self != 0 }
+  fileprivate func equals(_ other: some BinaryInteger) -> Bool { self == other }
   fileprivate func asReal<F: BinaryFloatingPoint>() -> F { F(self) }
 }
 

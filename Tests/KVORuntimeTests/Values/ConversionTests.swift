@@ -116,6 +116,40 @@ import Testing
     }
   }
 
+  // MARK: Texts and elements
+
+  static let texts = [
+    Case("int", "12", "12"), Case("int", " -12.9x", "-12"), Case("int", "", "0"),
+    Case("int8", "300", "127"), Case("uint8", "-1", "0"),
+    Case("int32", "99999999999", "2147483647"),
+    Case("uint64", "18446744073709551615", "18446744073709551615"), Case("double", "1e3", "1000.0"),
+    Case("double", "2.5.1", "2.5"), Case("float", ".5", "0.5"), Case("flag", "true", "true"),
+    Case("flag", "-01", "true"), Case("flag", "no", "false"), Case("maybeInt", "7"[...], "7"),
+    Case("maybeDouble", "x", "0.0"), Case("text", Character("c"), "c"),
+    Case("text", "ab"[...], "ab"),
+  ]
+
+  @Test("B12: a text becomes the number at its beginning, another text itself", arguments: texts)
+  func text(_ sample: Case) throws { try conversion(sample) }
+
+  @Test("B12: an error names the element, or the key, that can't be converted")
+  func elements() throws {
+    let object = Shelves()
+    try object.setValue(["1", 2.5, true] as [Any], forKey: "numbers")
+    try object.setValue(["a": "1"] as [AnyHashable: Any], forKey: "byName")
+    expect(object.numbers == [1, 2, 1] && object.byName == ["a": 1])
+    for (key, value, found) in [
+      ("numbers", [1, [2]] as [Any], "[Any], with [Int] for its element 1"),
+      ("byName", ["a": [1]], "[String: [Int]], with [Int] for its key \"a\""),
+      ("numbers", Set([1]), "Set<Int>"),
+    ] as [(String, Any, String)] {
+      let expected = key == "numbers" ? "[Int]" : "[String: Int]"
+      expectEqual(
+        keyValueError { try object.setValue(value, forKey: key) },
+        .typeMismatch(key: key, className: "Shelves", expected: expected, found: found))
+    }
+  }
+
   // MARK: Nil
 
   static let scalars = [
@@ -202,6 +236,11 @@ import Testing
     expectEqual(keyValueError { _ = try object.value(forKey: "hat") }, expected)
     expectEqual(keyValueError { try object.setValue(1, forKey: "hat") }, expected)
   }
+}
+
+private final class Shelves: Tracked {
+  @Observed var numbers: [Int] = []
+  @Observed var byName: [String: Int] = [:]
 }
 
 private final class NilTaking: Tracked {

@@ -1,0 +1,90 @@
+import CKVORuntime
+import Expectations
+import Testing
+
+/// B6: what operators take of a binding's values that are no numbers of the runtime's.
+@Suite struct OperandTests {
+  @Test("B6: an operand that a binding names is added up and compared, and comes out")
+  func operands() {
+    let ranks = [3, 1, 2].map { Sample.value($0, Sample.rank) }
+    expectEqual(result(of: "@sum.self", ranks).number, 6)
+    expectEqual(result(of: "@avg.self", ranks).number, Int(2.0.bitPattern))
+    let greatest = result(of: "@max.self", ranks)
+    expect(greatest.number == 3 && greatest.type == kvo_type_for_encoding("q", nil))
+  }
+
+  @Test("B6: numbers that only a binding can add are added by it, with other numbers and nil")
+  func sums() {
+    let amounts = [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
+    let sum = result(of: "@sum.self", amounts + [kvo_value_int(1), kvo_value()])
+    expect(sum.number == 15 && sum.type == Sample.amount)
+    let average = result(of: "@avg.self", amounts + [kvo_value_int(2), kvo_value()])
+    expect(average.number == 4 && average.type == Sample.amount)
+  }
+
+  /// A number read of what an operator makes of values, which it ends.
+  private func result(
+    of path: String, _ values: [kvo_value]
+  ) -> (number: Int?, type: UnsafePointer<kvo_type>?) {
+    var values = values
+    defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
+    let collection = kvo_collection_create(.KVO_ARRAY, values, values.count, nil)!
+    var all = kvo_value_object(UnsafeMutablePointer(collection))
+    defer { kvo_value_destroy(&all) }
+    kvo_object_release(UnsafeMutablePointer(collection))
+    var made = kvo_value()
+    guard kvo_value_value_for_key_path(&all, path, &made, nil) == .KVO_OK else { return (nil, nil) }
+    defer { kvo_value_destroy(&made) }
+    return (kvo_value_bytes(&made)?.load(as: Int.self), made.type)
+  }
+}
+
+/// Types of a binding's whose values are integers that the runtime does not know as such.
+private enum Sample {
+  nonisolated(unsafe) static let rank = make(
+    operand: { _, bytes, operand in
+      operand.initialize(to: kvo_value_int(Int64(bytes.load(as: Int.self))))
+      return true
+    }, add: nil)
+  nonisolated(unsafe) static let amount = make(
+    operand: nil,
+    add: { type, bytes, other, count, sum in
+      let isOwn = other.pointee.type == type
+      let rest = isOwn ? kvo_value_bytes(other)!.load(as: Int.self) : Int(kvo_value_get_int(other))
+      sum.initialize(to: value((bytes.load(as: Int.self) + rest) / count, type))
+      return true
+    })
+
+  static func value(_ number: Int, _ type: UnsafePointer<kvo_type>) -> kvo_value {
+    var (number, made) = (number, kvo_value())
+    _ = kvo_value_init(&made, type, &number)
+    return made
+  }
+
+  // For ever, as the types of a binding are.
+  private static func make(
+    operand: (
+      @convention(c) (
+        UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+      ) -> Bool
+    )?,
+    add: (
+      @convention(c) (
+        UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<kvo_value>, Int,
+        UnsafeMutablePointer<kvo_value>
+      ) -> Bool
+    )?
+  ) -> UnsafePointer<kvo_type> {
+    let operations = UnsafeMutablePointer<kvo_type_operations>.allocate(capacity: 1)
+    var known = kvo_type_operations()
+    (known.operand, known.add) = (operand, add)
+    operations.initialize(to: known)
+    let type = UnsafeMutablePointer<kvo_type>.allocate(capacity: 1)
+    type.initialize(
+      to: kvo_type(
+        encoding: kvo_type_for_encoding("q", nil)!.pointee.encoding, size: 8, alignment: 8,
+        kind: .KVO_KIND_BINDING, copy: nil, destroy: nil, equal: nil, describe: nil, binding: nil,
+        operations: UnsafePointer(operations)))
+    return UnsafePointer(type)
+  }
+}
