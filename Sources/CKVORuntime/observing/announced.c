@@ -43,15 +43,18 @@ static void call(const kvo_frame *frame, announcing_method method) {
   method(frame->object, frame->key, &part);
 }
 
-// What the method reads is no read of a getter's in which the change is made.
-static void announce(kvo_announcing *announcing, announcing_method method) {
-  kvo_thread *thread = kvo_this_thread;
+// What the method reads is no read of a getter's in which the change is made. False if the thread has no record, memory being
+// out: it may be another one than that of the will.
+static bool announce(kvo_announcing *announcing, announcing_method method) {
+  kvo_thread *thread = kvo_thread_current();
+  if (!thread) return false;
   announcing->outer = thread->announcing;
   thread->announcing = announcing;
   void *recorder = kvo_suspend_recording();
   call(announcing->frame, method);
   kvo_resume_recording(recorder);
   thread->announcing = announcing->outer;
+  return true;
 }
 
 // Kept for the did. NULL: it is announced as a setting, memory being out.
@@ -98,7 +101,7 @@ bool kvo_announced_open(kvo_frame *frame, kvo_observers observers, const kvo_mut
   frame->announced = mutation ? copy_of(mutation) : NULL;
   __atomic_store_n(&frame->key, accessors->key, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .mutation = mutation};
-  announce(&announcing, kvo_class_of(frame->object)->operations->will);
+  (void)announce(&announcing, kvo_class_of(frame->object)->operations->will);
   return true;
 }
 
@@ -110,7 +113,9 @@ void kvo_announced_close(kvo_frame *frame) {
   kvo_mutation_record *record = frame->announced;
   __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .is_did = true};
-  announce(&announcing, kvo_class_of(frame->object)->operations->did);
+  if (!announce(&announcing, kvo_class_of(frame->object)->operations->did) &&
+      frame->flags & KVO_FRAME_BEGUN)
+    finish(frame);
   if (!record) return;
   kvo_mutation_destroy(record);
   kvo_free(record);
