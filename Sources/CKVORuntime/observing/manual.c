@@ -98,20 +98,20 @@ static uint64_t mixed(uint64_t naming, uint64_t number) {
 
 // A number for the kind of mutation, which is in its low bits, and its indexes; 0 of a setting. Of a set the objects need not be
 // the same: observers are notified of those that really came and went.
-static __attribute__((noinline)) uint64_t naming_of_part(const kvo_mutation *mutation) {
+static __attribute__((noinline)) uint32_t naming_of_part(const kvo_mutation *mutation) {
   uint64_t naming = mixed(mutation->set_mutation, 1);
   for (size_t i = 0; i < kvo_index_set_range_count(mutation->indexes); i++) {
     kvo_range range = kvo_index_set_range(mutation->indexes, i);
     naming = mixed(mixed(naming, range.location), range.length);
   }
-  return (naming & ~(uint64_t)KIND_BITS) | (uint64_t)mutation->kind;
+  return ((uint32_t)(naming >> 32) & ~(uint32_t)KIND_BITS) | (uint32_t)mutation->kind;
 }
 
-KVO_INLINE uint64_t naming_of(const kvo_mutation *mutation) {
+KVO_INLINE uint32_t naming_of(const kvo_mutation *mutation) {
   return KVO_LIKELY(!mutation) ? 0 : naming_of_part(mutation);
 }
 
-static const char *kind_named(uint64_t naming) {
+static const char *kind_named(uint32_t naming) {
   switch ((kvo_change_kind)(naming & KIND_BITS)) {
   case KVO_INSERTION: return "an insertion";
   case KVO_REMOVAL: return "a removal";
@@ -121,7 +121,7 @@ static const char *kind_named(uint64_t naming) {
 }
 
 static __attribute__((noinline)) void report_other_naming(const kvo_open_pair *pair,
-    uint64_t naming) {
+    uint32_t naming) {
   bool is_same_kind = (pair->naming & KIND_BITS) == (naming & KIND_BITS);
   kvo_misuse("A change of \"%s\" of %s was announced as %s and ended as %s. Its observers are "
              "notified that all of it was set.",
@@ -354,13 +354,13 @@ static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
 
 // Prior calls may go on in an outer frame: what they are notified of stays where it is.
 static __attribute__((noinline)) void make_setting(kvo_frame *frame, const kvo_open_pair *pair,
-    uint64_t naming) {
+    uint32_t naming) {
   report_other_naming(pair, naming);
   if (frame->flags & KVO_FRAME_PROPAGATES) frame->propagation->first.mutation.kind = KVO_SETTING;
   else if (pair->joined) (void)kvo_batch_takes(frame->thread, frame->object, frame->id, NULL);
 }
 
-static void finish(kvo_frame *frame, kvo_open_pair *pair, uint64_t naming) {
+static void finish(kvo_frame *frame, kvo_open_pair *pair, uint32_t naming) {
   move_into_frame(frame, pair);
   bool joined = pair->joined;
   if (KVO_UNLIKELY(pair->naming != naming)) make_setting(frame, pair, naming);

@@ -236,11 +236,11 @@ typedef struct kvo_open_pair {
   struct kvo_open_pair *KVO_NULLABLE newer; ///< whose `next` this is
   struct kvo_open_pair *KVO_NULLABLE next_in_bucket;
   uint32_t thread; ///< its number: a record may pass to another thread while the pair is open
+  uint32_t naming; ///< which elements its will has named (manual.c)
   const char *key;
   uintptr_t id;
   uint64_t serial;
   kvo_distinction distinction; ///< of an observer with `KVO_DISTINCT` that was the only one
-  uint64_t naming;             ///< which elements its will has named (manual.c)
   bool joined;                 ///< inside an automatic change: its did delivers nothing
   bool is_reported;            ///< that memory was out for some of it
   bool has_old;

@@ -23,11 +23,14 @@ static bool of_one_type_are_equal(const kvo_value *a, const kvo_value *b) {
 
 // A binding's type may have several nils: of Swift's `Int??` nil and `.some(nil)` differ.
 static bool nils_are_equal(const kvo_value *a, const kvo_value *b) {
-  bool are_same_type = a && b && a->type && a->type == b->type;
+  bool are_same_type = a->type && a->type == b->type;
   return !are_same_type || !a->type->equal || of_one_type_are_equal(a, b);
 }
 
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
+  const kvo_type *type = a->type;
+  bool is_plain = type && type == b->type && !type->operations && type->kind != KVO_KIND_OBJECT;
+  if (KVO_LIKELY(is_plain)) return of_one_type_are_equal(a, b);
   bool is_nil = kvo_value_is_nil(a);
   if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b) && nils_are_equal(a, b);
   if (a->type == b->type && (of_one_type_are_equal(a, b) || a->type->kind != KVO_KIND_OBJECT))
