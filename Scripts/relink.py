@@ -27,6 +27,8 @@ import tempfile
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 FOUNDATION = pathlib.Path("Sources/KVOFoundation")
+# Compiled only with a copy of OpenCombine, as Package.swift says.
+EXCLUDED = FOUNDATION / "OpenCombine"
 TESTING = pathlib.Path("Sources/KVOTesting")
 EXPANSION = pathlib.Path("Sources/KVOExpansion")
 SOURCE = pathlib.Path("Sources/SwiftSource")
@@ -65,7 +67,8 @@ def run(command, **options):
 
 
 def sources(library=LIBRARY):
-    return [path for suffix in ("c", "cpp", "swift") for path in sorted(library.rglob(f"*.{suffix}"))]
+    found = [path for suffix in ("c", "cpp", "swift") for path in sorted(library.rglob(f"*.{suffix}"))]
+    return [path for path in found if EXCLUDED not in path.parents]
 
 
 def using(header, tree):
