@@ -28,7 +28,7 @@ LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 FOUNDATION = pathlib.Path("Sources/KVOFoundation")
 # Compiled only with a copy of OpenCombine, as Package.swift says.
-EXCLUDED = FOUNDATION / "OpenCombine"
+EXCLUDED = "OpenCombine"
 TESTING = pathlib.Path("Sources/KVOTesting")
 EXPANSION = pathlib.Path("Sources/KVOExpansion")
 SOURCE = pathlib.Path("Sources/SwiftSource")
@@ -68,7 +68,7 @@ def run(command, **options):
 
 def sources(library=LIBRARY):
     found = [path for suffix in ("c", "cpp", "swift") for path in sorted(library.rglob(f"*.{suffix}"))]
-    return [path for path in found if EXCLUDED not in path.parents]
+    return [path for path in found if path.parent.name != EXCLUDED]
 
 
 def using(header, tree):
