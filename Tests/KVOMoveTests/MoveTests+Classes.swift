@@ -17,9 +17,10 @@ extension MoveTests {
         + "class Order { @KVO class Item: KVOObject { var p = 0 } }"),
     Case(
       "class Item: NSObject { @objc dynamic var t = 0 }\n"
-        + "enum E { class Item: UIView {}; class A: Item { func f() {} } }",
+        + "enum E { class Item: UIView {}; class A: Item { override var description: String { \"\" } } }",
       "@KVO class Item: KVOObject { var t = 0 }\n"
-        + "enum E { class Item: UIView {}; class A: Item { func f() {} } }"),
+        + "enum E { class Item: UIView {}; class A: Item { override var description: String { \"\" } } }"
+    ),
     Case(
       "func f() { class A: NSObject { @objc dynamic var x = 0 } }\n"
         + "func g() { class A: NSObject {}; class B: A {} }",

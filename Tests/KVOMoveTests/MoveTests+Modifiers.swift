@@ -15,7 +15,14 @@ extension MoveTests {
   ]
 
   @Test("a name that is also a modifier stays", arguments: names)
-  func name(_ source: String) { expectEqual(Self.moved(source).text, source) }
+  func name(_ source: String) {
+    expectEqual(Self.moved(source).text, source)
+    // Also in a class whose modifiers of that name are removed.
+    let inside = Case(
+      "class A: NSObject { @objc dynamic var x = 0\nfunc g() {\n\(source)\n} }",
+      "class A: KVOObject { @Observed var x = 0\nfunc g() {\n\(source)\n} }")
+    expectEqual(Self.moved(inside.there).text, inside.here)
+  }
 
   static let modifierEdits = [
     Case("{\n  @objc dynamic\n  var x = 1\n}", "{\n  @Observed var x = 1\n}"),

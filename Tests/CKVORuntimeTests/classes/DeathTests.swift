@@ -12,10 +12,12 @@ import Testing
     ])
   func chain(_ link: heir_link) { expectEqual(heir_end_chain(100_000, link), 100_000) }
 
-  @Test("P4: what an object owns dies in order, each with all that it owns, before its memory goes")
-  func tree() {
+  @Test(
+    "P4: what an object owns dies in order, each with all that it owns, before its memory goes, however deep it is",
+    arguments: [0, 99, 100, 1_000])
+  func tree(_ depth: Int) {
     let order = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
-      heir_end_tree(room.baseAddress!, room.count)
+      heir_end_tree(room.baseAddress!, room.count, depth)
       return String(cString: room.baseAddress!)
     }
     expectEqual(

@@ -25,6 +25,7 @@ static _Thread_local char *deaths_order; // where they are written down, or NULL
 static _Thread_local size_t room;
 
 static void note(const heir *self) {
+  if (self->number < 0) return;
   char text[32];
   if (self->parent) snprintf(text, sizeof text, " %d<%d", self->number, self->parent->number);
   else snprintf(text, sizeof text, "%d", self->number);
@@ -108,9 +109,14 @@ static heir *make_tree(heir *parent, int depth, int *number) {
   return made;
 }
 
-void heir_end_tree(char *order, size_t capacity) {
+void heir_end_tree(char *order, size_t capacity, size_t depth) {
   int number = 0;
   heir *root = make_tree(NULL, 2, &number);
+  for (size_t i = 0; i < depth; i++) {
+    heir *owner = make(NULL, -1);
+    own(owner, root, false);
+    root = owner;
+  }
   *order = 0;
   deaths_order = order;
   room = capacity;

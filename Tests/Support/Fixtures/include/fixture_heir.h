@@ -20,9 +20,9 @@ typedef enum KVO_CLOSED_ENUM heir_link {
 /// Makes a chain of so many objects, and lets go of its head. How many have died then.
 size_t heir_end_chain(size_t length, heir_link link);
 
-/// Makes a tree and lets go of its root. Writes down the objects in the order in which they died, each with what it reads in
+/// Makes a tree below a chain of so many objects, and lets go of the chain's head. Writes down the objects in the order in which they died, each with what it reads in
 /// its parent as it dies: "0 1<0 2<1 …", where the numbers go depth first.
-void heir_end_tree(char *order, size_t capacity);
+void heir_end_tree(char *order, size_t capacity, size_t depth);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
