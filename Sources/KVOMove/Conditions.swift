@@ -4,7 +4,7 @@ import SwiftSource
 
 /// A branch of an `#if` that is not compiled on Linux.
 struct ExcludedBranch {
-  /// Of its directive.
+  /// The directive's line.
   var line: Int
   var offset: Int
   /// The directive as it is written.
@@ -88,7 +88,7 @@ struct BranchFinder {
   ]
 }
 
-/// What a condition is on Linux.
+/// Evaluates a condition for Linux.
 private struct Condition {
   private let tokens: [Token]
   private var index = 0

@@ -12,7 +12,7 @@ public struct Edit: Hashable, Sendable {
   }
 }
 
-/// What goes wrong if a finding is left as it is, the worst first.
+/// How much harm is done if a finding is left as it is, the worst first.
 public enum Harm: String, CaseIterable, Comparable, Sendable {
   /// It compiles, and does something else than on Apple's platforms.
   case differs

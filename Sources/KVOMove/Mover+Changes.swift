@@ -121,7 +121,7 @@ extension Mover {
       "(change?[.\(tokens[index].text)] as? \(enumeration))?.rawValue")
   }
 
-  /// What a value is cast to: of `] as? Int` and `) as! NSNumber`.
+  /// The type to which a value is cast, in `] as? Int` and `) as! NSNumber`.
   func castType(behind close: Int) -> String? {
     var index = close + 1
     while ["?", "!"].contains(tokens[index].text) || tokens[index].is(")") { index += 1 }

@@ -37,7 +37,7 @@ extension Mover {
       "change[.kindKey] as? NSKeyValueChange"
     ),
   ]
-  /// What one line of each source reports.
+  /// Attributes that are reported by one line for each source.
   private static let outlets: [String: String] = [
     "IBOutlet": "outlet", "IBAction": "action", "IBInspectable": "outlet",
   ]
@@ -97,7 +97,8 @@ extension Mover {
     guard case .foreign(let types) = project.receiver(ofCallAt: call, in: index) else { return }
     for (type, other) in Self.typesThatNotify.sorted(by: { $0.key < $1.key })
     where types.contains(type) {
-      find(call, .missing, "\(type) of Foundation tells nobody", "\(other), of KVOFoundation")
+      find(
+        call, .missing, "\(type) of Foundation notifies no observer", "\(other), of KVOFoundation")
     }
   }
 
@@ -112,7 +113,7 @@ extension Mover {
     )
   }
 
-  /// Accessors of a collection are found by their names there, which `@objc(…)` may give, and by nobody here.
+  /// Accessors of a collection are found by their names there, which `@objc(…)` may give. Here nothing looks for them.
   private mutating func lookAtAccessor(_ method: MethodDeclaration, in type: TypeDeclaration) {
     let labels = method.selector.isEmpty ? self.labels(of: method) : method.selector
     let name = method.selector.first ?? method.name
@@ -134,7 +135,7 @@ extension Mover {
       guard stored.contains(where: { isOf($0, labels) }) else { return }
     }
     find(
-      method.keyword, .differs, "\(method.name) is found by its name there, and by nobody here",
+      method.keyword, .differs, "\(method.name) is found by its name there, and not here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
   }
 

@@ -121,7 +121,7 @@ extension Mover {
       || isNew && isNamed && !method.modifiers.contains("override")
   }
 
-  /// What the macro does not do for a class: names of Objective-C, and setters of properties that are not observable.
+  /// Declarations that the macro does not make: for names of Objective-C, and for setters of properties that are not observable.
   private func ownEntries(of type: TypeDeclaration) -> [String] {
     type.properties.compactMap { property in
       guard !property.isStatic, !property.isConstant, project.isExposed(property, in: type) else {

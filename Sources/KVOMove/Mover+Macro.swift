@@ -48,7 +48,7 @@ extension Mover {
 
   /// Marks what was not observable, and what the macro would warn of, or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
-    // What is not marked in a class with the macro is observable already.
+    // In a class that has the macro already, properties without a mark are observable.
     let isMarked = type.attributes.contains("KVO")
     for property in type.properties
     where !property.isStatic && !property.isConstant && !property.modifiers.contains("@KVOIgnored")
@@ -78,7 +78,7 @@ extension Mover {
     if !isMarked { leaveOutPatterns(type) }
   }
 
-  /// Whether a setter notifies nobody there: the macro would warn of it.
+  /// Whether a setter notifies no observer, of which the macro would warn.
   private func tellsNobody(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
     guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
     let names = Set(tokens[brace + 1..<end].map(\.name))

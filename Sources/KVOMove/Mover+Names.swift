@@ -92,7 +92,7 @@ extension Mover {
     {
       return isCastForCall(index)
     }
-    // Of a parameter, a variable, or a type's parameter.
+    // The type may be that of a parameter or a variable, or a generic argument.
     var place = first
     while place > 0, !tokens[place - 1].is(":"), !tokens[place - 1].is("->"),
       !tokens[place - 1].is("==")

@@ -150,7 +150,7 @@ extension Mover {
     closeAccess(property, in: type)
   }
 
-  /// What is open in a final class is public there.
+  /// A member that is `open` in a final class is `public` there, and has to be written so.
   private mutating func closeAccess(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     let head = file.start(ofDeclarationAt: type.keyword)..<type.keyword
     guard head.contains(where: { tokens[$0].isWord("final") }),
@@ -189,7 +189,7 @@ extension Mover {
     {
       find(
         property.keyword, .differs,
-        "the setter of \(property.name) may tell nobody, or tell it twice",
+        "the setter of \(property.name) may notify no observer, or notify observers twice",
         "if it sets nothing that is observable and that the getter reads, "
           + "set { withChange(of: \\.\(property.name)) { … } }")
       return

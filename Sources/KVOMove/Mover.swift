@@ -60,7 +60,7 @@ struct Mover {
   var edits: [Edit] = []
   /// With the token that each is about.
   private var findings: [(token: Int, harm: Harm, reason: String, advice: String)] = []
-  /// What the compiler reports of a source in many places, by its name, with the tokens.
+  /// Names that the compiler reports in many places of a source, with their tokens.
   private var leftovers: [String: [Int]] = [:]
   /// Where a `try` has been put.
   var attempted: Set<Int> = []

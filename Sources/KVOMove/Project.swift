@@ -150,7 +150,7 @@ struct Project {
     ["NSObject", "Operation", "KVOObject", "KVOOperation"].contains(ancestors(of: type).root)
   }
 
-  /// What a class becomes; one that takes part in nothing stays what it is.
+  /// The root that a class gets; a class that takes part in nothing keeps its own.
   func root(of type: TypeDeclaration) -> Root {
     let root = ancestors(of: type).root
     if root == "KVOObject" { return .object }

@@ -1,13 +1,13 @@
 /// Which object a call is for: its type, as far as declarations of its name show that. No rule of Behaviour is kept here.
 import SwiftSource
 
-/// What the receiver of a call can be.
+/// The objects that the receiver of a call can be.
 enum Receiver {
-  /// Of classes of the sources.
+  /// Objects of classes in the sources.
   case classes([TypeDeclaration])
-  /// Of a type that comes from another module, or that is no class.
+  /// A value of a type from another module, or of one that is no class.
   case foreign([String])
-  /// NSObject itself, what any object can be, or what the sources do not show.
+  /// An NSObject, any object, or something that the sources do not show.
   case unknown
 }
 
@@ -104,7 +104,7 @@ extension SourceFile {
     return name
   }
 
-  /// What an expression's type is known by.
+  /// The source from which an expression's type is known.
   private func value(from start: Int) -> DeclaredNames.Source? {
     var (index, last) = (start, nil as DeclaredNames.Source?)
     while index < tokens.count, index == start || !isStatementStart(index) {

@@ -28,7 +28,7 @@ struct SourceFile {
   /// The bracket that is open at each token.
   private(set) var enclosing: [Int?] = []
   private(set) var imports: [Import] = []
-  /// What is not among the tokens.
+  /// Branches that Linux does not compile. Their tokens are left out.
   private(set) var excluded: [ExcludedBranch] = []
 
   /// Throws the first thing that can't be read.

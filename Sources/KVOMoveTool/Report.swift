@@ -1,4 +1,4 @@
-/// What the program says of a run: a summary, and what is left for a human, the worst first. Documentation/KVOMove.md has
+/// The report of a run: a summary, and the findings that are left for a human, the worst first. Documentation/KVOMove.md has
 /// the schema of the JSON. No rule of Behaviour is kept here.
 import Foundation
 import KVOMove

@@ -15,7 +15,7 @@ import Testing
   enum Word: String { case a, b }
   struct Marks: OptionSet, Hashable { let rawValue: UInt8 }
 
-  /// What a kind becomes.
+  /// Whether values of one kind become values of the other.
   static func becomes(_ from: Kind, _ to: Kind) -> Bool {
     switch (from, to) {
     case (.number, .number), (.text, .number), (.rawNumber, .number): true
@@ -207,7 +207,7 @@ import Testing
 /// A type, in every place that takes a value of it.
 private protocol Slot {
   var name: String { get }
-  /// What a value becomes in each place; nil where it can't be there.
+  /// The value that each place holds after the conversion; nil if the place refuses it.
   func outcomes(of value: Any) -> [(place: String, outcome: String?)]
 }
 

@@ -135,7 +135,7 @@ import Testing
   }
 }
 
-/// What observers are notified of, as texts.
+/// Notifications as texts.
 private final class Notes {
   private var texts: [String] = []
   private var tokens: [NSKeyValueObservation] = []

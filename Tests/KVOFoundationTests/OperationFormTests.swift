@@ -174,7 +174,7 @@ import Testing
 
 // MARK: Forms
 
-/// What the tests ask of each form.
+/// The interface that the tests use of each form.
 private class Form: KVOOperation, @unchecked Sendable {
   let runs = Count()
   override required init() {}

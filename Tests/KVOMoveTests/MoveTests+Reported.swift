@@ -21,7 +21,7 @@ extension MoveTests {
         + "func store(_ v: Int) { r = v } }",
       "@KVO class A: KVOObject { @KVOIgnored var r = 0; var x: Int { get { r } "
         + "set { withChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"),
-    // What a method of its own sets is observable already.
+    // A property that the setter sets is observable already.
     Case(
       "class A: NSObject { @objc dynamic var r = 0; @objc dynamic var x: Int { get { r } "
         + "set { store(newValue) } }; func store(_ v: Int) { r = v } }",
@@ -54,12 +54,12 @@ extension MoveTests {
       "class W { let o: NSObject; init(p: NSObject) { o = p }; func f() { o.setValue(1, forKey: k) } }",
       "class W { let o: KVOObject; init(p: KVOObject) { o = p }; func f() { try! o.setValue(1, forKey: k) } }"
     ),
-    // What an extension has.
+    // An override in an extension.
     Case(
       "class A: NSObject { @objc dynamic var t = 1 }\nextension A { override var description: String { \"\\(t)\" } }",
       "@KVO class A: KVOObject { var t = 1 }\nextension A: CustomStringConvertible { var description: String { \"\\(t)\" } }"
     ),
-    // What is not observable can be read before the superclass's initialiser.
+    // A property that is not observable can be read before the superclass's initialiser.
     Case(
       "class A: NSObject { @objc dynamic var n: Int; private var d = [1]; override init() { n = d[0]; super.init() } }",
       "@KVO class A: KVOObject { var n: Int; @KVOIgnored private var d = [1]; override init() { n = d[0]; super.init() } }"

@@ -23,7 +23,7 @@ import Testing
     }
     """
 
-  /// What makes a source one of key-value observing, and is changed by no edit.
+  /// A function that makes a source one of key-value observing, and that no edit changes.
   static let evidence = "\nfunc tell() { willChangeValue(forKey: k) }"
 
   static func moved(_ source: String, _ style: ObservableStyle = .wrapper) -> MovedSource {
@@ -236,7 +236,8 @@ import Testing
   }
 
   static let announcements = [
-    // What is told by hand is not told by what it sets as well; another property over it tells by itself.
+    // A change announced by hand is not announced again by the variable that the setter sets. Another property over that variable
+    // notifies by itself.
     Case(
       "class A: NSObject { private var m = 0, s = 2; @objc dynamic var x: Int { get { m * s } "
         + "set { willChangeValue(forKey: \"x\"); m = newValue / s; didChangeValue(forKey: \"x\") } }\n"
@@ -277,7 +278,7 @@ import Testing
     Case(
       "class M: NSObject { @objc dynamic var i = 0 }; "
         + "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
-      "may tell nobody"),
+      "may notify no observer"),
     Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
     Case("b = change[.newKey] is NSNull", "never true"),
     Case("let j = JSONSerialization.self; b = j is NSNull", "nil is an NSNull in JSON"),
@@ -295,7 +296,7 @@ import Testing
     Case("let k = change[.kindKey] as? UInt", "no number"),
     Case("let i = change?[.indexesKey] as? IndexSet", "no IndexSet"),
     Case("for i in change![.indexesKey] as! NSIndexSet {}", "no IndexSet"),
-    Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "tells nobody"),
+    Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "notifies no observer"),
     Case("f.bind(.value, to: m, withKeyPath: k, options: nil)", "AppKit"),
     Case("let s = \"", "can't be read"),
     Case("func f() { (", "can't be read"),

@@ -69,8 +69,8 @@ static void ensure(kvo_attachment *attachment, kvo_link *link) {
 
 // MARK: Placing
 
-// What a key depends on may be announced by hand alone, by the object itself, under a key that its class does not have. A
-// misspelt one is a hint: here, or, of a binding's class, by the binding.
+// A key may depend on one that the object announces by hand and that its class does not have. Since such a key may be misspelt,
+// it is a hint: from here, or from the binding if the class is one of a binding.
 static bool is_by_hand(const kvo_chain *chain, uint32_t depth, const kvo_error *error) {
   const kvo_component *component = &chain->path->components[depth];
   bool is_own = depth == chain->path->first_key;

@@ -93,7 +93,7 @@ static void add(fold *fold, kvo_number number) {
   else fold->integer += number.large;
 }
 
-// What else an operator takes of a value takes its place; false if there is nothing.
+// Replaces a value by the operand that its type gives operators, such as an enum's raw value. False if there is none.
 static bool take_operand(kvo_value *value) {
   const kvo_type_operations *operations = value->type->operations;
   kvo_value operand;

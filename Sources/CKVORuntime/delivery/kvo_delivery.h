@@ -135,7 +135,7 @@ void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
 /// The first half of a change by hand, which joins no other, in a frame that stays until the second:
 /// reads old and calls prior observers where asked for. `frame->id` is set.
 void kvo_change_begin(kvo_frame *frame);
-/// The same of part of a to-many property.
+/// Does that for a change of some elements or members of a to-many property. With NULL all of it is set.
 void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
 /// The steps of a change, for pairs by hand: reads old if an observer asks for it; calls prior
 /// observers; looks the observers up again, reads new and calls them. `frame->id` and `serial` are

@@ -43,8 +43,8 @@ typedef struct kvo_class_operations {
   void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
       kvo_key_paths *paths);
   /// Call the methods by which the class announces a change (`kvo_class_set_announces`), before it and after it.
-  /// What these call in the superclass leads to `kvo_will_change` and `kvo_did_change`, which begin and finish the change then;
-  /// methods that do not leave the change without a notification. No exception may leave them.
+  /// These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that begins and finishes the change. A
+  /// method that does not call its superclass's leaves the change without a notification. No exception may leave them.
   /// - part: of a change of some elements, as it was given to `kvo_uniform_will_part`; NULL for a setting.
   void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);

@@ -90,11 +90,12 @@ typedef struct kvo_index_set kvo_index_set;
 kvo_change_kind kvo_change_get_kind(const kvo_change *change);
 /// Whether this call comes before the change.
 bool kvo_change_is_prior(const kvo_change *change);
-/// The value before the change. NULL, which the readers of kvo_value.h take for nil, if this observer did not ask for it
-/// (`KVO_OLD`), in an initial call, and where an insertion is told. A nil property gives a nil value, not NULL. An observer registered on another thread while the change was under way finds as old what
-/// is new. Owned by the change: a value that is to outlive the call is copied (`kvo_value_copy`).
+/// The value before the change. NULL if this observer did not ask for it (`KVO_OLD`), in an initial call, and for an insertion;
+/// the readers of kvo_value.h take NULL for nil. A nil property gives a nil value, not NULL. An observer that another thread
+/// registered during the change gets the new value as the old one. Owned by the change: copy a value that is to outlive the
+/// call (`kvo_value_copy`).
 const kvo_value *KVO_NULLABLE kvo_change_get_old(const kvo_change *change);
-/// The value after the change; NULL if this observer did not ask for it, in a prior call, and where a removal is told.
+/// The value after the change; NULL if this observer did not ask for it, in a prior call, and for a removal.
 /// Otherwise as `kvo_change_get_old`.
 const kvo_value *KVO_NULLABLE kvo_change_get_new(const kvo_change *change);
 /// Where an ordered to-many property changed: the new indexes of what was inserted or replaced, the

@@ -7,8 +7,8 @@
 // observers are called where it calls its superclass. A method that does not leaves the change without a notification.
 //
 // The keys of such a class are marked manual in tables, so that other classes' changes need not be asked whether they are
-// announced. A change for which the class has no method of its own is begun and finished at once. While the method for the will runs, the frame is open: if the method sets the key, that joins. While the one
-// for the did runs, it is not.
+// announced. A change for which the class has no method of its own is begun and finished at once. While the method for the will
+// runs, the frame is open: if the method sets the key, that joins. While the one for the did runs, it is not.
 #include "observing/kvo_announced.h"
 
 #include "base/kvo_memory.h"
@@ -43,8 +43,8 @@ static void call(const kvo_frame *frame, announcing_method method) {
   method(frame->object, frame->key, &part);
 }
 
-// What the method reads is no read of a getter's in which the change is made. False if the thread has no record, memory being
-// out: it may be another one than that of the will.
+// If a getter makes the change, its recorder must not record what the method reads. The did may be on another thread than the
+// will. False if that thread can't have a record because memory is out.
 static bool announce(kvo_announcing *announcing, announcing_method method) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return false;

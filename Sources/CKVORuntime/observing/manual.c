@@ -270,7 +270,7 @@ static void hint_at_unanswered(half *half) {
       cls->name, error.message);
 }
 
-// What has no getter can't be observed, unless the class answers for it: the key is probably misspelt.
+// A key without a getter can't be observed unless the class answers for it, so it is probably misspelt.
 static __attribute__((noinline)) void report_unknown_key(half *half) {
   const char *key = half->key;
   const kvo_class *cls = kvo_class_of(half->object);

@@ -30,7 +30,7 @@ kvo_status kvo_collection_refuse_observing(kvo_object *collection, const char *k
 /// failure nothing has to be discarded. Statuses as `kvo_add_callback`.
 kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placement *placement,
     kvo_error *KVO_NULLABLE error);
-/// The same for a key that the class does not have, and that is changed by hand, if at all.
+/// Prepares the placement of a key that the class does not have, which only changes by hand can change. Calls hooks: no lock held.
 kvo_status kvo_placement_prepare_by_hand(kvo_object *object, const char *key,
     kvo_placement *placement, kvo_error *error);
 void kvo_placement_discard(kvo_placement *placement);

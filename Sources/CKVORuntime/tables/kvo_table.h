@@ -376,11 +376,12 @@ KVO_INLINE uintptr_t kvo_observers_reading(kvo_observers observers) {
 KVO_INLINE const kvo_accessors *kvo_observers_accessors(kvo_observers observers) {
   return kvo_reading_accessors(kvo_observers_reading(observers));
 }
-/// Whether setters of the key notify nobody, or by methods of the class's own. Here, so that a change need not look at the accessors.
+/// Whether a setter of the key notifies no observer by itself: either it never does, or methods of the class announce the change.
+/// Kept here so that a change need not look at the accessors.
 KVO_INLINE bool kvo_observers_are_manual(kvo_observers observers) {
   return kvo_observers_reading(observers) & KVO_READING_MANUAL;
 }
-/// Of a key that is marked manual: whether methods of the class's own announce its automatic changes.
+/// Whether methods of the class announce automatic changes of a key that is marked manual.
 KVO_INLINE bool kvo_observers_are_announced(kvo_observers observers) {
   return kvo_accessors_automatic(kvo_observers_accessors(observers)) == KVO_BY_ANNOUNCER;
 }

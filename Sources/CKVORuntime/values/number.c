@@ -157,7 +157,7 @@ bool kvo_value_number(const kvo_value *value, kvo_number *number) {
   return true;
 }
 
-// What is no number reads as 0, and so does NULL, which a change gives for what it lacks.
+// A value that is no number reads as 0, and so does NULL, which a change has in place of a value that it lacks.
 static kvo_number number_of(const kvo_value *value) {
   kvo_number number;
   return value && kvo_value_number(value, &number) ? number : from_signed(0);

@@ -142,7 +142,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     CurrentProgress.all.append(CurrentProgress(progress: self, units: units))
   }
 
-  /// Ends what `becomeCurrent(withPendingUnitCount:)` has begun on this thread. If no child was made meanwhile, the units are
+  /// Ends what `becomeCurrent(withPendingUnitCount:)` has begun on this thread. If no child was made since then, the units are
   /// done now. One that is not the thread's current progress stops the program with a message.
   open func resignCurrent() {
     guard let last = CurrentProgress.all.last, last.progress === self else {
@@ -365,7 +365,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "kind") { Self.lock.withLock { progress.kind = newValue } } }
   }
 
-  /// What is done, in words for users. It is empty until it is set: Foundation makes none up on Linux. Nil empties it.
+  /// A description of the work for users. Empty until it is set, since Foundation makes none up on Linux; nil empties it.
   open var localizedDescription: String! {
     get { read("localizedDescription") { _ in texts.description ?? "" } }
     set {

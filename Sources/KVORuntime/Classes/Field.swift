@@ -52,7 +52,7 @@ extension Field {
     isNamed(name, in: type, from: 0)
   }
 
-  /// The same of those that the class itself adds.
+  /// Whether the class itself adds a field of this name.
   static func isOwn(_ name: String, of type: KVOObject.Type) -> Bool {
     isNamed(name, in: type, from: inheritedCount(of: type))
   }

@@ -37,7 +37,7 @@ extension KVOClass {
     }
   }
 
-  /// What a library's class says of a key, besides all that a subclass says.
+  /// The key paths by which a library's class affects a key, whatever a subclass declares.
   private func declaredBases(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).reduce(into: []) { found, known in

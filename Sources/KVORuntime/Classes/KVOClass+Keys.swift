@@ -40,8 +40,8 @@ extension KVOClass {
     return nil
   }
 
-  // What changes the property announces its own key: another one that it answers is affected by that. An @Observed
-  // property is known by its storage, whatever its key.
+  // A property that is found under another name is changed under its own key, by which the other one is affected. An
+  // @Observed property is known by its storage, whatever its key.
   private func source(
     of key: String, accessors name: String?, _ field: Field?, _ toMany: (any ToManyDeclaration)?
   ) -> KeyName? {

@@ -21,7 +21,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   var toMany: [String: any ToManyDeclaration] = [:]
   var dependencies: [String: Set<String>] = [:]
   var validators: [String: Validator] = [:]
-  /// What affects a key besides all that a subclass says of it.
+  /// Key paths that affect a key, whatever a subclass declares.
   var bases: [String: Set<String>] = [:]
 
   /// A computed property under a key, for key-value coding and for string key paths. What its getter

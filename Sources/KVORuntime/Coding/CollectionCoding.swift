@@ -50,7 +50,7 @@ extension Dictionary where Key == String {
     return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
   }
 
-  /// What a key path leads to, its first key being one of the dictionary's; an operator works on its
+  /// Reads a key path, whose first key is one of the dictionary's. An operator works on the dictionary's
   /// values.
   ///
   /// - Throws: as `KVOObject.value(forKeyPath:)`.
@@ -68,7 +68,7 @@ extension Dictionary where Key == AnyHashable {
     return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
   }
 
-  /// What a key path leads to, its first key being one of the dictionary's; an operator works on its
+  /// Reads a key path, whose first key is one of the dictionary's. An operator works on the dictionary's
   /// values.
   ///
   /// - Throws: as `KVOObject.value(forKeyPath:)`.

@@ -1,4 +1,4 @@
-/// A class of this package's libraries whose stored properties are nobody else's: they are no keys of its subclasses, are
+/// A class of this package's libraries whose stored properties are its own: they are no keys of its subclasses, are
 /// not in mirrors, and are not suggested by messages (B2). So a subclass may have a property of that name.
 package protocol OpaqueStorage: KVOObject {
   /// The class, and those of its subclasses that are the library's as well.

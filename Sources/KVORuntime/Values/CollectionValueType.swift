@@ -119,7 +119,7 @@ struct AnyElements {
   }
 }
 
-/// What is wrong with a part of a value.
+/// The part of a value that can't be converted, and why.
 struct ElementFault {
   let index: Int
   let found: String

@@ -1,10 +1,10 @@
 internal import CKVORuntime
 
-// Properties of Foundation's collection classes (B13): what KVOFoundation tells of them makes them collections and
+// Properties of Foundation's collection classes (B13): what KVOFoundation knows of them makes them collections and
 // dictionaries as Swift's are, whose elements are of any type. Changing one by a proxy or a key path puts another
 // object in its place.
 
-/// What a class of Foundation's is to key-value coding.
+/// The kind of collection that a class of Foundation stands for.
 package enum FoundationCollection {
   case array, orderedSet, set, dictionary
 

@@ -1,7 +1,7 @@
 // The rows of the conversion table for Foundation's types (B12), which this library does not import: KVOFoundation
 // adds them to every program that links it.
 
-/// What KVOFoundation knows of Foundation's values.
+/// Knowledge of Foundation's values, which KVOFoundation supplies.
 package protocol FoundationValues {
   /// An `NSNumber` or a `Decimal`; nil for another value.
   static func number(_ value: Any) -> Number?
@@ -22,7 +22,7 @@ package protocol FoundationValues {
 
   // Collections
 
-  /// What a class is; nil of another type.
+  /// The kind of collection that a class is; nil for another type.
   static func collection(_ type: Any.Type) -> FoundationCollection?
   /// The elements of an array or a set, none of them nil; nil for another value.
   static func elements(of value: Any) -> (elements: [Any], isOrdered: Bool)?

@@ -105,7 +105,7 @@ struct LeadingNumber {
   let text: Substring
   private let digits: Substring.UTF8View
   private let isNegative: Bool
-  /// What the text has behind white space.
+  /// The text without the white space before it.
   private let word: Substring.UTF8View
 
   init(_ text: String) {

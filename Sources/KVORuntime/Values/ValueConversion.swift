@@ -150,8 +150,8 @@ private enum ScalarType {
 }
 
 extension ValueConversion {
-  /// What an error says of a value that is of a type which the target takes, and does not name one of its values; nil
-  /// for other values.
+  /// The words of an error about a value whose type the target takes, but which stands for none of the target's values. Nil for
+  /// other values.
   static func unnamed(_ value: Any, in target: Any.Type) -> String? {
     if target is Character.Type, let text = convert(value, to: String.self) {
       return "\(String(reflecting: text)), which is no single character"

@@ -64,7 +64,7 @@ class ValueType: @unchecked Sendable {
   func convert(_ value: Any?) -> Conversion { .mismatch }
   /// The same of an optional that shall not be nil: nil is for what it wraps.
   func convertContent(_ value: Any?) -> Conversion { convert(value) }
-  /// What an error calls a value that can't become one of this type: its type, and which part of it is at fault.
+  /// The words in an error for a value that can't become one of this type: its type, and the part of it that can't.
   func found(_ value: Any?) -> String {
     guard let value = value.flatMap(flattened) else { return "nil" }
     return ValueConversion.unnamed(value, in: swiftType) ?? typeName(of: value)
