@@ -76,7 +76,7 @@ where S.Failure == Never {
   /// How many reads have begun, and the number of the one that found the value kept last.
   private var reads = (begun: 0, newest: 0)
   /// The thread that calls the subscriber, and the number of its calls, which nest.
-  private var caller: (thread: Thread, calls: Int)?
+  private var caller: (thread: pthread_t, calls: Int)?
 
   init(_ keyPath: KeyPath<Object, S.Input>, _ subscriber: S) {
     self.keyPath = keyPath
@@ -130,8 +130,9 @@ where S.Failure == Never {
   // Nil if nothing is kept or demanded, or if another thread calls the subscriber: that one calls this again.
   private func begin() -> (S, S.Input)? {
     lock.withLock {
-      let thread = Thread.current
-      guard let subscriber, let value = kept, demand > .none, caller?.thread ?? thread === thread
+      let thread = pthread_self()
+      guard let subscriber, let value = kept, demand > .none,
+        pthread_equal(caller?.thread ?? thread, thread) != 0
       else { return nil }
       kept = nil
       demand -= 1

@@ -136,19 +136,19 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
   /// Has the next `KVOProgress` that this thread makes stand for some of the units, until `resignCurrent()`. One that is
   /// current on this thread already stops the program with a message. Calls for several progresses nest.
   open func becomeCurrent(withPendingUnitCount units: Int64) {
-    if CurrentProgress.all.contains(where: { $0.progress === self }) {
+    if CurrentProgress.innermost?.includes(self) == true {
       KVODiagnostics.stop("A \(type(of: self)) became current on a thread on which it was current.")
     }
-    CurrentProgress.all.append(CurrentProgress(progress: self, units: units))
+    CurrentProgress.begin(self, units)
   }
 
   /// Ends what `becomeCurrent(withPendingUnitCount:)` has begun on this thread. If no child was made since then, the units are
   /// done now. One that is not the thread's current progress stops the program with a message.
   open func resignCurrent() {
-    guard let last = CurrentProgress.all.last, last.progress === self else {
+    guard let last = CurrentProgress.innermost, last.progress === self else {
       KVODiagnostics.stop("A \(type(of: self)) resigned on a thread on which it was not current.")
     }
-    CurrentProgress.all.removeLast()
+    CurrentProgress.end(last)
     if !last.hasChild { add(last.units) }
   }
 
@@ -162,12 +162,12 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
   }
 
   /// The progress that is current on this thread.
-  public static func current() -> KVOProgress? { CurrentProgress.all.last?.progress }
+  public static func current() -> KVOProgress? { CurrentProgress.innermost?.progress }
 
   // Only the first child stands for the units.
   private func joinCurrent() {
-    guard let current = CurrentProgress.all.last, !current.hasChild else { return }
-    CurrentProgress.all[CurrentProgress.all.count - 1].hasChild = true
+    guard let current = CurrentProgress.innermost, !current.hasChild else { return }
+    current.hasChild = true
     current.progress.addChild(self, withPendingUnitCount: current.units)
   }
 
@@ -428,16 +428,53 @@ extension KVOProgress: OpaqueStorage {
 }
 
 /// A progress that is current on a thread.
-private struct CurrentProgress {
+private final class CurrentProgress {
   let progress: KVOProgress
   let units: Int64
+  let outer: CurrentProgress?
   var hasChild = false
 
-  private static let key = "KVOProgress.current"
+  private init(_ progress: KVOProgress, _ units: Int64, inside outer: CurrentProgress?) {
+    self.progress = progress
+    self.units = units
+    self.outer = outer
+  }
 
-  /// This thread's, the innermost last.
-  static var all: [CurrentProgress] {
-    get { Thread.current.threadDictionary[key] as? [CurrentProgress] ?? [] }
-    set { Thread.current.threadDictionary[key] = newValue.isEmpty ? nil : newValue }
+  // Thread.current would make an object of each thread that makes a progress.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let status = pthread_key_create(&key) { Unmanaged<CurrentProgress>.fromOpaque($0!).release() }
+    if status != 0 {
+      KVODiagnostics.stop("The process has no thread-local key left for KVOProgress.")
+    }
+    return key
+  }()
+
+  /// Whether this or an outer one is of that progress.
+  func includes(_ progress: KVOProgress) -> Bool {
+    var at: CurrentProgress? = self
+    while let current = at, current.progress !== progress { at = current.outer }
+    return at != nil
+  }
+
+  /// This thread's innermost.
+  static var innermost: CurrentProgress? {
+    guard let address = pthread_getspecific(key) else { return nil }
+    return Unmanaged<CurrentProgress>.fromOpaque(address).takeUnretainedValue()
+  }
+
+  static func begin(_ progress: KVOProgress, _ units: Int64) {
+    set(CurrentProgress(progress, units, inside: innermost))
+  }
+
+  static func end(_ current: CurrentProgress) { set(current.outer) }
+
+  private static func set(_ current: CurrentProgress?) {
+    let old = innermost
+    let status = pthread_setspecific(key, current.map { Unmanaged.passRetained($0).toOpaque() })
+    if status != 0 {
+      KVODiagnostics.stop("No memory for the progress that is current on a thread.")
+    }
+    if let old { Unmanaged.passUnretained(old).release() }
   }
 }
