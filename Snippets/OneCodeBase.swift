@@ -1,4 +1,4 @@
-// One file for Linux and Apple's platforms: only the imports and the two lines before a class differ.
+// One file for Linux and Apple's platforms: only the imports and the attribute before a class differ.
 #if canImport(ObjectiveC)
   import Foundation
 

@@ -148,18 +148,18 @@ import Testing
     }
     expectEqual(
       text("ratios", ["a": [1]] as [AnyHashable: Any]),
-      "\"ratios\" of Everything takes [String: Float], not [AnyHashable: Any], with [Int] for its key \"a\"."
+      "\"ratios\" of Everything takes [String: Float], not [AnyHashable: Any], whose key \"a\" is [Int]."
     )
     expectEqual(
       text("maybe", [1, Date()] as [Any]),
-      "\"maybe\" of Everything takes [Int]?, not [Any], with Date for its element 1.")
+      "\"maybe\" of Everything takes [Int]?, not [Any], whose element 1 is Date.")
     expectEqual(text("day", NSNumber(value: 1)), "\"day\" of Everything takes Date, not NSNumber.")
     expectEqual(
       text("letter", "ab"),
       "\"letter\" of Everything takes Character, not \"ab\", which is no single character.")
     expectEqual(
       text("ranks", [0, 2]),
-      "\"ranks\" of Everything takes Set<Rank>, not [Int], with 2, which is none of its raw values for its element 1."
+      "\"ranks\" of Everything takes Set<Rank>, not [Int], whose element 1 is 2, which is none of its raw values."
     )
   }
 

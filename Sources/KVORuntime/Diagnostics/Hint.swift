@@ -71,7 +71,7 @@ extension KVOObject {
   private func remedy(for key: String) -> String {
     guard Field.isStored(key, in: type(of: self)) else {
       return """
-        unless its setter says so, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
+        unless its setter announces the change, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
         when it is assigned to.
         """
     }

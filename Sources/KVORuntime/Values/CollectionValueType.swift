@@ -126,7 +126,7 @@ struct ElementFault {
 
   /// A phrase for an error: the whole value's type, and the part.
   func sentence(in value: Any, _ part: String) -> String {
-    "\(typeName(of: value)), with \(found) for its \(part)"
+    "\(typeName(of: value)), whose \(part) is \(found)"
   }
 }
 

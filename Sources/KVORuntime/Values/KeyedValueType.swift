@@ -101,7 +101,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
       }
       if case .value = valueType.convert(pair.value) {
       } else {
-        return "\(typeName(of: value)), with \(valueType.found(pair.value)) for its key \(key)"
+        return "\(typeName(of: value)), whose key \(key) is \(valueType.found(pair.value))"
       }
     }
     return super.found(value)

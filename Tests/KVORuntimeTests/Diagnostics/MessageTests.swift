@@ -224,7 +224,7 @@ import Testing
     )
     let set = "\(error { try Account().setValue([1], forKey: "tags") })"
     expectEqual(
-      set, "\"tags\" of Account takes Set<String>, not [Int], with Int for its element 0.")
+      set, "\"tags\" of Account takes Set<String>, not [Int], whose element 0 is Int.")
   }
 
   @Test("B6: what an operator can't take is told with the operator, the class and what it needs")

@@ -236,7 +236,8 @@ import Testing
     let hints = try require(result).errors.split(separator: "\n")
     expectEqual(hints.count, 1, "\(hints)")
     for word in [
-      "Player", "\"index\"", "unless its setter says so, set { withChange(of: \\.index)",
+      "Player", "\"index\"",
+      "unless its setter announces the change, set { withChange(of: \\.index)",
     ] {
       expectEqual(hints.first?.contains(word), true)
     }

@@ -139,8 +139,8 @@ import Testing
     try object.setValue(["a": "1"] as [AnyHashable: Any], forKey: "byName")
     expect(object.numbers == [1, 2, 1] && object.byName == ["a": 1])
     for (key, value, found) in [
-      ("numbers", [1, [2]] as [Any], "[Any], with [Int] for its element 1"),
-      ("byName", ["a": [1]], "[String: [Int]], with [Int] for its key \"a\""),
+      ("numbers", [1, [2]] as [Any], "[Any], whose element 1 is [Int]"),
+      ("byName", ["a": [1]], "[String: [Int]], whose key \"a\" is [Int]"),
       ("numbers", Set([1]), "Set<Int>"),
     ] as [(String, Any, String)] {
       let expected = key == "numbers" ? "[Int]" : "[String: Int]"
