@@ -25,11 +25,12 @@ typedef struct {
   kvo_object *only;
   size_t count;
   uint32_t depth;   // at which components the path goes on there
-  uint32_t *depths; // of each object, where they differ; else NULL
+  uint32_t *depths; // of each element or object, if they differ; else NULL
+  size_t depths_capacity;
 } targets;
 
 static uint32_t depth_of(const targets *found, size_t index) {
-  return found->depths ? found->depths[index] : found->depth;
+  return index < found->depths_capacity ? found->depths[index] : found->depth;
 }
 
 static void targets_destroy(targets *found) {
@@ -45,43 +46,56 @@ static void add_target(targets *found, kvo_object *object) {
   if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
 }
 
-// Nested collections are replaced by their elements, appended at the end.
-static void flatten(kvo_elements *elements) {
-  for (size_t i = 0; i < elements->count; i++) {
-    kvo_value inner = elements->values[i];
-    if (!kvo_value_is_collection(&inner, NULL)) continue;
-    elements->values[i] = KVO_VALUE_NIL;
-    kvo_value_elements(&inner, NULL, elements, NULL);
-    kvo_value_destroy(&inner);
+// Notes where the path goes on at the elements of a range. False if memory is out.
+static bool note_depth(targets *found, size_t first, size_t end, uint32_t depth) {
+  if (depth == found->depth && !found->depths) return true;
+  if (end > found->depths_capacity) {
+    size_t had = found->depths_capacity;
+    uint32_t *grown = kvo_grow(found->depths, had, end, sizeof *grown, &found->depths_capacity);
+    if (!grown) return false;
+    found->depths = grown;
+    for (size_t i = had; i < found->depths_capacity; i++) grown[i] = found->depth;
   }
+  for (size_t i = first; i < end; i++) found->depths[i] = depth;
+  return true;
 }
 
-// Elements that are dictionaries lead to what these have for the path's keys.
-static void follow_keys(const kvo_key_path *path, targets *found) {
+static void drop(kvo_value *value) {
+  kvo_value_destroy(value);
+  *value = KVO_VALUE_NIL;
+}
+
+// Elements that are dictionaries lead to what these have for the path's keys. Collections, also those that dictionaries lead to,
+// are replaced by their elements, appended at the end.
+static void expand(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   for (size_t i = 0; i < elements->count; i++) {
-    if (!kvo_value_has_keys(&elements->values[i])) continue;
-    if (!found->depths) found->depths = kvo_alloc_zeroed(elements->count * sizeof *found->depths);
-    if (!found->depths) return;
-    kvo_path_place place = {found->depth, false};
+    kvo_path_place place = {depth_of(found, i), false};
     kvo_value_follow_keys(path, &elements->values[i], &place);
-    found->depths[i] = place.next;
+    kvo_value inner = KVO_VALUE_NIL;
+    if (kvo_value_is_collection(&elements->values[i], NULL)) {
+      inner = elements->values[i];
+      elements->values[i] = KVO_VALUE_NIL;
+    }
+    size_t start = elements->count;
+    if (inner.type) kvo_value_elements(&inner, NULL, elements, NULL);
+    kvo_value_destroy(&inner);
     // At the end of the path no key of an object is followed.
-    if (place.next < path->count) continue;
-    kvo_value_destroy(&elements->values[i]);
-    elements->values[i] = KVO_VALUE_NIL;
+    bool goes_on = place.next < path->count && note_depth(found, i, i + 1, place.next) &&
+                   note_depth(found, start, elements->count, place.next);
+    if (goes_on) continue;
+    drop(&elements->values[i]);
+    for (size_t j = start; j < elements->count; j++) drop(&elements->values[j]);
   }
 }
 
 static void find_in_elements(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
-  flatten(elements);
-  follow_keys(path, found);
+  expand(path, found);
   found->objects = kvo_alloc(elements->count * sizeof *found->objects + 1);
   for (size_t i = 0; found->objects && i < elements->count; i++) {
-    uint32_t depth = found->depths && found->depths[i] ? found->depths[i] : found->depth;
-    if (found->depths) found->depths[found->count] = depth;
+    if (found->depths) (void)note_depth(found, found->count, found->count + 1, depth_of(found, i));
     add_target(found, kvo_value_get_object(&elements->values[i]));
   }
 }
@@ -154,7 +168,7 @@ static size_t sort_once(uintptr_t *sorted, const targets *found) {
 static bool has_moved(const targets *found, const kvo_link *child) {
   if (!found->depths) return child->depth != found->depth;
   for (size_t i = 0; i < found->count; i++)
-    if (found->objects[i] == child->entry.object) return child->depth != found->depths[i];
+    if (found->objects[i] == child->entry.object) return child->depth != depth_of(found, i);
   return false;
 }
 

@@ -14,6 +14,7 @@ import Testing
     @Observed var people: [String: Holder] = [:]
     @Observed var rows: [[String: Any]] = []
     @Observed var number = 0
+    @Observed var groups: [[String: [Holder]]] = []
     @Observed var next: Holder?
     var hue: Int { (try? value(forKeyPath: "colours.red") as? Int) ?? -1 }
     override class func registerKeys() {
@@ -93,6 +94,36 @@ import Testing
     holder.people["b"] = second
     second.number = 4
     expectEqual(log.take().filter { $0.hasPrefix("people") }, ["people new 3", "people new 7"])
+  }
+
+  @Test(
+    "B14 C6: arrays that dictionaries hold are followed under an operator",
+    arguments: [
+      "groups.@unionOfArrays.items.number", "groups.@unionOfArrays.items.@unionOfObjects.number",
+      "rows.@unionOfArrays.items.number", "rows.@unionOfArrays.items.@unionOfObjects.number",
+    ])
+  func arrays(_ path: String) throws {
+    let holder = Holder()
+    let first = Holder()
+    let second = Holder()
+    holder.groups = [["items": [first]], [:]]
+    holder.rows = [["items": [first]], ["items": 5], [:]]
+    let log = Recorder()
+    try log.observe(holder, path, [.initial], as: "path")
+    expectEqual(log.take().count, 1)
+    first.number = 1
+    expectEqual(log.take().count, 1)
+    holder.groups[1]["items"] = [first, second]
+    holder.rows[2]["items"] = [first, second]
+    _ = log.take()
+    second.number = 2
+    expectEqual(log.take().count, 1)
+    holder.groups = []
+    holder.rows = []
+    _ = log.take()
+    first.number = 3
+    second.number = 3
+    expectEqual(log.take(), [])
   }
 
   @Test("B14 F1: a key of a dictionary is a dependency, and so is what an object in it has")
