@@ -67,7 +67,10 @@ extension KeyValueObserving where Self: KVOObject {
           if let target, token?.isValid == true { action(target)(change) }
         }
       } else {
-        actor?.catchUp()
+        if let actor {
+          actor.catchUp()
+          guard token.isValid else { return }
+        }
         action(called)(change)
       }
     }

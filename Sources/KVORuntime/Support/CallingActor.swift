@@ -9,7 +9,7 @@ final class CallingActor: Sendable {
   // Weak: an actor may keep the token of what it has registered.
   private weak let actor: (any Actor)?
   // Calls that wait for the actor, oldest first. Tasks begin in any order, so each of them makes all calls that wait.
-  private let waiting = Locked<ArraySlice<() -> Void>>([])
+  private let waiting = Locked(WaitingCalls())
 
   @usableFromInline
   init?(_ actor: (any Actor)?) {
@@ -32,17 +32,32 @@ final class CallingActor: Sendable {
   @usableFromInline
   func callLater(_ function: @escaping () -> Void) {
     guard let actor else { return }
-    waiting.withLock { $0.append(function) }
+    waiting.withLock { $0.calls.append(function) }
     Task { await Self.catchUp(self, on: actor) }
   }
 
   /// Makes the calls that wait. Only on the actor.
   @usableFromInline
   func catchUp() {
-    while let next = waiting.withLock({ $0.popFirst() }) { next() }
+    while let next = waiting.withLock({ $0.takeFirst() }) { next() }
   }
 
   private static func catchUp(_ calls: CallingActor, on actor: isolated any Actor) {
     calls.catchUp()
+  }
+}
+
+/// A queue of calls. Once all are taken it keeps none of them, nor their values.
+private struct WaitingCalls {
+  var calls: [() -> Void] = []
+  private var taken = 0
+
+  mutating func takeFirst() -> (() -> Void)? {
+    guard taken < calls.count else {
+      self = WaitingCalls()
+      return nil
+    }
+    taken += 1
+    return calls[taken - 1]
   }
 }

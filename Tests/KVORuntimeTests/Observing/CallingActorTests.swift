@@ -48,6 +48,40 @@ import Testing
     token.invalidate()
   }
 
+  @Test("L1 C5: an action that a waiting call ends is not called again")
+  @MainActor func endsItself() {
+    let shared = SharedGauge()
+    let screen = Screen()
+    let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
+    screen.onLevel = { token.invalidate() }
+    onAnotherThread { shared.level = 1 }
+    shared.level = 2
+    expectEqual(screen.levels, [1])
+    screen.onLevel = nil
+  }
+
+  @Test("L1: a value that has been delivered is not kept")
+  @MainActor func delivered() {
+    let shared = SharedGauge()
+    let screen = Screen()
+    weak var first: Screen?
+    let token = shared.observe(
+      \.content, options: .new, target: screen, action: Screen.contentChanged)
+    do {
+      let content = Screen()
+      first = content
+      onAnotherThread {
+        shared.content = content
+        shared.content = nil
+      }
+    }
+    expect(first != nil)
+    // The call of this change makes the others before.
+    shared.content = nil
+    expect(first == nil)
+    token.invalidate()
+  }
+
   @Test("L1 C4: an actor that keeps the token of what it has registered is not kept alive")
   func actorDies() async {
     let shared = SharedGauge()
@@ -107,6 +141,7 @@ import Testing
 
 private final class SharedGauge: KVOObject, @unchecked Sendable {
   @Observed var level = 0
+  @Observed var content: AnyObject?
 }
 
 /// Runs a body on a thread of its own, and waits for its end.
@@ -116,13 +151,16 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
 
 @MainActor private final class Screen {
   private(set) var levels: [Int] = []
+  var onLevel: (() -> Void)?
   private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
 
   func changed(_ change: KeyValueObservedChange<Int>) { note(change.newValue!) }
+  func contentChanged(_ change: KeyValueObservedChange<AnyObject?>) {}
 
   func note(_ level: Int) {
     MainActor.preconditionIsolated()
     levels.append(level)
+    onLevel?()
     guard let waiting, levels.count >= waiting.count else { return }
     self.waiting = nil
     waiting.continuation.resume()
