@@ -6,6 +6,22 @@ import TestScopes
 import TestSupport
 import Testing
 
+/// Reads a progress on another thread as it dies.
+private final class LastReader: Sendable {
+  private let progress: KVOProgress
+  private let reads: Count
+
+  init(_ progress: KVOProgress, _ reads: Count) {
+    self.progress = progress
+    self.reads = reads
+  }
+
+  deinit {
+    let (progress, reads) = (progress, reads)
+    onThreads(1) { _ in if !progress.isCancelled { reads.add() } }
+  }
+}
+
 /// R7: progress that tells of itself.
 @Suite(.leakFree) struct ProgressTests {
   private static let keys = [
@@ -107,6 +123,21 @@ import Testing
       progress.cancel()
     }
     withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: a handler that is replaced dies outside the lock of progresses")
+  func replacedHandler() {
+    let progress = KVOProgress(totalUnitCount: 1)
+    for handler in [\KVOProgress.cancellationHandler, \.pausingHandler, \.resumingHandler] {
+      let reads = Count()
+      do {
+        let reader = LastReader(progress, reads)
+        progress[keyPath: handler] = { _ = reader }
+      }
+      expectEqual(reads.value, 0)
+      progress[keyPath: handler] = nil
+      expectEqual(reads.value, 1)
+    }
   }
 
   @Test("R7: a child counts as finished when it has done as much as it has, with its children")

@@ -388,19 +388,31 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
   /// Called when the work is cancelled, on some thread of the system's; at once where it has been.
   open var cancellationHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.cancellationHandler } }
-    set { Self.lock.withLock { progress.cancellationHandler = newValue } }
+    set { exchange(\.cancellationHandler, newValue) }
   }
 
   /// Called when the work is paused, on some thread of the system's.
   open var pausingHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.pausingHandler } }
-    set { Self.lock.withLock { progress.pausingHandler = newValue } }
+    set { exchange(\.pausingHandler, newValue) }
   }
 
   /// Called when the work goes on, on some thread of the system's.
   open var resumingHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.resumingHandler } }
-    set { Self.lock.withLock { progress.resumingHandler = newValue } }
+    set { exchange(\.resumingHandler, newValue) }
+  }
+
+  // The handler that was there dies outside the lock: whatever it holds may read a progress as it dies.
+  private func exchange(
+    _ handler: ReferenceWritableKeyPath<Progress, (@Sendable () -> Void)?>,
+    _ new: (@Sendable () -> Void)?
+  ) {
+    let old = Self.lock.withLock {
+      defer { progress[keyPath: handler] = new }
+      return progress[keyPath: handler]
+    }
+    withExtendedLifetime(old) {}
   }
 
   /// Declares the keys.
