@@ -69,6 +69,57 @@ import Testing
     expect(kinds[2].hasPrefix("tags insertion"))
   }
 
+  @Test("B13 H4: a set has a number once, whether Swift's or Foundation's")
+  func numbers() throws {
+    let old = Old()
+    old.tags = NSSet()
+    let log = Notes()
+    let tags = try old.mutableSetValue(forKey: "tags")
+    try log.observe(old, "tags", [.old, .new])
+    try tags.add(2.5)
+    try tags.add(2.5)
+    try tags.add(NSNumber(value: 2.5))
+    expect(old.tags.count == 1 && tags.contains(2.5) && tags.contains(NSNumber(value: 2.5)))
+    try tags.formUnion([1, 2.5, NSNumber(value: 1)])
+    expectEqual(old.tags.count, 2)
+    try tags.formIntersection([NSNumber(value: 1), 7])
+    expectEqual(old.tags.map { "\($0)" }, ["1"])
+    try tags.remove(NSNumber(value: 1))
+    expectEqual(old.tags.count, 0)
+    let notes = log.take()
+    expectEqual(notes.first { $0.contains("insertion") }, notes.first)
+    expect(notes.last?.contains("removal") == true)
+  }
+
+  @Test("B13 D3: they are compared by their elements, also ones that are not hashable")
+  func distinct() throws {
+    let old = Old()
+    let log = Notes()
+    for key in ["list", "tags", "order", "info"] {
+      try log.observe(old, key, [.distinct], as: key)
+    }
+    for element in [[1], [2]] as [[Any]] {
+      try old.setValue([element], forKey: "list")
+      try old.setValue([element], forKey: "tags")
+      try old.setValue([element], forKey: "order")
+      try old.setValue(["k": element], forKey: "info")
+    }
+    expectEqual(log.take().count, 8)
+    for _ in 0..<2 {
+      old.list = [1, "a"]
+      old.tags = NSSet(array: [1, "a"])
+      old.order = NSOrderedSet(array: [1, "a"])
+      old.info = ["k": 1]
+    }
+    expectEqual(log.take().count, 4)
+    old.tags = NSSet(array: ["a", 1])
+    old.info = ["k": 1]
+    expectEqual(log.take(), [])
+    old.order = NSOrderedSet(array: ["a", 1])
+    old.info = ["j": 1]
+    expectEqual(log.take().count, 2)
+  }
+
   @Test("B13: they take Swift's collections and each other")
   func setting() throws {
     let old = Old()

@@ -314,9 +314,10 @@ struct KeyedSet: MemberReading, MemberMutation {
     (try? key.object.value(forKey: key.name.string)).flatMap { $0.flatMap(anySet) } ?? []
   }
   var count: Int { members.count }
-  func contains(_ member: AnyHashable) -> Bool { members.has(member) }
+  func contains(_ member: AnyHashable) -> Bool { members.has(member.inSwiftForm) }
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
+    let members = members.inSwiftForm
     let value = try key.object.value(forKey: key.name.string)
     guard let present = anySet(value ?? Set<AnyHashable>()) else {
       throw key.holds(value as Any, no: Set<AnyHashable>.self)

@@ -139,7 +139,7 @@ func anyArray(_ value: Any) -> [Any]? {
 
 /// A set's members; nil for another value.
 func anySet(_ value: Any) -> Set<AnyHashable>? {
-  if let set = value as? Set<AnyHashable> { return set }
+  if let set = value as? Set<AnyHashable> { return set.inSwiftForm }
   guard let elements = AnyElements(value), !elements.isOrdered else { return nil }
-  return Set(elements.all.compactMap { $0 as? AnyHashable })
+  return Set(elements.all.compactMap { ($0 as? AnyHashable)?.inSwiftForm })
 }

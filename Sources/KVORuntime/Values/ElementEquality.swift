@@ -7,6 +7,7 @@ func areEqual(_ a: Any, _ b: Any) -> Bool {
     return flattened(a) == nil && flattened(b) == nil
   }
   if let first = first as? AnyHashable, let second = second as? AnyHashable {
+    let (first, second) = (first.inSwiftForm, second.inSwiftForm)
     return first == second || (isNaN(first) && isNaN(second))
   }
   if let first = first as? any Equatable { return first.equals(second) }
@@ -21,6 +22,24 @@ func areIdentical(_ a: Any, _ b: Any) -> Bool {
   return first as AnyObject === second as AnyObject
 }
 
+extension AnyHashable {
+  /// Swift's number, text or date for Foundation's. On Linux the two may be equal in one direction only, and have different hashes.
+  var inSwiftForm: AnyHashable {
+    guard type(of: base) is AnyClass, let foundation = FoundationLink.linked else { return self }
+    return foundation.content(base).flatMap { $0 as? AnyHashable } ?? self
+  }
+}
+
+extension Set<AnyHashable> {
+  /// With Swift's numbers, texts and dates for Foundation's.
+  var inSwiftForm: Self {
+    guard FoundationLink.linked != nil, contains(where: { type(of: $0.base) is AnyClass }) else {
+      return self
+    }
+    return Set(lazy.map(\.inSwiftForm))
+  }
+}
+
 extension Equatable {
   fileprivate func equals(_ other: Any) -> Bool { self == other as? Self }
 }
@@ -33,7 +52,7 @@ struct SoughtElements {
   init(_ elements: some Sequence<Any>) {
     for element in elements {
       if let member = flattened(element) as? AnyHashable {
-        hashable.insert(member)
+        hashable.insert(member.inSwiftForm)
       } else {
         others.append(element)
       }
@@ -41,7 +60,7 @@ struct SoughtElements {
   }
 
   func contains(_ element: Any) -> Bool {
-    if let member = flattened(element) as? AnyHashable { return hashable.has(member) }
+    if let member = flattened(element) as? AnyHashable { return hashable.has(member.inSwiftForm) }
     return others.contains { areEqual($0, element) }
   }
 }

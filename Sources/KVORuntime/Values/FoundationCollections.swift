@@ -51,6 +51,21 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
     else { return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch }
     return .value(.of(made))
   }
+
+  // Foundation's own comparison stops the program for elements that are not hashable.
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    let (first, second) = (elements(a), elements(b))
+    guard first.count == second.count else { return false }
+    guard sort == .set else {
+      return zip(first, second).allSatisfy { KVORuntime.areEqual($0, $1) }
+    }
+    let sought = SoughtElements(second)
+    return first.allSatisfy { sought.contains($0) }
+  }
+
+  private func elements(_ value: UnsafeRawPointer) -> [Any] {
+    foundation.elements(of: value.assumingMemoryBound(to: T.self).pointee)?.elements ?? []
+  }
 }
 
 private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
@@ -142,6 +157,22 @@ private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked S
       let made = FoundationLink.linked?.dictionary(T.self, of: pairs.all) as? T
     else { return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch }
     return .value(.of(made))
+  }
+
+  // As for other collections.
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    let (first, second) = (members(a), members(b))
+    return first.count == second.count
+      && first.allSatisfy { key, value in
+        second[key].map { KVORuntime.areEqual(value, $0) } ?? false
+      }
+  }
+
+  private func members(_ address: UnsafeRawPointer) -> [AnyHashable: Any] {
+    let pairs = AnyPairs(address.assumingMemoryBound(to: T.self).pointee)?.all ?? []
+    return Dictionary(
+      pairs.compactMap { pair in (pair.key as? AnyHashable).map { ($0.inSwiftForm, pair.value) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   override func value(

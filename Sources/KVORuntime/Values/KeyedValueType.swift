@@ -112,8 +112,8 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if super.areEqual(a, b) { return true }
     guard mayHoldNaN else { return false }
-    let first = a.assumingMemoryBound(to: [String: Value].self).pointee
-    let second = b.assumingMemoryBound(to: [String: Value].self).pointee
+    let first = a.assumingMemoryBound(to: [Key: Value].self).pointee
+    let second = b.assumingMemoryBound(to: [Key: Value].self).pointee
     return first.count == second.count
       && first.allSatisfy { key, value in
         guard let other = second[key] else { return false }

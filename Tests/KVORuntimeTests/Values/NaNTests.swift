@@ -17,6 +17,8 @@ import Testing
     @Observed var optional: Double?
     @Observed var values: [Double] = []
     @Observed var named: [String: Float] = [:]
+    @Observed var counted: [Int: Double] = [1: 1]
+    @Observed var nested = [[Int: Float]]()
     @Observed var point = Point(x: 0, y: 0)
     @Observed var levels: Int?? = .some(nil)
     @Observed var members: Set<Double> = []
@@ -48,6 +50,22 @@ import Testing
     dial.values = [2, .nan]
     dial.optional = nil
     expectEqual(log.take(), ["point", "values", "optional"])
+  }
+
+  @Test("D3: dictionaries are compared by keys of any type")
+  func keys() {
+    log.observe(dial, \.counted, [.distinct], as: "counted")
+    log.observe(dial, \.nested, [.distinct], as: "nested")
+    dial.counted = [1: 2]
+    dial.counted = [2: 2]
+    dial.nested = [[1: 1]]
+    dial.nested = [[2: 1]]
+    expectEqual(log.take(), ["counted", "counted", "nested", "nested"])
+    dial.counted = [2: .nan]
+    dial.counted = [2: .nan]
+    dial.nested = [[2: .nan]]
+    dial.nested = [[2: .nan]]
+    expectEqual(log.take(), ["counted", "nested"])
   }
 
   @Test("D3: of an Int?? nil differs from .some(nil)")
