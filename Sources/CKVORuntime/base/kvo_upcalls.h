@@ -19,6 +19,7 @@ void kvo_object_will_die(kvo_object *object);
 struct kvo_call;
 struct kvo_frame;
 struct kvo_mutation;
+struct kvo_mutation_record;
 struct kvo_propagation;
 struct kvo_retired;
 struct kvo_telling;
@@ -72,6 +73,8 @@ void kvo_distinct_expect_thread_locked(uint32_t number);
 /// Ends what of telling observers with `KVO_DISTINCT` an exception has left. On the thread that began it.
 void kvo_propagation_end_tellings(struct kvo_propagation *propagation);
 void kvo_propagation_release(struct kvo_propagation *propagation);
+/// A record that was allocated by itself.
+void kvo_mutation_free(struct kvo_mutation_record *record);
 /// Reports the changes by hand that a thread has open that ends.
 void kvo_open_pairs_end_of_thread(struct kvo_thread *thread);
 /// In a forked child: those of a thread that is gone stay with their objects. Thread lock held.

@@ -15,6 +15,7 @@
 #include "base/kvo_upcalls.h"
 #include "delivery/kvo_propagation.h"
 #include "kvo_binding.h"
+#include "objects/kvo_class_internal.h"
 
 enum { FEW_ROOTS = 8 };
 
@@ -183,13 +184,19 @@ kvo_frame *kvo_batch_taking_change(kvo_thread *thread, kvo_object *object, uintp
   return frame;
 }
 
+// Then its methods are called for each change (E5), also if the first one of the key was by hand.
+static bool is_announced(const kvo_object *object) {
+  const kvo_class *isa = kvo_isa(object);
+  return isa && isa->announces;
+}
+
 kvo_frame *kvo_batch_taking_again(kvo_thread *thread, kvo_object *object, uintptr_t id) {
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
   if (!is_batch || !(frame->flags & KVO_FRAME_PROPAGATES)) return NULL;
   kvo_root *root = find_root(frame->propagation, id);
-  if (!root) return NULL;
+  if (!root || is_announced(object)) return NULL;
   note_again(root);
   return frame;
 }

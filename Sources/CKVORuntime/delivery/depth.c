@@ -1,4 +1,5 @@
-// Recursion without end: an observer that sets what it observes, and never stops (D7).
+// Recursion without end: an observer that sets what it observes, or a method of a class that sets what it announces (E5), and
+// never stops (D7).
 //
 // Such a recursion would end when the thread's stack does, without a word. It is looked for when the frames
 // fill a block, that is, at every sixteenth level, or more often: a change that does not nest pays nothing.
@@ -35,15 +36,16 @@ __attribute__((constructor(101))) static void read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
-// The key of the newest change that is being told, of an object that still lives and is observed; NULL
+// The newest change that is being told, of an object that still lives and is observed, and its key; NULL
 // where there is none: observers are called from elsewhere. The object stays held, as the program ends.
-static const kvo_accessors *find_told(const kvo_thread *thread) {
-  for (const kvo_frame *frame = NULL; (frame = kvo_thread_told_before(thread, frame));) {
+static const kvo_frame *find_told(const kvo_thread *thread, const kvo_accessors **accessors) {
+  const kvo_frame *frame = NULL;
+  while ((frame = kvo_thread_told_before(thread, frame))) {
     kvo_object *object = kvo_table_owner_at(frame->object);
-    const kvo_accessors *accessors = object ? kvo_change_accessors(object, frame->id) : NULL;
-    if (accessors) return accessors;
+    *accessors = object ? kvo_change_accessors(object, frame->id) : NULL;
+    if (*accessors) break;
   }
-  return NULL;
+  return frame;
 }
 
 static bool (*key_speller)(const void *binding, char *buffer, size_t capacity); // atomic
@@ -88,17 +90,31 @@ static const char *spelled(const kvo_accessors *told) {
   return text ? text : told->key;
 }
 
+// Whose code sets what it should not, for the message.
+typedef struct {
+  const char *name, *deed, *kind;
+} culprit;
+
+static const culprit *culprit_of(const kvo_frame *told) {
+  static const culprit observer = {"observers of", "set what they observe", "An observer"};
+  static const culprit method = {"didChangeValue for", "sets what it announces", "A method"};
+  static const culprit method_of_part = {"didChange for", "sets what it announces", "A method"};
+  if (!told || told->state != KVO_FRAME_ANNOUNCING) return &observer;
+  return told->flags & KVO_FRAME_HAS_PART ? &method_of_part : &method;
+}
+
 static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
     const char *why, const char *remedy) {
-  const kvo_accessors *told = find_told(thread);
+  const kvo_accessors *told = NULL;
+  const kvo_frame *frame = find_told(thread, &told);
   // Not on the stack, of which little may be left. The first thread that comes here is the last.
-  static char observed[256], message[1024];
-  if (told) snprintf(observed, sizeof observed, "\"%s\" of %s", spelled(told), told->cls->name);
-  else snprintf(observed, sizeof observed, "%s", kvo_class_of(object)->name);
+  static char key[256], message[1024];
+  if (told) snprintf(key, sizeof key, "\"%s\" of %s", spelled(told), told->cls->name);
+  else snprintf(key, sizeof key, "%s", kvo_class_of(object)->name);
+  const culprit *culprit = culprit_of(frame);
   snprintf(message, sizeof message,
-      "%s: observers of %s set what they observe, again and again, probably without an end. An "
-      "observer that does so has to stop at some value. (%s)",
-      why, observed, remedy);
+      "%s: %s %s %s, again and again, probably without an end. %s that does so has to stop at some value. (%s)",
+      why, culprit->name, key, culprit->deed, culprit->kind, remedy);
   kvo_break_on_misuse(message);
   struct iovec parts[] = {{"KVO: ", 5}, {message, strlen(message)}, {"\n", 1}};
   (void)!writev(STDERR_FILENO, parts, 3);

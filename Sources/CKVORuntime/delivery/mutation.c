@@ -5,6 +5,8 @@
 // accessor that adds nothing new, or does not do as it was told, is told of truly.
 #include "delivery/kvo_propagation.h"
 
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
 #include "values/kvo_collection_internal.h"
 
 static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutation) {
@@ -37,6 +39,11 @@ void kvo_mutation_destroy(kvo_mutation_record *record) {
   kvo_value_destroy(&record->objects);
   kvo_index_set_destroy(record->indexes);
   *record = (kvo_mutation_record){0};
+}
+
+void kvo_mutation_free(kvo_mutation_record *record) {
+  kvo_mutation_destroy(record);
+  kvo_free(record);
 }
 
 static bool tells_old(const kvo_mutation_record *record) { return record->kind != KVO_INSERTION; }

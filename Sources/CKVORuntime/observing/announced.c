@@ -29,11 +29,11 @@ typedef struct kvo_announcing {
 typedef void (*announcing_method)(kvo_object *, const char *, const kvo_part *KVO_NULLABLE);
 
 static void call(const kvo_frame *frame, announcing_method method) {
-  const kvo_mutation_record *record = frame->announced;
-  if (!record) {
+  if (!(frame->flags & KVO_FRAME_HAS_PART)) {
     method(frame->object, frame->key, NULL);
     return;
   }
+  const kvo_mutation_record *record = frame->announced;
   const kvo_part part = {.kind = record->kind,
       .indexes = record->indexes,
       .goes = record->has_predicted ? &record->predicted : NULL,
@@ -57,13 +57,15 @@ static bool announce(kvo_announcing *announcing, announcing_method method) {
   return true;
 }
 
-// Kept for the did. NULL: it is announced as a setting, memory being out.
-static kvo_mutation_record *copy_of(const kvo_mutation *mutation) {
+// Kept for the did, and freed with the frame, which may end without it. Where memory is out, a setting is announced.
+static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_mutation_record *record = kvo_alloc_zeroed(sizeof *record);
-  if (!record || kvo_mutation_begin(record, mutation)) return record;
-  kvo_mutation_destroy(record);
-  kvo_free(record);
-  return NULL;
+  if (!record) return;
+  frame->announced = record;
+  frame->flags |= KVO_FRAME_HAS_PART;
+  if (kvo_mutation_begin(record, mutation)) return;
+  frame->flags &= (uint16_t)~KVO_FRAME_HAS_PART;
+  kvo_mutation_free(record);
 }
 
 // MARK: Beginning and finishing
@@ -72,14 +74,9 @@ static void begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_object *object = frame->object;
   frame->flags |= KVO_FRAME_BEGUN;
   if (!kvo_object_observers(object, frame->id)) return;
-  kvo_frame *batch = kvo_batch_takes(kvo_this_thread, object, frame->id, mutation);
-  if (!batch) {
-    kvo_change_begin_mutation(frame, mutation);
-    return;
-  }
-  frame->flags |= KVO_FRAME_BATCHED;
-  // So that later changes of the key come here as well.
-  __atomic_store_n(&batch->state, KVO_FRAME_ANNOUNCED_BATCH, __ATOMIC_RELEASE);
+  if (kvo_batch_takes(kvo_this_thread, object, frame->id, mutation))
+    frame->flags |= KVO_FRAME_BATCHED;
+  else kvo_change_begin_mutation(frame, mutation);
 }
 
 static void finish(kvo_frame *frame) {
@@ -98,7 +95,7 @@ bool kvo_announced_open(kvo_frame *frame, kvo_observers observers, const kvo_mut
     begin(frame, mutation);
     return true;
   }
-  frame->announced = mutation ? copy_of(mutation) : NULL;
+  if (mutation) keep_part(frame, mutation);
   __atomic_store_n(&frame->key, accessors->key, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .mutation = mutation};
   (void)announce(&announcing, kvo_class_of(frame->object)->operations->will);
@@ -110,15 +107,11 @@ void kvo_announced_close(kvo_frame *frame) {
     finish(frame);
     return;
   }
-  kvo_mutation_record *record = frame->announced;
-  __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .is_did = true};
   if (!announce(&announcing, kvo_class_of(frame->object)->operations->did) &&
       frame->flags & KVO_FRAME_BEGUN)
     finish(frame);
-  if (!record) return;
-  kvo_mutation_destroy(record);
-  kvo_free(record);
 }
 
 // MARK: Called by the methods
@@ -144,5 +137,6 @@ bool kvo_announced_finish(const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = announcing ? announcing->frame : NULL;
   if (!frame || !(frame->flags & KVO_FRAME_BEGUN)) return false;
   finish(frame);
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED); // the method goes on
   return true;
 }

@@ -217,14 +217,17 @@ static void pop_with_parts(kvo_frame *frame) {
   struct kvo_propagation *propagation =
       frame->flags & KVO_FRAME_PROPAGATES ? frame->propagation : NULL;
   if (frame->flags & KVO_FRAME_TELLS) end_tellings(frame, propagation);
+  struct kvo_mutation_record *part = frame->flags & KVO_FRAME_HAS_PART ? frame->announced : NULL;
   kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
   pop_with_values(frame);
   if (propagation) kvo_propagation_release(propagation);
+  if (part) kvo_mutation_free(part);
   kvo_object_release(observer);
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts = KVO_FRAME_PROPAGATES | KVO_FRAME_CALLS | KVO_FRAME_TELLS;
+  const uint32_t parts =
+      KVO_FRAME_PROPAGATES | KVO_FRAME_CALLS | KVO_FRAME_TELLS | KVO_FRAME_HAS_PART;
   if (KVO_UNLIKELY(frame->flags & parts)) pop_with_parts(frame);
   else pop_with_values(frame);
 }
@@ -246,7 +249,7 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 
 static bool is_counted(uint32_t state) {
   return state == KVO_FRAME_OPEN || state == KVO_FRAME_ANNOUNCED || state == KVO_FRAME_ABANDONED ||
-         state == KVO_FRAME_LOOKING || state >= KVO_FRAME_BATCH;
+         state == KVO_FRAME_LOOKING || state == KVO_FRAME_BATCH;
 }
 
 void kvo_thread_unwind(kvo_frame *mark) {
@@ -257,14 +260,19 @@ void kvo_thread_unwind(kvo_frame *mark) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
-    if (state >= KVO_FRAME_BATCH) thread->batch_count--;
+    if (state == KVO_FRAME_BATCH) thread->batch_count--;
     kvo_frame_pop_slowly(frame);
   }
 }
 
-// In a child: this thread, which forked, is in the middle of delivering what another has begun.
+static bool is_told(const kvo_frame *frame) {
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
+}
+
+// In a child: this thread, which forked, is in the middle of delivering or announcing what another has begun.
 static bool is_taken_over(const kvo_frame *frame) {
-  return frame->state == KVO_FRAME_DELIVERING && frame->flags & KVO_FRAME_TAKEN_OVER &&
+  return is_told(frame) && frame->flags & KVO_FRAME_TAKEN_OVER &&
          pthread_equal(frame->taker, pthread_self());
 }
 
@@ -332,16 +340,9 @@ bool kvo_thread_protects(const kvo_object *object) {
 }
 #endif
 
-_Static_assert(KVO_FRAME_ANNOUNCED_BATCH == KVO_FRAME_BATCH + 1, "no state is greater");
-
-static bool is_batch(const kvo_frame *frame, const kvo_object *object) {
-  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
-         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) >= KVO_FRAME_BATCH;
-}
-
 kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object) {
   FOR_EACH_FRAME(frame, thread)
-  if (is_batch(frame, object)) return frame;
+  if (is_in_state(frame, object, KVO_FRAME_BATCH)) return frame;
   return NULL;
 }
 
@@ -365,10 +366,6 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
-static bool is_told(const kvo_frame *frame) {
-  return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_DELIVERING;
-}
-
 const kvo_frame *kvo_thread_told_before(const kvo_thread *thread, const kvo_frame *later) {
   bool is_before = !later;
   FOR_EACH_FRAME(frame, thread) {
@@ -390,11 +387,11 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
 static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-  if (state != KVO_FRAME_BRACKET && state < KVO_FRAME_BATCH) return;
+  if (state != KVO_FRAME_BRACKET && state != KVO_FRAME_BATCH) return;
   if (!is_in_state(frame, object, state)) return;
   uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
   const char *key =
-      state >= KVO_FRAME_BATCH ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+      state == KVO_FRAME_BATCH ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
   if (is_in_state(frame, object, state)) visit(context, key, number);
 }
 

@@ -43,12 +43,12 @@ enum kvo_frame_state {
   KVO_FRAME_OPEN,
   KVO_FRAME_ANNOUNCED, ///< is open, and methods of the object's class begin and finish it (announced.c)
   KVO_FRAME_DELIVERING, ///< a change that is being told: `id` is its property's
-  KVO_FRAME_ABANDONED,  ///< was open when its object died: only to be popped
-  KVO_FRAME_LOOKING,    ///< is open, but nobody observed the property at its will
-  KVO_FRAME_PROTECTS,   ///< is no change: it protects what is read or called meanwhile
-  KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs: `key` is its property's
-  KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
-  KVO_FRAME_ANNOUNCED_BATCH, ///< the same, where methods of the object's class are called for each change
+  KVO_FRAME_ANNOUNCING, ///< one of which the class's method for the did runs, and no observer is called
+  KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
+  KVO_FRAME_LOOKING,   ///< is open, but nobody observed the property at its will
+  KVO_FRAME_PROTECTS,  ///< is no change: it protects what is read or called meanwhile
+  KVO_FRAME_BRACKET,   ///< a change by hand around a body that runs: `key` is its property's
+  KVO_FRAME_BATCH,     ///< collects the changes of its object's keys (batch.c)
 };
 
 enum kvo_frame_flag {
@@ -67,6 +67,7 @@ enum kvo_frame_flag {
   KVO_FRAME_BATCHED = 4096,          ///< one that a batch has taken instead
   KVO_FRAME_CANCELLED = 8192,        ///< one that came to nothing
   KVO_FRAME_SILENT = 16384,          ///< one for which the class has no method of its own
+  KVO_FRAME_HAS_PART = 32768,        ///< `announced` is the frame's
 };
 
 /// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
@@ -120,7 +121,7 @@ struct kvo_frame {
     struct kvo_handle
         *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
     struct kvo_mutation_record
-        *KVO_NULLABLE announced; ///< with KVO_FRAME_ANNOUNCED: a change of part
+        *KVO_NULLABLE announced; ///< with KVO_FRAME_HAS_PART: what the class's methods are given
   };
   kvo_distinction distinction;                      ///< of an observer with `KVO_DISTINCT`
   kvo_telling telling;                              ///< with KVO_FRAME_TELLS
@@ -336,7 +337,7 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
 /// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
-/// The newest change that is being told, of those that began before another (NULL: of all); NULL if
+/// The newest change that is being told or announced, of those that began before another (NULL: of all); NULL if
 /// there is none.
 const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
@@ -345,7 +346,7 @@ const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
 void kvo_frames_visit_brackets(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);
-/// How many changes are being told.
+/// How many changes are being told or announced.
 uint32_t kvo_thread_count_told(const kvo_thread *thread);
 /// How many frames there are at most. O(1).
 KVO_INLINE uint32_t kvo_thread_depth_at_most(const kvo_thread *thread) {

@@ -132,6 +132,8 @@ static bool is_told_of_end(kvo_thread *thread) {
 // either sees this one, or has unlinked before this one reads.
 static void begin_locked(kvo_thread *thread) {
   __atomic_store_n(&thread->number, ++thread_count, __ATOMIC_RELAXED);
+  // The thread that had the record may have ended inside a method, or be gone in a child.
+  thread->announcing = NULL;
   link_locked(thread);
   __atomic_add_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
   __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);

@@ -167,6 +167,55 @@ import Testing
     }
   }
 
+  @Test(
+    "E5 D7: what a change of elements carries for the methods goes with it, if the object dies first"
+  )
+  func announcedToTheDead() async {
+    await #expect(processExitsWith: .success) {
+      let house = House(House.subclass(hasOwnBrackets: true), long: false)
+      house.log.observe(house.header, "rent", .KVO_NEW)
+      let deaths = Deaths()
+      let member = deaths.make()
+      var value = kvo_value_object(member.object)
+      let frame = withUnsafePointer(to: &value) { comes in
+        var part = kvo_part()
+        part.kind = .KVO_INSERTION
+        part.comes = comes
+        return kvo_uniform_will_part(house.header, kvo_key_intern("rent")!, &part)!
+      }
+      expectEqual(lodger_take_announcements(), 1)
+      member.release()
+      expectEqual(deaths.count, 0)
+      kvo_object_will_die(house.header)
+      kvo_uniform_did(frame)
+      expectEqual(lodger_take_announcements(), 0)
+      expectEqual(deaths.count, 1)
+    }
+  }
+
+  @Test(
+    "D7 E5: a method that sets what it announces is stopped with class and key", arguments: ways)
+  func announcedEndless(_ isBeforeSuper: Bool) async throws {
+    await #expect(processExitsWith: .success) { [isBeforeSuper] in
+      kvo_set_depth_limit(100)
+      let house = House(House.subclass(hasOwnBrackets: true), long: false)
+      house.log.observe(house.header, "rent", .KVO_NEW)
+      expectEqual(lodger_raise_room(house.lodger, 95, isBeforeSuper), 95)
+      expectEqual(house.log.take().count, 95)
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [isBeforeSuper] in
+      kvo_set_depth_limit(100)
+      let house = House(House.subclass(hasOwnBrackets: true), long: false)
+      house.log.observe(house.header, "rent", .KVO_NEW)
+      _ = lodger_raise_room(house.lodger, 130, isBeforeSuper)
+    }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(
+      errors.contains("changes are being told within one another: didChangeValue for \"rent\""))
+    expect(errors.contains(" of CSublodger1 sets what it announces, again and again"))
+  }
+
   @Test("C8: a bracket of what is no key tells nobody, and of a key that nobody observes as well")
   func untold() async {
     await #expect(processExitsWith: .success) {

@@ -78,6 +78,24 @@ import Testing
     expect(carried_fork_in_call(isCarried))
   }
 
+  @Test(
+    "E5 I1: in a child no thread goes on in a method that another was in when the program forked",
+    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
+  func forkBesideMethod() async {
+    await #expect(processExitsWith: .success) {
+      precondition(carried_calls_after_fork_in_method() == 2)
+    }
+  }
+
+  @Test(
+    "E5 I1: a method may fork that announces what another thread has begun",
+    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
+  func forkInMethod() async {
+    await #expect(processExitsWith: .success) {
+      precondition(carried_calls_of_forking_method() == 2)
+    }
+  }
+
   @Test("I1: a thread that ends in a call leaves alone what another has begun with its record")
   func exitInCall() async {
     await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }

@@ -111,6 +111,24 @@ import Testing
     expectEqual(log.take(), ["edited new true", "value old 1 new 6"])
   }
 
+  @Test(
+    "E5 D7: a method that sets what it announces, without an end, is stopped with class and key",
+    arguments: Restless.Way.allCases)
+  func setsWithoutEnd(_ way: Restless.Way) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [way] in
+      KVODiagnostics.depthLimit = 100
+      let (restless, log) = (Restless(way), Recorder())
+      log.observe(restless, \.value, .new, as: "value")
+      log.observe(restless, \.values, .new, as: "values")
+      if way == .part { restless.mutableArray(\.values).append(1) } else { restless.value = 1 }
+    }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    let method = way == .part ? "didChange for \"values\" of " : "didChangeValue for \"value\" of "
+    expect(errors.contains("changes are being told within one another: \(method)"), errors)
+    expect(errors.contains("Restless sets what it announces, again and again"), errors)
+  }
+
   @Test("E5: a pair by hand around an automatic change, and one within it")
   func pairs() throws {
     let (document, log) = (Document(), Recorder())
@@ -148,6 +166,45 @@ import Testing
     expectEqual(
       log.take(),
       ["will title 0", "did title 1", "will title 1", "did title 2", "title old 0 new 2"])
+  }
+
+  @Test("E5 M1: a pair by hand at the beginning of a batch does not silence the methods")
+  func batchesByHand() {
+    let (document, log) = (Document(), Recorder())
+    log.observe(document, \.title, [.old, .new], as: "title")
+    document.note = { log.note($0) }
+    document.coalescingNotifications {
+      document.withChange(forKey: "title") {}
+      document.title = 1
+      document.title += 1
+    }
+    expectEqual(
+      log.take(),
+      [
+        "will title 0", "did title 0", "will title 0", "did title 1", "will title 1", "did title 2",
+        "title old 0 new 2",
+      ])
+  }
+
+  @Test("E5 M1: a key that is set within an access to another one leaves their batch as it is")
+  func batchesNested() {
+    let (document, log) = (Document(), Recorder())
+    log.observe(document, \.title, [.old, .new], as: "title")
+    log.observe(document, \.pages, [.old, .new], as: "pages")
+    func add(_ page: Int, within title: inout Int) {
+      document.pages.append(page)
+      title += page
+    }
+    document.coalescingNotifications {
+      document.withChange(forKey: "title") {}
+      add(1, within: &document.title)
+      document.pages.append(2)
+      expectEqual(log.take(), [])
+    }
+    expectEqual(log.take(), ["title old 0 new 1", "pages old [] new [1, 2]"])
+    document.title = 5
+    document.pages = []
+    expectEqual(log.take(), ["title old 1 new 5", "pages old [1, 2] new []"])
   }
 
   @Test(
@@ -364,6 +421,36 @@ private final class Busy: KVOObject {
   override func didChangeValue(forKey key: String) {
     if key == "value" { isEdited = true }
     super.didChangeValue(forKey: key)
+  }
+}
+
+/// Sets in its methods what these announce.
+final class Restless: KVOObject {
+  enum Way: String, CaseIterable, Codable {
+    case before, after, batch, part
+  }
+
+  @Observed var value = 0
+  @Observed var values: [Int] = []
+  private let way: Way
+
+  init(_ way: Way) { self.way = way }
+
+  override func didChangeValue(forKey key: String) {
+    switch way {
+    case .before: value += 1
+    case .batch: coalescingNotifications { value += 1 }
+    case .after, .part: break
+    }
+    super.didChangeValue(forKey: key)
+    if way == .after { value += 1 }
+  }
+
+  override func didChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) {
+    super.didChange(kind, valuesAt: indexes, forKey: key)
+    mutableArray(\.values).append(1)
   }
 }
 

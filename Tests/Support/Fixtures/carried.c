@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fixture_lodger.h"
 #include "fixture_threads.h"
 
 static kvo_object *make(void) {
@@ -13,11 +14,16 @@ static kvo_object *make(void) {
   return object;
 }
 
+static kvo_handle *observe_key(kvo_object *object, const char *key, kvo_options options,
+    kvo_callback callback, void *context, void (*ended)(void *context)) {
+  kvo_handle *handle;
+  if (kvo_add_callback(object, key, options, callback, context, ended, &handle, NULL)) abort();
+  return handle;
+}
+
 static kvo_handle *observe(kvo_object *object, kvo_options options, kvo_callback callback,
     void *context, void (*ended)(void *context)) {
-  kvo_handle *handle;
-  if (kvo_add_callback(object, "first", options, callback, context, ended, &handle, NULL)) abort();
-  return handle;
+  return observe_key(object, "first", options, callback, context, ended);
 }
 
 static void run_thread(void *(*body)(void *context), void *context) {
@@ -133,4 +139,92 @@ int carried_calls_after_exit(void) {
   kvo_object_release(changed);
   kvo_object_release(other);
   return calls;
+}
+
+// MARK: Methods that announce changes
+
+static pid_t forked;
+
+static void fork_in_method(void) {
+  forked = fork();
+  if (forked == 0) fixture_limit_child();
+}
+
+static void *begin_announced(void *self) {
+  lodger *loud = self;
+  carried = kvo_uniform_will(&loud->header, &loud->room);
+  return NULL;
+}
+
+int carried_calls_of_forking_method(void) {
+  lodger_move_in();
+  lodger loud = {.cls = lodger_subclass(true)};
+  int calls = 0, status;
+  kvo_handle *handle = observe_key(&loud.header, "rent", 0, count_call, &calls, NULL);
+  lodger_interrupt(NULL, fork_in_method);
+  run_thread(begin_announced, &loud);
+  if (carried) kvo_uniform_did(carried);
+  if (forked == 0) _exit(calls);
+  kvo_handle_release(handle);
+  if (forked < 0 || waitpid(forked, &status, 0) != forked || !WIFEXITED(status)) return -1;
+  return calls + WEXITSTATUS(status);
+}
+
+static int stage; // atomic
+
+static void wait_in_method(void) {
+  fixture_raise(&stage);
+  fixture_await(&stage, 2);
+}
+
+static void *set_room(void *self) {
+  lodger_set_room(self, 1);
+  return NULL;
+}
+
+static void *make_pair_within(void *argument) {
+  lodger *self = argument;
+  kvo_frame *frame = kvo_uniform_will(&self->header, &self->rent);
+  kvo_will_change(&self->header, "rent");
+  kvo_did_change(&self->header, "rent");
+  if (frame) kvo_uniform_did(frame);
+  return NULL;
+}
+
+static int calls_in_child(lodger *self, const int *calls) {
+  pid_t child = fork();
+  if (child == 0) {
+    fixture_limit_child();
+    run_thread(make_pair_within, self);
+    _exit(*calls);
+  }
+  int status;
+  bool has_ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+  return has_ended ? WEXITSTATUS(status) : -1;
+}
+
+int carried_calls_after_fork_in_method(void) {
+  static char stack[1 << 20]
+      __attribute__((aligned(64))); // the C library gives it to no other thread
+  lodger_move_in();
+  lodger loud = {.cls = lodger_subclass(true)}, other = {.cls = NULL};
+  int calls = 0;
+  kvo_handle *handles[] = {
+      observe_key(&loud.header, "rent", 0, count_call, &calls, NULL),
+      observe_key(&other.header, "rent", KVO_PRIOR, count_call, &calls, NULL),
+  };
+  lodger_interrupt(wait_in_method, NULL);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstack(&attributes, stack, sizeof stack) ||
+      pthread_create(&thread, &attributes, set_room, &loud))
+    abort();
+  fixture_await(&stage, 1);
+  int called = calls_in_child(&other, &calls);
+  fixture_raise(&stage);
+  fixture_join(thread);
+  pthread_attr_destroy(&attributes);
+  for (int i = 0; i < 2; i++) kvo_handle_release(handles[i]);
+  return called;
 }

@@ -27,6 +27,7 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
 
 static int announcements;
 static bool is_silent;
+static void (*at_will)(void), (*at_did)(void);
 
 int lodger_take_announcements(void) {
   int taken = announcements;
@@ -36,16 +37,34 @@ int lodger_take_announcements(void) {
 
 void lodger_be_silent(bool silent) { is_silent = silent; }
 
+void lodger_interrupt(void (*will)(void), void (*did)(void)) {
+  at_will = will;
+  at_did = did;
+}
+
+static int raises_before, raises_after;
+
+static void raise_room(kvo_object *object, int *times) {
+  if (!*times) return;
+  --*times;
+  lodger *self = (lodger *)(void *)((char *)object - offsetof(lodger, header));
+  lodger_set_room(self, self->room + 1);
+}
+
 static void will_change(kvo_object *object, const char *key, const kvo_part *part) {
   (void)part;
   announcements++;
+  if (at_will) at_will();
   if (!is_silent) kvo_will_change(object, key);
 }
 
 static void did_change(kvo_object *object, const char *key, const kvo_part *part) {
   (void)part;
   announcements++;
+  if (at_did) at_did();
+  raise_room(object, &raises_before);
   if (!is_silent) kvo_did_change(object, key);
+  raise_room(object, &raises_after);
 }
 
 static const kvo_class_operations operations = {
@@ -91,7 +110,7 @@ const kvo_class *lodger_subclass(bool has_own_brackets) {
   kvo_class *cls = kvo_class_create(name, made, size, &error);
   require_ok(error.status, &error);
   add(cls, "rent", offsetof(lodger, room), false);
-  if (has_own_brackets) kvo_class_set_announces(cls, KVO_ANNOUNCES_SETTINGS);
+  if (has_own_brackets) kvo_class_set_announces(cls, KVO_ANNOUNCES_SETTINGS | KVO_ANNOUNCES_PARTS);
   require_ok(kvo_class_register(cls, &error), &error);
   return cls;
 }
@@ -108,3 +127,9 @@ void lodger_set_rent(lodger *self, double rent) { set(self, &self->rent, rent); 
 void lodger_set_savings(lodger *self, double savings) { set(self, &self->savings, savings); }
 
 void lodger_set_room(lodger *self, double rent) { set(self, &self->room, rent); }
+
+double lodger_raise_room(lodger *self, int times, bool before_super) {
+  *(before_super ? &raises_before : &raises_after) = times - 1;
+  lodger_set_room(self, self->room + 1);
+  return self->room;
+}

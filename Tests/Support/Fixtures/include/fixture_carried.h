@@ -21,6 +21,15 @@ int carried_calls_beside(void);
 /// the change is told when it is over.
 int carried_calls_after_exit(void);
 
+/// A method that announces a change forks; another thread has begun the change. How often the change is told in the parent
+/// and in the child together. Once per process.
+int carried_calls_of_forking_method(void);
+
+/// The program forks while a thread is in a method that announces a change. A thread of the child, which has that thread's
+/// record then, makes a pair by hand within an automatic change of another object. How often that change's observer, which
+/// asks for prior calls, is called; -1 if the child fails. Once per process.
+int carried_calls_after_fork_in_method(void);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 

@@ -34,6 +34,11 @@ void lodger_set_room(lodger *self, double rent);
 int lodger_take_announcements(void);
 /// Whether these leave their superclass's out.
 void lodger_be_silent(bool is_silent);
+/// What they call first from now on, the one before a change and the one after it. NULL: nothing.
+void lodger_interrupt(void (*KVO_NULLABLE at_will)(void), void (*KVO_NULLABLE at_did)(void));
+/// Raises such a subclass's rent by 1 so many times, each time within the method that is called after the raise before: before
+/// that calls its superclass's, or behind. Returns the rent.
+double lodger_raise_room(lodger *self, int times, bool before_super);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
