@@ -12,29 +12,44 @@
 // Objects die in a loop, not by recursion: a list of 100,000 objects, each of which owns the next, must not overflow the
 // stack (P4). `destroyProperties` releases owned objects one at a time. When a release is the last one, it returns, and the
 // loop destroys that object and everything it owns before it calls `destroyProperties` again for the next property.
-// Objects whose properties are half destroyed wait in a list that is linked through their counts. The order of deaths is the
-// one that recursion would give. What a `dealloc` releases dies inside it, by recursion, but only so deep: further down an
-// object waits in a second list until the `dealloc` that released it has returned.
+// Objects that are not yet dead wait on a stack that is linked through their counts, each with the stage that it has come to.
+// The order of deaths is the one that recursion would give.
+//
+// A `dealloc` that releases an object may go on with what that object's `dealloc` uses. So it dies inside, by
+// recursion, and the program is stopped with a message where the thread's stack is about to end. What other code lets go of
+// during a death, such as the release function of a value that is kept with the object, dies inside as well, but only so deep:
+// further down an object waits in a list until the death that released it is over.
+//
+// An exception that leaves a `dealloc` passes on when the loop has ended the deaths that it was at (D9).
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
+#include "classes/kvo_stack.h"
+#include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 typedef struct {
   uint32_t strong;
   uint32_t unowned;
   uintptr_t
-      waiting; // of one that waits until what it held has died: the one below it, and whether it HAS_MORE; of one that
-               // waits to die: the one behind it
+      waiting; // of one that dies: the one below it, and its stage; of one that waits to die: the one behind it
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
     "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
-enum { HAS_MORE = 1 };        // properties that are to be destroyed
-enum { NESTED_DEATHS = 100 }; // on one thread's stack
+enum { NESTED_DEATHS = 100 }; // on one thread's stack, but for those inside `dealloc`
+
+// The next step of an object that dies.
+typedef enum { LEAVE, DESTROY, PART, DEALLOC, STAGES } stage;
+_Static_assert((int)STAGES <= KVO_INSTANCE_ALIGNMENT,
+    "an instance's address leaves bits for the stage");
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
 
@@ -65,25 +80,25 @@ static void root_unowned_release(kvo_object *object) {
     kvo_free(memory_of(object));
 }
 
-// The hook that each class itself adds, subclass first.
-static void call_each(kvo_object *object, const char *selector) {
-  for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass) {
-    const kvo_method *method = kvo_map_get(&cls->methods, selector);
-    if (method)
-      ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
-  }
-}
-
 // MARK: Death
 
-// The result of one call of `destroyProperties`.
-typedef struct destruction {
-  kvo_object *dies; // the object whose last reference it released, or NULL
-  bool has_more;    // whether properties are left, which wait until that object has died
-} destruction;
+// The code that runs for a death, which may release objects.
+typedef enum { A_DEALLOC, DESTROY_PROPERTIES, OTHER_CODE } running;
 
-// That of the call that runs on this thread; NULL while the user's code runs.
-static __thread destruction *under_way __attribute__((tls_model("initial-exec")));
+// An object that dies, with those that it owns.
+typedef struct death {
+  struct death *outer; // in which it was released
+  uint32_t depth;
+  running running;
+  kvo_object *top;          // of the stack of those that die
+  const kvo_class *next;    // whose `dealloc` is the next of the topmost one's
+  kvo_object *first, *last; // that wait to die
+  kvo_object *released;     // by `destroyProperties`, if that was the last reference
+  bool has_more;            // properties that wait until that object has died
+} death;
+
+// The innermost one of this thread.
+static __thread death *dying __attribute__((tls_model("initial-exec")));
 
 static void root_release(kvo_object *object);
 
@@ -92,110 +107,165 @@ static bool drops_last(kvo_object *object) {
 }
 
 static void release_another(kvo_object *object) {
-  destruction *outer = under_way;
-  under_way = NULL;
+  death *death = dying;
+  death->running = OTHER_CODE;
   kvo_object_release(object);
-  under_way = outer;
+  death->running = DESTROY_PROPERTIES;
 }
 
 bool kvo_release_in_turn(kvo_object **slot) {
   kvo_object *object = *slot;
   if (!object) return true;
-  if (under_way->dies) {
-    under_way->has_more = true;
+  if (dying->released) {
+    dying->has_more = true;
     return false;
   }
   *slot = NULL;
   if (kvo_class_of(object)->operations->release != root_release) release_another(object);
-  else if (drops_last(object)) under_way->dies = object;
+  else if (drops_last(object)) dying->released = object;
   return true;
 }
 
-bool kvo_releases_take_turns(void) { return under_way; }
-
-// How many objects die inside one another on this thread, and those that wait to: they were released in the innermost one.
-typedef struct nesting {
-  uint32_t depth;
-  kvo_object *first, *last;
-} nesting;
-
-static __thread nesting nested __attribute__((tls_model("initial-exec")));
+bool kvo_releases_take_turns(void) { return dying && dying->running == DESTROY_PROPERTIES; }
 
 static void mark_dying(kvo_object *object) {
   uint32_t *strong = &counts_of(object)->strong;
   if (!(*strong & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
 }
 
-static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
+static void push(death *death, kvo_object *object) {
   mark_dying(object);
-  counts_of(object)->waiting = 0;
-  if (nested.first) counts_of(nested.last)->waiting = (uintptr_t)object;
-  else nested.first = object;
-  nested.last = object;
+  counts_of(object)->waiting = (uintptr_t)death->top | DEALLOC;
+  death->top = object;
+  death->next = kvo_class_of(object);
 }
 
-static kvo_object *take_waiting(void) {
-  kvo_object *object = nested.first;
-  if (object) nested.first = (kvo_object *)counts_of(object)->waiting;
-  return object;
+static void set_stage(kvo_object *object, stage stage) {
+  uintptr_t *waiting = &counts_of(object)->waiting;
+  *waiting = (*waiting & ~(uintptr_t)(STAGES - 1)) | stage;
 }
 
-static void begin_to_die(kvo_object *object) {
-  mark_dying(object);
-  call_each(object, kvo_hooks()->dealloc);
+// MARK: The stages
+
+static void call(const kvo_class *cls, kvo_object *object, const char *selector) {
+  const kvo_method *method = kvo_map_get(&cls->methods, selector);
+  if (method)
+    ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
+}
+
+// The subclass's method first. One that throws is not called again.
+static void call_deallocs(death *death, kvo_object *object) {
+  death->running = A_DEALLOC;
+  while (death->next) {
+    const kvo_class *cls = death->next;
+    death->next = cls->superclass;
+    call(cls, object, kvo_hooks()->dealloc);
+  }
+  set_stage(object, PART);
+}
+
+// Called again if it throws: it takes out what it ends before it calls the user.
+static void part(death *death, kvo_object *object) {
+  death->running = OTHER_CODE;
   kvo_object_will_die(object);
+  set_stage(object, DESTROY);
 }
 
-static destruction destroy_properties(kvo_object *object) {
-  destruction destruction = {NULL, false};
-  under_way = &destruction;
-  call_each(object, kvo_hooks()->destroy_properties);
-  under_way = NULL;
-  return destruction;
+// Called again, for the other properties, if another root's release throws.
+static void destroy_properties(death *death, kvo_object *object) {
+  death->running = DESTROY_PROPERTIES;
+  death->has_more = false;
+  for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass)
+    call(cls, object, kvo_hooks()->destroy_properties);
+  set_stage(object, death->has_more ? DESTROY : LEAVE);
+  if (death->released) push(death, death->released);
+  death->released = NULL;
 }
 
-// Puts one on the stack of those that wait.
-static void await(kvo_object *object, bool has_more, kvo_object **top) {
-  counts_of(object)->waiting = (uintptr_t)*top | (has_more ? HAS_MORE : 0);
-  *top = object;
+static void leave(death *death, kvo_object *object) {
+  death->top = (kvo_object *)(counts_of(object)->waiting & ~(uintptr_t)(STAGES - 1));
+  root_unowned_release(object);
 }
 
-// Takes those off that have no more to destroy, and gives the first that has, or NULL.
-static kvo_object *resume(kvo_object **top) {
-  while (*top) {
-    kvo_object *object = *top;
-    uintptr_t waiting = counts_of(object)->waiting;
-    *top = (kvo_object *)(waiting & ~(uintptr_t)HAS_MORE);
-    if (waiting & HAS_MORE) return object;
-    root_unowned_release(object);
-  }
-  return NULL;
+static bool take_waiting(death *death) {
+  kvo_object *object = death->first;
+  if (!object) return false;
+  death->first = (kvo_object *)counts_of(object)->waiting;
+  push(death, object);
+  return true;
 }
 
-static void end_one_life(kvo_object *object) {
-  kvo_object *top = NULL;
-  begin_to_die(object);
-  while (object) {
-    destruction destruction = destroy_properties(object);
-    await(object, destruction.has_more, &top);
-    if (destruction.dies) begin_to_die(destruction.dies);
-    object = destruction.dies ? destruction.dies : resume(&top);
-  }
+static void run(void *opaque) {
+  static void (*const steps[])(struct death *, kvo_object *) = {
+      [LEAVE] = leave, [DESTROY] = destroy_properties, [PART] = part, [DEALLOC] = call_deallocs};
+  death *death = opaque;
+  while (death->top || take_waiting(death))
+    steps[counts_of(death->top)->waiting & (STAGES - 1)](death, death->top);
+}
+
+// After an exception others are still to die, which may throw as well.
+static void end(void *opaque) {
+  death *death = opaque;
+  if (death->top || death->first) kvo_finally(run, end, death);
+  else dying = death->outer;
 }
 
 static void end_life(kvo_object *object) {
-  destruction *outer = under_way;
-  under_way = NULL;
-  nested.depth++;
-  do end_one_life(object);
-  while ((object = take_waiting()));
-  nested.depth--;
-  under_way = outer;
+  death death = {.outer = dying, .depth = dying ? dying->depth + 1 : 0};
+  push(&death, object);
+  dying = &death;
+  kvo_finally(run, end, &death);
 }
 
-static __attribute__((noinline)) void die(kvo_object *object) {
-  if (KVO_LIKELY(nested.depth < NESTED_DEATHS)) end_life(object);
-  else wait_to_die(object);
+// MARK: Deaths within one another
+
+static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
+  death *death = dying;
+  mark_dying(object);
+  counts_of(object)->waiting = 0;
+  if (death->first) counts_of(death->last)->waiting = (uintptr_t)object;
+  else death->first = object;
+  death->last = object;
+}
+
+static __attribute__((noinline, noreturn)) void stop(const kvo_object *object,
+    const kvo_stack *stack) {
+  static char message[512]; // not on the stack; the first thread that comes here is the last
+  snprintf(message, sizeof message,
+      "%zu KB are left of the stack's %zu, where an object of %s is to die within the deaths of %u others: dealloc methods "
+      "release objects that release others in theirs. A chain of any length may be linked by properties of the policy RETAIN, "
+      "or by collections; else its thread needs a larger stack.",
+      stack->left / 1024, stack->size / 1024, kvo_class_of(object)->name,
+      (unsigned)dying->depth + 1);
+  kvo_break_on_misuse(message);
+  struct iovec parts[] = {{"KVO: ", 5}, {message, strlen(message)}, {"\n", 1}};
+  (void)!writev(STDERR_FILENO, parts, 3);
+  abort();
+}
+
+enum { FIRST_LOOK = 32 }; // deaths; asking for the bounds of a main thread's stack takes long
+
+// The next two deaths are expected to take as much of the stack as the last two, which may have begun on another one.
+static bool is_stack_short(kvo_stack *stack) {
+  if (dying->depth < FIRST_LOOK) return false;
+  *stack = kvo_stack_now();
+  size_t last_two = (uintptr_t)dying->outer - (uintptr_t)__builtin_frame_address(0);
+  return kvo_stack_is_short(stack, last_two < stack->size ? last_two : 0);
+}
+
+static __attribute__((noinline)) void die_inside(kvo_object *object) {
+  const death *death = dying;
+  kvo_stack stack;
+  bool is_short = is_stack_short(&stack);
+  if (death->running != A_DEALLOC && (is_short || death->depth >= NESTED_DEATHS - 1))
+    wait_to_die(object);
+  else if (is_short) stop(object, &stack);
+  else end_life(object);
+}
+
+static void die(kvo_object *object) {
+  if (KVO_LIKELY(!dying)) end_life(object);
+  else die_inside(object);
 }
 
 static void root_release(kvo_object *object) {

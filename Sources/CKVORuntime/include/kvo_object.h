@@ -52,8 +52,10 @@ bool kvo_object_try_retain(kvo_object *object);
 /// first, ends the registrations that the object made or that others made with it, gives back what is kept
 /// with it, releases the properties of the policies RETAIN and COPY, and frees it. NULL is ignored. Any
 /// thread.
-/// A chain of objects that own one another by such properties, or by collections, may be of any length. What a `dealloc`
-/// method releases itself dies before that returns, and takes stack: a chain that is linked so must not be long.
+/// A chain of objects that own one another by such properties, or by collections, may be of any length. An object that a
+/// `dealloc` method releases for the last time dies before this function returns to it, and takes stack: a chain that is linked so
+/// must not be long, and where little of the stack is left the program is stopped with a message that names the class.
+/// An exception that leaves a `dealloc` method passes on when the object has died all the same.
 void kvo_object_release(kvo_object *KVO_NULLABLE object);
 
 /// Keeps a value with an object of any binding, as long as the object lives, in place of what was kept under
@@ -61,7 +63,8 @@ void kvo_object_release(kvo_object *KVO_NULLABLE object);
 /// - key: an address that tells the values apart, say of a static variable of who keeps it. It is never read.
 /// - value: a pointer of the caller's. NULL takes away what was kept.
 /// - release: gives a value back when it is no longer kept, or the object has died: all registrations with it
-///   have ended by then, and it must not be used any more. Called without locks. NULL: nothing is to be done.
+///   have ended by then, and it must not be used any more. Called without locks. NULL: nothing is to be done. Objects that it
+///   releases die at once, but within 100 deaths that nest only after it has returned.
 ///
 /// KVO_NO_MEMORY, with the value the caller's and all as it was. O(*n*) in what is kept with the object. Any thread.
 kvo_status kvo_object_associate(kvo_object *object, const void *key, void *KVO_NULLABLE value,

@@ -8,9 +8,30 @@ import Testing
   @Test(
     "P4: a long chain of objects that own one another dies without a stack that deep",
     arguments: [
-      heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET, .HEIR_HELD, .HEIR_ASSOCIATED,
+      heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET, .HEIR_ASSOCIATED,
     ])
   func chain(_ link: heir_link) { expectEqual(heir_end_chain(100_000, link), 100_000) }
+
+  @Test(
+    "P4: what a dealloc releases dies before that goes on, however many deaths nest",
+    arguments: [2, 99, 100, 101, 102, 103, 5_000])
+  func lenders(_ length: Int) {
+    expectEqual(heir_end_lenders(length, 64 << 20), length - 1)
+  }
+
+  @Test(
+    "P4: deallocs that nest until the stack is about to end stop the program with the class",
+    arguments: [128, 1_024])
+  func endOfStack(kilobytes: Int) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [kilobytes] in
+      _ = heir_end_lenders(1_000_000, kilobytes << 10)
+    }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("KB are left of the stack's"))
+    expect(errors.contains("an object of CHeir is to die within the deaths of"))
+    expect(errors.contains("RETAIN") && errors.contains("larger stack"))
+  }
 
   @Test(
     "P4: what an object owns dies in order, each with all that it owns, before its memory goes, however deep it is",

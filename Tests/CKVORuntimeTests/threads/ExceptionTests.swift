@@ -382,6 +382,50 @@ import Testing
     end()
   }
 
+  /// An object whose death is counted, and whose dealloc throws 7.
+  private func makeDying() -> UnsafeMutablePointer<thrower> {
+    let made = make(thrower.self)
+    made.pointee.base.deaths = deaths.counter
+    made.pointee.dealloc_throws = 7
+    return made
+  }
+
+  @Test("D9: an object whose dealloc throws dies all the same, and so do later ones")
+  func dealloc() {
+    for _ in 0..<200 { expectEqual(thrown_by_release(makeDying().object), 7) }
+    expectEqual(deaths.count, 200)
+    deaths.make().release()
+    expectEqual(deaths.count, 201)
+    object.pointee.dealloc_throws = 7
+    var key = 0
+    let kept = UnsafeMutableRawPointer(deaths.make())
+    kvo_object_associate(
+      object.object, &key, kept,
+      { kvo_object_release($0.assumingMemoryBound(to: kvo_object.self)) }, nil)
+    var handle: OpaquePointer?
+    expectEqual(thrown_by_add(object.object, "reading", .KVO_NEW, trap, &handle), 0)
+    expectEqual(thrown_by_release(object.object), 7)
+    expectEqual(deaths.count, 203)
+    expectEqual(trap.pointee.ends, 1)
+    expectEqual(handle.map(kvo_handle_is_valid), false)
+    kvo_handle_release(handle)
+    trap.deallocate()
+  }
+
+  @Test("D9: where deallocs of owned objects throw, all of them die, and what comes after")
+  func deallocsOfElements() {
+    let elements = (0..<3).map { _ in makeDying() }
+    let last = deaths.make()
+    let array = withCollection(.KVO_ARRAY, of: elements.map(\.object) + [last.object]) {
+      kvo_object_retain(CObject($0))
+    }
+    releaseAll(elements)
+    last.release()
+    expectEqual(thrown_by_release(array), 7)
+    expectEqual(deaths.count, 4)
+    end(alsoDead: 4)
+  }
+
   @Test("D9: an exception through nested changes closes all of them", arguments: [1, 15, 16, 40])
   func nested(_ depth: Int32) {
     let log = Recorder()

@@ -1,8 +1,11 @@
 #include "fixture_heir.h"
 
+#include "fixture_threads.h"
 #include "require.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct heir {
@@ -11,6 +14,7 @@ typedef struct heir {
   struct heir *first, *second;
   kvo_collection *many;
   struct heir *held;
+  bool *lends, *borrows;
   int number;
 } heir;
 
@@ -21,6 +25,7 @@ typedef struct heir {
 KVO_CLASS_INTERFACE(heir, HEIR_PROPERTIES)
 
 static _Thread_local size_t deaths;
+static _Thread_local size_t deaths_with_loan;
 static _Thread_local char *deaths_order; // where they are written down, or NULL
 static _Thread_local size_t room;
 
@@ -37,7 +42,10 @@ static void dealloc(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   deaths++;
   if (deaths_order) note((heir *)self);
-  if (((heir *)self)->held) kvo_object_release(&((heir *)self)->held->object);
+  heir *dying = (heir *)self;
+  if (dying->borrows && *dying->borrows) deaths_with_loan++;
+  if (dying->held) kvo_object_release(&dying->held->object);
+  if (dying->lends) *dying->lends = false;
 }
 
 static void set_up(kvo_class *cls) { require_hook(cls, "dealloc", (kvo_imp)dealloc); }
@@ -97,6 +105,41 @@ size_t heir_end_chain(size_t length, heir_link link) {
   deaths = 0;
   kvo_object_release(&head->object);
   return deaths;
+}
+
+typedef struct {
+  size_t length, deaths_with_loan;
+} lenders;
+
+static void *end_lenders(void *opaque) {
+  lenders *lenders = opaque;
+  bool *loans = calloc(lenders->length, sizeof *loans);
+  heir *head = NULL;
+  for (size_t i = 0; i < lenders->length; i++) {
+    heir *owner = make(NULL, 0);
+    loans[i] = true;
+    owner->lends = &loans[i];
+    owner->held = head;
+    if (head) head->borrows = &loans[i];
+    head = owner;
+  }
+  kvo_object_release(&head->object);
+  lenders->deaths_with_loan = deaths_with_loan;
+  free(loans);
+  return NULL;
+}
+
+size_t heir_end_lenders(size_t length, size_t stack_size) {
+  lenders lenders = {.length = length};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, stack_size) ||
+      pthread_create(&thread, &attributes, end_lenders, &lenders))
+    abort();
+  fixture_join(thread);
+  pthread_attr_destroy(&attributes);
+  return lenders.deaths_with_loan;
 }
 
 static heir *make_tree(heir *parent, int depth, int *number) {

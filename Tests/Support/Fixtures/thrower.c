@@ -37,6 +37,7 @@ MAY_THROW(tracked *, ward, Ward)
 static void thrower_dealloc(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   kvo_store_copied_string(&((thrower *)self)->note, NULL);
+  fixture_throw(((thrower *)self)->dealloc_throws);
 }
 
 static void thrower_setup(kvo_class *cls) {

@@ -49,6 +49,10 @@ int thrown_by_set_reading(thrower *object, double value) {
   return thrown_by([=] { thrower_setReading(object, value); });
 }
 
+int thrown_by_release(kvo_object *object) {
+  return thrown_by([=] { kvo_object_release(object); });
+}
+
 int thrown_by_set_edge(thrower *object, int value) {
   extent extent = {};
   extent.edges[0] = value;

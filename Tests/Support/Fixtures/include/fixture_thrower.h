@@ -18,6 +18,7 @@ typedef struct thrower {
   int getter_throws;
   int calm_reads;    ///< so many reads don't throw before
   int setter_throws; ///< after it has stored
+  int dealloc_throws;
   /// What setters do once they have stored; they don't touch the object afterwards.
   void (*KVO_NULLABLE last_step)(void *KVO_NULLABLE context);
   void *KVO_NULLABLE last_step_context;
@@ -68,6 +69,8 @@ void fixture_throw(int number);
 
 /// What each of these calls throws: the number, or 0 if it returns.
 int thrown_by_set_reading(thrower *object, double value);
+/// Releases the object.
+int thrown_by_release(kvo_object *object);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
 int thrown_by_set_path(kvo_object *object, const char *key_path, const kvo_value *value);

@@ -1,0 +1,42 @@
+// How much of a thread's stack is left. The bounds are kept per thread, since the system finds them slowly.
+#include "classes/kvo_stack.h"
+
+#include <pthread.h>
+
+typedef struct {
+  bool is_known; // or can't be known: then its size is 0
+  uintptr_t low;
+  size_t size;
+} bounds;
+
+static _Thread_local bounds stack_bounds;
+
+#ifdef __linux__
+static void find_bounds(bounds *found) {
+  pthread_attr_t attributes;
+  void *low;
+  found->is_known = true;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return;
+  if (!pthread_attr_getstack(&attributes, &low, &found->size)) found->low = (uintptr_t)low;
+  pthread_attr_destroy(&attributes);
+}
+#else
+static void find_bounds(bounds *found) { found->is_known = true; }
+#endif
+
+kvo_stack kvo_stack_now(void) {
+  bounds *bounds = &stack_bounds;
+  if (!bounds->is_known) find_bounds(bounds);
+  uintptr_t left = (uintptr_t)__builtin_frame_address(0) - bounds->low;
+  return left < bounds->size ? (kvo_stack){bounds->size, left} : (kvo_stack){0};
+}
+
+enum {
+  FOR_MESSAGE = 24 * 1024, // taken by printing, and by a signal handler
+  PART_FOR_MESSAGE = 4,    // of a small stack
+};
+
+bool kvo_stack_is_short(const kvo_stack *stack, size_t needed) {
+  size_t part = stack->size / PART_FOR_MESSAGE, reserve = part < FOR_MESSAGE ? part : FOR_MESSAGE;
+  return stack->size && (stack->left < reserve || stack->left - reserve < needed);
+}
