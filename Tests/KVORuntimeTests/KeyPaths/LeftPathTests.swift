@@ -1,0 +1,71 @@
+import CFixtures
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// G5: objects that a key path has left while the change of its link is still open.
+@Suite(.leakFree) struct LeftPathTests {
+  private class Item: Tracked {
+    @Observed var on = 0
+  }
+
+  private class View: Tracked {
+    @Observed var chosen: Item?
+  }
+
+  private let view = View()
+  private let first = Item()
+  private let second = Item()
+  private let log = Recorder()
+
+  init() {
+    first.on = 1
+    second.on = 2
+    view.chosen = first
+  }
+
+  @Test("G5: in a batch a typed path and a string are notified of the link's change alone")
+  func batch() throws {
+    log.observe(view, \.chosen?.on, [.old, .new], as: "typed")
+    try log.observe(view, "chosen.on", [.old, .new], as: "string")
+    view.coalescingNotifications {
+      view.chosen = second
+      first.on = 100
+      second.on = 3
+    }
+    expectEqual(log.take(), ["typed old 1 new 3", "string old 1 new 3"])
+    first.on = 5
+    second.on = 4
+    expectEqual(log.take(), ["typed old 3 new 4", "string old 3 new 4"])
+  }
+
+  @Test("G5: so they are in pairs by hand and brackets around the link's change")
+  func byHand() throws {
+    log.observe(view, \.chosen?.on, [.old, .new], as: "typed")
+    try log.observe(view, "chosen.on", [.old, .new], as: "string")
+    let changes = {
+      first.on = 7
+      view.coalescingNotifications {
+        view.chosen = second
+        first.on = 100
+        second.on = 3
+      }
+    }
+    for isBracket in [true, false] {
+      if isBracket {
+        view.withChange(forKey: "chosen", changes)
+      } else {
+        view.willChangeValue(forKey: "chosen")
+        changes()
+        view.didChangeValue(forKey: "chosen")
+      }
+      expectEqual(log.take().suffix(2), ["typed old 3 new 3", "string old 3 new 3"])
+      view.chosen = first
+      second.on = 2
+      first.on = 1
+      _ = log.take()
+    }
+  }
+}
