@@ -23,6 +23,12 @@ enum ValueOperations {
     }
   }
 
+  /// Frees the table of a collection's type.
+  static func freeTable(_ operations: UnsafePointer<kvo_type_operations>) {
+    operations.pointee.collection?.deallocate()
+    operations.deallocate()
+  }
+
   private static func make(
     _ abilities: ValueType.Abilities, _ shape: CollectionShape?
   ) -> UnsafePointer<kvo_type_operations> {

@@ -24,8 +24,14 @@ class ValueType: @unchecked Sendable {
     self.abilities = abilities
     self.shape = shape
     cType.pointee.operations = ValueOperations.table(for: abilities, shape)
-    // This lives for ever: `of` keeps it.
+    // Not retained: `of` keeps this for ever before the core sees it.
     cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  // Two threads may describe a type at the same time; `of` keeps one description.
+  deinit {
+    if shape != nil { ValueOperations.freeTable(cType.pointee.operations!) }
+    cType.deallocate()
   }
 
   /// What the core may do with values of a type besides copying them.

@@ -1,6 +1,7 @@
 import Expectations
 import KVORuntime
 import ModelFixtures
+import TestSupport
 import Testing
 
 /// A3 and D5 in Swift: values of any type are stored and told as they are.
@@ -128,6 +129,31 @@ import Testing
       [
         "nothing old nothing new nothing", "after new 2", "nothing old nothing new nothing",
       ])
+  }
+
+  @Test(
+    "A3: two threads that use a type for the first time get its values, and leave one description")
+  func firstUse() async {
+    LibraryLocks.areGates()
+    func nest<T>(_ value: T) -> Any { [value] }
+    @Sendable func count<T>(_ value: T) -> Int? {
+      try? [value].value(forKeyPath: "@count") as? Int
+    }
+    let fresh = LockedValue<Any>(0)
+    let tried = await inAllOrders(ofSwitches: 2) { threads in
+      // An array of the last one's type has a type that no one has used.
+      fresh.withLock { $0 = _openExistential($0, do: nest) }
+      nonisolated(unsafe) let value = fresh.withLock { $0 }
+      let counts = LockedValue<[Int?]>([])
+      let use: @Sendable () -> Void = {
+        let counted = _openExistential(value, do: count)
+        counts.withLock { $0.append(counted) }
+      }
+      threads.run(use, and: use)
+      return counts.withLock { $0 } == [1, 1]
+    }
+    expectEqual(tried.failure, nil)
+    if LockGates.areThere { expect(tried.count > 2) }
   }
 }
 
