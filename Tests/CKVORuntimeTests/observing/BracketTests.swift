@@ -184,6 +184,7 @@ import Testing
         return kvo_uniform_will_part(house.header, kvo_key_intern("rent")!, &part)!
       }
       expectEqual(lodger_take_announcements(), 1)
+      kvo_value_destroy(&value)
       member.release()
       expectEqual(deaths.count, 0)
       kvo_object_will_die(house.header)
