@@ -74,32 +74,32 @@ typedef struct path {
   kvo_options options;
   size_t observers;
   bool closures_forced, long_way_forced;
-  size_t
-      atomics; ///< that there may be: the root of a path is held while its observer is called, and an object
-               ///< while a getter of the program's is
+  /// That there may be: the root of a path is held while its observer is called, and an object while a getter of the program's is.
+  size_t atomics;
 } path;
 
 static const path paths[] = {
-    {NULL, control, 0, 0, false, false},
-    {"flag", set_flag, 0, 1, false, false},
-    {"flag", set_flag, KVO_OLD | KVO_NEW, 1, false, false},
-    {"small", set_small, KVO_OLD | KVO_NEW, 1, false, false},
-    {"number", set_number, KVO_OLD | KVO_NEW, 1, false, false},
-    {"large", set_large, KVO_OLD | KVO_NEW, 1, false, false},
-    {"ratio", set_ratio, KVO_OLD | KVO_NEW, 1, false, false},
-    {"pointer", set_pointer, KVO_OLD | KVO_NEW, 1, false, false},
-    {"level", set_level, 0, 1, false, false},
-    {"level", set_level, KVO_NEW, 1, false, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, false, false},
-    {"level", set_level, KVO_OLD | KVO_NEW | KVO_DISTINCT, 1, false, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 10, false, false},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, true, false},
-    {"level", set_level, 0, 1, false, true},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, false, true},
-    {"level", set_level, KVO_OLD | KVO_NEW, 1, true, true},
-    {"sum", set_level, 0, 1, false, false},
-    {"sum", set_level, KVO_OLD | KVO_NEW, 1, false, false, .atomics = 2},
-    {"next.level", set_level, 0, 1, false, false, .atomics = 2},
+    {NULL, control, .observers = 0},
+    {"flag", set_flag, .observers = 1},
+    {"flag", set_flag, KVO_OLD | KVO_NEW, .observers = 1},
+    {"small", set_small, KVO_OLD | KVO_NEW, .observers = 1},
+    {"number", set_number, KVO_OLD | KVO_NEW, .observers = 1},
+    {"large", set_large, KVO_OLD | KVO_NEW, .observers = 1},
+    {"ratio", set_ratio, KVO_OLD | KVO_NEW, .observers = 1},
+    {"pointer", set_pointer, KVO_OLD | KVO_NEW, .observers = 1},
+    {"level", set_level, .observers = 1},
+    {"level", set_level, KVO_NEW, .observers = 1},
+    {"level", set_level, KVO_OLD | KVO_NEW, .observers = 1},
+    {"level", set_level, KVO_OLD | KVO_NEW | KVO_DISTINCT, .observers = 1},
+    {"level", set_level, KVO_OLD | KVO_NEW, .observers = 10},
+    {"level", set_level, KVO_OLD | KVO_NEW, .observers = 1, .closures_forced = true},
+    {"level", set_level, .observers = 1, .long_way_forced = true},
+    {"level", set_level, KVO_OLD | KVO_NEW, .observers = 1, .long_way_forced = true},
+    {"level", set_level, KVO_OLD | KVO_NEW, .observers = 1, .closures_forced = true,
+        .long_way_forced = true},
+    {"sum", set_level, .observers = 1},
+    {"sum", set_level, KVO_OLD | KVO_NEW, .observers = 1, .atomics = 2},
+    {"next.level", set_level, .observers = 1, .atomics = 2},
 };
 enum { PATH_COUNT = sizeof paths / sizeof *paths, OBSERVERS_MAX = 10 };
 
