@@ -37,7 +37,7 @@ try figure.setValue("Daniel", forKey: "name")
 try figure.setValue(20, forKey: "height")
 print(try figure.value(forKey: "name")!, try figure.value(forKey: "height")!)
 attempt { try figure.setValue(nil, forKey: "height") }
-attempt { try figure.setValue("tall", forKey: "height") }
+attempt { try figure.setValue([20], forKey: "height") }
 attempt { _ = try figure.value(forKey: "noteA") }
 print("still", figure.height)
 

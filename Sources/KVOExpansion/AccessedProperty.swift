@@ -118,7 +118,7 @@ struct AccessedProperty {
     let willSet = blocks.contains { $0.name == "willSet" }
     let didSet = blocks.contains { $0.name == "didSet" }
     let lines = [
-      "let change = _beginChange(\"\(key)\")",
+      "let change = _beginOverride(\"\(key)\")",
       didSet ? "let oldValue = \(property)" : nil,
       willSet ? "\(method("willSet"))(newValue)" : nil,
       "\(property) = newValue",

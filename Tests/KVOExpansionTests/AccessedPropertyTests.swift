@@ -136,7 +136,7 @@ import Testing
       {
         get { super.x }
         set {
-          let change = _beginChange("x")
+          let change = _beginOverride("x")
           let oldValue = super.x
           _kvo_willSet_x(newValue)
           super.x = newValue

@@ -27,6 +27,14 @@ extension KVOObject {
     return _OpenChange(isObserved ? openChange(of: key) : nil)
   }
 
+  /// Opens an automatic change of a key whose property is stored by a superclass, in any way. Any thread.
+  /// - Returns: what `_endChange` takes, on the same thread.
+  @inlinable @inline(__always)
+  public final func _beginOverride(_ key: StaticString) -> _OpenChange {
+    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
+    return _OpenChange(isObserved ? openOverride(of: key) : nil)
+  }
+
   /// Closes a change and notifies observers, also those that another thread has registered since it was opened.
   @inlinable @inline(__always)
   public final func _endChange(_ change: _OpenChange, _ key: StaticString) {
@@ -43,6 +51,14 @@ extension KVOObject {
   @usableFromInline @inline(never)
   final func openChange(of key: StaticString) -> OpaquePointer? {
     kvo_uniform_will_key(header, key.interned)
+  }
+
+  // The class knows by what the runtime identifies the key: the address of its storage, if an `@Observed` has it.
+  @usableFromInline @inline(never)
+  final func openOverride(of key: StaticString) -> OpaquePointer? {
+    var setting = kvo_part()
+    setting.kind = .KVO_SETTING
+    return kvo_uniform_will_part(header, key.interned, &setting)
   }
 
   @usableFromInline @inline(never)

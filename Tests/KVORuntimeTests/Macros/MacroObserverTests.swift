@@ -90,6 +90,50 @@ import Testing
   }
 
   @Test(
+    "Q6: observers that override a property without any run inside its change, which dependents, paths and links see"
+  )
+  func overridesOfStorage() throws {
+    let (house, flat) = (House(), Flat())
+    house.flat = flat
+    var told: [String] = []
+    let tokens = [
+      flat.observe(\.rooms, options: [.old, .new]) { flat, change in
+        told.append("rooms \(change.oldValue!) \(change.newValue!) after \(flat.moves)")
+      },
+      flat.observe(\.price, options: [.old, .new]) { _, change in
+        told.append("price \(change.oldValue!) \(change.newValue!)")
+      },
+      try house.observe(keyPath: "flat.rooms", options: [.old, .new]) { _, change in
+        told.append("path \(change.oldValue!) \(change.newValue!)")
+      },
+    ]
+    let ways: [() throws -> Void] = [
+      { flat.rooms = 3 }, { flat.rooms += 1 }, { try flat.setValue(9, forKey: "rooms") },
+      { house.flat?.rooms = 2 }, { flat.coalescingNotifications { flat.rooms = 1 } },
+    ]
+    for (index, way) in ways.enumerated() {
+      let (old, oldPrice) = (flat.rooms, flat.price)
+      try way()
+      expectEqual(
+        told.sorted(),
+        [
+          "path \(old) \(flat.rooms)", "price \(oldPrice) \(flat.price)",
+          "rooms \(old) \(flat.rooms) after \(flat.moves)",
+        ], "\(index)")
+      told = []
+    }
+    // The assignment in its own observer is one more move.
+    expect(flat.rooms == 1 && flat.moves == 6)
+    for token in tokens { token.invalidate() }
+    let price = flat.observe(\.price, options: [.old, .new]) { _, change in
+      told.append("price \(change.oldValue!) \(change.newValue!)")
+    }
+    flat.rooms = 20
+    price.invalidate()
+    expectEqual(told, ["price 106 808"])
+  }
+
+  @Test(
     "Q3 Q6: a weak or unowned property has observers like any other, an override's after its superclass's"
   )
   func references() {
@@ -247,6 +291,29 @@ private final class Seen<Object: KVOObject, Value> {
     }
   }
   var plain = 0 { didSet { calls.append("plain \(oldValue) \(plain)") } }
+}
+
+private class Dwelling: KVOObject {
+  @Observed var rooms = 2
+}
+
+@KVO private class Storey: Dwelling {
+  @KVOIgnored var moves = 0
+  var price: Int { rooms * 100 + moves }
+  class func keyPathsForValuesAffectingPrice() -> Set<String> { ["rooms"] }
+}
+
+@KVO private final class Flat: Storey {
+  override var rooms: Int {
+    didSet {
+      moves += 1
+      if rooms > 8 { rooms = 8 }
+    }
+  }
+}
+
+@KVO private final class House: KVOObject {
+  var flat: Flat?
 }
 
 @KVO private class Loop: KVOObject {

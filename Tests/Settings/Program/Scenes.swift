@@ -100,7 +100,7 @@ func coding() throws {
   }
   for key in ["nothing", "balance", "revision"] {
     do {
-      try account.setValue(key, forKey: key)
+      try account.setValue([key], forKey: key)
     } catch {
       print(error)
     }
