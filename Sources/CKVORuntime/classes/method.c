@@ -39,7 +39,7 @@ kvo_imp kvo_class_find_class_method(const kvo_class *cls, const char *interned_s
 
 const char *kvo_method_selector(const kvo_method *method) { return method->selector; }
 
-uint32_t kvo_method_slot(const kvo_method *method) { return method->slot; }
+uint32_t kvo_method_slot(const kvo_method *method) { return kvo_slot_of(method); }
 
 // What the method does, and the keys that it does it to: setName: sets `name` and `Name`.
 static bool find_keys(kvo_method *method) {
@@ -61,8 +61,9 @@ static bool find_keys(kvo_method *method) {
 }
 
 kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
-  bool has = method->slot < __atomic_load_n(&cls->slot_count, __ATOMIC_ACQUIRE);
-  return has ? kvo_class_slot(cls, method->slot) : kvo_class_without_method;
+  uint32_t slot = kvo_slot_of(method);
+  bool has = slot < __atomic_load_n(&cls->slot_count, __ATOMIC_ACQUIRE);
+  return has ? kvo_class_slot(cls, slot) : kvo_class_without_method;
 }
 
 // What a class does changes for it and for the descendants that inherit it. A dynamic subclass

@@ -142,8 +142,11 @@ uint32_t kvo_method_slot(const kvo_method *method);
 KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *method) {
   kvo_imp KVO_NONNULL *KVO_NONNULL const *isa =
       (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);
+  // Before the table: another thread may give a superclass the method, which publishes a table that has the new slot, then the
+  // slot.
+  uint32_t slot = __atomic_load_n((const uint32_t *)(const void *)method, __ATOMIC_ACQUIRE);
   kvo_imp *table = __atomic_load_n(isa, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(&table[*(const uint32_t *)(const void *)method], __ATOMIC_RELAXED);
+  return __atomic_load_n(&table[slot], __ATOMIC_RELAXED);
 }
 
 /// How often an object or a method was observed for the first time. Atomic; only compared.

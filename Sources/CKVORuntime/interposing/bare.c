@@ -19,7 +19,7 @@ static bool was_interposed(const kvo_object *object, const kvo_method *method, k
   if (!isa || !isa->is_dynamic) return true;
   // Another object may have been made at the address.
   if (kvo_class_find_method(isa, method->selector) != method) return true;
-  return kvo_class_slot(isa, method->slot) == imp;
+  return kvo_class_slot(isa, kvo_slot_of(method)) == imp;
 }
 
 // An observer of what is told now may throw.

@@ -22,7 +22,7 @@ typedef struct kvo_interposition {
 KVO_INLINE kvo_imp kvo_interpose_original(kvo_object *self, const kvo_method *method) {
   // Not the isa's table, where the interposer sits, and not a remembered function: methods are
   // replaced.
-  return kvo_class_slot(kvo_plain_class(kvo_isa(self)), method->slot);
+  return kvo_class_slot(kvo_plain_class(kvo_isa(self)), kvo_slot_of(method));
 }
 
 /// Which of the method's keys have ever been observed: bit i for `keys[i]`. Asked when a change

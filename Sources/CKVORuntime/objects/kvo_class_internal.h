@@ -193,6 +193,10 @@ KVO_INLINE bool kvo_object_hold(kvo_object *object) {
   return kvo_class_of(object)->operations->try_retain(object);
 }
 
+/// The method's slot. To be read before the table: see `kvo_method_lookup`.
+KVO_INLINE uint32_t kvo_slot_of(const kvo_method *method) {
+  return __atomic_load_n(&method->slot, __ATOMIC_ACQUIRE);
+}
 /// An implementation by slot, from the class's table as it is now.
 KVO_INLINE kvo_imp kvo_class_slot(const kvo_class *cls, uint32_t slot) {
   kvo_imp *table = __atomic_load_n(&cls->table, __ATOMIC_ACQUIRE);

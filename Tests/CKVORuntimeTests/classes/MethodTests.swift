@@ -71,6 +71,13 @@ import Testing
     for object in objects { kvo_object_release(object) }
   }
 
+  @Test(
+    "A4: a look-up under way while the superclass gets the method reaches the subclass's",
+    arguments: [1, 2, 3, 4], [0, 56, 57, 120])
+  func lookedUpWhileAdded(_ load: Int32, _ others: Int32) {
+    expect(late_method_is_found(load, others))
+  }
+
   @Test("A4: what a subclass has with another signature can't be added to its superclass")
   func otherSignatureInSubclass() throws {
     let superclass = try require(makeClass("CUnlikeElder"))

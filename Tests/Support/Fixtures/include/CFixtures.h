@@ -21,6 +21,7 @@
 #include "fixture_heir.h"
 #include "fixture_interlude.h"
 #include "fixture_keys.h"
+#include "fixture_late_method.h"
 #include "fixture_late_store.h"
 #include "fixture_lodger.h"
 #include "fixture_many.h"
