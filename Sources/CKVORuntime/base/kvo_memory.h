@@ -25,8 +25,17 @@ void kvo_free(const void *KVO_NULLABLE memory);
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
-/// Keeps the library that has the address in memory until the program ends: it has made a class. symbols.c.
-void kvo_keep_code(const void *address);
+/// Keeps the library that has the function in memory until the program ends. To be called without a lock of the runtime, but for
+/// those that a scope of `KVO_KEEPING_LATER` has around it: then the library is kept when the thread's outermost such scope
+/// ends. A thread that loads a library holds the dynamic linker's lock while constructors run, which may wait for the runtime's.
+/// False if memory is out. symbols.c.
+bool kvo_keep_code(const void *function);
+uint32_t kvo_begin_keeping_later(void);
+void kvo_end_keeping_later(const uint32_t *outer);
+/// A scope that begins before a lock is taken: `KVO_KEEPING_LATER;` until the block ends, when the lock has been given back.
+#define KVO_KEEPING_LATER                                                          \
+  __attribute__((cleanup(kvo_end_keeping_later), unused)) uint32_t scope_keeping = \
+      kvo_begin_keeping_later()
 
 /// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
 enum { KVO_POISON_BYTE = 0xD5 };

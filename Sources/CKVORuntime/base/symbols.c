@@ -5,7 +5,7 @@
 //
 // The file is not believed: whatever it says of places in it is held against its size.
 //
-// Libraries stay in memory once they have made a class: classes live for ever, and so must the functions of their methods.
+// Classes live for ever, and so must the functions of their methods: a library that has one stays in memory. Keeps P5.
 #include "base/kvo_memory.h"
 #include "kvo_binding.h"
 
@@ -22,9 +22,11 @@
 // A program that is linked statically has no dlopen, and no libraries.
 #pragma weak dlopen
 
-// Where a program or library is loaded, and from which file.
+// Where a program or library is loaded, and from which file; which segment of it has the address.
 typedef struct {
   uintptr_t address;
+  uintptr_t segment;
+  uintptr_t segment_size;
   uintptr_t base;
   bool is_program;
   char path[4096];
@@ -42,11 +44,13 @@ typedef struct {
   size_t names_size;
 } symbol_table;
 
-static bool lies_in(const origin *origin, const struct dl_phdr_info *info) {
+static bool lies_in(origin *origin, const struct dl_phdr_info *info) {
   for (size_t i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-    if (segment->p_type == PT_LOAD && origin->address - start < segment->p_memsz) return true;
+    origin->segment = info->dlpi_addr + segment->p_vaddr;
+    origin->segment_size = segment->p_memsz;
+    if (segment->p_type == PT_LOAD && origin->address - origin->segment < segment->p_memsz)
+      return true;
   }
   return false;
 }
@@ -129,14 +133,65 @@ void kvo_visit_symbols(const void *address,
   munmap((void *)(uintptr_t)file.bytes, file.size);
 }
 
+// MARK: Libraries with methods
+
+// A function whose library is kept when the outermost scope ends.
+typedef struct waiting {
+  const void *address;
+  struct waiting *next;
+} waiting;
+
+static _Thread_local struct {
+  uint32_t scopes;
+  waiting *first;
+  // The last segment that is kept or waits, since most methods come from that of the one before.
+  uintptr_t segment, segment_size;
+} keeping;
+
 // The library is opened once more, never to be unloaded. Not inside dl_iterate_phdr, whose lock dlopen takes under another.
-void kvo_keep_code(const void *address) {
+static bool open_again(const origin *origin) {
+  return origin->is_program || dlopen(origin->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static bool wait_for_end(const void *address) {
+  waiting *added = kvo_alloc(sizeof *added);
+  if (!added) return false;
+  *added = (waiting){address, keeping.first};
+  keeping.first = added;
+  return true;
+}
+
+bool kvo_keep_code(const void *address) {
   origin origin = {.address = (uintptr_t)address};
-  if (!dlopen || !dl_iterate_phdr(take_origin, &origin) || origin.is_program) return;
-  (void)dlopen(origin.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  if (!dlopen || origin.address - keeping.segment < keeping.segment_size) return true;
+  if (!dl_iterate_phdr(take_origin, &origin)) return true; // code that was made at run time
+  bool waits = keeping.scopes && !origin.is_program;
+  if (waits && !wait_for_end(address)) return false;
+  if (!waits && !open_again(&origin)) return true;
+  keeping.segment = origin.segment;
+  keeping.segment_size = origin.segment_size;
+  return true;
+}
+
+uint32_t kvo_begin_keeping_later(void) { return keeping.scopes++; }
+
+void kvo_end_keeping_later(const uint32_t *outer) {
+  keeping.scopes = *outer;
+  while (!keeping.scopes && keeping.first) {
+    waiting *next = keeping.first->next;
+    origin origin = {.address = (uintptr_t)keeping.first->address};
+    if (!dl_iterate_phdr(take_origin, &origin) || !open_again(&origin)) keeping.segment_size = 0;
+    kvo_free(keeping.first);
+    keeping.first = next;
+  }
 }
 #else
-void kvo_keep_code(const void *address) { (void)address; }
+bool kvo_keep_code(const void *function) {
+  (void)function;
+  return true;
+}
+uint32_t kvo_begin_keeping_later(void) { return 0; }
+void kvo_end_keeping_later(const uint32_t *unused) { (void)unused; }
 
 void kvo_visit_symbols(const void *address,
     void (*visit)(void *context, const char *name, const void *address), void *context) {

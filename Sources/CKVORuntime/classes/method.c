@@ -1,4 +1,4 @@
-// Methods: adding, replacing, finding them; ivars and class methods (A4, A7).
+// Methods: adding, replacing, finding them; ivars and class methods (A4, A7, P5).
 //
 // A method's slot is free in the class and all its descendants when it is added, so that adding a
 // method late never moves another. An override is an entry in the overriding class's own map with
@@ -214,7 +214,12 @@ static kvo_status name_member(kvo_error *error, const kvo_error *cause, const kv
       cause->message);
 }
 
-kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
+// A binding keeps what it has itself.
+static bool keep_code(const kvo_class *cls, kvo_imp imp) {
+  return cls->is_bound || kvo_keep_code((const void *)imp);
+}
+
+kvo_status kvo_class_add_own_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method **method, kvo_error *error) {
   kvo_error cause = {0};
   const kvo_call *call = NULL;
@@ -229,12 +234,19 @@ kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp im
   return status;
 }
 
+kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_signature signature, const kvo_method **method, kvo_error *error) {
+  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
+  return kvo_class_add_own_method(cls, selector, imp, signature, method, error);
+}
+
 kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_imp *previous, kvo_error *error) {
   const kvo_method *method = kvo_class_method(cls, selector);
   if (!method)
     return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector,
         "%s has no method %s to replace.", cls->name, selector);
+  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
   KVO_LOCKED(&kvo_class_lock);
   if (!kvo_class_own_table_locked(cls) ||
       !kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
@@ -260,6 +272,7 @@ static kvo_status add_class_method(kvo_class *cls, const char *selector, kvo_imp
 kvo_status kvo_class_method_add(kvo_class *cls, const char *selector, kvo_imp imp,
     const char **interned, kvo_error *error) {
   kvo_error cause;
+  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
   *interned = intern_selector(cls, selector, &cause);
   return *interned ? add_class_method(cls, *interned, imp, error) : kvo_fail_with(error, &cause);
 }

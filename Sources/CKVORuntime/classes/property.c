@@ -119,7 +119,7 @@ const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_defini
   const kvo_class *superclass = definition->superclass();
   if (told && !superclass) return superclass; // nobody is handed it: `told` says why
   kvo_error error;
-  kvo_keep_code(definition); // before the lock: a thread that loads a library may wait for it
+  KVO_KEEPING_LATER;
   KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (cls) return cls;

@@ -2,7 +2,6 @@
 // selectors. An override passes what it does not take to
 // `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and in the end to these.
 #include "base/kvo_fail.h"
-#include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
@@ -129,7 +128,7 @@ static kvo_status add_hooks(kvo_error *error) {
       {hooks.set_value_for_undefined, (kvo_imp)refuse_setting_undefined}};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     kvo_status status =
-        kvo_class_add_method(root, methods[i].selector, methods[i].imp, hook, NULL, error);
+        kvo_class_add_own_method(root, methods[i].selector, methods[i].imp, hook, NULL, error);
     if (status) return status;
   }
   return kvo_class_register(root, error);
@@ -157,6 +156,5 @@ const kvo_class *kvo_root_class(void) {
 
 kvo_class *kvo_class_create(const char *name, const kvo_class *superclass, size_t instance_size,
     kvo_error *error) {
-  if (!superclass || !superclass->is_bound) kvo_keep_code(__builtin_return_address(0));
   return kvo_class_make(name, superclass ? superclass : kvo_root_class(), instance_size, error);
 }

@@ -65,7 +65,8 @@ kvo_class *KVO_NULLABLE kvo_class_create(const char *name, const kvo_class *KVO_
 ///   as for hooks, and for methods that are only called by key-value coding.
 /// - error: filled in if it fails. May be NULL.
 ///
-/// A subclass that has it already overrides it, as one that gets it later does.
+/// A subclass that has it already overrides it, as one that gets it later does. A library that has the function stays in memory
+/// when it is closed; the dynamic linker is asked for that at once, or when the `setup` is over that this is called in.
 ///
 /// KVO_DUPLICATE if this very class has it already (`kvo_class_replace_method` replaces),
 /// KVO_INVALID_ENCODING, also if a superclass or a subclass has it with another encoding, KVO_LAYOUT_MISMATCH, KVO_NO_MEMORY, KVO_INVALID_ARGUMENT for a selector

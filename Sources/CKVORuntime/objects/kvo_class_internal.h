@@ -134,6 +134,10 @@ ptrdiff_t kvo_field_of_getter(kvo_imp getter);
 
 const kvo_method *KVO_NULLABLE kvo_class_find_method(const kvo_class *cls,
     const char *interned_selector);
+/// As `kvo_class_add_method`, but keeps no library: for functions of the runtime's own.
+kvo_status kvo_class_add_own_method(kvo_class *cls, const char *selector, kvo_imp imp,
+    kvo_signature signature, const kvo_method *KVO_NULLABLE *KVO_NULLABLE method,
+    kvo_error *KVO_NULLABLE error);
 /// Adds a class method. Statuses as `kvo_class_add_class_method`, which is to be called: it has observed keys
 /// looked at again where the method tells what they depend on.
 kvo_status kvo_class_method_add(kvo_class *cls, const char *selector, kvo_imp imp,

@@ -30,6 +30,7 @@
 #include "fixture_moments.h"
 #include "fixture_names.h"
 #include "fixture_parting.h"
+#include "fixture_plugged.h"
 #include "fixture_programs.h"
 #include "fixture_records.h"
 #include "fixture_refused.h"

@@ -1,0 +1,28 @@
+/// A library of the system in the role of a plug-in. Functions of it become methods, which are never called, of classes made here.
+/// It can't be unloaded any more afterwards: each call wants a process of its own.
+#ifndef FIXTURE_PLUGGED_H
+#define FIXTURE_PLUGGED_H
+
+#include <CKVORuntime.h>
+
+KVO_BEGIN_DECLS
+
+typedef enum KVO_CLOSED_ENUM plugged_way {
+  PLUGGED_NOWHERE, ///< no method
+  PLUGGED_METHOD,
+  PLUGGED_REPLACEMENT,
+  PLUGGED_CLASS_METHOD,
+  PLUGGED_SETUP,       ///< a method that a class gets in its setup
+  PLUGGED_INNER_SETUP, ///< a method of a class that another class's setup asks for first
+} plugged_way;
+
+/// Opens the library, has its function made a method in this way, and closes it. Whether the library is still there.
+bool plugged_stays(plugged_way way);
+
+/// As `plugged_stays` with a setup, but the library is closed at the end of the setup, the outer one if there are two. Whether
+/// it is still there then, within the setup.
+bool plugged_stays_inside(plugged_way way);
+
+KVO_END_DECLS
+
+#endif
