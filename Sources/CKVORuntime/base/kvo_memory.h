@@ -25,11 +25,11 @@ void kvo_free(const void *KVO_NULLABLE memory);
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
-/// Keeps the library that has the function in memory until the program ends. To be called without a lock of the runtime, but for
+/// Keeps the library that has the address, of a function or a constant, in memory until the program ends. To be called without a lock of the runtime, but for
 /// those that a scope of `KVO_KEEPING_LATER` has around it: then the library is kept when the thread's outermost such scope
 /// ends. A thread that loads a library holds the dynamic linker's lock while constructors run, which may wait for the runtime's.
 /// False if memory is out. symbols.c.
-bool kvo_keep_code(const void *function);
+bool kvo_keep_code(const void *address);
 uint32_t kvo_begin_keeping_later(void);
 void kvo_end_keeping_later(const uint32_t *outer);
 /// A scope that begins before a lock is taken: `KVO_KEEPING_LATER;` until the block ends, when the lock has been given back.

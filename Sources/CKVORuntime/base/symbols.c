@@ -186,8 +186,8 @@ void kvo_end_keeping_later(const uint32_t *outer) {
   }
 }
 #else
-bool kvo_keep_code(const void *function) {
-  (void)function;
+bool kvo_keep_code(const void *unused) {
+  (void)unused;
   return true;
 }
 uint32_t kvo_begin_keeping_later(void) { return 0; }

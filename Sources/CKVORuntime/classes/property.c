@@ -120,6 +120,7 @@ const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_defini
   if (told && !superclass) return superclass; // nobody is handed it: `told` says why
   kvo_error error;
   KVO_KEEPING_LATER;
+  (void)kvo_keep_code(definition); // also of a class without methods of its own
   KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (cls) return cls;
