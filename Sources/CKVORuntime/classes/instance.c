@@ -130,7 +130,8 @@ bool kvo_releases_take_turns(void) { return dying && dying->running == DESTROY_P
 
 static void mark_dying(kvo_object *object) {
   uint32_t *strong = &counts_of(object)->strong;
-  if (!(*strong & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
+  uint32_t count = __atomic_load_n(strong, __ATOMIC_RELAXED); // others may try to retain it
+  if (!(count & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
 }
 
 static void push(death *death, kvo_object *object) {

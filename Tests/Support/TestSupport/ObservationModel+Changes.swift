@@ -32,6 +32,8 @@ final class Change {
   var new: [GraphValue?] = []
   /// From its will to its did.
   var isOpen = false
+  /// Whether its did named another mutation than its will: then all of it was set.
+  var endsAsSetting = false
   /// The keys that it had affected when it began, and whether paths went on from there.
   var affected: [Node] = []
   var leadsOn = false
@@ -140,7 +142,10 @@ extension ObservationModel {
   package func didChange(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
     let node = Node(object: object, key: key)
     guard let index = pairs.lastIndex(where: { $0.node == node }) else { return }
-    finish(pairs.remove(at: index))
+    let change = pairs.remove(at: index)
+    change.endsAsSetting =
+      mutation?.form != change.mutation?.form || mutation?.indexes != change.mutation?.indexes
+    finish(change)
   }
 
   private func store(_ value: GraphValue, _ node: Node) {
@@ -296,7 +301,8 @@ extension ObservationModel {
   /// others.
   private func mutation(of change: Change, for registration: Registration) -> Mutation? {
     let places = places(at: change.node).filter { $0.strand === registration.strand }
-    return !places.isEmpty && places.allSatisfy(\.isLast) ? change.mutation : nil
+    let isDetailed = !places.isEmpty && places.allSatisfy(\.isLast) && !change.endsAsSetting
+    return isDetailed ? change.mutation : nil
   }
 
   private func tellPriors(_ change: Change) {
@@ -363,6 +369,11 @@ extension ObservationModel {
     registration.tally.told += 1
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
+    // Of a mutation not all was read before.
+    let lacksOld = change.endsAsSetting && told.mutation != nil && mutation == nil
+    if lacksOld, registration.options.contains(.old) {
+      call.old = new ?? read(registration.root, registration.path)
+    }
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
     return (registration, call, mutation == nil ? new : nil)
