@@ -126,6 +126,30 @@ import Testing
     expectEqual(log.take(), [])
   }
 
+  @Test(
+    "B14 C6: dictionaries and objects are followed beside one another, and what a dictionary ends in is not"
+  )
+  func mixed() throws {
+    let holder = Holder()
+    let (first, second, last) = (Holder(), Holder(), Holder())
+    first.next = last
+    holder.content =
+      [first, ["next": second], ["next": ["number": 100]], ["next": 5]] as [Any]
+    let log = Recorder()
+    let path = "content.@unionOfObjects.next.number"
+    try log.observe(holder, path, [.new], as: "path")
+    second.number = 1
+    expectEqual(log.take().count, 1)
+    last.number = 2
+    expectEqual(log.take().count, 1)
+    holder.content = [["next": last], ["next": second]] as [Any]
+    expectEqual(log.take(), ["path new [2, 1]"])
+    first.next = nil
+    expectEqual(log.take(), [])
+    last.number = 3
+    expectEqual(log.take(), ["path new [3, 1]"])
+  }
+
   @Test("B14 F1: a key of a dictionary is a dependency, and so is what an object in it has")
   func dependencies() throws {
     let holder = Holder()

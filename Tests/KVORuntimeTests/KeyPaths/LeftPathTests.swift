@@ -15,6 +15,10 @@ import Testing
     @Observed var chosen: Item?
   }
 
+  private final class Frame: View {
+    var shown: Item? { chosen }
+  }
+
   private let view = View()
   private let first = Item()
   private let second = Item()
@@ -24,6 +28,21 @@ import Testing
     first.on = 1
     second.on = 2
     view.chosen = first
+  }
+
+  @Test("G5: in a batch a computed link is left as the one that it reads is")
+  func computed() {
+    let frame = Frame()
+    frame.chosen = first
+    log.observe(frame, \.shown?.on, [.old, .new], as: "typed")
+    frame.coalescingNotifications {
+      frame.chosen = second
+      first.on = 100
+    }
+    expectEqual(log.take(), ["typed old 1 new 2"])
+    first.on = 5
+    second.on = 4
+    expectEqual(log.take(), ["typed old 2 new 4"])
   }
 
   @Test("G5: in a batch a typed path and a string are notified of the link's change alone")
