@@ -85,11 +85,21 @@ extension Mover {
       find(index, .missing, "bindings of AppKit are not there", "bind(\\.key, to: object, \\.key)")
     } else if let (harm, reason, advice) = Self.telling[token.text], token.kind == .identifier {
       find(index, harm, "\(token.text): \(reason)", advice)
+    } else if token.text == "BlockOperation", isDependency(index) {
+      find(
+        index, .refused, "a KVOOperation can't wait for a BlockOperation of Foundation",
+        "KVOBlockOperation, of KVOFoundation")
     } else if file.isObservation(index) || file.isStringCall(index) && token.text == "addObserver" {
       lookAtObserved(index)
     } else {
       lookAtEnumeration(ofCallAt: index)
     }
+  }
+
+  /// Whether a class becomes a KVOOperation, and operations of this source wait for one another.
+  private func isDependency(_ index: Int) -> Bool {
+    project.hasOperations && !project.hasType(named: "BlockOperation")
+      && tokens.contains { $0.text == "addDependency" }
   }
 
   /// Foundation's own objects, also where a variable holds one.

@@ -21,6 +21,8 @@ struct Project {
   /// Observable properties by class and name.
   private(set) var dynamicProperties: [Place: [String: PropertyDeclaration]] = [:]
   private(set) var contexts = Contexts()
+  /// Whether a class becomes an operation that observers can be notified of, or is one.
+  private(set) var hasOperations = false
   /// Those that the edits concern.
   private(set) var participants = Participants()
   /// By their names alone.
@@ -68,6 +70,7 @@ struct Project {
     }
     contexts = Contexts(self)
     participants = Participants(self)
+    hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }
   }
 
   /// Whether Objective-C can see a property, so that it has a key.

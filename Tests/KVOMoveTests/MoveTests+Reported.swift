@@ -174,6 +174,11 @@ extension MoveTests {
       2, .missing, "OperationQueue"
     ),
     (
+      "class A: Operation { @objc dynamic var x = 0 }\nfunc f(a: A) { t = a.observe(\\.x) { _, _ in }\n"
+        + "let b = BlockOperation {}; a.addDependency(b) }", 4, .refused,
+      "a KVOOperation can't wait for a BlockOperation"
+    ),
+    (
       "func f(p: Progress) { t = p.observe(\\.fractionCompleted) { _, _ in } }", 2, .missing,
       "Progress of Foundation"
     ),
