@@ -88,9 +88,8 @@ final class TokenWatch {
   }
 }
 
-/// The change that an observer would have been told, had its token been kept. Where nothing changes, or the key
-/// has another observer by then, the token may well have been meant to live for a moment. Waits in a
-/// registration of its own, until it has been called or the object dies.
+/// The change that a handler would have been called for, had its token been kept. Where nothing changes, the token may have been
+/// meant to live for a moment. Waits in a registration of its own, until it has been called or the object dies.
 private final class MissedChange {
   private struct Place: Hashable {
     let object: ObjectIdentifier
@@ -120,14 +119,13 @@ private final class MissedChange {
       $0 = nil
       return token
     }?.invalidate()
-    guard !object.isObserved(forKey: place.key) else { return }
     let subject =
       known.trackedKeyPath(ofKey: place.key)?.text ?? "\(quoted(place.key)) of \(known.name)"
     Hint.tell(
       """
-      An observation of \(subject) ended before it was told anything, and now a change found nobody. If the token \
-      that observe returns was let go of, keep it, in a property: a release build lets go of a local variable or array \
-      after its last use.
+      An observation of \(subject) ended where it was made, before its handler was called, and now there is a change. If \
+      the token that observe returns was let go of, keep it, in a property: a release build lets go of a local variable \
+      or array after its last use.
       """)
   }
 
