@@ -17,11 +17,23 @@
 
 #include <stdlib.h>
 
-static uint32_t depth_of(const kvo_targets *found, size_t index) {
+// The objects that a link leads to; what was read holds them.
+typedef struct {
+  kvo_value value;
+  kvo_elements elements;
+  kvo_object **objects; // `&only`, or a list of its own
+  kvo_object *only;
+  size_t count;
+  uint32_t depth;   // at which components the path goes on there
+  uint32_t *depths; // of each element or object, if they differ; else NULL
+  size_t depths_capacity;
+} targets;
+
+static uint32_t depth_of(const targets *found, size_t index) {
   return index < found->depths_capacity ? found->depths[index] : found->depth;
 }
 
-void kvo_targets_destroy(kvo_targets *found) {
+static void targets_destroy(targets *found) {
   if (found->objects != &found->only) {
     kvo_free(found->objects);
     kvo_free(found->depths);
@@ -30,12 +42,12 @@ void kvo_targets_destroy(kvo_targets *found) {
   kvo_value_destroy(&found->value);
 }
 
-static void add_target(kvo_targets *found, kvo_object *object) {
+static void add_target(targets *found, kvo_object *object) {
   if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
 }
 
 // Notes where the path goes on at the elements of a range. False if memory is out.
-static bool note_depth(kvo_targets *found, size_t first, size_t end, uint32_t depth) {
+static bool note_depth(targets *found, size_t first, size_t end, uint32_t depth) {
   if (depth == found->depth && !found->depths) return true;
   if (end > found->depths_capacity) {
     size_t had = found->depths_capacity;
@@ -55,7 +67,7 @@ static void drop(kvo_value *value) {
 
 // Elements that are dictionaries lead to what these have for the path's keys. Collections, also those that dictionaries lead to,
 // are replaced by their elements, appended at the end.
-static void expand(const kvo_key_path *path, kvo_targets *found) {
+static void expand(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   for (size_t i = 0; i < elements->count; i++) {
     kvo_path_place place = {depth_of(found, i), false};
@@ -77,7 +89,7 @@ static void expand(const kvo_key_path *path, kvo_targets *found) {
   }
 }
 
-static void find_in_elements(const kvo_key_path *path, kvo_targets *found) {
+static void find_in_elements(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
   expand(path, found);
@@ -95,7 +107,7 @@ static void report_collection(const kvo_link *link, uint32_t next) {
   kvo_chain_report(link->chain, &error);
 }
 
-static void read_targets(const kvo_link *link, kvo_object *object, kvo_targets *found) {
+static void read_targets(const kvo_link *link, kvo_object *object, targets *found) {
   const kvo_accessors *accessors = kvo_registration_accessors(&link->entry);
   kvo_accessors_read_link(kvo_accessors_current(accessors), object, &found->value);
   kvo_value_unwrap(&found->value);
@@ -143,7 +155,7 @@ static bool take(uintptr_t *sorted, size_t count, const kvo_object *object) {
   return true;
 }
 
-static size_t sort_once(uintptr_t *sorted, const kvo_targets *found) {
+static size_t sort_once(uintptr_t *sorted, const targets *found) {
   for (size_t i = 0; i < found->count; i++) sorted[i] = (uintptr_t)found->objects[i];
   if (found->count > 1) qsort(sorted, found->count, sizeof *sorted, compare_addresses);
   size_t count = 0;
@@ -153,7 +165,7 @@ static size_t sort_once(uintptr_t *sorted, const kvo_targets *found) {
 }
 
 // Whether the path goes on at another key of the child's object than it did: it is reached through other dictionaries.
-static bool has_moved(const kvo_targets *found, const kvo_link *child) {
+static bool has_moved(const targets *found, const kvo_link *child) {
   if (!found->depths) return child->depth != found->depth;
   for (size_t i = 0; i < found->count; i++)
     if (found->objects[i] == child->entry.object) return child->depth != depth_of(found, i);
@@ -161,7 +173,7 @@ static bool has_moved(const kvo_targets *found, const kvo_link *child) {
 }
 
 // Ends the children whose objects are not among the targets, and marks the others' as taken.
-static void keep_children_locked(kvo_link *link, const kvo_targets *found, uintptr_t *sorted,
+static void keep_children_locked(kvo_link *link, const targets *found, uintptr_t *sorted,
     size_t count, kvo_retired **retired) {
   for (kvo_link *child = link->children, *next; child; child = next) {
     next = child->next;
@@ -180,7 +192,7 @@ static void push_children_locked(kvo_attachment *attachment, kvo_link *link) {
 
 // Of what was read before another thread's reading nothing is used: see `place_child`.
 static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const kvo_targets *found, uintptr_t *sorted, size_t count, bool thorough) {
+    const targets *found, uintptr_t *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (link->entry.state != KVO_LIVE) return false;
   if (ticket <= link->installed) {
@@ -194,7 +206,7 @@ static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
 }
 
 static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const kvo_targets *found, size_t index) {
+    const targets *found, size_t index) {
   kvo_object *object = found->objects[index];
   kvo_registration_hold(&link->entry);
   attachment->tasks[attachment->count++] = (kvo_task){.kind = KVO_PLACE_LINK,
@@ -206,7 +218,7 @@ static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t 
 
 // The first target is to be worked off first, so it is pushed last.
 static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const kvo_targets *found, uintptr_t *sorted, size_t count) {
+    const targets *found, uintptr_t *sorted, size_t count) {
   if (!kvo_attachment_make_room(attachment, count)) return;
   size_t start = attachment->count;
   for (size_t i = 0; i < found->count; i++)
@@ -218,25 +230,11 @@ static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ti
   }
 }
 
-static void read_held(const kvo_link *link, kvo_object *object, kvo_targets *found) {
+static void read_held(const kvo_link *link, kvo_object *object, targets *found) {
   kvo_frame *frame = kvo_frame_push_held(object);
   if (!frame) return;
   read_targets(link, object, found);
   kvo_frame_pop(frame);
-}
-
-static kvo_object *hold_living(const kvo_link *link) {
-  KVO_LOCKED(&kvo_graph_lock);
-  kvo_object *object = link->entry.object;
-  bool lives =
-      link->entry.state == KVO_LIVE && kvo_class_of(object)->operations->try_retain(object);
-  return lives ? object : NULL;
-}
-
-bool kvo_link_read(kvo_link *link, kvo_targets *found) {
-  kvo_object *object = hold_living(link);
-  if (object) read_held(link, object, found);
-  return object;
 }
 
 enum { FEW_TARGETS = 4 };
@@ -246,7 +244,7 @@ void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, boo
   uint64_t ticket;
   kvo_object *object = begin_resolution(attachment, link, &ticket);
   if (!object) return;
-  kvo_targets found = {.value = KVO_VALUE_NIL};
+  targets found = {.value = KVO_VALUE_NIL};
   read_held(link, object, &found);
   uintptr_t few[FEW_TARGETS];
   uintptr_t *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
@@ -254,5 +252,5 @@ void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, boo
   if (sorted && install(attachment, link, ticket, &found, sorted, count, thorough))
     push_missing(attachment, link, ticket, &found, sorted, count);
   if (sorted != few) kvo_free(sorted);
-  kvo_targets_destroy(&found);
+  targets_destroy(&found);
 }

@@ -210,17 +210,6 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
   return true;
 }
 
-static kvo_object *hold_living(const kvo_derivation *derivation) {
-  KVO_LOCKED(&kvo_graph_lock);
-  bool lives = !derivation->ended && derivation->operations->try_retain(derivation->object);
-  return lives ? derivation->object : NULL;
-}
-
-bool kvo_derivation_read(const kvo_derivation *derivation, kvo_reads *reads) {
-  kvo_object *object = hold_living(derivation);
-  return object && read(derivation, object, reads) && !reads->is_short;
-}
-
 // Keeps the reads in their order, before the items are sorted. Without memory the next reading is recorded as well.
 static void note_sequence(kvo_reads *reads) {
   uint64_t shortages = kvo_shortages;

@@ -40,7 +40,6 @@ typedef struct kvo_affected {
   const char *KVO_NULLABLE key; ///< of a derived one, interned
   uint64_t serial;              ///< when it came to be watched
   bool by_other_thread;         ///< found by a link that another thread has placed
-  bool is_left;                 ///< at will: by paths that have left the object, for the time being
   uint32_t tracked;             ///< of a tracked key: its place among the links, or KVO_NO_PLACE
   const kvo_root *KVO_NULLABLE root; ///< of a changed one
   bool is_read;
@@ -50,11 +49,8 @@ typedef struct kvo_affected {
 /// A registration that is to be told, held.
 typedef struct kvo_member {
   kvo_registration *registration;
-  uint64_t serial;    ///< the registration's
-  uint32_t thread;    ///< likewise
-  bool is_at_leaf;    ///< with `path`: what has changed is the last that it reads
-  bool is_left;       ///< at will: its path has left the object, for the time being
-  bool has_other_old; ///< old is not what was read at will, but what was delivered last
+  uint64_t serial;                   ///< the registration's
+  uint32_t thread;                   ///< likewise
   kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
   uint32_t affected;                 ///< else of which key it is an observer
   uint32_t tracked;                  ///< with `path`: its place among the links, or KVO_NO_PLACE
@@ -91,7 +87,6 @@ typedef struct kvo_placed {
 typedef struct kvo_recipients {
   kvo_placed *KVO_NULLABLE index; ///< of many members: where each stands
   uint32_t index_mask;
-  bool leads_on; ///< paths go on from a changed key
   kvo_affected *affected;
   kvo_member *members;
   uint32_t affected_count, affected_capacity, member_count, member_capacity;
@@ -116,58 +111,12 @@ typedef struct kvo_links {
   size_t tracked_count, tracked_capacity;
 } kvo_links;
 
-typedef struct kvo_propagation kvo_propagation;
-
-/// A link whose change is open, held, and where it leads by now.
-typedef struct kvo_open_link {
-  kvo_link *link;
-  kvo_targets targets;
-  bool is_read;
-} kvo_open_link;
-
-/// A tracked path without a route that such a change leads to, a reference, and what it reads by now.
-typedef struct kvo_open_path {
-  kvo_derivation *path;
-  kvo_reads reads;
-  bool is_read;
-} kvo_open_path;
-
-/// What this thread has open around a change: changes that reach links, and those links. All zero: there are none.
-typedef struct kvo_open_links {
-  kvo_propagation *KVO_NONNULL *KVO_NULLABLE outer; ///< each a reference
-  size_t outer_count, outer_capacity;
-  kvo_open_link *KVO_NULLABLE links;
-  size_t count, capacity;
-  kvo_open_path *KVO_NULLABLE paths;
-  size_t path_count, path_capacity;
-} kvo_open_links;
-
-/// Finds them, into what is zero before, for a change in a frame that something may be open around. Calls getters: no lock
-/// held.
-void kvo_open_links_find_nested(const kvo_frame *frame, kvo_open_links *open);
-/// Whether something may be open around a frame's change.
-KVO_INLINE bool kvo_open_links_are_possible(const kvo_frame *frame) {
-  const kvo_thread *thread = frame->thread;
-  return frame != thread->first.frames || thread->pairs;
-}
-void kvo_open_links_destroy(kvo_open_links *open);
-/// Whether a link is behind an open one that does not lead to it any more. Graph lock held.
-bool kvo_open_links_have_left(const kvo_open_links *open, const kvo_link *link);
-/// Whether a tracked path does not lead to an object any more, of which a property has changed, and an open link's change is
-/// going to tell that. Graph lock held.
-bool kvo_open_links_have_left_path(const kvo_open_links *open, const kvo_derivation *path,
-    const kvo_object *object);
-
 /// Adds the recipients of a change of the root, behind those that are there, and the links to further keys and
 /// tracked keys, if they are asked for. Members that were in `before` get their place there; where tracked keys
-/// have been read for the change already, keys and members get their place among those. What `open` has left is left out.
-/// False if memory is out.
+/// have been read for the change already, keys and members get their place among those. False if memory is out.
 bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *KVO_NULLABLE before,
     kvo_object *object, const kvo_root *root, kvo_links *KVO_NULLABLE links,
-    const kvo_links *KVO_NULLABLE read, const kvo_open_links *open);
-/// Where a registration is among the members, or KVO_NO_PLACE.
-uint32_t kvo_recipients_place(const kvo_recipients *recipients,
-    const kvo_registration *registration);
+    const kvo_links *KVO_NULLABLE read);
 /// Takes away again what was added since there were so many.
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
     uint32_t member_count);
@@ -193,7 +142,7 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
     uint32_t options);
 
 /// What a frame or an open pair keeps of such a change.
-struct kvo_propagation {
+typedef struct kvo_propagation {
   uint32_t references;                  ///< atomic: frames and pairs
   bool has_before;                      ///< the recipients at will are known
   bool is_short;                        ///< memory was out for some of what is new
@@ -202,7 +151,7 @@ struct kvo_propagation {
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   kvo_links links; ///< to be followed at did
-};
+} kvo_propagation;
 
 /// Begins it: finds the recipients, reads old, in the frame from now on. False if memory is out.
 bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);

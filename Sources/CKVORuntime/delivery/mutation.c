@@ -31,13 +31,7 @@ bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutatio
   return copy_objects(record, mutation) && copy_told(record, mutation);
 }
 
-static bool is_empty(const kvo_mutation_record *record) {
-  return !record->indexes && !record->objects.type && !record->has_predicted &&
-         !record->has_before && !record->has_old && !record->has_new;
-}
-
 void kvo_mutation_destroy(kvo_mutation_record *record) {
-  if (is_empty(record)) return; // most changes are settings
   if (record->has_predicted) kvo_value_destroy(&record->predicted);
   if (record->has_old) kvo_value_destroy(&record->old_value);
   if (record->has_new) kvo_value_destroy(&record->new_value);

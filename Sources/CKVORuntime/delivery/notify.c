@@ -1,6 +1,5 @@
-// Reading what a change tells, telling an observer (D4, D5), and what the log says of that (J2).
+// Reading what a change tells, and telling an observer (D4, D5).
 #include "delivery/kvo_delivery.h"
-#include "delivery/kvo_depth.h"
 
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -12,8 +11,6 @@
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
 #include "values/kvo_collection_internal.h"
-
-#include <stdio.h>
 
 kvo_change_kind kvo_change_get_kind(const kvo_change *change) { return change->kind; }
 bool kvo_change_is_prior(const kvo_change *change) { return change->is_prior; }
@@ -171,23 +168,4 @@ void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages) || frame->flags & KVO_FRAME_REPORTED) return;
   kvo_change_report_untold(frame->object, frame->id);
   frame->flags |= KVO_FRAME_REPORTED;
-}
-
-// MARK: Log
-
-static const char *kind_name(kvo_change_kind kind) {
-  static const char *const names[] = {"", "setting", "insertion", "removal", "replacement"};
-  return names[kind];
-}
-
-void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
-  kvo_depth_look(registration);
-  kvo_counts *counts = kvo_registration_counts(registration);
-  if (counts) __atomic_fetch_add(&counts->hits, 1, __ATOMIC_RELAXED);
-  if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;
-  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %s %p, context %p\n",
-      change->is_prior ? "prior " : "", kind_name(change->kind),
-      kvo_registration_key_path(registration), kvo_class_name(kvo_class_of(registration->object)),
-      (void *)registration->object, kvo_registration_recipient_kind(registration),
-      kvo_registration_recipient(registration), registration->context);
 }

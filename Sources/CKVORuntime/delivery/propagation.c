@@ -212,7 +212,7 @@ static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options
 static void call_prior(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
   uint32_t options = member->registration->options;
-  if (!(options & KVO_PRIOR) || member->is_left) return;
+  if (!(options & KVO_PRIOR)) return;
   const kvo_value *old = options & KVO_OLD ? value_of(&propagation->before, member) : NULL;
   kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
   if (is_detailed(&propagation->before, member))
@@ -359,74 +359,6 @@ static void read_before(const kvo_frame *frame, kvo_propagation *propagation, kv
   read_all(frame, propagation, &propagation->before, start, KVO_OLD | KVO_DISTINCT, also_detailed);
 }
 
-// Whether its path goes on from the changed key.
-static bool is_led_on(const kvo_member *member) { return member->is_whole && !member->is_at_leaf; }
-
-// The same recipient of a path among those of a link's change that is open, if old was read for it.
-static kvo_member *find_outer(const kvo_recipients *outer, const kvo_member *member) {
-  if (!chain_of(member) && !member->path) return NULL;
-  uint32_t place = kvo_recipients_place(outer, member->registration);
-  kvo_member *found = place == KVO_NO_PLACE ? NULL : &outer->members[place];
-  return found && is_led_on(found) && found->is_read ? found : NULL;
-}
-
-// Where the change of a link that is open around this one leads to the recipient as well, old is what that would be delivered from.
-static void take_old(kvo_member *member, const kvo_open_links *open) {
-  for (size_t i = 0; i < open->outer_count; i++) {
-    const kvo_member *outer = find_outer(&open->outer[i]->before, member);
-    if (!outer || !member->is_read) continue;
-    member->has_other_old |= is_distinct(member) && !kvo_value_equal(&member->value, &outer->value);
-    kvo_value_destroy(&member->value);
-    member->is_read = kvo_value_copy(&member->value, &outer->value) == KVO_OK;
-  }
-}
-
-// What is open around the change of a root, in which it begins.
-typedef struct {
-  const kvo_frame *frame;
-  kvo_root *root;
-  bool also_detailed;
-  bool is_begun;
-  kvo_open_links open;
-} beginning;
-
-// Finds the recipients at will of a root and reads old. False if memory is out: then nothing has been added.
-KVO_INLINE bool begin_root(const kvo_frame *frame, kvo_propagation *propagation, kvo_root *root,
-    bool also_detailed, const kvo_open_links *open) {
-  kvo_recipients *before = &propagation->before;
-  uint32_t affected_count = before->affected_count, start = before->member_count;
-  if (!kvo_recipients_find(before, NULL, frame->object, root, NULL, NULL, open)) {
-    kvo_recipients_shorten(before, affected_count, start);
-    return false;
-  }
-  read_before(frame, propagation, root, start, also_detailed);
-  return true;
-}
-
-static void begin_inside(void *opaque) {
-  beginning *beginning = opaque;
-  const kvo_frame *frame = beginning->frame;
-  kvo_recipients *before = &frame->propagation->before;
-  uint32_t start = before->member_count;
-  beginning->is_begun = begin_root(frame, frame->propagation, beginning->root,
-      beginning->also_detailed, &beginning->open);
-  for (uint32_t i = start; i < before->member_count; i++)
-    take_old(&before->members[i], &beginning->open);
-}
-
-static void end_beginning(void *opaque) { kvo_open_links_destroy(&((beginning *)opaque)->open); }
-
-// As begin_root, where something may be open around the change.
-static __attribute__((noinline)) bool begin_nested(const kvo_frame *frame, kvo_root *root,
-    bool also_detailed) {
-  beginning beginning = {frame, root, also_detailed, false, {0}};
-  kvo_open_links_find_nested(frame, &beginning.open);
-  kvo_finally(begin_inside, end_beginning, &beginning);
-  return beginning.is_begun;
-}
-
-static const kvo_open_links none_open;
-
 kvo_propagation *kvo_propagation_make(kvo_frame *frame) {
   kvo_propagation *propagation = make();
   if (propagation) put_into(frame, propagation);
@@ -440,9 +372,9 @@ bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_root *root = &propagation->first;
   root->id = frame->id;
   begin_mutation(root, mutation);
-  propagation->has_before = KVO_UNLIKELY(kvo_open_links_are_possible(frame))
-                                ? begin_nested(frame, root, false)
-                                : begin_root(frame, propagation, root, false, &none_open);
+  propagation->has_before =
+      kvo_recipients_find(&propagation->before, NULL, frame->object, root, NULL, NULL);
+  if (propagation->has_before) read_before(frame, propagation, root, 0, false);
   return propagation->has_before;
 }
 
@@ -473,22 +405,23 @@ void kvo_propagation_deliver_priors(kvo_frame *frame) {
 bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
   kvo_propagation *propagation = frame->propagation;
   kvo_recipients *before = &propagation->before;
-  uint32_t start = before->member_count;
+  uint32_t affected_count = before->affected_count, start = before->member_count;
   begin_mutation(root, mutation);
-  bool is_begun = KVO_UNLIKELY(kvo_open_links_are_possible(frame))
-                      ? begin_nested(frame, root, true)
-                      : begin_root(frame, propagation, root, true, &none_open);
-  if (!is_begun) return false;
+  if (!kvo_recipients_find(before, NULL, frame->object, root, NULL, NULL)) {
+    kvo_recipients_shorten(before, affected_count, start);
+    return false;
+  }
   propagation->has_before = true;
+  read_before(frame, propagation, root, start, true);
   if (has_prior(before, start)) call_priors(frame, propagation, start);
   return true;
 }
 
 static void find_after(kvo_frame *frame, kvo_propagation *propagation, kvo_links *links,
-    const kvo_links *read, const kvo_open_links *open) {
+    const kvo_links *read) {
   const kvo_recipients *before = propagation->has_before ? &propagation->before : NULL;
   for (const kvo_root *root = &propagation->first; root; root = root->next)
-    kvo_recipients_find(&propagation->after, before, frame->object, root, links, read, open);
+    kvo_recipients_find(&propagation->after, before, frame->object, root, links, read);
 }
 
 // Follows anew the links to further keys, and the tracked keys, that the change affects. False if
@@ -506,42 +439,23 @@ static bool follow(kvo_propagation *propagation) {
   return any;
 }
 
-static bool is_led_to(const kvo_recipients *outer, const kvo_registration *registration) {
-  uint32_t place = kvo_recipients_place(outer, registration);
-  return place != KVO_NO_PLACE && is_led_on(&outer->members[place]);
-}
-
-// Where the change of a link that is open around this one notifies the observer, it is as if this one had not been.
-static bool leave(const kvo_member *member, const kvo_open_links *open) {
-  kvo_registration *registration = member->registration;
-  bool is_led = false;
-  for (size_t i = 0; !is_led && i < open->outer_count; i++)
-    is_led = is_led_to(&open->outer[i]->before, registration);
-  if (!is_led || kvo_distinct_is_overtaken(&member->distinction, registration, 0)) return false;
-  kvo_telling telling;
-  kvo_distinct_begin(&telling, registration);
-  kvo_distinct_pass(&telling, member->is_shared ? NULL : &member->distinction);
-  return true;
-}
-
 // For an observer that is not found any more where the change is told. What has told it since has told what this
 // change stored too; but a change that passed it over may have compared with that: then it is told of it here.
-static void lose(kvo_propagation *propagation, uint32_t place, const kvo_open_links *open) {
+static void lose(kvo_propagation *propagation, uint32_t place) {
   const kvo_member *member = &propagation->before.members[place];
   if (!is_distinct(member) || kvo_registration_state(member->registration) != KVO_LIVE) return;
-  if (KVO_UNLIKELY(open->outer_count != 0) && leave(member, open)) return;
   if (kvo_distinct_may_miss(&member->distinction, member->passed, member->registration))
     kvo_recipients_add_lost(&propagation->after, &propagation->before, place);
   else kvo_distinct_lose(member->registration);
 }
 
-static void look_for_lost(kvo_propagation *propagation, const kvo_open_links *open) {
+static void look_for_lost(kvo_propagation *propagation) {
   for (uint32_t i = 0; i < propagation->after.member_count; i++) {
     uint32_t place = propagation->after.members[i].was_place;
     if (place != KVO_NO_PLACE) propagation->before.members[place].is_found = true;
   }
   for (uint32_t i = 0; i < propagation->before.member_count; i++)
-    if (!propagation->before.members[i].is_found) lose(propagation, i, open);
+    if (!propagation->before.members[i].is_found) lose(propagation, i);
 }
 
 // False if no observer asks for distinct changes.
@@ -578,12 +492,6 @@ static const kvo_distinction *distinction_of(const kvo_frame *frame,
                                : &propagation->before.members[place].distinction;
 }
 
-// An observer that is called reads what there is, which may not be what it is called with.
-static bool had_other_old(const kvo_propagation *propagation, const kvo_member *member) {
-  return member->was_place != KVO_NO_PLACE &&
-         propagation->before.members[member->was_place].has_other_old;
-}
-
 // Asks as well that nothing else has been told between its will and its did (distinct.c).
 static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
@@ -592,7 +500,7 @@ static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagat
                   *new = value_of(&propagation->after, member);
   if (member->is_late || !was_there(frame, propagation, member)) return false;
   if (is_detailed(&propagation->after, member)) return false;
-  if (!old || !new || had_other_old(propagation, member)) return false;
+  if (!old || !new) return false;
   uint32_t of_this = count_tellings(propagation, member->registration);
   return !kvo_distinct_is_overtaken(was, member->registration, of_this) &&
          kvo_value_equal(old, new);
@@ -618,37 +526,9 @@ static void judge_distinct(const kvo_frame *frame, kvo_propagation *propagation)
       pass(frame, propagation, &propagation->after.members[i]);
 }
 
-// A copy of what a path's observer is notified of now, read if it does not ask for it. False if memory is out.
-static bool copy_delivered(const kvo_frame *frame, const kvo_propagation *propagation,
-    const kvo_member *member, kvo_value *value) {
-  const kvo_value *new = value_of(&propagation->after, member);
-  if (new) return kvo_value_copy(value, new) == KVO_OK;
-  kvo_member read = {.registration = member->registration, .path = member->path};
-  if (member->path) read_tracked(frame, &read);
-  else read_path(frame, chain_of(member), &read);
-  *value = read.value;
-  return read.is_read;
-}
-
-// The change of a link that is open around this one is delivered from the value that its observer was notified of last.
-static void renew_old(const kvo_frame *frame, const kvo_propagation *propagation,
-    const kvo_member *member, const kvo_open_links *open) {
-  bool is_called = !member->is_unchanged && was_there(frame, propagation, member);
-  if (!is_called) return;
-  for (size_t i = 0; i < open->outer_count; i++) {
-    kvo_member *outer = find_outer(&open->outer[i]->before, member);
-    kvo_value value;
-    if (!outer || !copy_delivered(frame, propagation, member, &value)) continue;
-    kvo_value_destroy(&outer->value);
-    outer->value = value;
-  }
-}
-
-static void call_finals(kvo_frame *frame, kvo_propagation *propagation,
-    const kvo_open_links *open) {
+static void call_finals(kvo_frame *frame, kvo_propagation *propagation) {
   for (uint32_t i = 0; i < propagation->after.member_count; i++) {
     kvo_member *member = &propagation->after.members[i];
-    if (KVO_UNLIKELY(open->outer_count != 0)) renew_old(frame, propagation, member, open);
     if (i) kvo_distinct_call(&member->telling);
     call_final(frame, propagation, member);
     kvo_distinct_end(&member->telling);
@@ -666,7 +546,7 @@ static void read_new(kvo_frame *frame, kvo_propagation *propagation) {
   if (any_distinct) judge_distinct(frame, propagation);
 }
 
-static __attribute__((noinline)) void finish(kvo_frame *frame, const kvo_open_links *open) {
+void kvo_propagation_finish(kvo_frame *frame) {
   kvo_frame_hold(frame);
   if (!(frame->flags & KVO_FRAME_PROPAGATES)) {
     kvo_propagation *made = kvo_propagation_make(frame);
@@ -675,40 +555,15 @@ static __attribute__((noinline)) void finish(kvo_frame *frame, const kvo_open_li
   }
   kvo_propagation *propagation = frame->propagation;
   uint64_t shortages = kvo_shortages;
-  find_after(frame, propagation, &propagation->links, NULL, open);
+  find_after(frame, propagation, &propagation->links, NULL);
   if (follow(propagation)) {
     kvo_recipients_destroy(&propagation->after);
-    find_after(frame, propagation, NULL, &propagation->links, open);
+    find_after(frame, propagation, NULL, &propagation->links);
   }
-  if (KVO_UNLIKELY(propagation->has_distinct)) look_for_lost(propagation, open);
+  if (KVO_UNLIKELY(propagation->has_distinct)) look_for_lost(propagation);
   for (uint32_t i = 0; i < propagation->after.member_count; i++)
     find_late(frame, propagation, &propagation->after.members[i]);
   read_new(frame, propagation);
   propagation->is_short = kvo_shortages != shortages;
-  call_finals(frame, propagation, open);
-}
-
-typedef struct {
-  kvo_frame *frame;
-  kvo_open_links open;
-} finishing;
-
-static void finish_inside(void *opaque) {
-  const finishing *finishing = opaque;
-  finish(finishing->frame, &finishing->open);
-}
-
-static void end_finishing(void *opaque) { kvo_open_links_destroy(&((finishing *)opaque)->open); }
-
-// Reading the open links may run code that drops the object.
-static __attribute__((noinline)) void finish_nested(kvo_frame *frame) {
-  finishing finishing = {.frame = frame};
-  kvo_frame_hold(frame);
-  kvo_open_links_find_nested(frame, &finishing.open);
-  kvo_finally(finish_inside, end_finishing, &finishing);
-}
-
-void kvo_propagation_finish(kvo_frame *frame) {
-  if (KVO_UNLIKELY(kvo_open_links_are_possible(frame))) finish_nested(frame);
-  else finish(frame, &none_open);
+  call_finals(frame, propagation);
 }

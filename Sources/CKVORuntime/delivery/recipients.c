@@ -56,11 +56,6 @@ static uint32_t place_of(const kvo_recipients *recipients, const kvo_registratio
   return KVO_NO_PLACE;
 }
 
-uint32_t kvo_recipients_place(const kvo_recipients *recipients,
-    const kvo_registration *registration) {
-  return place_of(recipients, registration);
-}
-
 static void index_from(kvo_recipients *recipients, uint32_t start) {
   for (uint32_t i = start; recipients->index && i < recipients->member_count; i++)
     *placed(recipients, recipients->members[i].registration) =
@@ -160,7 +155,6 @@ void kvo_recipients_init(kvo_recipients *recipients) {
   recipients->affected = recipients->few_affected;
   recipients->members = recipients->few_members;
   recipients->affected_count = recipients->member_count = 0;
-  recipients->leads_on = false;
   recipients->affected_capacity = FEW_AFFECTED;
   recipients->member_capacity = FEW_MEMBERS;
 }
@@ -192,7 +186,7 @@ static void destroy_from(kvo_recipients *recipients, uint32_t affected_count,
   for (uint32_t i = member_count; i < recipients->member_count; i++) {
     kvo_member *member = &recipients->members[i];
     if (member->is_read) kvo_value_destroy(&member->value);
-    if (member->path) kvo_derivation_release(member->path);
+    kvo_derivation_release(member->path);
     kvo_registration_let_go(member->registration);
   }
 }
@@ -216,7 +210,6 @@ void kvo_recipients_destroy(kvo_recipients *recipients) {
 }
 
 void kvo_links_destroy(kvo_links *links) {
-  if (!links->items && !links->tracked) return;
   for (size_t i = 0; i < links->count; i++) kvo_registration_let_go(&links->items[i]->entry);
   for (size_t i = 0; i < links->tracked_count; i++) {
     kvo_answer_destroy(&links->tracked[i].answer);
@@ -234,8 +227,6 @@ typedef struct {
   const kvo_recipients *before;
   kvo_links *links;
   const kvo_links *read; // where tracked keys have been read already
-  const kvo_open_links *open;
-  bool is_left; // what is looked at, which at will may still be come back to
   const kvo_root *root;
   uint64_t stamp;
   uint32_t start;          // the root's place among the affected keys
@@ -257,18 +248,6 @@ static uint32_t place_of_tracked(const search *search, const kvo_derivation *der
   return is_current ? place : KVO_NO_PLACE;
 }
 
-static bool is_will(const search *search) { return !search->links && !search->read; }
-
-static const kvo_object *changed_object(const search *search) {
-  return search->recipients->affected[search->index].object;
-}
-
-// Whether a tracked path goes on from the object that is looked at, by what it read last.
-static bool path_leads_on(const search *search, const kvo_derivation *path) {
-  const kvo_sequence *read = path->sequence;
-  return !read || !read->count || read->reads[read->count - 1].object != changed_object(search);
-}
-
 static void find_member(search *search, kvo_registration *registration, bool is_whole,
     bool by_other_thread) {
   uint32_t place = place_of(search->recipients, registration);
@@ -276,7 +255,6 @@ static void find_member(search *search, kvo_registration *registration, bool is_
     kvo_member *known = &search->recipients->members[place];
     if (search->index == search->start && is_whole) known->is_whole = true;
     known->is_within |= known->serial <= search->root->last_serial;
-    if (KVO_UNLIKELY(known->is_left)) known->is_left = search->is_left;
     return;
   }
   kvo_member member = {.registration = registration,
@@ -284,16 +262,11 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .thread = kvo_registration_thread(registration),
       .path = search->path,
       .affected = search->index,
-      .tracked = KVO_NO_PLACE,
+      .tracked = search->path ? place_of_tracked(search, search->path) : KVO_NO_PLACE,
       .is_whole = is_whole || search->index > search->start || search->path,
       .by_other_thread = by_other_thread,
       .is_within = kvo_registration_serial(registration) <= search->root->last_serial,
       .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
-  if (KVO_UNLIKELY(search->path != NULL)) {
-    member.tracked = place_of_tracked(search, search->path);
-    member.is_at_leaf = !path_leads_on(search, search->path);
-  }
-  if (KVO_UNLIKELY(search->is_left)) member.is_left = true;
   search->ok = search->ok && add_member(search->recipients, member);
 }
 
@@ -313,36 +286,13 @@ static bool is_being_set(const kvo_derivation *derivation) {
   return thread && kvo_thread_has_open(thread, derivation->object, derivation->accessors->id);
 }
 
-static bool has_left_path(const search *search, const kvo_derivation *path) {
-  return KVO_UNLIKELY(search->open->outer_count != 0) &&
-         kvo_open_links_have_left_path(search->open, path, changed_object(search));
-}
-
-// One that paths have left is found again by another that has not.
-static void find_again(search *search, const kvo_derivation *derivation) {
-  kvo_recipients *recipients = search->recipients;
-  for (uint32_t i = search->start; i < recipients->affected_count; i++) {
-    kvo_affected *affected = &recipients->affected[i];
-    bool is_it =
-        affected->object == derivation->object && affected->id == derivation->accessors->id;
-    if (is_it) affected->is_left = false;
-  }
-}
-
 static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread) {
-  if (derivation->stamp == search->stamp) {
-    if (KVO_UNLIKELY(search->open->outer_count != 0) && !search->is_left)
-      find_again(search, derivation);
-    return;
-  }
+  if (derivation->stamp == search->stamp) return;
   if (is_being_read(derivation) || is_being_set(derivation)) return;
   derivation->stamp = search->stamp;
   derivation->by_other_thread = by_other_thread;
-  bool is_path = derivation->is_tracked && derivation->accessors->property->is_path;
-  if (is_path && !is_will(search) && has_left_path(search, derivation)) return;
   find_tracked(search, derivation);
-  if (is_path) {
-    search->recipients->leads_on |= path_leads_on(search, derivation);
+  if (derivation->is_tracked && derivation->accessors->property->is_path) {
     derivation->pending = search->pending;
     search->pending = derivation;
     return;
@@ -353,7 +303,6 @@ static void find_derived(search *search, kvo_derivation *derivation, bool by_oth
       .key = derivation->accessors->key,
       .serial = derivation->serial,
       .tracked = place_of_tracked(search, derivation),
-      .is_left = search->is_left,
       .by_other_thread = by_other_thread};
   search->ok = search->ok && add_affected(search->recipients, affected);
 }
@@ -377,19 +326,12 @@ static bool is_placed_by_other_thread(const kvo_link *link) {
 
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
-  bool is_left =
-      KVO_UNLIKELY(search->open->count != 0) && kvo_open_links_have_left(search->open, link);
-  if (is_left && !is_will(search)) return;
-  if (!kvo_link_is_last(link)) search->recipients->leads_on = true;
   bool by_other_thread = is_by_other_thread(search) || is_placed_by_other_thread(link);
   if (search->links && !kvo_link_is_last(link))
     search->ok = search->ok && add_link(search->links, link);
-  bool was_left = search->is_left;
-  search->is_left |= is_left;
   if (chain->derivation) find_derived(search, chain->derivation, by_other_thread);
   else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
     find_member(search, &chain->first->entry, leads_on(link), by_other_thread);
-  search->is_left = was_left;
 }
 
 static void find_entry(search *search, kvo_registration *entry) {
@@ -456,9 +398,7 @@ static void look_at_paths(search *search) {
   while (search->pending) {
     search->path = search->pending;
     search->pending = search->path->pending;
-    search->is_left = has_left_path(search, search->path);
     look_at_key(search, search->path->object, search->path->accessors->id);
-    search->is_left = false;
   }
   search->path = NULL;
 }
@@ -467,9 +407,7 @@ static void look_at(search *search, uint32_t index) {
   const kvo_affected affected = search->recipients->affected[index];
   uint32_t start = search->recipients->member_count;
   search->index = index;
-  search->is_left = affected.is_left;
   look_at_key(search, affected.object, affected.id);
-  search->is_left = false;
   look_at_paths(search);
   sort_members(search->recipients, start);
 }
@@ -488,13 +426,11 @@ static void go_on(search *search) {
 }
 
 bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *before,
-    kvo_object *object, const kvo_root *root, kvo_links *links, const kvo_links *read,
-    const kvo_open_links *open) {
+    kvo_object *object, const kvo_root *root, kvo_links *links, const kvo_links *read) {
   search search = {.recipients = recipients,
       .before = before,
       .links = links,
       .read = read,
-      .open = open,
       .root = root,
       .start = recipients->affected_count,
       .ok = true};

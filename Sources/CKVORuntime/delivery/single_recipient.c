@@ -84,24 +84,12 @@ static kvo_registration *recipient_of_route(const kvo_frame *frame, const kvo_ro
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-static void note_bracket(void *is_there, const kvo_frame *frame) {
-  if (frame->state == KVO_FRAME_BRACKET) *(bool *)is_there = true;
-}
-
-// A bracket is not counted as open.
-static bool is_in_bracket(const kvo_frame *frame) {
-  bool is_there = false;
-  if (frame != frame->thread->first.frames)
-    kvo_thread_visit_open(frame->thread, frame, note_bracket, &is_there);
-  return is_there;
-}
-
 // Whether this thread has no other change open and reads nothing: a key that is being read may have to be left
 // out of the recipients.
 static bool is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   return thread == kvo_this_thread && thread->open_count == open_count && !thread->reading_count &&
-         !thread->pairs && !kvo_log_flags && KVO_LIKELY(!is_in_bracket(frame));
+         !kvo_log_flags;
 }
 
 // MARK: Holding

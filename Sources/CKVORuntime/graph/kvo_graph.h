@@ -20,7 +20,6 @@
 
 #include "coding/kvo_key_path.h"
 #include "tables/kvo_registration.h"
-#include "values/kvo_collection_internal.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
@@ -151,22 +150,6 @@ void kvo_attach(kvo_link *KVO_NULLABLE first, kvo_derivation *KVO_NULLABLE deriv
 /// Reads again where a link leads, and moves the links further along. No lock held.
 void kvo_link_follow(kvo_link *link);
 
-/// The objects that a link leads to; what was read holds them.
-typedef struct kvo_targets {
-  kvo_value value;
-  kvo_elements elements;
-  kvo_object *KVO_NULLABLE *KVO_NULLABLE objects; ///< `&only`, or a list of its own
-  kvo_object *KVO_NULLABLE only;
-  size_t count;
-  uint32_t depth;                ///< at which component the path goes on there
-  uint32_t *KVO_NULLABLE depths; ///< of each element or object, if they differ
-  size_t depths_capacity;
-} kvo_targets;
-/// Reads where a link leads, into what is zero before, and moves nothing. False if its object has died. Calls getters: no
-/// lock held.
-bool kvo_link_read(kvo_link *link, kvo_targets *found);
-void kvo_targets_destroy(kvo_targets *found);
-
 /// One property that a tracked key's getter read.
 typedef struct kvo_read {
   kvo_object *object;                     ///< a reference
@@ -216,8 +199,6 @@ struct kvo_reads {
   kvo_route *KVO_NULLABLE route;   ///< by `made`
 };
 void kvo_reads_destroy(kvo_reads *reads);
-/// Reads a tracked key, into what is zero before, and follows nothing. False if it has ended, or memory is out. No lock held.
-bool kvo_derivation_read(const kvo_derivation *derivation, kvo_reads *reads);
 
 /// Takes an entry, and all links further along if it is a link, out of the graph, with what
 /// was only there for them. Graph lock held; the entry itself may have ended already.

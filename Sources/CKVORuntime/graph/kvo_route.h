@@ -31,8 +31,6 @@ kvo_route *kvo_route_retain(kvo_route *route);
 void kvo_route_release(kvo_route *KVO_NULLABLE route);
 /// It has been gone along again, by a reading that began at that epoch of the classes.
 void kvo_route_renew(kvo_route *route, uint64_t epoch);
-/// Whether reading the path now would come by the object as it did. O(its length), no lock.
-bool kvo_route_leads_to(const kvo_route *route, const kvo_object *object);
 /// Whether reading the path now would come by the same objects. O(its length), no lock.
 bool kvo_route_is_current(const kvo_route *route);
 

@@ -92,14 +92,6 @@ static bool leads_on(const kvo_step *step) {
   return __atomic_load_n(step->place, __ATOMIC_RELAXED) == step->reference;
 }
 
-bool kvo_route_leads_to(const kvo_route *route, const kvo_object *object) {
-  for (uint32_t i = 0; i < route->count; i++) {
-    if (route->steps[i].object == object) return true;
-    if (!leads_on(&route->steps[i])) return false;
-  }
-  return false;
-}
-
 bool kvo_route_is_current(const kvo_route *route) {
   for (uint32_t i = 0; i < route->count; i++) {
     const kvo_step *step = &route->steps[i];

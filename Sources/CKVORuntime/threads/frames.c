@@ -316,28 +316,17 @@ static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == state;
 }
 
-_Static_assert(KVO_FRAME_ANNOUNCED == KVO_FRAME_OPEN + 1, "is_open_state compares once");
-
-static bool is_open_state(uint32_t state) { return state - KVO_FRAME_OPEN <= 1; }
+_Static_assert(KVO_FRAME_ANNOUNCED == KVO_FRAME_OPEN + 1, "is_open compares once");
 
 static bool is_open(const kvo_frame *frame, const kvo_object *object) {
   if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) != object) return false;
-  return is_open_state(__atomic_load_n(&frame->state, __ATOMIC_RELAXED));
+  return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) - KVO_FRAME_OPEN <= 1;
 }
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   FOR_EACH_FRAME(frame, thread)
   if (frame->id == id && is_open(frame, object)) return true;
   return false;
-}
-
-void kvo_thread_visit_open(const kvo_thread *thread, const kvo_frame *inner,
-    void (*visit)(void *context, const kvo_frame *frame), void *context) {
-  FOR_EACH_FRAME(frame, thread) {
-    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-    bool is_around = is_open_state(state) || state == KVO_FRAME_BRACKET || state == KVO_FRAME_BATCH;
-    if (is_around && frame != inner) visit(context, frame);
-  }
 }
 
 #ifdef KVO_POISON

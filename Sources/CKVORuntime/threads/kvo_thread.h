@@ -346,9 +346,6 @@ const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
 void kvo_frames_visit_brackets(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);
-/// Calls `visit` with each frame of the thread's that is open around another one: a change, a bracket or a batch.
-void kvo_thread_visit_open(const kvo_thread *thread, const kvo_frame *inner,
-    void (*visit)(void *KVO_NULLABLE context, const kvo_frame *frame), void *KVO_NULLABLE context);
 /// How many changes are being told or announced.
 uint32_t kvo_thread_count_told(const kvo_thread *thread);
 /// How many frames there are at most. O(1).

@@ -196,30 +196,6 @@ import Testing
     end(alsoDead: 1)
   }
 
-  @Test(
-    "G5 D9: where the getter of a link throws whose change is open, later changes are delivered")
-  func openLink() {
-    let ward = deaths.make()
-    object.pointee.ward = ward
-    var handle: OpaquePointer?
-    expectEqual(thrown_by_add(object.object, "ward.mark", .KVO_NEW, trap, &handle), 0)
-    var mark = kvo_value_int(5)
-    kvo_will_change(object.object, "ward")
-    object.pointee.getter_throws = 7
-    expectEqual(thrown_by_set_value(ward.object, "mark", &mark), 7)
-    object.pointee.getter_throws = 0
-    kvo_did_change(object.object, "ward")
-    expectEqual(trap.pointee.calls, 1)
-    expectEqual(thrown_by_set_value(ward.object, "mark", &mark), 0)
-    expectEqual(trap.pointee.calls, 2)
-    expect(ward.pointee.mark == 5)
-    kvo_handle_invalidate(handle!)
-    kvo_handle_release(handle)
-    object.pointee.ward = nil
-    ward.release()
-    end(alsoDead: 1)
-  }
-
   @Test("D9: where a getter on its path throws, a registration leaves no memory behind")
   func memory() async {
     await #expect(processExitsWith: .success) {

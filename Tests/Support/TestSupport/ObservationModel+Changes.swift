@@ -5,12 +5,6 @@ struct Told {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
-  /// Whether old is not what was read, but what was delivered last.
-  var hasOtherOld = false
-  /// Whether its path goes on from the changed key.
-  let isLedOn: Bool
-  /// Whether its path has left the object, for the time being.
-  let isLeft: Bool
   /// Those of the registration when this change had begun.
   let tally: Tally
   let passed: Int
@@ -30,23 +24,13 @@ final class Change {
   var said: (old: GraphValue, new: GraphValue)?
   /// New values that are being told.
   var new: [GraphValue?] = []
-  /// From its will to its did.
-  var isOpen = false
   /// Whether its did named another mutation than its will: then all of it was set.
   var endsAsSetting = false
-  /// The keys that it had affected when it began, and whether paths went on from there.
-  var affected: [Node] = []
-  var leadsOn = false
 
   init(_ node: Node, _ mutation: Mutation?, joins: Bool) {
     self.node = node
     self.mutation = mutation
     self.joins = joins
-  }
-
-  /// A registration that is notified of this change as one of a link, if old was read for it.
-  func link(of registration: Registration) -> Told? {
-    told.first { $0.registration === registration && $0.isLedOn && $0.old != nil }
   }
 
   /// All values that the change keeps.
@@ -195,69 +179,16 @@ extension ObservationModel {
     let change = Change(node, mutation, joins: joins)
     underWay.append(change)
     guard !joins else { return change }
-    let around = around(change)
-    defer { change.isOpen = true }
-    beside(around) { findTold(change) }
-    if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
-    if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
-    for index in change.told.indices {
-      let told = change.told[index]
-      guard let old = old(for: told, node) else { continue }
-      let outer =
-        isPath(told.registration) ? around.compactMap { $0.link(of: told.registration) } : []
-      change.told[index].old = told.mutation == nil ? outer.last?.old ?? old : old
-      change.told[index].hasOtherOld = change.told[index].old != old
-    }
-    return change
-  }
-
-  private func findTold(_ change: Change) {
-    change.affected = affected(by: change.node)
-    change.leadsOn = leadsOn(from: change.affected)
-    let standing = recipients(of: change.affected)
-    leavesOut = false
-    defer { leavesOut = true }
-    change.affected = affected(by: change.node)
-    change.told = recipients(of: change.affected).map { registration in
+    change.told = recipients(of: affected(by: node)).map { registration in
       registration.tally.begun += 1
       return Told(
         registration: registration, mutation: self.mutation(of: change, for: registration),
-        isLedOn: isLedOn(registration, from: change.node),
-        isLeft: !standing.contains { $0 === registration }, tally: registration.tally,
-        passed: registration.passed)
+        tally: registration.tally, passed: registration.passed)
     }
-  }
-
-  /// Whether observers of the registration may be notified by a change of a link.
-  private func isPath(_ registration: Registration) -> Bool {
-    registration.path.count > 1
-      || registration.strand.first.flatMap { watched($0.node) }?.isPath == true
-  }
-
-  private func isLedOn(_ registration: Registration, from node: Node) -> Bool {
-    let places = places(at: node).filter { $0.strand === registration.strand }
-    return places.isEmpty || !places.allSatisfy(\.isLast)
-  }
-
-  /// The changes that are open around this one and reach links.
-  private func around(_ change: Change) -> [Change] {
-    underWay.filter { $0 !== change && $0.isOpen && $0.leadsOn }
-  }
-
-  /// While recipients are sought, places that paths have left behind a link whose change is open are none.
-  private func beside<R>(_ around: [Change], _ body: () -> R) -> R {
-    outer = around
-    defer { outer = [] }
-    return body()
-  }
-
-  /// What a change is delivered with is what an open change of a link goes from.
-  private func renewOld(_ registration: Registration, to new: GraphValue?, in around: [Change]) {
-    guard isPath(registration) else { return }
-    for change in around where change.link(of: registration) != nil {
-      let index = change.told.firstIndex { $0.registration === registration }!
-      change.told[index].old = new ?? read(registration.root, registration.path)
-    }
+    if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
+    if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
+    for index in change.told.indices { change.told[index].old = old(for: change.told[index], node) }
+    return change
   }
 
   private func said(_ mutation: Mutation, _ node: Node) -> (old: GraphValue, new: GraphValue) {
@@ -306,10 +237,8 @@ extension ObservationModel {
   }
 
   private func tellPriors(_ change: Change) {
-    for index in change.told.indices {
-      let told = change.told[index]
-      let (registration, isLeft) = (told.registration, told.isLeft)
-      guard registration.isLive, registration.options.contains(.prior), !isLeft else { continue }
+    for told in change.told
+    where told.registration.isLive && told.registration.options.contains(.prior) {
       var call = call(of: told.registration, told.mutation)
       call.isPrior = true
       if told.registration.options.contains(.old) { call.old = told.old }
@@ -323,29 +252,22 @@ extension ObservationModel {
   /// are registered, and stand where the change is told of.
   private func finish(_ change: Change) {
     defer { end(change) }
-    change.isOpen = false
     guard !change.joins else { return }
-    let around = around(change)
-    let recipients = beside(around) { relinkedRecipients(change) }
-    let lost = change.told.filter { told in !recipients.contains { $0 === told.registration } }
-    let finals =
-      recipients.compactMap { final(for: $0, change) }
-      + lost.filter { !isLeft($0, around) }.compactMap { final(forLost: $0, change) }
-    for (registration, call, new) in finals {
-      renewOld(registration, to: new, in: around)
-      registration.tally.called += 1
-      if registration.isLive { tell(registration, call) }
-      registration.tally.returned += 1
-    }
-  }
-
-  private func relinkedRecipients(_ change: Change) -> [Registration] {
     let affected = affected(by: change.node)
     let tracked = tracked(by: affected)
     for node in affected { for place in places(at: node) { relink(place) } }
     for derived in tracked { track(derived) }
     endUnwatched()
-    return recipients(of: self.affected(by: change.node))
+    let recipients = recipients(of: self.affected(by: change.node))
+    let lost = change.told.filter { told in !recipients.contains { $0 === told.registration } }
+    let finals =
+      recipients.compactMap { final(for: $0, change) }
+      + lost.compactMap { final(forLost: $0, change) }
+    for (registration, call) in finals {
+      registration.tally.called += 1
+      if registration.isLive { tell(registration, call) }
+      registration.tally.returned += 1
+    }
   }
 
   private func end(_ change: Change) {
@@ -355,7 +277,7 @@ extension ObservationModel {
 
   private func final(
     for registration: Registration, _ change: Change
-  ) -> (Registration, GraphLog.Call, GraphValue?)? {
+  ) -> (Registration, GraphLog.Call)? {
     guard let told = change.told.first(where: { $0.registration === registration }) else {
       return nil
     }
@@ -376,14 +298,12 @@ extension ObservationModel {
     }
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
-    return (registration, call, mutation == nil ? new : nil)
+    return (registration, call)
   }
 
   /// An observer whose path does not lead any more to where the change is told. If another change has passed it over
   /// since, it is told of this one by a setting, as far as it need be.
-  private func final(
-    forLost told: Told, _ change: Change
-  ) -> (Registration, GraphLog.Call, GraphValue?)? {
+  private func final(forLost told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
     let registration = told.registration
     guard registration.isLive, registration.options.contains(.distinct) else { return nil }
     guard registration.passed != told.passed else {
@@ -398,25 +318,13 @@ extension ObservationModel {
     if registration.options.contains(.old) { call.old = old ?? new }
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
-    return (registration, call, new)
-  }
-
-  /// Where the change of a link that is open around this one tells the observer, it is as if this one had not been.
-  private func isLeft(_ told: Told, _ around: [Change]) -> Bool {
-    let isLed = around.contains { change in
-      change.told.contains { $0.registration === told.registration && $0.isLedOn }
-    }
-    var bare = told
-    bare.hasOtherOld = false
-    return isLed && told.registration.isLive && passesOver(bare)
+    return (registration, call)
   }
 
   /// A change that has left things as they were.
   private func passesOver(_ told: Told) -> Bool {
     let registration = told.registration
-    guard registration.options.contains(.distinct), registration.tally == told.tally,
-      !told.hasOtherOld
-    else {
+    guard registration.options.contains(.distinct), registration.tally == told.tally else {
       return false
     }
     registration.tally.begun -= 1

@@ -23,7 +23,6 @@ final class Place {
   let node: Node
   unowned let strand: Strand
   let depth: Int
-  weak var parent: Place?
   var onward: [Place] = []
 
   init(_ node: Node, _ strand: Strand, _ depth: Int) {
@@ -61,16 +60,13 @@ extension ObservationModel {
     strand.first = nil
   }
 
-  private func stand(
-    _ strand: Strand, _ object: Int, _ depth: Int, behind parent: Place? = nil
-  ) -> Place? {
+  private func stand(_ strand: Strand, _ object: Int, _ depth: Int) -> Place? {
     guard case .key(let key) = strand.path.components[depth] else { return nil }
     let place = Place(Node(object: object, key: key), strand, depth)
-    place.parent = parent
     objects[object].places.append(place)
     watch(place.node)
     if let onward = onward(from: place) {
-      place.onward = onward.objects.compactMap { stand(strand, $0, onward.depth, behind: place) }
+      place.onward = onward.objects.compactMap { stand(strand, $0, onward.depth) }
     }
     return place
   }
@@ -103,9 +99,7 @@ extension ObservationModel {
     for left in left { remove(left) }
     endUnwatched()
     for object in onward.objects where !place.onward.contains(where: { $0.node.object == object }) {
-      if let new = stand(place.strand, object, onward.depth, behind: place) {
-        place.onward.append(new)
-      }
+      if let new = stand(place.strand, object, onward.depth) { place.onward.append(new) }
     }
   }
 
@@ -192,36 +186,7 @@ extension ObservationModel {
   }
 
   private func paths(through node: Node) -> [Watched] {
-    places(at: node).compactMap(\.strand.dependent).filter { $0.isPath && !hasLeft($0, node) }
-  }
-
-  // MARK: What a path has left while the change of a link is open
-
-  /// Whether a path goes on from one of these keys.
-  func leadsOn(from nodes: [Node]) -> Bool {
-    nodes.contains { node in
-      places(at: node).contains { onward(from: $0) != nil }
-        || paths(through: node).contains { reads(of: $0.node).last?.object != node.object }
-    }
-  }
-
-  private func hasLeft(_ place: Place) -> Bool {
-    guard leavesOut, !outer.isEmpty, let parent = place.parent else { return false }
-    let isOpen = outer.contains { $0.affected.contains(parent.node) }
-    let leads = onward(from: parent)?.objects.contains(place.node.object) == true
-    return (isOpen && !leads) || hasLeft(parent)
-  }
-
-  /// A tracked path has left an object that reading it now does not come by.
-  private func hasLeft(_ path: Watched, _ node: Node) -> Bool {
-    guard leavesOut, !outer.isEmpty else { return false }
-    let registrations = objects[path.node.object].places.filter { $0.node.key == path.node.key }
-      .compactMap(\.strand.registration)
-    let isOpen = outer.contains { change in
-      change.told.contains { told in registrations.contains { $0 === told.registration } }
-    }
-    guard isOpen else { return false }
-    return !reads(of: path.node).contains { $0.object == node.object }
+    places(at: node).compactMap(\.strand.dependent).filter(\.isPath)
   }
 
   /// The tracked keys that are to be read again when these keys have changed.
@@ -236,7 +201,7 @@ extension ObservationModel {
   }
 
   func places(at node: Node) -> [Place] {
-    objects[node.object].places.filter { $0.node.key == node.key && !hasLeft($0) }
+    objects[node.object].places.filter { $0.node.key == node.key }
   }
 
   private func standing(at node: Node) -> [Registration] {

@@ -23,10 +23,6 @@ package final class ObservationModel: GraphSystem {
   var open: [Node] = []
   /// Changes by hand whose did is still to come.
   var pairs: [Change] = []
-  /// Those around a change whose recipients are being sought.
-  var outer: [Change] = []
-  /// Whether places that paths have left are left out.
-  var leavesOut = true
   /// All changes, from will until their last observer has returned.
   var underWay: [Change] = []
 
