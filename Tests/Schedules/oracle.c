@@ -153,10 +153,11 @@ static bool is_exact(const registration *registration, const change *change) {
          !change->is_nested;
 }
 
-// In a batch a registration that comes late is told of the change that it found, and of later ones at the end (M1).
-static int most_calls(const registration *registration, const change *change) {
+// In a batch a registration that comes late, also by a link that is set during the batch, is notified of the change that it found, and
+// of later ones at the end (M1).
+static int most_calls(const registration *registration, const change *change, bool had_links) {
   bool is_batch = change->keys == (1 << KEY_VALUE | 1 << KEY_OTHER);
-  return is_batch && !was_there(registration, change) ? 2 : 1;
+  return is_batch && !(had_links && was_there(registration, change)) ? 2 : 1;
 }
 
 static void compare(const registration *registration, int number) {
@@ -165,14 +166,15 @@ static void compare(const registration *registration, int number) {
   if (was_absent(registration, change) && (counts.finals || counts.priors))
     fail_count("called without a registration", registration, number, counts, "none");
   if (!is_exact(registration, change)) return;
-  int most = most_calls(registration, change);
+  links links;
+  bool had_links = links_were_stable(registration, change, &links);
+  int most = most_calls(registration, change, had_links);
   if (counts.finals > most)
     fail_count("called too often", registration, number, counts,
         most > 1 ? "twice at most" : "once at most");
   if (registration->options & KVO_PRIOR && counts.finals && !counts.priors)
     fail_count("not called before", registration, number, counts, "once before, late as it is");
-  links links;
-  if (!links_were_stable(registration, change, &links)) return;
+  if (!had_links) return;
   bool is_affected = affects(change, registration, &links);
   if (!is_affected && counts.finals)
     fail_count("called without a change", registration, number, counts, "none");

@@ -126,6 +126,13 @@ bool kvo_release_in_turn(kvo_object **slot) {
   return true;
 }
 
+void kvo_value_destroy_in_turn(kvo_value *value) {
+  death *death = dying;
+  death->running = OTHER_CODE;
+  kvo_value_destroy(value);
+  death->running = DESTROY_PROPERTIES;
+}
+
 bool kvo_releases_take_turns(void) { return dying && dying->running == DESTROY_PROPERTIES; }
 
 static void mark_dying(kvo_object *object) {

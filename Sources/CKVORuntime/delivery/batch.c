@@ -22,6 +22,8 @@ enum { FEW_ROOTS = 8 };
 typedef struct kvo_batch {
   kvo_root *last;
   bool is_adding; // a root: recipients must stay where they are
+  bool
+      announces; // the object's class: its methods are called for each change (E5), also if the first one was by hand
   uint32_t count; // of roots
   uint32_t mask;  // of the places, a power of two less one; 0 for few roots
   kvo_root *places[];
@@ -60,6 +62,7 @@ static bool make_room(kvo_propagation *propagation) {
   if (!larger) return false;
   larger->last = batch->last;
   larger->count = batch->count;
+  larger->announces = batch->announces;
   for (kvo_root *root = &propagation->first; root; root = root->next)
     *place_of(larger, root->id) = root;
   propagation->batch = larger;
@@ -154,6 +157,7 @@ static bool begin_propagation(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_PROPAGATES) return true;
   kvo_batch *batch = make_batch(0);
   kvo_propagation *propagation = batch ? kvo_propagation_make(frame) : NULL;
+  if (batch) batch->announces = kvo_class_of(frame->object)->announces;
   if (propagation) propagation->batch = batch;
   else kvo_free(batch);
   return propagation;
@@ -184,19 +188,13 @@ kvo_frame *kvo_batch_taking_change(kvo_thread *thread, kvo_object *object, uintp
   return frame;
 }
 
-// Then its methods are called for each change (E5), also if the first one of the key was by hand.
-static bool is_announced(const kvo_object *object) {
-  const kvo_class *isa = kvo_isa(object);
-  return isa && isa->announces;
-}
-
 kvo_frame *kvo_batch_taking_again(kvo_thread *thread, kvo_object *object, uintptr_t id) {
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
   if (!is_batch || !(frame->flags & KVO_FRAME_PROPAGATES)) return NULL;
   kvo_root *root = find_root(frame->propagation, id);
-  if (!root || is_announced(object)) return NULL;
+  if (!root || frame->propagation->batch->announces) return NULL;
   note_again(root);
   return frame;
 }

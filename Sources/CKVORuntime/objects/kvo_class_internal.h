@@ -159,6 +159,8 @@ bool kvo_releases_take_turns(void);
 /// In there: lets go of the object in a slot, if any, which becomes NULL. False, with nothing done, if it has to wait until
 /// what was let go of before has died: then `destroyProperties` is called again.
 bool kvo_release_in_turn(kvo_object *KVO_NULLABLE *KVO_NONNULL slot);
+/// In there: ends a value, which may run code of the program's. What that lets go of does not go in turn.
+void kvo_value_destroy_in_turn(kvo_value *value);
 /// Those of all roots, by number, so that what knows an object can keep a byte of it.
 extern const kvo_class_operations *KVO_NULLABLE kvo_operations[256];
 /// Sets a root's operations. False: there are too many.

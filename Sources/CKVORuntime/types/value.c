@@ -84,9 +84,9 @@ void kvo_value_destroy(kvo_value *value) {
   if (!type) return;
   bool is_in_words = is_inline(type);
   void *place = is_in_words ? value->payload.words : aligned(type, value->payload.heap);
+  value->type = NULL; // before code of the binding's, which may throw
   if (type->destroy) type->destroy(type, place);
   if (!is_in_words) kvo_free(value->payload.heap);
-  value->type = NULL;
 }
 
 const void *kvo_value_bytes(const kvo_value *value) {

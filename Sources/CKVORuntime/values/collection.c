@@ -149,7 +149,7 @@ static stored *stored_of(kvo_collection *collection) { return (stored *)(void *)
 // False if it has to wait: elements that are objects go in turn, as properties do.
 static bool destroy_element(kvo_value *element) {
   if (!element->type || element->type->kind != KVO_KIND_OBJECT) {
-    kvo_value_destroy(element);
+    kvo_value_destroy_in_turn(element);
     return true;
   }
   if (!kvo_release_in_turn((kvo_object **)(void *)element->payload.words)) return false;

@@ -32,7 +32,7 @@ final class CallingActor: Sendable {
   @usableFromInline
   func callLater(_ function: @escaping () -> Void) {
     guard let actor else { return }
-    waiting.withLock { $0.calls.append(function) }
+    waiting.withLock { $0.append(function) }
     Task { await Self.catchUp(self, on: actor) }
   }
 
@@ -47,17 +47,23 @@ final class CallingActor: Sendable {
   }
 }
 
-/// A queue of calls. Once all are taken it keeps none of them, nor their values.
+/// A queue of calls. It keeps none that has been taken.
 private struct WaitingCalls {
-  var calls: [() -> Void] = []
+  private var calls: [(() -> Void)?] = []
   private var taken = 0
 
+  mutating func append(_ call: @escaping () -> Void) { calls.append(call) }
+
+  // No call is released here: what it holds may be the program's, and the lock is held.
   mutating func takeFirst() -> (() -> Void)? {
-    guard taken < calls.count else {
-      self = WaitingCalls()
-      return nil
-    }
+    guard taken < calls.count else { return nil }
+    let first = calls[taken]
+    calls[taken] = nil
     taken += 1
-    return calls[taken - 1]
+    if taken * 2 > calls.count {
+      calls.removeFirst(taken)
+      taken = 0
+    }
+    return first
   }
 }

@@ -412,6 +412,23 @@ import Testing
     trap.deallocate()
   }
 
+  @Test(
+    "P4 D9: what ends with a collection may change other objects, and throw", arguments: [0, 7])
+  func values(_ thrown: CInt) {
+    let account = make(account.self)
+    let branch = deaths.make()
+    account_setBranch(account, branch)
+    branch.release()
+    var ends = 0
+    expectEqual(
+      thrown_by_death_of_list(account, deaths.make().object, thrown, &ends), thrown)
+    expectEqual(ends, 1)
+    expect(account.pointee.branch == nil)
+    expectEqual(deaths.count, 2)
+    account.release()
+    end(alsoDead: 2)
+  }
+
   @Test("D9: where deallocs of owned objects throw, all of them die, and what comes after")
   func deallocsOfElements() {
     let elements = (0..<3).map { _ in makeDying() }

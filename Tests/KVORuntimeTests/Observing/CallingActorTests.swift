@@ -60,11 +60,13 @@ import Testing
     screen.onLevel = nil
   }
 
-  @Test("L1: a value that has been delivered is not kept")
+  @Test("L1: a value that has been delivered is not kept, also while other calls wait")
   @MainActor func delivered() {
     let shared = SharedGauge()
     let screen = Screen()
     weak var first: Screen?
+    var isKept: [Bool] = []
+    screen.onContent = { isKept.append(first != nil) }
     let token = shared.observe(
       \.content, options: .new, target: screen, action: Screen.contentChanged)
     do {
@@ -72,13 +74,15 @@ import Testing
       first = content
       onAnotherThread {
         shared.content = content
-        shared.content = nil
+        for _ in 0..<5 { shared.content = nil }
       }
     }
     expect(first != nil)
     // The call of this change makes the others before.
     shared.content = nil
     expect(first == nil)
+    expectEqual(isKept, [true, false, false, false, false, false, false])
+    screen.onContent = nil
     token.invalidate()
   }
 
@@ -152,10 +156,11 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
 @MainActor private final class Screen {
   private(set) var levels: [Int] = []
   var onLevel: (() -> Void)?
+  var onContent: (() -> Void)?
   private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
 
   func changed(_ change: KeyValueObservedChange<Int>) { note(change.newValue!) }
-  func contentChanged(_ change: KeyValueObservedChange<AnyObject?>) {}
+  func contentChanged(_ change: KeyValueObservedChange<AnyObject?>) { onContent?() }
 
   func note(_ level: Int) {
     MainActor.preconditionIsolated()

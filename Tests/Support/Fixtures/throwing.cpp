@@ -53,6 +53,44 @@ int thrown_by_release(kvo_object *object) {
   return thrown_by([=] { kvo_object_release(object); });
 }
 
+namespace {
+
+// A value of a type whose end takes the branch of an account, and may throw.
+struct ending {
+  account *account;
+  int throws;
+  size_t ends;
+};
+
+void copy_ending(const kvo_type *, void *target, const void *source) {
+  *static_cast<ending **>(target) = *static_cast<ending *const *>(source);
+}
+
+void end_ending(const kvo_type *, void *value) {
+  ending *ended = *static_cast<ending **>(value);
+  ended->ends++;
+  account_setBranch(ended->account, nullptr);
+  fixture_throw(ended->throws);
+}
+
+} // namespace
+
+int thrown_by_death_of_list(account *account, kvo_object *first, int throws, size_t *ends) {
+  static const kvo_type type = {"ending", sizeof(struct ending *), alignof(struct ending *),
+      KVO_KIND_BINDING, copy_ending, end_ending, nullptr, nullptr, nullptr, nullptr};
+  struct ending ending = {account, 0, 0}, *place = &ending;
+  kvo_value elements[2] = {kvo_value_object(first)};
+  kvo_value_init(&elements[1], &type, &place);
+  kvo_collection *list = kvo_collection_create(KVO_ARRAY, elements, 2, nullptr);
+  kvo_value_destroy(&elements[0]);
+  elements[1].type = nullptr; // nothing to end
+  kvo_object_release(first);
+  ending.throws = throws;
+  int thrown = thrown_by([=] { kvo_object_release(reinterpret_cast<kvo_object *>(list)); });
+  *ends = ending.ends;
+  return thrown;
+}
+
 int thrown_by_set_edge(thrower *object, int value) {
   extent extent = {};
   extent.edges[0] = value;

@@ -2,6 +2,7 @@
 #ifndef FIXTURE_THROWER_H
 #define FIXTURE_THROWER_H
 
+#include "fixture_account.h"
 #include "fixture_watcher.h"
 
 KVO_BEGIN_DECLS
@@ -71,6 +72,9 @@ void fixture_throw(int number);
 int thrown_by_set_reading(thrower *object, double value);
 /// Releases the object.
 int thrown_by_release(kvo_object *object);
+/// Releases a list that holds the last reference to an object, which is given up here, and a value whose end takes the account's branch,
+/// then throws the number. How often that value has ended.
+int thrown_by_death_of_list(account *account, kvo_object *first, int throws, size_t *ends);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
 int thrown_by_set_path(kvo_object *object, const char *key_path, const kvo_value *value);
