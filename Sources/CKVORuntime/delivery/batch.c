@@ -22,8 +22,6 @@ enum { FEW_ROOTS = 8 };
 typedef struct kvo_batch {
   kvo_root *last;
   bool is_adding; // a root: recipients must stay where they are
-  bool
-      announces; // the object's class: its methods are called for each change (E5), also if the first one was by hand
   uint32_t count; // of roots
   uint32_t mask;  // of the places, a power of two less one; 0 for few roots
   kvo_root *places[];
@@ -62,7 +60,6 @@ static bool make_room(kvo_propagation *propagation) {
   if (!larger) return false;
   larger->last = batch->last;
   larger->count = batch->count;
-  larger->announces = batch->announces;
   for (kvo_root *root = &propagation->first; root; root = root->next)
     *place_of(larger, root->id) = root;
   propagation->batch = larger;
@@ -157,7 +154,7 @@ static bool begin_propagation(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_PROPAGATES) return true;
   kvo_batch *batch = make_batch(0);
   kvo_propagation *propagation = batch ? kvo_propagation_make(frame) : NULL;
-  if (batch) batch->announces = kvo_class_of(frame->object)->announces;
+  if (kvo_class_of(frame->object)->announces) frame->flags |= KVO_FRAME_ANNOUNCES;
   if (propagation) propagation->batch = batch;
   else kvo_free(batch);
   return propagation;
@@ -192,9 +189,11 @@ kvo_frame *kvo_batch_taking_again(kvo_thread *thread, kvo_object *object, uintpt
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
-  if (!is_batch || !(frame->flags & KVO_FRAME_PROPAGATES)) return NULL;
+  bool takes =
+      (frame->flags & (KVO_FRAME_PROPAGATES | KVO_FRAME_ANNOUNCES)) == KVO_FRAME_PROPAGATES;
+  if (!is_batch || !takes) return NULL;
   kvo_root *root = find_root(frame->propagation, id);
-  if (!root || frame->propagation->batch->announces) return NULL;
+  if (!root) return NULL;
   note_again(root);
   return frame;
 }

@@ -67,7 +67,9 @@ enum kvo_frame_flag {
   KVO_FRAME_BATCHED = 4096,          ///< one that a batch has taken instead
   KVO_FRAME_CANCELLED = 8192,        ///< one that came to nothing
   KVO_FRAME_SILENT = 16384,          ///< one for which the class has no method of its own
-  KVO_FRAME_HAS_PART = 32768,        ///< `announced` is the frame's
+  KVO_FRAME_ANNOUNCES =
+      KVO_FRAME_SILENT, ///< of a batch: the class has methods, which are called for each change (E5)
+  KVO_FRAME_HAS_PART = 32768, ///< `announced` is the frame's
 };
 
 /// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
