@@ -36,8 +36,8 @@ __attribute__((constructor(101))) static void read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
-// The newest change that is being told, of an object that still lives and is observed, and its key; NULL
-// where there is none: observers are called from elsewhere. The object stays held, as the program ends.
+// The newest change whose observers or methods are being called, if its object is alive and observed, and its key. NULL if there
+// is none: observers are called from elsewhere. The object stays held, as the program ends.
 static const kvo_frame *find_told(const kvo_thread *thread, const kvo_accessors **accessors) {
   const kvo_frame *frame = NULL;
   while ((frame = kvo_thread_told_before(thread, frame))) {
@@ -90,7 +90,7 @@ static const char *spelled(const kvo_accessors *told) {
   return text ? text : told->key;
 }
 
-// Whose code sets what it should not, for the message.
+// The code to blame in the message: the observers, or a method of the class.
 typedef struct {
   const char *name, *deed, *kind;
 } culprit;

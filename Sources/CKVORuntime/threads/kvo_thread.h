@@ -45,8 +45,8 @@ enum kvo_frame_state {
   KVO_FRAME_DELIVERING, ///< a change that is being told: `id` is its property's
   KVO_FRAME_ANNOUNCING, ///< one of which the class's method for the did runs, and no observer is called
   KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
-  KVO_FRAME_LOOKING,   ///< is open, but nobody observed the property at its will
-  KVO_FRAME_PROTECTS,  ///< is no change: it protects what is read or called meanwhile
+  KVO_FRAME_LOOKING,   ///< is open, but had no observer when it began
+  KVO_FRAME_PROTECTS,  ///< is no change: it protects objects that are being read or called
   KVO_FRAME_BRACKET,   ///< a change by hand around a body that runs: `key` is its property's
   KVO_FRAME_BATCH,     ///< collects the changes of its object's keys (batch.c)
 };
@@ -339,8 +339,8 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
 /// it. What closes them later must not look at the object, nor join what is made at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
-/// The newest change that is being told or announced, of those that began before another (NULL: of all); NULL if
-/// there is none.
+/// The newest change whose observers or methods are being called, among those that began before `later`, or among all if that is
+/// NULL. NULL if there is none.
 const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` with each bracket (bracket.c) that is open around a body, of whatever thread: with its
