@@ -15,6 +15,8 @@ typedef struct kvo_stack {
 
 /// The first call on a main thread is slow, as the system reads a file for it. Allocates nothing of the runtime's.
 kvo_stack kvo_stack_now(void);
+/// The bytes that printing a message takes, or a signal handler: at most a quarter of a small stack.
+size_t kvo_stack_reserve(const kvo_stack *stack);
 /// Whether so many bytes more would leave no room to print a message.
 bool kvo_stack_is_short(const kvo_stack *stack, size_t needed);
 

@@ -36,7 +36,12 @@ enum {
   PART_FOR_MESSAGE = 4,    // of a small stack
 };
 
+size_t kvo_stack_reserve(const kvo_stack *stack) {
+  size_t part = stack->size / PART_FOR_MESSAGE;
+  return part < FOR_MESSAGE ? part : FOR_MESSAGE;
+}
+
 bool kvo_stack_is_short(const kvo_stack *stack, size_t needed) {
-  size_t part = stack->size / PART_FOR_MESSAGE, reserve = part < FOR_MESSAGE ? part : FOR_MESSAGE;
+  size_t reserve = kvo_stack_reserve(stack);
   return stack->size && (stack->left < reserve || stack->left - reserve < needed);
 }

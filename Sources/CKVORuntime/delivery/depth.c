@@ -11,6 +11,7 @@
 
 #include "base/kvo_log.h"
 #include "base/kvo_upcalls.h"
+#include "classes/kvo_stack.h"
 #include "delivery/kvo_delivery.h"
 #include "kvo_binding.h"
 #include "kvo_diagnostics.h"
@@ -135,37 +136,10 @@ static void check_number(const kvo_thread *thread, kvo_object *object) {
 
 // MARK: The thread's own stack
 
-typedef struct {
-  bool is_known; // or can't be known: then its size is 0
-  uintptr_t low;
-  size_t size;
-} bounds;
-
-static _Thread_local bounds stack_bounds;
-
-#ifdef __linux__
-static void find_bounds(bounds *found) {
-  pthread_attr_t attributes;
-  void *low;
-  found->is_known = true;
-  if (pthread_getattr_np(pthread_self(), &attributes)) return;
-  if (!pthread_attr_getstack(&attributes, &low, &found->size)) found->low = (uintptr_t)low;
-  pthread_attr_destroy(&attributes);
-}
-#else
-static void find_bounds(bounds *found) { found->is_known = true; }
-#endif
-
 enum {
-  FIRST_LOOK = 32,         // levels; asking for the bounds of a main thread's stack takes long
-  FOR_MESSAGE = 24 * 1024, // what printing takes, and a signal handler
-  PART_FOR_MESSAGE = 4,    // of a small stack
-  BLOCKS_AHEAD = 2,        // as the last sixteen levels have taken
+  FIRST_LOOK = 32,  // levels; asking for the bounds of a main thread's stack takes long
+  BLOCKS_AHEAD = 2, // as the last sixteen levels have taken
 };
-
-static size_t reserve(size_t size) {
-  return size / PART_FOR_MESSAGE < FOR_MESSAGE ? size / PART_FOR_MESSAGE : FOR_MESSAGE;
-}
 
 // What sixteen levels take: the less of the last two times, since what goes on without an end takes as
 // much each time, and something large that is done once does not.
@@ -176,16 +150,16 @@ static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
   return earlier < last ? earlier : last;
 }
 
-// A program may run on a stack of its own: of that nothing is known.
+// A program may run on a stack of its own, of which nothing is known, or have changed stacks since the last block.
 static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t here) {
-  bounds *bounds = &stack_bounds;
-  if (!bounds->is_known) find_bounds(bounds);
-  uintptr_t before = thread->block->stack;
-  if (here - bounds->low >= bounds->size || before - bounds->low >= bounds->size) return;
-  size_t left = here - bounds->low, step = step_of(thread->block, here);
-  if (KVO_LIKELY(left >= reserve(bounds->size) + BLOCKS_AHEAD * step)) return;
+  kvo_stack stack = kvo_stack_now();
+  uintptr_t low = here - stack.left, before = thread->block->stack;
+  if (!stack.size || before - low >= stack.size) return;
+  size_t needed = BLOCKS_AHEAD * step_of(thread->block, here);
+  if (KVO_LIKELY(!kvo_stack_is_short(&stack, needed))) return;
   char why[64];
-  snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", left / 1024, bounds->size / 1024);
+  snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", stack.left / 1024,
+      stack.size / 1024);
   stop(thread, object, why, "Where it does stop, further on, its thread needs a larger stack.");
 }
 
@@ -202,14 +176,12 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
 // ended: nothing nests but the stack. The program goes on, since merely calling deeply is no mistake.
 void kvo_depth_look(const kvo_registration *registration) {
   static bool is_said; // atomic
-  bounds *bounds = &stack_bounds;
-  if (!bounds->is_known) find_bounds(bounds);
-  uintptr_t left = (uintptr_t)__builtin_frame_address(0) - bounds->low;
-  if (left >= bounds->size || left >= 2 * reserve(bounds->size)) return;
+  kvo_stack stack = kvo_stack_now();
+  if (!kvo_stack_is_short(&stack, kvo_stack_reserve(&stack))) return;
   if (__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED)) return;
   kvo_misuse(
       "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that belongs to setting it, "
       "as a didSet, and sets it again and again. Such code has to stop at some value.",
       kvo_registration_key_path(registration), kvo_class_of(registration->object)->name,
-      (size_t)left / 1024, bounds->size / 1024);
+      stack.left / 1024, stack.size / 1024);
 }
