@@ -426,6 +426,10 @@ void kvo_change_cancel(kvo_frame *frame) {
     kvo_change_close(frame);
     return;
   }
+  if (frame->flags & KVO_FRAME_PROPAGATES && kvo_propagation_has_others(frame->propagation)) {
+    kvo_change_close(frame);
+    return;
+  }
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   kvo_frame_pop(frame);
 }

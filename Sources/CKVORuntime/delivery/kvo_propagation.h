@@ -41,6 +41,8 @@ typedef struct kvo_affected {
   uint64_t serial;              ///< when it came to be watched
   bool by_other_thread;         ///< found by a link that another thread has placed
   uint32_t tracked;             ///< of a tracked key: its place among the links, or KVO_NO_PLACE
+  /// Found only by links behind one whose change is open: that change (open_links.c). Valid while the graph lock is held.
+  struct kvo_propagation *KVO_NULLABLE behind;
   const kvo_root *KVO_NULLABLE root; ///< of a changed one
   bool is_read;
   kvo_value value; ///< what it was when it was read, for its plain observers
@@ -61,6 +63,7 @@ typedef struct kvo_member {
   bool is_unchanged; ///< it asks for distinct changes alone, and is passed over
   bool is_within;    ///< it was there when a key that leads to it was changed last in its batch
   bool is_found;     ///< of the recipients at will: it is there at did as well
+  bool is_behind;    ///< an open change of a link notifies it (open_links.c)
   bool is_read;
   kvo_value value; ///< of a path
 
@@ -111,12 +114,6 @@ typedef struct kvo_links {
   size_t tracked_count, tracked_capacity;
 } kvo_links;
 
-/// Adds the recipients of a change of the root, behind those that are there, and the links to further keys and
-/// tracked keys, if they are asked for. Members that were in `before` get their place there; where tracked keys
-/// have been read for the change already, keys and members get their place among those. False if memory is out.
-bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *KVO_NULLABLE before,
-    kvo_object *object, const kvo_root *root, kvo_links *KVO_NULLABLE links,
-    const kvo_links *KVO_NULLABLE read);
 /// Takes away again what was added since there were so many.
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
     uint32_t member_count);
@@ -143,15 +140,41 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 
 /// What a frame or an open pair keeps of such a change.
 typedef struct kvo_propagation {
-  uint32_t references;                  ///< atomic: frames and pairs
-  bool has_before;                      ///< the recipients at will are known
-  bool is_short;                        ///< memory was out for some of what is new
+  uint32_t references; ///< atomic: frames and pairs
+  uint32_t opener;     ///< with `slot`: the number of the thread that opened the change
+  bool has_before;     ///< the recipients at will are known
+  bool
+      has_others; ///< it stands for changes behind its links, which notified no observer; graph lock
+  bool is_short;  ///< memory was out for some of what is new
   bool has_distinct;                    ///< some of those at will have asked for distinct changes
   kvo_root first;                       ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   kvo_links links; ///< to be followed at did
+  /// In the list of its thread's open changes of links (open_links.c); graph lock. `slot` points at what points here.
+  struct kvo_propagation *KVO_NULLABLE next;
+  struct kvo_propagation *KVO_NULLABLE *KVO_NULLABLE slot;
 } kvo_propagation;
+
+/// Adds the recipients that a change of the root has before it is made, after those that are there. False if memory is out.
+bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object,
+    const kvo_root *root);
+/// Adds those that it has when it has been made; a member that was there before gets its place there. The first search also
+/// collects the links and tracked keys to follow. When these have been read, search again: keys and members get their place
+/// among them. False if memory is out.
+bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
+    const kvo_root *root, bool is_again);
+
+/// Puts a change of a link in the list of those that this thread has open, unless it is there. Graph lock held, as for the others.
+void kvo_open_links_add_locked(kvo_propagation *propagation);
+void kvo_open_links_remove_locked(kvo_propagation *propagation);
+/// The open change of another link of the same path before this one, or NULL.
+kvo_propagation *KVO_NULLABLE kvo_open_links_find_locked(const kvo_link *link,
+    const kvo_propagation *searching);
+/// Takes one that was never finished out of the list. No lock held.
+void kvo_open_links_leave(kvo_propagation *propagation);
+/// Whether the change stands for others, which would be lost if it notified no observer. No lock held.
+bool kvo_propagation_has_others(kvo_propagation *propagation);
 
 /// Begins it: finds the recipients, reads old, in the frame from now on. False if memory is out.
 bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);

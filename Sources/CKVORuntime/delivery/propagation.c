@@ -21,6 +21,8 @@ static kvo_propagation *make(void) {
   if (!propagation) return NULL;
   propagation->references = 1;
   propagation->has_before = propagation->is_short = propagation->has_distinct = false;
+  propagation->has_others = false;
+  propagation->slot = NULL;
   propagation->first = (kvo_root){.mutation.kind = KVO_SETTING};
   propagation->batch = NULL;
   propagation->links = (kvo_links){0};
@@ -51,6 +53,7 @@ static void destroy_roots(kvo_propagation *propagation) {
 
 void kvo_propagation_release(kvo_propagation *propagation) {
   if (__atomic_sub_fetch(&propagation->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (propagation->slot) kvo_open_links_leave(propagation);
   kvo_recipients_destroy(&propagation->before);
   kvo_recipients_destroy(&propagation->after);
   kvo_links_destroy(&propagation->links);
@@ -143,7 +146,7 @@ static void read_all(const kvo_frame *frame, const kvo_propagation *propagation,
     kvo_member *member = &recipients->members[i];
     const kvo_chain *chain = chain_of(member);
     uint32_t needed = wanted | (member->lacks_old ? KVO_OLD : 0);
-    if (!(member->registration->options & needed)) continue;
+    if (member->is_behind || !(member->registration->options & needed)) continue;
     if (!also_detailed && is_detailed(recipients, member)) continue;
     if (chain) read_path(frame, chain, member);
     else if (member->path) read_path_key(frame, propagation, member);
@@ -212,7 +215,7 @@ static kvo_change describe(const kvo_mutation_record *mutation, uint32_t options
 static void call_prior(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
   uint32_t options = member->registration->options;
-  if (!(options & KVO_PRIOR)) return;
+  if (!(options & KVO_PRIOR) || member->is_behind) return;
   const kvo_value *old = options & KVO_OLD ? value_of(&propagation->before, member) : NULL;
   kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
   if (is_detailed(&propagation->before, member))
@@ -234,9 +237,16 @@ static bool is_of_other_thread(const kvo_member *member) {
   return member->by_other_thread || member->thread != kvo_thread_number();
 }
 
+// Whether it was behind an open change of a link before this change. If it is not any more, it has yet to be notified of this one.
+static bool was_behind(const kvo_propagation *propagation, const kvo_member *member) {
+  return member->was_place != KVO_NO_PLACE &&
+         propagation->before.members[member->was_place].is_behind;
+}
+
 static bool was_there(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
-  return member->was_place != KVO_NO_PLACE || was_plain(frame, propagation, member);
+  if (member->was_place == KVO_NO_PLACE) return was_plain(frame, propagation, member);
+  return !was_behind(propagation, member);
 }
 
 static const kvo_value *old_value(const kvo_frame *frame, const kvo_propagation *propagation,
@@ -259,8 +269,11 @@ static bool lacks_details(const kvo_propagation *propagation, const kvo_member *
 
 // A recipient that is late, or lacks details that it asked for, is told of a setting.
 static void find_late(const kvo_frame *frame, kvo_propagation *propagation, kvo_member *member) {
-  bool comes_in_time = is_of_other_thread(member) || member->is_within;
-  member->is_late = !was_there(frame, propagation, member) && comes_in_time;
+  bool comes_in_time =
+      is_of_other_thread(member) || member->is_within || was_behind(propagation, member);
+  bool was_here = was_there(frame, propagation, member);
+  if (was_here) member->is_behind = false; // its prior call, if it asked for one, has been made
+  member->is_late = !was_here && comes_in_time && !member->is_behind;
   if (member->is_late || lacks_details(propagation, member)) member->is_whole = true;
   bool is_whole = !is_detailed(&propagation->after, member);
   bool wants_old = member->registration->options & KVO_OLD && is_whole;
@@ -336,7 +349,7 @@ static void note_distinct(const kvo_recipients *recipients, kvo_member *member) 
 static void note_all_distinct(kvo_propagation *propagation, uint32_t start) {
   for (uint32_t i = start; i < propagation->before.member_count; i++) {
     kvo_member *member = &propagation->before.members[i];
-    if (!is_distinct(member)) continue;
+    if (!is_distinct(member) || member->is_behind) continue;
     note_distinct(&propagation->before, member);
     propagation->has_distinct = true;
   }
@@ -372,8 +385,7 @@ bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_root *root = &propagation->first;
   root->id = frame->id;
   begin_mutation(root, mutation);
-  propagation->has_before =
-      kvo_recipients_find(&propagation->before, NULL, frame->object, root, NULL, NULL);
+  propagation->has_before = kvo_recipients_find_before(propagation, frame->object, root);
   if (propagation->has_before) read_before(frame, propagation, root, 0, false);
   return propagation->has_before;
 }
@@ -407,7 +419,7 @@ bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *m
   kvo_recipients *before = &propagation->before;
   uint32_t affected_count = before->affected_count, start = before->member_count;
   begin_mutation(root, mutation);
-  if (!kvo_recipients_find(before, NULL, frame->object, root, NULL, NULL)) {
+  if (!kvo_recipients_find_before(propagation, frame->object, root)) {
     kvo_recipients_shorten(before, affected_count, start);
     return false;
   }
@@ -417,11 +429,9 @@ bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *m
   return true;
 }
 
-static void find_after(kvo_frame *frame, kvo_propagation *propagation, kvo_links *links,
-    const kvo_links *read) {
-  const kvo_recipients *before = propagation->has_before ? &propagation->before : NULL;
+static void find_after(kvo_frame *frame, kvo_propagation *propagation, bool is_again) {
   for (const kvo_root *root = &propagation->first; root; root = root->next)
-    kvo_recipients_find(&propagation->after, before, frame->object, root, links, read);
+    kvo_recipients_find_after(propagation, frame->object, root, is_again);
 }
 
 // Follows anew the links to further keys, and the tracked keys, that the change affects. False if
@@ -454,8 +464,10 @@ static void look_for_lost(kvo_propagation *propagation) {
     uint32_t place = propagation->after.members[i].was_place;
     if (place != KVO_NO_PLACE) propagation->before.members[place].is_found = true;
   }
-  for (uint32_t i = 0; i < propagation->before.member_count; i++)
-    if (!propagation->before.members[i].is_found) lose(propagation, i);
+  for (uint32_t i = 0; i < propagation->before.member_count; i++) {
+    const kvo_member *member = &propagation->before.members[i];
+    if (!member->is_found && !member->is_behind) lose(propagation, i);
+  }
 }
 
 // False if no observer asks for distinct changes.
@@ -555,10 +567,10 @@ void kvo_propagation_finish(kvo_frame *frame) {
   }
   kvo_propagation *propagation = frame->propagation;
   uint64_t shortages = kvo_shortages;
-  find_after(frame, propagation, &propagation->links, NULL);
+  find_after(frame, propagation, false);
   if (follow(propagation)) {
     kvo_recipients_destroy(&propagation->after);
-    find_after(frame, propagation, NULL, &propagation->links);
+    find_after(frame, propagation, true);
   }
   if (KVO_UNLIKELY(propagation->has_distinct)) look_for_lost(propagation);
   for (uint32_t i = 0; i < propagation->after.member_count; i++)

@@ -228,6 +228,8 @@ typedef struct {
   kvo_links *links;
   const kvo_links *read; // where tracked keys have been read already
   const kvo_root *root;
+  const kvo_propagation *propagation;
+  bool leads_on; // a path goes on from what has been found
   uint64_t stamp;
   uint32_t start;          // the root's place among the affected keys
   uint32_t index;          // of the affected key that is looked at
@@ -248,12 +250,25 @@ static uint32_t place_of_tracked(const search *search, const kvo_derivation *der
   return is_current ? place : KVO_NO_PLACE;
 }
 
+// The open change of a link that whatever is found at the key or the path stands behind, or NULL.
+static kvo_propagation *behind(const search *search) {
+  return search->path ? search->path->behind : search->recipients->affected[search->index].behind;
+}
+
+// Whether that change notifies the registration: only if it was there when that change began.
+static bool is_behind(kvo_propagation *open, const kvo_registration *registration) {
+  bool is_among = open && place_of(&open->before, registration) != KVO_NO_PLACE;
+  if (is_among) open->has_others = true;
+  return is_among;
+}
+
 static void find_member(search *search, kvo_registration *registration, bool is_whole,
-    bool by_other_thread) {
+    bool by_other_thread, kvo_propagation *behind) {
   uint32_t place = place_of(search->recipients, registration);
   if (place != KVO_NO_PLACE) {
     kvo_member *known = &search->recipients->members[place];
     if (search->index == search->start && is_whole) known->is_whole = true;
+    known->is_behind = known->is_behind && is_behind(behind, registration);
     known->is_within |= known->serial <= search->root->last_serial;
     return;
   }
@@ -265,6 +280,7 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .tracked = search->path ? place_of_tracked(search, search->path) : KVO_NO_PLACE,
       .is_whole = is_whole || search->index > search->start || search->path,
       .by_other_thread = by_other_thread,
+      .is_behind = is_behind(behind, registration),
       .is_within = kvo_registration_serial(registration) <= search->root->last_serial,
       .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->recipients, member);
@@ -286,13 +302,24 @@ static bool is_being_set(const kvo_derivation *derivation) {
   return thread && kvo_thread_has_open(thread, derivation->object, derivation->accessors->id);
 }
 
-static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread) {
-  if (derivation->stamp == search->stamp) return;
+// Whether the search has found it, but not by a way that no open change of a link covers.
+static bool is_found(const search *search, const kvo_derivation *derivation,
+    kvo_propagation *behind) {
+  return derivation->stamp == search->stamp && (behind || !derivation->behind);
+}
+
+// One that is found again by a way that leads past the open change of a link is looked at again.
+static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread,
+    kvo_propagation *behind) {
+  if (is_found(search, derivation, behind)) return;
   if (is_being_read(derivation) || is_being_set(derivation)) return;
+  bool is_new = derivation->stamp != search->stamp;
   derivation->stamp = search->stamp;
   derivation->by_other_thread = by_other_thread;
-  find_tracked(search, derivation);
+  derivation->behind = behind;
+  if (is_new) find_tracked(search, derivation);
   if (derivation->is_tracked && derivation->accessors->property->is_path) {
+    search->leads_on = true;
     derivation->pending = search->pending;
     search->pending = derivation;
     return;
@@ -303,7 +330,8 @@ static void find_derived(search *search, kvo_derivation *derivation, bool by_oth
       .key = derivation->accessors->key,
       .serial = derivation->serial,
       .tracked = place_of_tracked(search, derivation),
-      .by_other_thread = by_other_thread};
+      .by_other_thread = by_other_thread,
+      .behind = behind};
   search->ok = search->ok && add_affected(search->recipients, affected);
 }
 
@@ -327,18 +355,22 @@ static bool is_placed_by_other_thread(const kvo_link *link) {
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
   bool by_other_thread = is_by_other_thread(search) || is_placed_by_other_thread(link);
-  if (search->links && !kvo_link_is_last(link))
-    search->ok = search->ok && add_link(search->links, link);
-  if (chain->derivation) find_derived(search, chain->derivation, by_other_thread);
+  kvo_propagation *before = behind(search);
+  if (!before) before = kvo_open_links_find_locked(link, search->propagation);
+  if (!kvo_link_is_last(link)) {
+    search->leads_on = true;
+    if (search->links) search->ok = search->ok && add_link(search->links, link);
+  }
+  if (chain->derivation) find_derived(search, chain->derivation, by_other_thread, before);
   else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
-    find_member(search, &chain->first->entry, leads_on(link), by_other_thread);
+    find_member(search, &chain->first->entry, leads_on(link), by_other_thread, before);
 }
 
 static void find_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_link *link = kvo_link_of(entry);
   if (link) find_link(search, link);
-  else find_member(search, entry, false, is_by_other_thread(search));
+  else find_member(search, entry, false, is_by_other_thread(search), behind(search));
 }
 
 // A seat is none to hold: from now on there is a registration in its place.
@@ -425,25 +457,40 @@ static void go_on(search *search) {
   }
 }
 
-bool kvo_recipients_find(kvo_recipients *recipients, const kvo_recipients *before,
-    kvo_object *object, const kvo_root *root, kvo_links *links, const kvo_links *read) {
-  search search = {.recipients = recipients,
-      .before = before,
-      .links = links,
-      .read = read,
-      .root = root,
-      .start = recipients->affected_count,
-      .ok = true};
+static bool find_locked(search *search, kvo_object *object) {
   kvo_affected changed = {.object = object,
       .operations = kvo_class_of(object)->operations,
-      .id = root->id,
-      .root = root,
+      .id = search->root->id,
+      .root = search->root,
       .tracked = KVO_NO_PLACE};
+  search->ok = true;
+  search->start = search->recipients->affected_count;
+  search->stamp = kvo_graph_next_stamp_locked();
+  if (!add_affected(search->recipients, changed)) return false;
+  go_on(search);
+  return search->ok;
+}
+
+bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object,
+    const kvo_root *root) {
+  search search = {.propagation = propagation, .recipients = &propagation->before, .root = root};
   KVO_LOCKED(&kvo_graph_lock);
-  search.stamp = kvo_graph_next_stamp_locked();
-  if (!add_affected(recipients, changed)) return false;
-  go_on(&search);
-  return search.ok;
+  bool ok = find_locked(&search, object);
+  if (ok && search.leads_on) kvo_open_links_add_locked(propagation);
+  return ok;
+}
+
+bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
+    const kvo_root *root, bool is_again) {
+  search search = {.propagation = propagation,
+      .recipients = &propagation->after,
+      .before = propagation->has_before ? &propagation->before : NULL,
+      .links = is_again ? NULL : &propagation->links,
+      .read = is_again ? &propagation->links : NULL,
+      .root = root};
+  KVO_LOCKED(&kvo_graph_lock);
+  if (propagation->slot) kvo_open_links_remove_locked(propagation);
+  return find_locked(&search, object);
 }
 
 // MARK: One that is known

@@ -84,12 +84,13 @@ static kvo_registration *recipient_of_route(const kvo_frame *frame, const kvo_ro
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-// Whether this thread has no other change open and reads nothing: a key that is being read may have to be left
-// out of the recipients.
+// Whether this thread has no other change open, by hand neither if it is one of a link, and reads nothing: then no recipient has
+// to be left out.
 static bool is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
+  bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
   return thread == kvo_this_thread && thread->open_count == open_count && !thread->reading_count &&
-         !kvo_log_flags;
+         !has_links && !kvo_log_flags;
 }
 
 // MARK: Holding

@@ -77,6 +77,8 @@ struct kvo_derivation {
   bool is_tracked;      ///< its chains go by what the key's getter reads (tracking.c)
   bool is_restless;     ///< each reading read other properties, until that was given up
   uint32_t place;       ///< among the links of the change that it was last found for; graph lock
+  /// That search found it only behind a link whose change is open: that change. Graph lock.
+  struct kvo_propagation *KVO_NULLABLE behind;
   enum { KVO_UNATTACHED, KVO_BEING_ATTACHED, KVO_ATTACHED } state;
   const void *KVO_NULLABLE attacher;     ///< the attachment that is at it
   kvo_presence attachers;                ///< that one, and others that go through its chains

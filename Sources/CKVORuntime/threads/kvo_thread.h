@@ -167,7 +167,9 @@ struct kvo_thread {
   kvo_telling *KVO_NULLABLE tellings;       ///< of observers with `KVO_DISTINCT`, by this thread
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
   struct kvo_announcing *KVO_NULLABLE announcing; ///< the method that it calls; announced.c's
-  kvo_frame_block first;                          ///< always the lowest
+  /// Changes of links that are open; open_links.c's. Graph lock; atomic, since the thread looks without it whether there is one.
+  struct kvo_propagation *KVO_NULLABLE open_links;
+  kvo_frame_block first; ///< always the lowest
 };
 
 /// The bits of an object's word that name a thread (kvo_table.h); none where no bits of an address are free.

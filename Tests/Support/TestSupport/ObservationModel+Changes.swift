@@ -5,6 +5,8 @@ struct Told {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
+  /// Whether an open change of a link before it on its path notifies it.
+  let isBehind: Bool
   /// Those of the registration when this change had begun.
   let tally: Tally
   let passed: Int
@@ -26,6 +28,10 @@ final class Change {
   var new: [GraphValue?] = []
   /// Whether its did named another mutation than its will: then all of it was set.
   var endsAsSetting = false
+  /// From its will to its did.
+  var isOpen = false
+  /// The keys that it affected when it began.
+  var affected: [Node] = []
 
   init(_ node: Node, _ mutation: Mutation?, joins: Bool) {
     self.node = node
@@ -179,12 +185,16 @@ extension ObservationModel {
     let change = Change(node, mutation, joins: joins)
     underWay.append(change)
     guard !joins else { return change }
-    change.told = recipients(of: affected(by: node)).map { registration in
-      registration.tally.begun += 1
+    change.affected = affected(by: node)
+    let reached = recipientsPastOpenLinks(of: node)
+    change.told = recipients(of: change.affected).map { registration in
+      let isBehind = !reached.contains { $0 === registration }
+      if !isBehind { registration.tally.begun += 1 }
       return Told(
         registration: registration, mutation: self.mutation(of: change, for: registration),
-        tally: registration.tally, passed: registration.passed)
+        isBehind: isBehind, tally: registration.tally, passed: registration.passed)
     }
+    change.isOpen = true
     if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
     if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
     for index in change.told.indices { change.told[index].old = old(for: change.told[index], node) }
@@ -204,7 +214,7 @@ extension ObservationModel {
   }
 
   private func old(for told: Told, _ node: Node) -> GraphValue? {
-    guard isRead(.old, by: told.registration, told.mutation) else { return nil }
+    guard !told.isBehind, isRead(.old, by: told.registration, told.mutation) else { return nil }
     guard let mutation = told.mutation else {
       return read(told.registration.root, told.registration.path)
     }
@@ -238,7 +248,7 @@ extension ObservationModel {
 
   private func tellPriors(_ change: Change) {
     for told in change.told
-    where told.registration.isLive && told.registration.options.contains(.prior) {
+    where told.registration.isLive && told.registration.options.contains(.prior) && !told.isBehind {
       var call = call(of: told.registration, told.mutation)
       call.isPrior = true
       if told.registration.options.contains(.old) { call.old = told.old }
@@ -252,6 +262,7 @@ extension ObservationModel {
   /// are registered, and stand where the change is told of.
   private func finish(_ change: Change) {
     defer { end(change) }
+    change.isOpen = false
     guard !change.joins else { return }
     let affected = affected(by: change.node)
     let tracked = tracked(by: affected)
@@ -259,10 +270,14 @@ extension ObservationModel {
     for derived in tracked { track(derived) }
     endUnwatched()
     let recipients = recipients(of: self.affected(by: change.node))
-    let lost = change.told.filter { told in !recipients.contains { $0 === told.registration } }
-    let finals =
-      recipients.compactMap { final(for: $0, change) }
-      + lost.compactMap { final(forLost: $0, change) }
+    let reached = recipientsPastOpenLinks(of: change.node)
+    let lost = change.told.filter { told in
+      !told.isBehind && !recipients.contains { $0 === told.registration }
+    }
+    var finals = recipients.flatMap { registration in
+      self.finals(for: registration, change, isBehind: !reached.contains { $0 === registration })
+    }
+    finals += lost.compactMap { final(forLost: $0, change) }
     for (registration, call) in finals {
       registration.tally.called += 1
       if registration.isLive { tell(registration, call) }
@@ -271,16 +286,23 @@ extension ObservationModel {
   }
 
   private func end(_ change: Change) {
+    change.isOpen = false
     underWay.removeAll { $0 === change }
     buryTheDead()
   }
 
-  private func final(
-    for registration: Registration, _ change: Change
-  ) -> (Registration, GraphLog.Call)? {
+  private func finals(
+    for registration: Registration, _ change: Change, isBehind: Bool
+  ) -> [(Registration, GraphLog.Call)] {
     guard let told = change.told.first(where: { $0.registration === registration }) else {
-      return nil
+      return []
     }
+    guard !told.isBehind else { return isBehind ? [] : finals(forUncovered: registration, change) }
+    return final(for: told, change).map { [$0] } ?? []
+  }
+
+  private func final(for told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
+    let registration = told.registration
     let mutation = mutation(of: change, for: registration)
     var (old, new) = (told.old, new(for: registration, change, mutation))
     if let mutation, mutation.form.isOfSet, mutation.form != .union {
@@ -299,6 +321,23 @@ extension ObservationModel {
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
     return (registration, call)
+  }
+
+  /// The change of a link that would have notified the observer of this one has ended before.
+  private func finals(
+    forUncovered registration: Registration, _ change: Change
+  ) -> [(Registration, GraphLog.Call)] {
+    let new = read(registration.root, registration.path)
+    registration.tally.begun += 1
+    registration.tally.told += 1
+    var call = call(of: registration, nil)
+    if registration.options.contains(.old) { call.old = new }
+    var prior = call
+    prior.isPrior = true
+    if registration.options.contains(.new) { call.new = new }
+    change.new.append(new)
+    return registration.options.contains(.prior)
+      ? [(registration, prior), (registration, call)] : [(registration, call)]
   }
 
   /// An observer whose path does not lead any more to where the change is told. If another change has passed it over

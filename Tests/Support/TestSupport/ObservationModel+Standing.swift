@@ -23,6 +23,7 @@ final class Place {
   let node: Node
   unowned let strand: Strand
   let depth: Int
+  weak var parent: Place?
   var onward: [Place] = []
 
   init(_ node: Node, _ strand: Strand, _ depth: Int) {
@@ -60,13 +61,16 @@ extension ObservationModel {
     strand.first = nil
   }
 
-  private func stand(_ strand: Strand, _ object: Int, _ depth: Int) -> Place? {
+  private func stand(
+    _ strand: Strand, _ object: Int, _ depth: Int, behind parent: Place? = nil
+  ) -> Place? {
     guard case .key(let key) = strand.path.components[depth] else { return nil }
     let place = Place(Node(object: object, key: key), strand, depth)
+    place.parent = parent
     objects[object].places.append(place)
     watch(place.node)
     if let onward = onward(from: place) {
-      place.onward = onward.objects.compactMap { stand(strand, $0, onward.depth) }
+      place.onward = onward.objects.compactMap { stand(strand, $0, onward.depth, behind: place) }
     }
     return place
   }
@@ -99,7 +103,9 @@ extension ObservationModel {
     for left in left { remove(left) }
     endUnwatched()
     for object in onward.objects where !place.onward.contains(where: { $0.node.object == object }) {
-      if let new = stand(place.strand, object, onward.depth) { place.onward.append(new) }
+      if let new = stand(place.strand, object, onward.depth, behind: place) {
+        place.onward.append(new)
+      }
     }
   }
 
@@ -186,7 +192,7 @@ extension ObservationModel {
   }
 
   private func paths(through node: Node) -> [Watched] {
-    places(at: node).compactMap(\.strand.dependent).filter(\.isPath)
+    places(at: node).compactMap(\.strand.dependent).filter { $0.isPath && !isCovered($0, node) }
   }
 
   /// The tracked keys that are to be read again when these keys have changed.
@@ -201,7 +207,7 @@ extension ObservationModel {
   }
 
   func places(at node: Node) -> [Place] {
-    objects[node.object].places.filter { $0.node.key == node.key }
+    objects[node.object].places.filter { $0.node.key == node.key && !isCovered($0) }
   }
 
   private func standing(at node: Node) -> [Registration] {
@@ -216,6 +222,45 @@ extension ObservationModel {
     }
     .reduce(into: []) { recipients, registration in
       if !recipients.contains(where: { $0 === registration }) { recipients.append(registration) }
+    }
+  }
+
+  // MARK: Behind links whose change is open
+
+  /// Those of the recipients that no open change of a link notifies.
+  func recipientsPastOpenLinks(of node: Node) -> [Registration] {
+    let all = recipients(of: affected(by: node))
+    let open = underWay.filter { change in change.isOpen && leadsOn(from: change.affected) }
+    guard !open.isEmpty else { return all }
+    var reached: [Registration] = []
+    // Each open change notifies those alone that it found when it began.
+    for registration in all {
+      covering = open.filter { change in change.told.contains { $0.registration === registration } }
+      defer { covering = [] }
+      if recipients(of: affected(by: node)).contains(where: { $0 === registration }) {
+        reached.append(registration)
+      }
+    }
+    return reached
+  }
+
+  private func leadsOn(from nodes: [Node]) -> Bool {
+    nodes.contains { node in
+      places(at: node).contains { onward(from: $0) != nil } || !paths(through: node).isEmpty
+    }
+  }
+
+  private func isCovered(_ place: Place) -> Bool {
+    guard !covering.isEmpty, let parent = place.parent else { return false }
+    return covering.contains { $0.affected.contains(parent.node) } || isCovered(parent)
+  }
+
+  /// A typed path comes by these objects before.
+  private func isCovered(_ path: Watched, _ node: Node) -> Bool {
+    guard !covering.isEmpty else { return false }
+    let before = reads(of: path.node).prefix { $0.object != node.object }
+    return covering.contains { change in
+      before.contains { read in change.affected.contains { $0.object == read.object } }
     }
   }
 }

@@ -25,6 +25,8 @@ package final class ObservationModel: GraphSystem {
   var pairs: [Change] = []
   /// All changes, from will until their last observer has returned.
   var underWay: [Change] = []
+  /// Open changes of links, while places behind them are left out.
+  var covering: [Change] = []
 
   let dialect: GraphDialect
   /// The keys that are read meanwhile, if somebody wants to know.
