@@ -1,11 +1,11 @@
-// Attaching: following a key path from object to object, and moving along when a link changes (F3, G1, G2).
+// Attaching: follows a key path from object to object, and moves its links when a link changes (F3, G1, G2).
 //
-// Where a link leads is found by reading its key (link_resolution.c). The key that is found may be derived, and
-// the path may go on behind it; both are put on a stack of tasks rather than recursed into, so that a path or a
-// chain of derived keys may be as long as memory allows. The stack works off what a recursion would do, in
-// its order: a key's derivation first, then what the key leads to. Where another thread is still attaching,
-// a thread that needs the result does the same work once more (sharing.c). A tracked key is read as well
-// (tracking.c), and has links at all that it read.
+// Reading a link's key shows where the link leads (link_resolution.c). The key found there may be derived, and the
+// path may continue. Both become tasks on a stack instead of recursive calls, so that a path or a chain of derived
+// keys may be as long as memory allows. The tasks run in the order of a recursion: first a key's derivation, then the
+// objects that the key leads to. If another thread is still attaching, a thread that needs the result does the same
+// work again (sharing.c). Tracked keys are read as well (tracking.c), and have links at every property that they
+// read.
 #include "attaching/kvo_attachment.h"
 
 #include "base/kvo_lock.h"
@@ -30,8 +30,7 @@ static void free_link(kvo_link *link) {
   kvo_registration_let_go(&link->entry);
 }
 
-// What is to be done once a link is placed: pushed in the reverse of the order in which it is done. Gives
-// back the creator's reference.
+// Pushes the tasks that follow from placing a link, in the reverse of their order. Releases the creator's reference.
 static void push_consequences(kvo_attachment *attachment, kvo_link *link,
     kvo_placement *placement) {
   kvo_attachment_push_resolution(attachment, link, true);
@@ -41,7 +40,7 @@ static void push_consequences(kvo_attachment *attachment, kvo_link *link,
   kvo_registration_let_go(&link->entry);
 }
 
-// The derivation of the key where a link stands.
+// The derivation of the key at which a link is placed.
 static kvo_derivation *derivation_at(const kvo_link *link) {
   KVO_LOCKED(&kvo_graph_lock);
   KVO_LOCKED_OBJECTS(link->entry.object, NULL);
@@ -59,7 +58,7 @@ static void push_derivation(kvo_attachment *attachment, kvo_derivation *derivati
   kvo_derivation_release(derivation);
 }
 
-// The thread that has placed the link may not have fenced yet, so this one does.
+// Follows a link that exists already. The thread that placed it may not have fenced yet, so this one does.
 static void ensure(kvo_attachment *attachment, kvo_link *link) {
   attachment->has_placed = true;
   kvo_attachment_push_resolution(attachment, link, true);
@@ -69,8 +68,8 @@ static void ensure(kvo_attachment *attachment, kvo_link *link) {
 
 // MARK: Placing
 
-// A key may depend on one that the object announces by hand and that its class does not have. Since such a key may be misspelt,
-// it is a hint: from here, or from the binding if the class is one of a binding.
+// A key may depend on one that the object announces by hand and its class does not have. Such a key may be
+// misspelled, so this is a hint, given here or, for a class of a binding, by the binding.
 static bool is_by_hand(const kvo_chain *chain, uint32_t depth, const kvo_error *error) {
   const kvo_component *component = &chain->path->components[depth];
   bool is_own = depth == chain->path->first_key;
@@ -98,13 +97,13 @@ static bool prepare(kvo_chain *chain, kvo_object *object, uint32_t depth,
   return false;
 }
 
-// A reading of the tracked key that begins from now on finds whatever is set after it.
+// Records when the link was placed: a reading of the tracked key that begins from now on sees whatever is set later.
 static void note_placed_locked(kvo_chain *chain) {
   chain->placed_at = chain->derivation->issued;
   chain->derivation->placed++;
 }
 
-// Places a chain's first link, unless another thread has, or the chain has ended.
+// Places a chain's first link, unless another thread has placed one or the chain has ended.
 static bool place_first(kvo_attachment *attachment, kvo_chain *chain, kvo_link *link,
     kvo_placement *placement) {
   KVO_LOCKED(&kvo_graph_lock);
@@ -122,7 +121,7 @@ static kvo_link *hold_first(kvo_chain *chain) {
   return chain->first;
 }
 
-// False if there is none.
+// Follows the chain's first link. False if there is none.
 static bool ensure_first(kvo_attachment *attachment, kvo_chain *chain) {
   kvo_link *first = hold_first(chain);
   if (!first) return false;
@@ -148,11 +147,12 @@ static void attach_chain(kvo_attachment *attachment, kvo_chain *chain, kvo_objec
   }
   if (link) free_link(link);
   if (is_ready) kvo_placement_discard(&placement);
-  if (!ensure_first(attachment, chain)) note_void(chain); // another thread's may not be done yet
+  // Another thread may not have finished placing it.
+  if (!ensure_first(attachment, chain)) note_void(chain);
 }
 
-// Where another thread has read the parent later, and may not be done yet, this one reads it once more itself:
-// nothing is missed once it returns.
+// Places a child. If another thread has read the parent later, and may not have finished, this thread reads it again
+// itself, so that nothing is missed when it returns.
 static bool place_child(kvo_attachment *attachment, kvo_link *parent, uint64_t ticket,
     kvo_link *child, kvo_placement *placement) {
   KVO_LOCKED(&kvo_graph_lock);
@@ -161,7 +161,7 @@ static bool place_child(kvo_attachment *attachment, kvo_link *parent, uint64_t t
     kvo_attachment_push_resolution(attachment, parent, true);
     return false;
   }
-  child->parent = parent; // before the entry can be seen: it tells whose it is
+  child->parent = parent; // before the entry is visible: it shows what the entry serves
   if (!kvo_registration_place(&child->entry, placement, &attachment->retired)) return false;
   attachment->has_placed = true;
   kvo_link_add_child_locked(parent, child);
@@ -206,7 +206,7 @@ static void run_tasks(void *opaque) {
   attachment->is_running = false;
 }
 
-// Runs also where a getter or hook throws.
+// Also runs if a getter or hook throws.
 static void end_attachment(void *opaque) {
   kvo_attachment *attachment = opaque;
   bool is_torn = attachment->is_running;

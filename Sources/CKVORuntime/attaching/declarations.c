@@ -1,8 +1,8 @@
-// What is declared of a class's derived keys while the program runs, and that observed objects follow it (F1).
+// Dependencies that a program declares while it runs, and their effect on observed objects (F1).
 //
-// Declarations are kept with the class, by key, in a list that only grows at its head (kvo_class.dependencies). Each
-// raises the class's generation, so that the class is asked again; objects that are observed meanwhile are looked
-// through then (derivation_making.c).
+// Declarations are kept with the class, by key, in lists that only grow at the head (kvo_class.dependencies). Each
+// one raises the class's generation, so that the class is asked again. Then the objects that are already observed are
+// searched (derivation_making.c).
 #include "attaching/kvo_dependencies.h"
 
 #include "base/kvo_fail.h"
@@ -29,7 +29,7 @@ static kvo_declaration *add_locked(kvo_class *cls, const char *key, const char *
   return NULL;
 }
 
-// NULL if memory is out. Declaring the same again changes nothing.
+// Adds a declaration; NULL if memory is out. Declaring the same dependency again changes nothing.
 static kvo_declaration *declare(kvo_class *cls, const char *key, const char *key_path,
     bool *is_new) {
   KVO_LOCKED(&kvo_class_lock);
@@ -48,12 +48,12 @@ static void take_back(kvo_class *cls, kvo_declaration *one) {
   kvo_class_touch_locked(cls);
 }
 
-// Before the class is observed its methods may be yet to come.
+// Gives hints only if the class is observed: before that, its methods may not have been added yet.
 static void hint_if_observed(const kvo_class *cls) {
   if (__atomic_load_n(&cls->dynamic, __ATOMIC_ACQUIRE)) kvo_class_hint_at_dependencies(cls);
 }
 
-// A declaration that is taken back unless it takes effect, also where a getter of one of the new paths throws.
+// A declaration that is taken back unless it takes effect, also if a getter of one of the new paths throws.
 typedef struct {
   kvo_class *cls;
   kvo_declaration *one;

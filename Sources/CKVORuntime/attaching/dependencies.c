@@ -1,10 +1,9 @@
-// What a class says of its derived keys: the key paths that affect them (F1).
+// Finds the key paths that affect a class's derived keys (F1).
 //
-// A class answers by its hooks, and by what was declared for it and its superclasses
-// (kvo_class.dependencies: key -> a list that only grows at its head). The answer is parsed and
-// kept with the accessors of class and key, whose generation rises when a hook or a declaration is
-// added, so that the class is asked again. Objects that are observed meanwhile are looked through
-// then (declarations.c).
+// A class answers by its hooks, and by what was declared for it and its superclasses (kvo_class.dependencies: key ->
+// a list that only grows at the head). The answer is parsed and kept with the accessors of class and key. When a hook
+// or a declaration is added, their generation rises, so that the class is asked again, and the objects that are
+// already observed are searched (declarations.c).
 #include "attaching/kvo_dependencies.h"
 
 #include "base/kvo_intern.h"
@@ -18,7 +17,7 @@
 #include <string.h>
 
 struct kvo_key_paths {
-  const char **texts; // interned, each once
+  const char **texts; // interned, without duplicates
   size_t count, capacity;
 };
 
@@ -72,7 +71,7 @@ static int compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// What can't be parsed is left out, with a report.
+// Parses the key paths. Those that can't be parsed are reported and left out.
 static kvo_dependencies *parse(const kvo_accessors *accessors, const kvo_key_paths *paths) {
   kvo_dependencies *made = kvo_alloc(sizeof *made + paths->count * sizeof *made->paths);
   if (!made) return NULL;
@@ -126,7 +125,7 @@ const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessor
   const kvo_dependencies *known = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (known) return known;
   const kvo_dependencies *answer = ask(accessors, object);
-  if (!answer) return &none; // not kept: memory was out
+  if (!answer) return &none; // not cached: memory was out
   if (__atomic_compare_exchange_n(slot, &known, answer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return answer;
   if (answer != &none) kvo_free(answer);

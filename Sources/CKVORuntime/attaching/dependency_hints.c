@@ -1,12 +1,12 @@
-// Hints at dependencies that are declared for a key that nobody can observe (F1).
+// Hints about dependencies that are declared for a key that can't be observed (F1).
 //
-// They are given when an object of the class is observed, since a class may declare what a key depends on before it
-// gets the key's methods; once it is observed, when they are declared.
+// They are given when an object of the class is observed, because a class may declare a dependency before it gets the
+// key's methods. Once the class is observed, they are given at the declaration.
 #include "attaching/kvo_dependencies.h"
 #include "base/kvo_log.h"
 #include "objects/kvo_class_internal.h"
 
-// What a class is looked through for: its keys may be a subclass's, whose object is observed.
+// A check of one class. Its keys may exist only in a subclass, whose object is observed.
 typedef struct {
   const kvo_class *declaring, *observed;
 } look;
@@ -27,7 +27,7 @@ static void hint_at_key(void *opaque, const void *key, void *declared) {
   kvo_hint("%s declares a dependency for \"%s\": %s", cls->name, (const char *)key, error.message);
 }
 
-// A class with a hook of its own for undefined keys may have any key.
+// A class that overrides the hook for undefined keys may have any key.
 static bool answers_undefined_keys(const kvo_class *cls) {
   const kvo_method *method = kvo_class_find_method(cls, kvo_hooks()->value_for_undefined);
   return kvo_class_imp(cls, method) != kvo_class_imp(kvo_root_class(), method);

@@ -1,7 +1,7 @@
-// Making derivations of observed keys, and new ones where the class says something else of them (F1).
+// Makes derivations of observed keys, and replaces them when the class's dependencies change (F1).
 //
-// A class that is asked may have changed by the time that its answer takes effect: it is asked again until its
-// accessors stay the same. Where a declaration is added, all of the class's observed objects get their new
+// A class may change between its answer and the moment when the answer takes effect. So it is asked again until its
+// accessors stay the same. When a declaration is added, either all of the class's observed objects get their new
 // derivations, or none.
 #include "attaching/kvo_dependencies.h"
 
@@ -25,7 +25,7 @@ static bool make_chains(kvo_derivation *derivation, const kvo_dependencies *depe
   return true;
 }
 
-// A class that says what affects the key is believed.
+// Dependencies that a class declares take precedence over tracking.
 static bool is_tracked(const kvo_accessors *accessors, const kvo_dependencies *dependencies) {
   return !dependencies->count && accessors->is_bound && accessors->property->track;
 }
@@ -56,7 +56,7 @@ bool kvo_derivation_make(kvo_object *object, const kvo_accessors *accessors,
 
 // MARK: Refreshing
 
-// Objects that are held, gathered under their locks.
+// Retained objects, gathered under their locks.
 typedef struct {
   const kvo_class *cls;
   kvo_object **objects;
@@ -79,14 +79,14 @@ static void gather(void *context, kvo_object *object) {
   if (cls->operations->try_retain(object)) gathered->objects[gathered->count++] = object;
 }
 
-// Ends one that is in no cell, attached or not, and the reference to it.
+// Ends a derivation that is in no cell, attached or not, and releases the reference to it.
 static void discard_locked(kvo_derivation *made, kvo_retired **retired) {
   made->ended = true;
   for (uint32_t i = 0; i < made->count; i++) made->chains[i]->ended = true;
   kvo_derivation_end_locked(made, retired);
 }
 
-// The list of an observed key, at which a derivation hangs or is to hang.
+// The list of an observed key, in which its derivation is or will be stored.
 static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors, bool is_needed,
     kvo_retired **retired) {
   kvo_observers observers = kvo_object_observers_locked(object, accessors->id);
@@ -96,18 +96,18 @@ static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors,
   return table ? kvo_table_list_locked(table, accessors->id, retired) : NULL;
 }
 
-// The derivation that was there.
+// Replaces a list's derivation. Returns the old one.
 static kvo_derivation *exchange_locked(kvo_table *table, kvo_list *list, kvo_derivation *made) {
   kvo_derivation *old = list->derivation;
   list->derivation = NULL;
   if (old) kvo_derivation_remove_locked(table, old);
   if (made) kvo_derivation_install_locked(made, table, list);
-  if (made && old) made->serial = old->serial; // its place among those of its name
+  if (made && old) made->serial = old->serial; // keeps its order among keys of one name
   return old;
 }
 
-// Puts a derivation, or none, in the place of the one that is there. False where nobody observes
-// the key any more, or memory is out: then it has ended.
+// Replaces the derivation of a key by `made`, or by none. Returns false, having ended `made`, if the key has no
+// observer any more or memory is out.
 static bool put_in_place(kvo_object *object, const kvo_accessors *accessors, kvo_derivation *made) {
   kvo_derivation *old = NULL;
   kvo_retired *retired = NULL;
@@ -131,8 +131,8 @@ static void install(kvo_object *object, const kvo_accessors *accessors) {
   if (put_in_place(object, accessors, made)) kvo_attach(NULL, made);
 }
 
-// Of two threads that do this, the one that asked the class earlier may come last: it finds that the
-// class has changed since, and does it again.
+// Of two threads that do this, the one that asked the class earlier may install its answer last. It then finds that
+// the class has changed since, and repeats the work.
 static void replace(kvo_object *object, const kvo_accessors *accessors) {
   for (;;) {
     install(object, accessors);
@@ -144,7 +144,7 @@ static void replace(kvo_object *object, const kvo_accessors *accessors) {
 
 typedef struct {
   const kvo_accessors *accessors;
-  const kvo_dependencies *dependencies; // of its derivation, or NULL
+  const kvo_dependencies *dependencies; // its derivation's, or NULL
 } observed_key;
 
 static observed_key observed_by(kvo_observers observers) {
@@ -153,7 +153,8 @@ static observed_key observed_by(kvo_observers observers) {
       kvo_observers_accessors(observers), derivation ? derivation->dependencies : NULL};
 }
 
-// The object's observed keys, to be freed. Attaching one of them may replace the table.
+// The object's observed keys; the caller frees the array. A copy, because attaching one of them may replace the
+// table.
 static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
   KVO_LOCKED_OBJECTS(object, NULL);
   kvo_hanging hanging = kvo_object_hanging(object);
@@ -173,8 +174,8 @@ static bool is_up_to_date(const kvo_dependencies *known, const kvo_dependencies 
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
 }
 
-// Hands over each observed key that is derived from something else than its derivation says. Classes are asked, and getters
-// of paths are called: both may throw.
+// A visit of all observed keys whose dependencies differ from those of their derivation. It asks classes and calls
+// getters of paths, both of which may throw.
 typedef struct {
   kvo_object *object;
   observed_key *keys;
@@ -240,10 +241,10 @@ void kvo_derivations_refresh(const kvo_class *cls) {
 
 // MARK: All or nothing
 
-// Derivations that are attached before the first comes into its cell. Until then a key may have two,
-// which tell its observers once.
+// A derivation that is attached before any of them is put into its cell. Until then a key may have two derivations,
+// which notify its observers once.
 typedef struct {
-  kvo_object *object; // held by the gathering
+  kvo_object *object; // retained by the gathering
   const kvo_accessors *accessors;
   kvo_derivation *made;
 } replacement;
@@ -262,7 +263,7 @@ static bool make_room_for_one(replacements *all) {
   return items;
 }
 
-// Makes the key's list, so that a derivation can hang there whatever memory there is then.
+// Makes the key's list in advance, so that storing the derivation later needs no memory.
 static void prepare_list(kvo_object *object, const kvo_accessors *accessors) {
   kvo_retired *retired = NULL;
   {
@@ -306,7 +307,7 @@ static void end_replacements(void *opaque) {
   end_gathering(&all->gathered);
 }
 
-// None takes effect: a getter of one of the new paths has thrown.
+// Undoes all of them, because a getter of one of the new paths has thrown.
 static void undo_all(void *opaque) {
   replacements *all = opaque;
   for (size_t i = 0; i < all->count; i++) undo(&all->items[i]);

@@ -1,12 +1,11 @@
-// Following a link: reading where it leads, and moving the links further along (C6, G2).
+// Follows a link: reads where it leads, and moves the links further along (C6, G2).
 //
-// A link leads to the object that its key answers, or, with an operator behind it, to each element
-// of the collection. Reading is the user's code and runs without a lock; what is read is installed
-// under the graph lock afterwards: children at other objects end, and each object without one gets its own
-// (attachment.c). Two threads may follow one link at once: each takes a ticket before it reads. What was read
-// by a later ticket is not replaced by what was read by an earlier one, whose thread then reads once more. A
-// child that stays has been followed, unless another thread is at the path: then it is gone through as well
-// (sharing.c).
+// A link leads to the object that is its key's value or, if an operator follows, to each element of the collection.
+// Reading is the user's code and runs without a lock. Afterwards the result is installed under the graph lock:
+// children at other objects end, and each object without a child gets one (attachment.c). Two threads may follow one
+// link at the same time, so each takes a ticket before it reads. The result of a later ticket is not replaced by that
+// of an earlier one, whose thread then reads again. A child that stays has been followed already, unless another
+// thread is working on the path: then it is followed again (sharing.c).
 #include "attaching/kvo_attachment.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
@@ -17,15 +16,15 @@
 
 #include <stdlib.h>
 
-// The objects that a link leads to; what was read holds them.
+// The objects that a link leads to. The value that was read holds them.
 typedef struct {
   kvo_value value;
   kvo_elements elements;
-  kvo_object **objects; // `&only`, or a list of its own
+  kvo_object **objects; // `&only`, or an allocated array
   kvo_object *only;
   size_t count;
-  uint32_t depth;   // at which components the path goes on there
-  uint32_t *depths; // of each element or object, if they differ; else NULL
+  uint32_t depth;   // index of the component by which the path continues at the objects
+  uint32_t *depths; // the same for each element or object, if they differ; else NULL
   size_t depths_capacity;
 } targets;
 
@@ -46,7 +45,7 @@ static void add_target(targets *found, kvo_object *object) {
   if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
 }
 
-// Notes where the path goes on at the elements of a range. False if memory is out.
+// Records the component by which the path continues at a range of elements. False if memory is out.
 static bool note_depth(targets *found, size_t first, size_t end, uint32_t depth) {
   if (depth == found->depth && !found->depths) return true;
   if (end > found->depths_capacity) {
@@ -65,8 +64,8 @@ static void drop(kvo_value *value) {
   *value = KVO_VALUE_NIL;
 }
 
-// Elements that are dictionaries lead to what these have for the path's keys. Collections, also those that dictionaries lead to,
-// are replaced by their elements, appended at the end.
+// Replaces elements that are dictionaries by their values for the path's keys. Then collections, also those found in
+// dictionaries, are replaced by their elements, which are appended at the end.
 static void expand(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   for (size_t i = 0; i < elements->count; i++) {
@@ -80,7 +79,7 @@ static void expand(const kvo_key_path *path, targets *found) {
     size_t start = elements->count;
     if (inner.type) kvo_value_elements(&inner, NULL, elements, NULL);
     kvo_value_destroy(&inner);
-    // At the end of the path no key of an object is followed.
+    // If the path ends here, no key of an object is followed.
     bool goes_on = place.next < path->count && note_depth(found, i, i + 1, place.next) &&
                    note_depth(found, start, elements->count, place.next);
     if (goes_on) continue;
@@ -127,7 +126,7 @@ static void read_targets(const kvo_link *link, kvo_object *object, targets *foun
   if (target) found->objects[found->count++] = target;
 }
 
-// Holds the link's object, if it lives, and takes a ticket.
+// Retains the link's object, if it is alive, and takes a ticket.
 static kvo_object *begin_resolution(kvo_attachment *attachment, kvo_link *link, uint64_t *ticket) {
   KVO_LOCKED(&kvo_graph_lock);
   if (link->entry.state != KVO_LIVE) return NULL;
@@ -142,7 +141,7 @@ static int compare_addresses(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-// Takes an object out of a sorted array; the lowest bits mark those that were taken.
+// Takes an object out of a sorted array. The lowest bit marks those that were taken.
 static bool take(uintptr_t *sorted, size_t count, const kvo_object *object) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -164,7 +163,8 @@ static size_t sort_once(uintptr_t *sorted, const targets *found) {
   return count;
 }
 
-// Whether the path goes on at another key of the child's object than it did: it is reached through other dictionaries.
+// Whether the path now continues by another component at the child's object, because it leads through other
+// dictionaries.
 static bool has_moved(const targets *found, const kvo_link *child) {
   if (!found->depths) return child->depth != found->depth;
   for (size_t i = 0; i < found->count; i++)
@@ -172,7 +172,7 @@ static bool has_moved(const targets *found, const kvo_link *child) {
   return false;
 }
 
-// Ends the children whose objects are not among the targets, and marks the others' as taken.
+// Ends the children whose objects are not among the targets, and marks the others' objects as taken.
 static void keep_children_locked(kvo_link *link, const targets *found, uintptr_t *sorted,
     size_t count, kvo_retired **retired) {
   for (kvo_link *child = link->children, *next; child; child = next) {
@@ -190,7 +190,7 @@ static void push_children_locked(kvo_attachment *attachment, kvo_link *link) {
   }
 }
 
-// Of what was read before another thread's reading nothing is used: see `place_child`.
+// Installs what was read, unless another thread's reading that began later has been installed: see `place_child`.
 static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
     const targets *found, uintptr_t *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
@@ -216,7 +216,7 @@ static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t 
       .depth = depth_of(found, index)};
 }
 
-// The first target is to be worked off first, so it is pushed last.
+// The first target is processed first, so it is pushed last.
 static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
     const targets *found, uintptr_t *sorted, size_t count) {
   if (!kvo_attachment_make_room(attachment, count)) return;
@@ -240,7 +240,8 @@ static void read_held(const kvo_link *link, kvo_object *object, targets *found) 
 enum { FEW_TARGETS = 4 };
 
 void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, bool thorough) {
-  kvo_attachment_settle(attachment); // before the ticket: a later one has seen as much
+  // Before the ticket is taken, so a later ticket sees at least as much.
+  kvo_attachment_settle(attachment);
   uint64_t ticket;
   kvo_object *object = begin_resolution(attachment, link, &ticket);
   if (!object) return;

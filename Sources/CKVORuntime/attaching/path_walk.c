@@ -1,10 +1,10 @@
-// Looking along a key path before it is registered, so that none is registered that can't be
-// followed: every key on the way as it is now must be there, collections need an operator, and
-// behind a value that is no object the path can't go on (C6).
+// Walks a key path before it is registered, so that no path is registered that can't be followed. Every key along the
+// current path must exist, collections need an operator, and the path can't continue after a value that is not an
+// object (C6).
 //
-// What is read here is read once more when its link is in place (link_resolution.c): a setter may come between. To
-// place the links first and refuse afterwards would take one reading, but another thread's change might then be told
-// to an observer whose registration fails, and whose caller may free what it was going to be told with.
+// Every value read here is read again when its link is in place (link_resolution.c), because a setter may run in between.
+// Placing the links first and refusing afterwards would need only one reading. But then another thread's change might
+// call an observer whose registration fails, and whose caller may free the observer's context.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_get_key_path.h"
@@ -12,7 +12,7 @@
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 
-// A pointer of C's leads to an object if its encoding says so.
+// A C pointer leads to an object only if its encoding says so.
 static const char *advice(const kvo_type *type) {
   bool is_plain = type && type->kind == KVO_KIND_POINTER;
   return is_plain
@@ -20,7 +20,7 @@ static const char *advice(const kvo_type *type) {
              : "";
 }
 
-// The type is NULL where the value alone tells.
+// The type is NULL if only the value is known.
 static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
     const char *cause, const kvo_type *type, kvo_error *error) {
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
@@ -31,8 +31,8 @@ static kvo_status refuse(const kvo_class *cls, const kvo_key_path *path, uint32_
   return KVO_INVALID_KEY_PATH;
 }
 
-// Whether a value of the type may ever be an object or a collection: what is nil today may be one
-// tomorrow. The type is NULL where a hook answers.
+// Whether a value of the type can ever be an object or a collection: a value that is nil now may be one later. The
+// type is NULL if a hook answers.
 static bool may_lead_on(const kvo_type *type) {
   if (!type || type->kind == KVO_KIND_OBJECT) return true;
   const kvo_type_operations *operations = type->operations;
@@ -43,7 +43,8 @@ static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path 
     uint32_t depth, kvo_error *error) {
   kvo_elements elements = {0};
   kvo_status status = KVO_OK;
-  kvo_value_elements(collection, NULL, &elements, NULL); // what can't be read is found later
+  // Elements that can't be read are handled later.
+  kvo_value_elements(collection, NULL, &elements, NULL);
   for (size_t i = 0; i < elements.count && !status; i++) {
     kvo_value *element = &elements.values[i];
     kvo_path_place place = {depth, false};
@@ -57,8 +58,8 @@ static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path 
   return status;
 }
 
-// `*value` is what the component leads to: walks into a collection, refuses what can't be followed, and leaves
-// the object to go on with, if any.
+// Continues from `*value`, the value of a component: walks into a collection, refuses what can't be followed, and
+// stores in `*target` the object to continue with, if any.
 static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_path *path,
     uint32_t depth, kvo_path_place *place, kvo_object **target, kvo_error *error) {
   bool is_collection, was_keyed = kvo_value_has_keys(value);
@@ -77,7 +78,7 @@ static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_
   return *target ? KVO_OK : refuse(cls, path, depth, "object", NULL, error);
 }
 
-// Reads one component, which is checked: `*target` lives as long as the value does.
+// Checks and reads one component. `*target` lives as long as the value does.
 static kvo_status step(kvo_object *object, const kvo_key_path *path, uint32_t *at, kvo_value *value,
     kvo_object **target, kvo_error *error) {
   uint32_t depth = *at;

@@ -1,9 +1,8 @@
-// Placing a registration at a key of an object (C8).
+// Places a registration at a key of an object (C8).
 //
-// What that takes is found out before any lock is taken, since it calls the user's hooks: the key's accessors,
-// the dynamic subclass with its interposers, the derivation that a derived key is going to need. Then the
-// registration is inserted under the object's lock, which leaves everything as it was if memory is
-// out.
+// Everything needed is determined before any lock is taken, because that calls the user's hooks: the key's accessors,
+// the dynamic subclass with its interposers, and the derivation of a derived key. Then the registration is inserted
+// under the object's lock. If memory is out, that leaves everything unchanged.
 #include "attaching/kvo_dependencies.h"
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
@@ -23,7 +22,7 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
   return !status;
 }
 
-// A binding's objects have neither getters nor ivars, as far as its programs know.
+// The message for a binding's class mentions neither getters nor ivars, because its programs do not know of them.
 static void undefined(const kvo_class *cls, const char *key, kvo_error *error) {
   if (cls->is_bound)
     kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name, key);
@@ -33,19 +32,19 @@ static void undefined(const kvo_class *cls, const char *key, kvo_error *error) {
   kvo_suggest_key(cls, key, error);
 }
 
-// What can be read can be observed. A setter alone is no property: `Balance` is a misspelling of
-// `balance` although setBalance: would set it.
+// A key that can be read can be observed. A setter alone is no property: `Balance` is a misspelling of `balance`,
+// although setBalance: would set it.
 const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *key,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   const kvo_accessors *accessors = kvo_class_known_accessors(cls, key);
   if (KVO_LIKELY(accessors && accessors->getter)) return accessors;
-  kvo_error cause; // filled in as a whole where something fails
+  kvo_error cause; // filled in completely if anything fails
   cause.status = KVO_OK;
   accessors = kvo_class_accessors(cls, key, &cause);
   if (accessors && accessors->getter) return accessors;
   bool answers = (accessors || cause.status != KVO_NO_MEMORY) && hook_answers(cls, object, key);
-  // A binding may have described the key when it was asked.
+  // The binding may have described the key when it was asked.
   const kvo_accessors *described =
       answers && cls->is_bound ? kvo_class_accessors(cls, key, NULL) : NULL;
   if (described && described->getter) return described;
@@ -66,11 +65,11 @@ kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, 
       property, owner);
 }
 
-// A key that only a hook answers is never ready: the hook is asked for each object anew.
+// A key that only a hook answers is never ready: the hook is asked for each object.
 static void note_if_ready(const kvo_placement *placement) {
   bool *ready = &((kvo_accessors *)(uintptr_t)placement->accessors)->is_ready;
   if (placement->derivation || !placement->accessors->getter) return;
-  if (!kvo_key_is_plain(placement->accessors->key)) return; // a text that may be another path
+  if (!kvo_key_is_plain(placement->accessors->key)) return; // its text may also be a path
   __atomic_store_n(ready, true, __ATOMIC_RELEASE);
 }
 
@@ -79,13 +78,13 @@ kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placem
   const kvo_class *cls = kvo_class_of(object);
   const kvo_accessors *known = kvo_class_known_accessors(cls, key);
   *placement = (kvo_placement){.object = object};
-  // Of a key that is ready there is nothing to find out: no code of the user's runs.
+  // Fast path: for a ready key there is nothing to determine, so no code of the user runs.
   if (KVO_LIKELY(known && __atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE))) {
     placement->accessors = known;
     placement->dynamic = cls->dynamic;
     return KVO_OK;
   }
-  kvo_error cause; // filled in as a whole where something fails
+  kvo_error cause; // filled in completely if anything fails
   cause.status = KVO_OK;
   if (KVO_UNLIKELY(kvo_wants_hints())) kvo_class_hint_at_dependencies(cls);
   uint64_t shortages = kvo_shortages;
@@ -123,8 +122,8 @@ void kvo_placement_discard(kvo_placement *placement) {
   placement->derivation = NULL;
 }
 
-// A thread that declares a dependency raises the class's generation before it looks through the tables: it
-// finds the entry, or this thread finds the generation raised.
+// A thread that declares a dependency raises the class's generation before it searches the tables. So either it finds
+// the entry, or this thread finds the generation raised.
 void kvo_placement_settle(kvo_placement *placement) {
   if (placement->derivation) kvo_placement_discard(placement);
   if (kvo_accessors_current(placement->accessors) != placement->accessors)
@@ -140,7 +139,7 @@ static void link_to_observer_locked(kvo_registration *registration, kvo_table *o
   observers_table->watched = registration;
 }
 
-// If the key has a derivation already, that stays, and the one that was made in advance is given up.
+// If the key has a derivation already, that one stays, and the one made in advance is dropped.
 static void install_derivation_locked(kvo_table *table, kvo_list *list, kvo_placement *placement) {
   if (!list->derivation) {
     kvo_derivation_install_locked(placement->derivation, table, list);
@@ -150,7 +149,7 @@ static void install_derivation_locked(kvo_table *table, kvo_list *list, kvo_plac
   placement->derivation = kvo_derivation_retain(list->derivation);
 }
 
-// A derivation hangs at a list, so a derived key gets one even for a single observer.
+// A derivation is stored in a list, so a derived key gets a list even for a single observer.
 static bool insert_locked(kvo_table *table, kvo_registration *registration,
     kvo_placement *placement, kvo_retired **retired) {
   bool is_derived = placement->derivation != NULL;
@@ -170,12 +169,12 @@ static bool hang_locked(kvo_registration *registration, kvo_placement *placement
   return table && insert_locked(table, registration, placement, retired);
 }
 
-// An object may observe itself: its table is then reserved twice, which is harmless.
+// An object may observe itself. Then its table is reserved twice, which is harmless.
 static bool place_locked(kvo_registration *registration, kvo_placement *placement,
     kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
   registration->serial = KVO_NO_SERIAL;
-  kvo_object_share_locked(object); // the initial call is this thread's
+  kvo_object_share_locked(object); // this thread makes the initial call
   if (observer && !kvo_table_reserve_locked(observer, 1, retired)) return false;
   if (!hang_locked(registration, placement, retired)) return false;
   kvo_registration_take_serial(registration);

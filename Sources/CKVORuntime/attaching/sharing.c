@@ -1,14 +1,13 @@
-// How attachments of several threads share their work (I3).
+// Coordinates attachments of several threads at one path or derivation (I3).
 //
-// A thread that follows a path may find what another thread has placed there and not yet followed. It must
-// not return before that is followed as well, or it would miss what it sets there next. So each
-// attachment is counted at what it was begun for, the chain of a link or a tracked key's derivation, and
-// at each derivation whose chains it goes through, from before it places anything until all of it is
-// followed. A thread that finds another one counted there goes through what is placed there already (it does
-// no harm twice); a thread that finds none knows that all of it is followed to its end. That costs a look at
-// the count, under the graph lock that is held anyway.
+// A thread that follows a path may find links that another thread has placed and not yet followed. It must not return
+// before these are followed, or it would miss values that it sets there next. So each attachment is counted at the
+// chain of a link, or the tracked key's derivation, for which it was begun, and at each derivation whose chains it
+// follows. It is counted from before it places anything until all of it is followed. A thread that finds another one
+// counted there follows the existing links as well, which does no harm twice. A thread that finds no other knows that
+// everything is followed to its end. This costs one read of the count, under the graph lock, which is held anyway.
 //
-// Attachments of one thread that nest, since a getter may begin another, count as one.
+// Nested attachments of one thread, which occur because a getter may begin another, count as one.
 #include "attaching/kvo_attachment.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
@@ -24,8 +23,8 @@ static void enter_locked(kvo_presence *presence) {
   else if (presence->thread != this_thread()) presence->thread = KVO_SEVERAL_THREADS;
 }
 
-// What an exception has left undone is gone through by the next thread that comes, as if another one
-// were still at it.
+// Keeps the count raised, so that the next thread completes the work that an exception left undone, as if another
+// thread were still busy.
 static void stay(kvo_presence *presence) {
   KVO_LOCKED(&kvo_graph_lock);
   presence->thread = KVO_SEVERAL_THREADS;
@@ -54,7 +53,7 @@ void kvo_attachment_enter_locked(kvo_attachment *attachment) {
 
 // MARK: Derivations
 
-// Each is gone through once, since derived keys may depend on one another in a circle.
+// Each derivation is followed once, because derived keys may depend on one another in a circle.
 static bool joins_locked(kvo_attachment *attachment, kvo_derivation *derivation) {
   for (size_t i = 0; i < attachment->foreign_count; i++)
     if (attachment->foreign[i] == derivation) return false;

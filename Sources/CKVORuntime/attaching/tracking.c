@@ -1,21 +1,21 @@
-// Tracking: what a computed key of a binding reads is what it is derived from (F5).
+// Tracking: a binding's computed key is derived from whatever its getter reads (F5).
 //
-// The derivation of a tracked key has a chain of a single key for each property that its getter
-// read last, of whatever object, sorted by object and key. Tracking reads the key, which is the
-// user's code and runs without a lock, and replaces the chains under the graph lock afterwards:
-// those of what is still read stay, those of what is new are attached by the caller (attachment.c), the
-// others end. Of several threads that track one key the one that began last wins, as with links.
+// The derivation of a tracked key has one chain, of a single key, for each property that its getter read last, of
+// whatever object. The chains are sorted by object and key. Tracking reads the key, which is the user's code and runs
+// without a lock, and afterwards replaces the chains under the graph lock. Chains of properties that are still read
+// stay, new ones are attached by the caller (attachment.c), the others end. If several threads track one key, the one
+// that began last wins, as with links.
 //
-// What is read may be set before there is a link at it, and nobody told. So the derivation is settled only
-// when each of its chains had been placed before the reading began by which they
-// were chosen. A chain remembers the ticket of that moment, whichever thread has placed it, and a
-// reading that finds anything placed and not yet fenced fences it itself.
+// A property may change after the getter read it but before it has a link. That change would be lost. So the
+// derivation is settled only when each of its chains had been placed before the reading that chose the chains began.
+// A chain stores the ticket of the moment when it was placed, whichever thread did that. A reading fences itself if
+// it finds that something was placed and not yet fenced.
 //
-// Mostly a getter reads what it read last time, in the same order. So a settled derivation keeps that
-// order, and a reading compares each read with the next of it, by address: nothing is recorded,
-// sorted or merged. Where all of it was the same, and no other thread was at the derivation, it stays
-// settled, as if the same chains had been installed by this reading. A path of stored properties has a route
-// (route.c), by which it is seen without a reading that it would read the same.
+// A getter usually reads the same properties in the same order. So a settled derivation keeps that order, and the
+// next reading compares each read with it, by address. While they are equal, nothing is recorded, sorted or merged.
+// If all are equal and no other thread is working on the derivation, it stays settled, as if this reading had
+// installed the same chains. A path of stored properties has a route (route.c), which shows without a reading that
+// the path would read the same properties.
 #include "attaching/kvo_attachment.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
@@ -41,7 +41,7 @@ static void add(kvo_reads *reads, kvo_read read) {
     reads->is_short = true;
     return;
   }
-  if (read.operations->try_retain(read.object)) // else it is dying: it can't change much
+  if (read.operations->try_retain(read.object)) // else it is dying and will hardly change
     reads->items[reads->count++] = read;
 }
 
@@ -51,7 +51,7 @@ static kvo_sequence *take_expected(kvo_reads *reads) {
   return expected;
 }
 
-// The getter reads something else than last time: what has been the same so far is recorded after all.
+// The getter reads something other than last time: the reads that were equal so far are recorded after all.
 static void diverge(kvo_reads *reads) {
   kvo_sequence *expected = take_expected(reads);
   for (size_t i = 0; expected && i < reads->matched; i++) add(reads, expected->reads[i]);
@@ -62,7 +62,7 @@ static bool is_same(const kvo_read *read, const kvo_object *object, const char *
   return read->object == object && read->key == key;
 }
 
-// Whether it is the next that is expected, or once more the one before it.
+// Whether the read is the next one expected, or a repetition of the last one.
 static bool is_expected(kvo_reads *reads, const kvo_read *read) {
   kvo_read *next = reads->expected->reads + reads->matched;
   if (reads->matched < reads->expected->count && is_same(next, read->object, read->key)) {
@@ -126,7 +126,7 @@ void kvo_answer_destroy(kvo_answer *answer) {
   answer->is_read = false;
 }
 
-// Keeps the memory of the objects, which the items still hold.
+// Retains the memory of the objects, which the items still hold.
 static void hold(kvo_sequence *sequence) {
   for (size_t i = 0; i < sequence->count; i++)
     sequence->reads[i].operations->unowned_retain(sequence->reads[i].object);
@@ -166,13 +166,13 @@ static void sort_once(kvo_reads *reads) {
 // MARK: Reading
 
 typedef struct {
-  kvo_object *object; // held
+  kvo_object *object; // retained
   uint64_t ticket;
-  uint64_t placed;    // what the derivation had placed by then
-  uint64_t installed; // and the reading that was installed then
+  uint64_t placed;    // the derivation's `placed` when the reading began
+  uint64_t installed; // the derivation's `installed` at that time
 } reading;
 
-// Holds the derivation's object, if both live, and takes a ticket.
+// Begins a reading: retains the derivation's object, if both are alive, and takes a ticket.
 static bool begin(kvo_attachment *attachment, kvo_derivation *derivation, reading *begun) {
   KVO_LOCKED(&kvo_graph_lock);
   if (derivation->ended || !derivation->operations->try_retain(derivation->object)) return false;
@@ -186,8 +186,8 @@ static bool begin(kvo_attachment *attachment, kvo_derivation *derivation, readin
   return true;
 }
 
-// Whether an observer of the key is to be told what it is now. One that asks for distinct changes alone
-// has it read at its own time (distinct.c).
+// Whether an observer of the key gets its new value. If one asks for distinct changes, the value is read later
+// (distinct.c).
 static bool is_wanted(kvo_object *object, uintptr_t id) {
   kvo_observers observers = kvo_object_observers(object, id);
   uint32_t options = observers ? kvo_observers_options(observers) : 0;
@@ -210,7 +210,8 @@ static bool read(const kvo_derivation *derivation, kvo_object *object, kvo_reads
   return true;
 }
 
-// Keeps the reads in their order, before the items are sorted. Without memory the next reading is recorded as well.
+// Copies the reads in their order, before the items are sorted. If memory is out, the next reading is recorded as
+// well.
 static void note_sequence(kvo_reads *reads) {
   uint64_t shortages = kvo_shortages;
   size_t size = reads->count * sizeof *reads->items;
@@ -235,8 +236,8 @@ static kvo_chain *make_chain(kvo_derivation *derivation, const kvo_read *read) {
 
 static const char *key_of(const kvo_chain *chain) { return chain->path->components[0].key; }
 
-// Merges what was read with the chains that there are: those that stay are taken over, and gaps are
-// left where they were. Where memory runs out a property is not followed.
+// Merges the reads with the existing chains. Chains that stay are moved to `chains` and leave gaps in the old array.
+// If memory is out, a property is not followed.
 static uint32_t merge_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains) {
   uint32_t count = 0, old = 0;
   for (size_t i = 0; i < reads->count; i++) {
@@ -269,8 +270,8 @@ static int compare_chains(const void *a, const void *b) {
       &(kvo_read){.object = right->root, .key = key_of(right)});
 }
 
-// Where it is not known what is read now, what was read before is followed on: the key is read again
-// after the next change of any of it.
+// If the new reads are not known completely, the old chains are kept: the key is read again at the next change of any
+// of them.
 static uint32_t keep_old_locked(const kvo_derivation *derivation, kvo_chain **chains,
     uint32_t count) {
   for (uint32_t i = 0; i < derivation->count; i++) {
@@ -283,7 +284,7 @@ static uint32_t keep_old_locked(const kvo_derivation *derivation, kvo_chain **ch
   return count;
 }
 
-// The new chains are in place before the old ones end, which may end this derivation as well.
+// The new chains are in place before the old ones end, because that may end this derivation too.
 static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_chain **chains,
     kvo_retired **retired) {
   uint32_t count = merge_locked(derivation, reads, chains), old_count = derivation->count;
@@ -296,7 +297,7 @@ static void replace_locked(kvo_derivation *derivation, kvo_reads *reads, kvo_cha
   kvo_free(old);
 }
 
-// Makes room for both what is read now and what was read before. Without memory all stays as it is.
+// Makes room for both the new and the old chains. If memory is out, nothing changes.
 static bool install(kvo_attachment *attachment, kvo_derivation *derivation, const reading *done) {
   KVO_LOCKED(&kvo_graph_lock);
   if (derivation->ended) return false;
@@ -311,7 +312,7 @@ static bool install(kvo_attachment *attachment, kvo_derivation *derivation, cons
   return true;
 }
 
-// MARK: The same again
+// MARK: Unchanged reads
 
 static bool is_whole(const kvo_reads *reads) {
   return reads->expected && reads->matched == reads->expected->count && !reads->is_short;
@@ -323,7 +324,7 @@ static bool may_stay_locked(const kvo_derivation *derivation, const reading *don
          !kvo_presence_has_others_locked(&derivation->attachers);
 }
 
-// Whether what has been read is what the chains are placed at.
+// Whether the reads are exactly those at which the chains are placed. Then the reading counts as installed.
 static bool stays(kvo_attachment *attachment, kvo_derivation *derivation, const reading *done) {
   if (!is_whole(&attachment->reads)) return false;
   KVO_LOCKED(&kvo_graph_lock);
@@ -341,7 +342,8 @@ static bool stands_at_all(const kvo_derivation *derivation) {
   return true;
 }
 
-// Keeps the route with the chain at the path's last property, unless that has one: then its changes go the long way.
+// Stores the route in the chain at the path's last property, unless that chain has a route already. In that case
+// changes of the property take the slow path.
 static void keep_route_locked(kvo_derivation *derivation, kvo_route *route) {
   const kvo_sequence *sequence = derivation->sequence;
   const kvo_read *last = &sequence->reads[sequence->count - 1];

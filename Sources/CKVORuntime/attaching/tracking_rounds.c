@@ -1,5 +1,5 @@
-// Tracking until nothing new is found: a value may change after it is read and before there is a link at it, which
-// is seen by reading once more.
+// Tracks a key until a reading finds nothing new. A value may change after it is read and before it has a link, which
+// another reading detects.
 #include "attaching/kvo_attachment.h"
 
 #include "base/kvo_lock.h"
@@ -7,8 +7,8 @@
 
 static bool is_unattached(const kvo_chain *chain) { return !chain->first && !chain->ended; }
 
-// Whether there was a link before the last reading, or none can be placed. What has died since counts no
-// more: a getter may make objects for itself.
+// Whether the chain's link was placed before the last reading, or can't be placed. A chain that has ended does not
+// count, because a getter may make objects for its own use.
 static bool is_settled(const kvo_derivation *derivation, const kvo_chain *chain) {
   if (chain->ended) return true;
   return chain->first ? chain->placed_at < derivation->installed : chain->is_void;
@@ -36,8 +36,8 @@ static void push_attachment(kvo_attachment *attachment, kvo_chain *chain) {
       (kvo_task){.kind = KVO_ATTACH_CHAIN, .chain = chain, .object = chain->root};
 }
 
-// Pushes the chains without a link, since another thread may have got no further. Where another thread is
-// at it, pushes all: it may not have attached what it has placed.
+// Pushes tasks for the chains without a link, because another thread may not have got further. If another thread is
+// working on the derivation, pushes all chains, because that thread may not have attached what it placed.
 static void push_unattached_locked(kvo_attachment *attachment, const kvo_derivation *derivation) {
   bool all = kvo_presence_has_others_locked(&derivation->attachers);
   for (uint32_t i = 0; i < derivation->count; i++)
@@ -45,7 +45,7 @@ static void push_unattached_locked(kvo_attachment *attachment, const kvo_derivat
       push_attachment(attachment, derivation->chains[i]);
 }
 
-// A chain that could not be placed is tried once more after each change.
+// A chain that could not be placed is tried again after each change.
 static bool may_place(const kvo_derivation *derivation, bool is_settled, uint64_t rounds) {
   if (!is_settled || rounds) return !is_settled;
   for (uint32_t i = 0; i < derivation->count; i++)
@@ -55,11 +55,10 @@ static bool may_place(const kvo_derivation *derivation, bool is_settled, uint64_
 
 enum { MOST_ROUNDS = 64, FEW_ROUNDS = 3 };
 
-// A value may change after it is read and before there is a link at it, so the key is read once more when all
-// links are in place, until there is nothing new. A getter that makes an object each time and keeps it would
-// never come to that: it is given up after many rounds in which no other thread was at it, and
-// after few from then on. There are links at all that it read last all the same, and the next change of
-// any of it begins anew.
+// A value may change after it is read and before it has a link. So the key is read again when all links are in place,
+// until nothing is new. A getter that creates and keeps a new object on every call would never settle. Tracking gives
+// up after 64 rounds in which no other thread was involved, and after 3 on later changes. Even then everything that
+// was read last has links, and the next change of any of it begins anew.
 static bool go_on_locked(kvo_attachment *attachment, kvo_derivation *derivation, uint64_t rounds) {
   bool is_alone = derivation->issued == derivation->installed;
   uint64_t next = is_alone ? rounds + 1 : 1;
@@ -73,7 +72,7 @@ static bool go_on_locked(kvo_attachment *attachment, kvo_derivation *derivation,
   return gives_up;
 }
 
-// It is reported once for each key.
+// Reported once per key.
 static void report_restless(const kvo_accessors *accessors) {
   bool *is_reported = (bool *)(uintptr_t)&accessors->is_restless;
   if (__atomic_exchange_n(is_reported, true, __ATOMIC_RELAXED)) return;

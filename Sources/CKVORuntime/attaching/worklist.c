@@ -1,5 +1,5 @@
-// The tasks of an attachment: a stack, so that a path or a chain of derived keys may be as long as memory allows.
-// What memory is out for is left undone, and counted (kvo_shortages) for the caller to report.
+// The stack of an attachment's tasks, so that a path or a chain of derived keys may be as long as memory allows.
+// Tasks for which memory is out are dropped, and counted (kvo_shortages) for the caller to report.
 #include "attaching/kvo_attachment.h"
 
 #include "base/kvo_memory.h"

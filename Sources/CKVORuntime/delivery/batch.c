@@ -1,15 +1,16 @@
 // Batches (M1): `kvo_coalesce` and, for bindings, `kvo_batch_begin` and `kvo_batch_end`.
 //
-// A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is there, each
-// observed key that this thread changes becomes a root of the frame's one propagation, in the order of the first
-// changes. The first change of a key finds the recipients, reads old, and calls prior observers; of recipients that an
-// earlier root has reached old is known, and they have been called. Later changes of the key are noted by the time
-// alone. When the batch ends, the propagation does what it does for one change, with all roots: it follows links
-// once, finds the recipients again, reads new once and calls each of them once.
+// A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, each
+// observed key that this thread changes becomes a root of the frame's one propagation, in the order of first changes.
+// The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that an
+// earlier root has reached are skipped: their old value is known and they have been called. A later change of the key
+// only updates the time of its last change. When the batch ends, the propagation does for all roots what it does for
+// one change: it follows links once, finds the recipients again, reads new values once, and calls each recipient
+// once.
 //
-// Few roots are looked through; of many there is an index. It lies with the propagation and goes with it. Where memory
-// is out, which is reported, and in a prior call or a getter that runs while a root is being added, changes are told
-// by themselves.
+// A few roots are searched linearly; many have a hash index, which is allocated with the batch. If memory is out,
+// which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while a root
+// is being added.
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
@@ -21,9 +22,9 @@ enum { FEW_ROOTS = 8 };
 
 typedef struct kvo_batch {
   kvo_root *last;
-  bool is_adding; // a root: recipients must stay where they are
+  bool is_adding; // a root is being added: recipients must not move
   uint32_t count; // of roots
-  uint32_t mask;  // of the places, a power of two less one; 0 for few roots
+  uint32_t mask;  // of the index, a power of two less one; 0 for few roots
   kvo_root *places[];
 } kvo_batch;
 
@@ -51,7 +52,7 @@ static kvo_batch *make_batch(uint32_t places) {
   return batch;
 }
 
-// An index has at least twice as many places as there are roots.
+// The index has at least twice as many slots as there are roots.
 static bool make_room(kvo_propagation *propagation) {
   kvo_batch *batch = propagation->batch;
   uint32_t places = batch->mask + 1;
@@ -67,7 +68,7 @@ static bool make_room(kvo_propagation *propagation) {
   return true;
 }
 
-// The first one lies in the propagation.
+// The first root is stored in the propagation.
 static kvo_root *make_root(kvo_propagation *propagation) {
   return propagation->batch->count ? kvo_alloc(sizeof(kvo_root)) : &propagation->first;
 }
@@ -86,7 +87,7 @@ static void append_root(kvo_propagation *propagation, kvo_root *root) {
   if (batch->mask) *place_of(batch, root->id) = root;
 }
 
-// It is the last.
+// `root` must be the last one in the list.
 static void take_out_root(kvo_propagation *propagation, kvo_root *root) {
   kvo_batch *batch = propagation->batch;
   kvo_root *previous = NULL;
@@ -101,7 +102,7 @@ static void take_out_root(kvo_propagation *propagation, kvo_root *root) {
 
 static uint64_t now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
-// Two changes of part of a to-many key are one of the whole.
+// Two mutations of a to-many key are delivered as one setting.
 static void note_again(kvo_root *root) {
   root->last_serial = now();
   if (root->mutation.kind == KVO_SETTING) return;
@@ -126,7 +127,7 @@ static void add_root(void *opaque) {
   addition->is_added = kvo_change_add_root(addition->frame, addition->root, addition->mutation);
 }
 
-// A prior call that throws: the change is not going to be made.
+// A prior call has thrown, so the change will not be made.
 static void stay_as_it_was(void *opaque) {
   const addition *addition = opaque;
   kvo_propagation *propagation = addition->frame->propagation;
@@ -137,7 +138,7 @@ static bool add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
   kvo_propagation *propagation = frame->propagation;
   kvo_root *root = make_room(propagation) ? make_root(propagation) : NULL;
   if (!root) return false;
-  frame->id = id; // what a report names
+  frame->id = id; // the key that a report names
   *root = (kvo_root){.id = id, .mutation.kind = KVO_SETTING, .last_serial = now()};
   append_root(propagation, root);
   propagation->batch->is_adding = true;
@@ -160,7 +161,7 @@ static bool begin_propagation(kvo_frame *frame) {
   return propagation;
 }
 
-// Nothing is lost, but told otherwise than was asked for. It is said once for each batch.
+// No change is lost, but some are delivered one by one. Reported once per batch.
 static void report(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_REPORTED) return;
   frame->flags |= KVO_FRAME_REPORTED;

@@ -1,24 +1,23 @@
-// The life of a change: will (old is read, priors are called), the setter, did (new is read, finals
-// are called): D1, D4, D5.
+// The life of a change: the will phase (read the old value, call prior observers), the setter, and the did phase
+// (read the new value, call final observers): D1, D4, D5.
 //
-// An automatic change is a frame on its thread's stack from will to the end of the did. While the
-// frame is open, a further change of the same property on the same thread joins it, that is, opens
-// no frame. It is open while priors are called and closed before finals are, so a set in a final
-// callback is a change of its own.
+// An automatic change is a frame on its thread's stack, from the will phase to the end of the did phase. While the
+// frame is open, a further change of the same property on the same thread joins it, that is, opens no frame. The
+// frame is open during prior calls and closed before final calls, so a set in a final callback is a change of its
+// own.
 //
-// A delivery walks the observers that it finds, first to last. It skips those that have ended, and
-// those that this very thread registered since the change began; those that another thread
-// registered get it. No lock is held, and the object may die in a callback: after a final nothing
-// of it is touched but what the frame's hazard pointer keeps (I1). Where priors are called the object is
-// retained, since its setter still runs.
+// A delivery walks the observers it finds, first to last. It skips those that have ended and those that this thread
+// registered since the change began. Those that another thread registered since then are notified. No lock is held,
+// and the object may die in a callback: after a final call only the memory that the frame's hazard pointer keeps is
+// touched (I1). If prior observers are called, the object is retained, because its setter has yet to run.
 //
-// A change that is part of a batch is delivered by the batch alone (M1). One whose class has methods of its own for that is
-// begun and finished by these (announced.c).
+// A change that is part of a batch is delivered by the batch (M1). If the object's class overrides the methods that
+// announce changes, these methods begin and finish the change (announced.c).
 //
-// This is the way of setting a key that has only observers of its own. Where key paths or derived keys
-// depend on the key, or where part of a to-many key changes, the steps are propagation.c's, or
-// single_recipient.c's if one recipient alone is reached; where there is one plain observer and nothing else is
-// under way, kvo_short.h makes them in one go.
+// This file handles settings of a key that has only observers of its own. Three others take the remaining cases:
+// * propagation.c: key paths or derived keys depend on the key, or some elements of a to-many key change;
+// * single_recipient.c: exactly one recipient is reached by a path or a derived key;
+// * kvo_short.h: there is one plain observer and nothing else is under way on the thread.
 #include "delivery/kvo_delivery.h"
 
 #include "base/kvo_log.h"
@@ -30,19 +29,19 @@
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
 
-// A getter of the program's own may drop the last other reference to the object, and so may a class method that the
-// search for newer accessors asks. What lies in a field is copied without a call.
+// The program's getter may drop the last other reference to the object. So may a class method that is asked when the
+// accessors are looked up again. A field is copied without any call, so the object need not be held.
 KVO_INLINE void hold_while_read(kvo_frame *frame, const kvo_accessors *accessors) {
   if (!kvo_field_answers(accessors, KVO_KIND_VOID)) kvo_frame_hold(frame);
 }
 
-// It is reported once for each change.
+// Reports, once per change, that memory was out for a value.
 static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
   if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
   frame->flags |= KVO_FRAME_REPORTED;
 }
 
-// False if memory is out.
+// Reads the new value. False if memory is out.
 static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
@@ -54,8 +53,8 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   return true;
 }
 
-// Whether a late observer can have what it asks for. The new value also stands in for an old one that nobody asked for in time,
-// and for that of its prior call; the observers that were there in time may not have asked for it.
+// Whether a late observer can get the values it asks for; reads the new value if it lacks. The new value also stands
+// in for an old value that was not read in time, and is the value of the prior call.
 static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
   bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
   bool needs_new = options & KVO_NEW || (options & KVO_OLD && lacks_old);
@@ -63,20 +62,23 @@ static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_acces
   return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
 }
 
-// For a registration made after the change began. This thread's own gets the next change, another thread's this one.
+// Handles a registration made after the change began. If this thread made it, the next change is its first one; if
+// another thread did, this change is.
 static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
     bool prior) {
   if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   const kvo_accessors *accessors = kvo_registration_accessors(registration);
   if (!has_new_for_late(frame, registration->options, accessors)) return;
-  if (kvo_registration_state(registration) != KVO_LIVE) return; // reading has run the user's code
+  // Reading has run the program's code.
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
   kvo_change_call_late(frame, registration, old, new);
 }
 
-// As deliver_to and deliver_late, for a seat: it asks for neither prior calls nor distinct changes.
+// Does for a seat what deliver_to and deliver_late do for a registration. A seat asks for neither prior calls nor
+// distinct changes.
 static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_frame *frame) {
   kvo_registration *head = kvo_seat_head(seat);
   bool is_late = kvo_registration_is_late(head, frame);
@@ -94,7 +96,7 @@ static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_
   kvo_seat_call(seat, kvo_seat_accessors(seat)->key, &keyed);
 }
 
-// False if memory was out for a value that is asked for, which has been reported.
+// Returns false if memory was out for a value that the observer asks for, which has been reported.
 KVO_INLINE bool fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
   bool old = options & KVO_OLD, new = options & KVO_NEW && !prior;
   if (KVO_UNLIKELY(old && !(frame->flags & KVO_FRAME_HAS_OLD))) return false;
@@ -109,7 +111,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (prior && !(options & KVO_PRIOR)) return;
-  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // came after the others were chosen: I3
+  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // added after the recipients were chosen
   if (KVO_UNLIKELY(is_late)) {
     deliver_late(registration, frame, prior);
     return;
@@ -119,7 +121,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   kvo_change_call(frame, registration, &change);
 }
 
-// Not inlined: the loop would cost the one observer that most keys have.
+// Not inlined: the loop would slow down the common case of one observer.
 static __attribute__((noinline)) void deliver_to_list(kvo_list *list, kvo_frame *frame,
     bool prior) {
   uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
@@ -137,7 +139,7 @@ KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
 }
 
-// Several observers are told the long way if one of them asks for distinct changes alone.
+// Only for a single observer: several observers take the slow path if one of them asks for distinct changes.
 static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
   if (!kvo_observers_is_list(observers))
     kvo_distinct_note(&frame->distinction, kvo_observers_registration(observers));
@@ -158,7 +160,8 @@ void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
   if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
 }
 
-// The observers are looked up again: reading old ran the user's code, which may have changed them.
+// The observers are looked up again, because reading the old value ran the program's code, which may have changed
+// them.
 void kvo_change_deliver_priors(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
@@ -187,7 +190,7 @@ static void finish_propagation(kvo_frame *frame) {
   kvo_change_report_shortage(frame, shortages);
 }
 
-// Reads old and calls priors.
+// Reads the old value and calls prior observers.
 KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
   uint32_t options = kvo_observers_options(observers);
   bool reaches = kvo_observers_propagate(observers, options);
@@ -241,14 +244,15 @@ KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, uintptr_t id)
   return frame;
 }
 
-// The frame protects the object while its observers are looked for.
+// Lets the thread's batch of the object, if there is one, take the change. The frame protects the object while its
+// observers are looked up.
 static kvo_frame *take_into_batch(kvo_frame *frame, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
   if (!frame->thread->batch_count || !are_automatic(kvo_object_observers(object, id))) return NULL;
   return kvo_batch_takes(frame->thread, object, id, mutation);
 }
 
-// Where this thread has another change open, or a batch.
+// Opens a change while this thread has another change or a batch open.
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
   kvo_frame *batch = kvo_batch_takes_again(thread, object, id);
@@ -272,7 +276,7 @@ KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mu
   return frame;
 }
 
-// Which has been pushed where nothing else was open.
+// The caller pushed `frame` while no other change was open on this thread.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
   open(frame, frame->thread, object, frame->id, NULL);
   return frame;
@@ -287,7 +291,7 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
   return open_change(object, id, mutation);
 }
 
-// New is read also where old was not: an observer that has come since gets it in place of old.
+// The new value is also read if the old value was not: it stands in for the old one in a call of a late observer.
 KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   read_new_value(frame, kvo_observers_accessors(observers));
@@ -311,7 +315,8 @@ static void pass(kvo_frame *frame) {
   kvo_distinct_pass(&frame->telling, &frame->distinction);
 }
 
-// Asks as well that the observer has not been told something else in between.
+// Whether the change is to be withheld: old and new value are equal, and the observer cannot have seen another value
+// in between.
 static bool is_unchanged(const kvo_frame *frame, kvo_registration *registration) {
   const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
   return registration->options & KVO_DISTINCT && (frame->flags & both) == both &&
@@ -338,9 +343,10 @@ static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, kvo_obse
   else tell_distinct(observers, frame);
 }
 
-// MARK: Did
+// MARK: The did phase
 
-// A thread that registers meanwhile sees what has been stored, or its registration is found here (I3).
+// Fences, then looks for observers. A thread that registers at this time sees the stored value, or its registration
+// is found here (I3).
 KVO_INLINE void finish(kvo_frame *frame) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
@@ -362,7 +368,7 @@ KVO_INLINE void finish(kvo_frame *frame) {
       return;
     }
     read_new(frame, observers, options);
-    // A getter of the user's may have changed the observers.
+    // The program's getter may have changed the observers.
     observers = kvo_object_observers(frame->object, frame->id);
     if (KVO_UNLIKELY(!observers)) return;
   }
@@ -377,7 +383,7 @@ KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
 
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 
-// Tells the observers that are there by now, if any.
+// Notifies the observers that have been added since the change began, if any.
 static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
@@ -389,7 +395,7 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand)
 
 void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
   kvo_thread *thread = kvo_thread_current();
-  if (thread && kvo_thread_has_open(thread, object, id)) return; // that one tells it
+  if (thread && kvo_thread_has_open(thread, object, id)) return; // the open change delivers it
   if (thread && kvo_batch_tells(thread, object, id)) return;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
@@ -397,14 +403,14 @@ void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
     return;
   }
   frame->id = id;
-  __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // so all that are there count as late
+  __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // all present observers count as late
   look_again(frame, by_hand);
   kvo_frame_pop(frame);
 }
 
 void kvo_change_close(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-  if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // which tells it when it ends
+  if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // the batch delivers it when it ends
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   else kvo_frame_take_over(frame);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
@@ -447,7 +453,7 @@ bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
   if (registration->options & KVO_DISTINCT) begin_telling(registration, frame);
-  kvo_fence_setters(); // a change under way finds the registration, or what it stored is read: I3
+  kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
   bool new = registration->options & KVO_NEW;
   void *recorder = kvo_suspend_recording();
   bool is_read = !new || read_initial(registration, accessors, frame);

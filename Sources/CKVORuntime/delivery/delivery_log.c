@@ -1,4 +1,4 @@
-// What the log says of each call of an observer (J2).
+// Logs each call of an observer (J2).
 #include "base/kvo_log.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_depth.h"

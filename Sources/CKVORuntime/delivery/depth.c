@@ -1,12 +1,12 @@
-// Recursion without end: an observer that sets what it observes, or a method of a class that sets what it announces (E5), and
-// never stops (D7).
+// Stops endless recursion: an observer that sets what it observes, or a class's method that sets what it announces
+// (E5), and never stops (D7).
 //
-// Such a recursion would end when the thread's stack does, without a word. It is looked for when the frames
-// fill a block, that is, at every sixteenth level, or more often: a change that does not nest pays nothing.
-// What stops it is the number of changes that are being told, or a stack of which so little is left
-// that the next sixteen levels may not fit, whichever comes first. Changes that are merely open, as
-// suspended accesses are, are no levels, nor are the frames that protect what a change reads and calls
-// elsewhere: along a key path, or where keys are derived, there are several for one change.
+// Without this check the recursion would end in a stack overflow without any message. It is checked whenever the
+// frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. Two
+// limits stop the program: the number of changes being delivered, and a stack with so little left that the next
+// sixteen levels may not fit. Changes that are merely open, such as suspended accesses, are no levels. Nor are the
+// frames that protect what a change reads and calls elsewhere: along a key path, or for derived keys, one change has
+// several of them.
 #include "delivery/kvo_depth.h"
 
 #include "base/kvo_log.h"
@@ -37,8 +37,9 @@ __attribute__((constructor(101))) static void read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
-// The newest change whose observers or methods are being called, if its object is alive and observed, and its key. NULL if there
-// is none: observers are called from elsewhere. The object stays held, as the program ends.
+// The newest change whose observers or methods are being called and whose object is alive and observed; also returns
+// that key's accessors. NULL if there is none, that is, observers are called from elsewhere. The object stays held,
+// because the program ends.
 static const kvo_frame *find_told(const kvo_thread *thread, const kvo_accessors **accessors) {
   const kvo_frame *frame = NULL;
   while ((frame = kvo_thread_told_before(thread, frame))) {
@@ -55,8 +56,8 @@ void kvo_set_key_speller(bool (*spell)(const void *binding, char *buffer, size_t
   __atomic_store_n(&key_speller, spell, __ATOMIC_RELEASE);
 }
 
-// Spells a key that is no name, as the binding has it. That may take more of the stack than is left, so it
-// is done on a thread of its own, which is not waited for without an end.
+// The text of a key that is not a name, spelled by the binding. Spelling may take more stack than is left, so it is
+// done on a thread of its own, with a time limit.
 static struct {
   const kvo_accessors *accessors;
   char text[192];
@@ -108,7 +109,7 @@ static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object 
     const char *why, const char *remedy) {
   const kvo_accessors *told = NULL;
   const kvo_frame *frame = find_told(thread, &told);
-  // Not on the stack, of which little may be left. The first thread that comes here is the last.
+  // Static, because little of the stack may be left. No second thread gets here: the first one ends the program.
   static char key[256], message[1024];
   if (told) snprintf(key, sizeof key, "\"%s\" of %s", spelled(told), told->cls->name);
   else snprintf(key, sizeof key, "%s", kvo_class_of(object)->name);
@@ -137,12 +138,12 @@ static void check_number(const kvo_thread *thread, kvo_object *object) {
 // MARK: The thread's own stack
 
 enum {
-  FIRST_LOOK = 32,  // levels; asking for the bounds of a main thread's stack takes long
-  BLOCKS_AHEAD = 2, // as the last sixteen levels have taken
+  FIRST_LOOK = 32,  // levels; finding the bounds of a main thread's stack takes long
+  BLOCKS_AHEAD = 2, // blocks that must still fit, of the size of the last sixteen levels
 };
 
-// What sixteen levels take: the less of the last two times, since what goes on without an end takes as
-// much each time, and something large that is done once does not.
+// The stack that sixteen levels take: the smaller of the last two measurements. Endless recursion takes as much each
+// time, unlike something large that is done once.
 static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
   size_t last = block->stack > here ? block->stack - here : 0;
   const kvo_frame_block *below = block->previous;
@@ -150,7 +151,8 @@ static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
   return earlier < last ? earlier : last;
 }
 
-// A program may run on a stack of its own, of which nothing is known, or have changed stacks since the last block.
+// The stack may be one that the program allocated, whose bounds are unknown, or not the one of the last block. Then
+// nothing is checked.
 static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t here) {
   kvo_stack stack = kvo_stack_now();
   uintptr_t low = here - stack.left, before = thread->block->stack;
@@ -170,10 +172,10 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
   return here;
 }
 
-// MARK: Code that sets what it belongs to
+// MARK: A property's code that sets the property
 
-// A property's own code that sets it, as a didSet of Swift's may, begins each change where the one before has
-// ended: nothing nests but the stack. The program goes on, since merely calling deeply is no mistake.
+// A property's own code that sets it, such as a Swift `didSet`, begins each change after the previous one has ended:
+// only the stack nests, not the changes. The program continues, because a deep call chain alone is no mistake.
 void kvo_depth_look(const kvo_registration *registration) {
   static bool is_said; // atomic
   kvo_stack stack = kvo_stack_now();

@@ -1,40 +1,44 @@
-// `KVO_DISTINCT`: which observers need not be told of a change that left its property as it was (D3).
+// `KVO_DISTINCT`: decides which observers need not be notified of a change that left its property unchanged (D3). The
+// change is then *withheld* from the observer.
 //
-// At its did a property may be what it was at will, and the change has to be told all the same: the
-// observer may know something else by now. Another change may have told it, be it another thread's or
-// an inner one of this thread. Or the observer, while it was called, may have read what this change had stored
-// and has taken back. Or another change has compared with what this one had stored, found that it left things
-// as they were, and passed the observer over. So a registration knows
+// Old and new value may be equal and the change must be delivered all the same, because the observer may know another
+// value by now:
+// * Another change may have been delivered to it, by another thread or as a nested change of this one.
+// * While it was called, the observer may have read a value that this change stored and has since taken back.
+// * Another change may have compared with a value that this change stored, found no difference, and been withheld.
 //
-// * which change has claimed it last. A change does so at will, before it reads old, unless its thread
-//   was the last to do so. It looks when it has read new: if another thread has claimed the registration
-//   since, their changes overlap;
-// * how often telling it has begun and has ended. Telling begins at did, before new is read, and
-//   ends when the observer has returned. A change notes at will how often it had ended; if at did
-//   no more have begun, apart from this one, all that had begun before had ended at will, and none
-//   has begun since. A change that passes the observer over takes its beginning back;
-// * how many changes have begun, without those that have passed the observer over, which take that back as
-//   well. Changes of one thread may cross: pairs and suspended accesses end in any order. If the number is
-//   still what a change noted at will, all that have begun in it have passed the observer over. One
+// So each registration keeps counts, which a change compares:
+// * Its last claim. A change claims the registration in the will phase, before it reads the old value, unless its
+//   thread made the last claim. When it has read the new value it checks whether another thread has claimed the
+//   registration since then. If so, the two changes overlap.
+// * Deliveries begun and deliveries ended. A delivery begins in the did phase, before the new value is read, and ends
+//   when the observer has returned. A change notes in the will phase how many have ended. If no more have begun by
+//   the did phase, apart from its own, then all earlier ones had ended in the will phase and none has begun since. A
+//   change that is withheld takes its beginning back.
+// * Changes begun, without those that were withheld, which take their count back. Changes of one thread may cross:
+//   pairs and suspended accesses end in any order. If the number is still what a change noted, every change that
+//   began during it was withheld. A change that began earlier and ends during it finds the number raised, so it is
+//   delivered, and its delivery is counted.
 //
-// What a thread is telling itself is around its further changes: an observer may set what it
-// observes, and is not told of it if it was so already. But the telling may end before the change
-// does, or call the observer in between, if others were called first: that counts as well. Each telling is in
-// a list of its thread's, which no other thread touches; it hangs at a frame or a propagation, which end it
-// should an exception do so. A change that ends on another thread than it began on is always told. The
-// registrations of a token of several keys are one observer, which may read all of them whichever it
-// is told of: the counts of the first serve for all.
+// Changes made inside an observer's callback are nested in the delivery that called it. An observer may set what it
+// observes, and is not notified of that if the value stays the same. But the delivery may end before the nested
+// change does, or call the observer during it if other observers were called first: both are counted. Each delivery
+// is in a list of its thread, which no other thread touches. It is stored in a frame or a propagation, which ends it
+// if an exception passes. A change that ends on another thread than it began on is always delivered. The
+// registrations of a token of several keys are one observer, which may read all of them when notified of one: the
+// counts of the first serve for all.
 //
-// A change may not find an observer any more where it is told, since the observer's path has moved. It can't
-// just be over: what moved the path may have passed the observer over for what this change had stored. So it is
-// counted how often the observer has been passed over. If that has happened since the will, or another thread
-// has claimed the observer, the change is told like any other. Else each change that has told the observer
-// since has told that, and this one only stays counted, for those that are open around it.
+// A change may not find an observer any more when it is delivered, because the observer's path has moved. The change
+// must not simply be dropped: the change that moved the path may have been withheld because of a value that this
+// change had stored. So the registration also counts how many changes were withheld from it. If that count has risen
+// since the will phase, or another thread has claimed the observer, the change is delivered. Otherwise every delivery
+// to the observer since then has also delivered what this change stored. The change then only stays counted, for
+// those open around it.
 //
-// As long as no second thread has ever changed anything only the first claim of an observer needs a
-// locked instruction. The first thread counts apart: words that no other thread writes lose no step.
-// The second one waits, when it begins, until all others know of it, and has seen what they have
-// begun. Tests/Models/distinct.pml has it all for threads, crossing.pml for the changes of one.
+// Only the first claim of an observer needs a locked instruction, as long as no second thread has ever changed
+// anything. The first thread has counters of its own: no other thread writes them, so plain stores lose no step. The
+// second thread, when it begins, waits until all others know of it and sees what they have begun.
+// Tests/Models/distinct.pml models all of this for threads, Tests/Models/crossing.pml for the changes of one thread.
 #include "delivery/kvo_distinct.h"
 
 #include "base/kvo_upcalls.h"
@@ -76,7 +80,7 @@ static __attribute__((noinline)) uint32_t count_own(const kvo_counts *counts) {
   return own;
 }
 
-// Each claim differs from all before.
+// Claims the registration, unless this thread made the last claim. A new claim differs from all earlier ones.
 static uint64_t claim(kvo_counts *counts, uint32_t number) {
   uint64_t found = __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST), made = found;
   while (KVO_UNLIKELY((uint32_t)found != number)) {
@@ -88,8 +92,9 @@ static uint64_t claim(kvo_counts *counts, uint32_t number) {
   return made;
 }
 
-// How often telling the observer has begun and has ended. Of the first thread's tellings all that have begun are
-// around this change, or over.
+// The sum of deliveries begun and ended that are compatible with withholding a change: those of other threads that
+// have ended, and those of this thread, which enclose the change or are over. The first thread has counters of its
+// own, so all that it has begun are this thread's.
 static uint32_t count_tellings(const kvo_counts *counts, uint32_t own) {
   uint32_t ended = load(&counts->tellings_ended[own]), other = load(&counts->tellings_ended[!own]);
   uint32_t begun = own == FIRST ? load(&counts->tellings_begun[FIRST]) : ended + count_own(counts);
@@ -98,7 +103,8 @@ static uint32_t count_tellings(const kvo_counts *counts, uint32_t own) {
 
 void kvo_distinct_note(kvo_distinction *distinction, kvo_registration *registration) {
   kvo_counts *counts = counting(registration);
-  uint32_t number = kvo_this_thread->number, own = sort_of(number); // it has a frame
+  // This thread has a record: it has a frame.
+  uint32_t number = kvo_this_thread->number, own = sort_of(number);
   distinction->claim = claim(counts, number);
   distinction->tellings = count_tellings(counts, own);
   distinction->begun = count(counts->changes_begun, own, 1);
@@ -117,7 +123,7 @@ static void unlink_from_thread(kvo_telling *telling) {
 }
 
 void kvo_distinct_begin(kvo_telling *telling, kvo_registration *registration) {
-  kvo_thread *thread = kvo_thread_current(); // which has a number from now on
+  kvo_thread *thread = kvo_thread_current(); // it has a number from now on
   *telling =
       (kvo_telling){.registration = registration, .sort = sort_of(thread ? thread->number : 0)};
   if (KVO_LIKELY(thread != NULL)) link_to_thread(telling, thread);
@@ -134,7 +140,7 @@ bool kvo_distinct_is_one(kvo_registration *a, kvo_registration *b) {
   return counting(a) == counting(b);
 }
 
-// None of the four counts falls below what was noted of it: the sum is the same only if they all are.
+// None of the four counts falls below what was noted of it, so the sum is equal only if all four are.
 static uint32_t count_all_tellings(const kvo_counts *counts) {
   return load(&counts->tellings_begun[OTHERS]) + load(&counts->tellings_ended[OTHERS]) +
          load(&counts->tellings_begun[FIRST]) + load(&counts->tellings_ended[FIRST]);
@@ -144,7 +150,7 @@ bool kvo_distinct_is_overtaken(const kvo_distinction *distinction, kvo_registrat
     uint32_t of_this) {
   kvo_counts *counts = counting(registration);
   uint32_t number = kvo_thread_number();
-  __atomic_thread_fence(__ATOMIC_ACQUIRE); // new has been read
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); // the new value has been read
   return (uint32_t)distinction->claim != number ||
          __atomic_load_n(&counts->claim, __ATOMIC_SEQ_CST) != distinction->claim ||
          count_all_tellings(counts) - of_this != distinction->tellings ||
@@ -171,8 +177,8 @@ void kvo_distinct_end(kvo_telling *telling) {
   count(counts->tellings_ended, telling->sort, 1);
 }
 
-// Unless another thread has begun a change since, whose count is upon this one. That thread has claimed the
-// observer: then this thread's own changes that are open around this one have no use for the count.
+// Takes back the count of a withheld change, unless another thread has begun a change since, which raised the shared
+// counter. That thread has claimed the observer, so this thread's changes around this one do not need the count.
 static void take_back(uint32_t *counters, uint32_t sort, uint32_t begun) {
   if (KVO_LIKELY(sort == FIRST)) __atomic_store_n(&counters[FIRST], begun - 1, __ATOMIC_RELEASE);
   else

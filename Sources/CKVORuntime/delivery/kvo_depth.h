@@ -1,4 +1,4 @@
-/// How deep changes may nest.
+/// Limits on how deep changes may nest.
 #ifndef KVO_DEPTH_H
 #define KVO_DEPTH_H
 
@@ -8,8 +8,8 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Before an observer is called, where the environment asks for a log: reports, once, that the thread's stack
-/// is about to end although few changes nest, as it is where a property's own code sets it again and again.
+/// Called before each observer if the environment asks for any log. Reports, once, that the thread's stack is about
+/// to end although few changes nest. That happens if a property's own code sets the property again and again.
 void kvo_depth_look(const kvo_registration *registration);
 
 #pragma GCC visibility pop

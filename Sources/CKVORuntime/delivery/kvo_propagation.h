@@ -1,5 +1,5 @@
-/// Changes that reach further than the observers of one key: along key paths, to derived keys, and
-/// those that tell which elements of a to-many key came and went.
+/// The general delivery, for two kinds of changes: those that reach more than the observers of one key, along key
+/// paths or to derived keys; and those that carry the elements added to or removed from a to-many key.
 #ifndef KVO_PROPAGATION_H
 #define KVO_PROPAGATION_H
 
@@ -9,86 +9,87 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// What a change of a to-many key does, and what came and went.
+/// A mutation of a to-many key, with the elements it removed and added.
 typedef struct kvo_mutation_record {
-  kvo_change_kind kind; ///< KVO_SETTING: it is none
+  kvo_change_kind kind; ///< KVO_SETTING: no mutation
   kvo_set_mutation set_mutation;
   kvo_index_set *KVO_NULLABLE indexes;
   kvo_value objects;
   bool has_predicted, has_old, has_new, has_before;
-  kvo_value
-      predicted; ///< what will go, for prior calls, which may go on when the did has been made
-  kvo_value old_value, new_value; ///< what went and what came
-  kvo_value before;               ///< all of a set
-  bool is_told;                   ///< the binding has said what goes and comes
+  /// The elements that will be removed, for prior calls. A prior call may still be running after the did call.
+  kvo_value predicted;
+  kvo_value old_value, new_value; ///< removed and added elements
+  kvo_value before;               ///< all members of a set
+  bool is_told;                   ///< the binding supplied the removed and added elements
 } kvo_mutation_record;
 
-/// A key that is changed, of the frame's object. One change has one; a batch (batch.c) has those of all changes
-/// that it collects.
+/// A changed key of the frame's object. A single change has one root; a batch (batch.c) has one for each changed key.
 typedef struct kvo_root {
   uintptr_t id;
   kvo_mutation_record mutation;
-  uint64_t last_serial; ///< of a batch: when the key was changed last (kvo_serial); else 0
-  struct kvo_root *KVO_NULLABLE next; ///< of a batch: the key that was changed first after this one
+  uint64_t last_serial;               ///< in a batch: `kvo_serial` at the key's last change; else 0
+  struct kvo_root *KVO_NULLABLE next; ///< in a batch: the next key, in the order of first changes
 } kvo_root;
 
-/// A key of an object that a change affects: the changed one, or one derived from it.
+/// A key that a change affects: the changed key or one derived from it.
 typedef struct kvo_affected {
   kvo_object *object; ///< an unowned reference
   const kvo_class_operations *operations;
   uintptr_t id;
-  const char *KVO_NULLABLE key; ///< of a derived one, interned
-  uint64_t serial;              ///< when it came to be watched
-  bool by_other_thread;         ///< found by a link that another thread has placed
-  uint32_t tracked;             ///< of a tracked key: its place among the links, or KVO_NO_PLACE
-  /// Found only by links behind one whose change is open: that change (open_links.c). Valid while the graph lock is held.
+  const char *KVO_NULLABLE key; ///< for a derived key; interned
+  uint64_t serial;              ///< orders keys of one name by when they were first watched
+  bool by_other_thread;         ///< reached through a link that another thread placed
+  uint32_t tracked; ///< for a tracked key: its index in `kvo_links.tracked`, or KVO_NO_PLACE
+  /// Every link that leads to the key is behind one whose change is open: that change (open_links.c). Graph lock.
   struct kvo_propagation *KVO_NULLABLE behind;
-  const kvo_root *KVO_NULLABLE root; ///< of a changed one
+  const kvo_root *KVO_NULLABLE root; ///< for a changed key
   bool is_read;
-  kvo_value value; ///< what it was when it was read, for its plain observers
+  kvo_value value; ///< the value that was read, for the key's plain observers
 } kvo_affected;
 
-/// A registration that is to be told, held.
+/// A registration that is to be notified, with a reference to it.
 typedef struct kvo_member {
   kvo_registration *registration;
-  uint64_t serial;                   ///< the registration's
-  uint32_t thread;                   ///< likewise
-  kvo_derivation *KVO_NULLABLE path; ///< of the tracked path that it observes; a reference
-  uint32_t affected;                 ///< else of which key it is an observer
-  uint32_t tracked;                  ///< with `path`: its place among the links, or KVO_NO_PLACE
-  bool is_whole;                     ///< gets whole values, not what came and went
-  bool by_other_thread;              ///< found by a link that another thread has placed
-  bool is_late;      ///< another thread has registered it since the will, or led it here
-  bool lacks_old;    ///< which it asks for: new stands in for it
-  bool is_unchanged; ///< it asks for distinct changes alone, and is passed over
-  bool is_within;    ///< it was there when a key that leads to it was changed last in its batch
-  bool is_found;     ///< of the recipients at will: it is there at did as well
-  bool is_behind;    ///< an open change of a link notifies it (open_links.c)
+  uint64_t serial; ///< the registration's
+  uint32_t thread; ///< the registration's
+  /// For an observer of a tracked path: the path, with a reference.
+  kvo_derivation *KVO_NULLABLE path;
+  uint32_t affected;    ///< without `path`: index of the affected key that it observes
+  uint32_t tracked;     ///< with `path`: its index in `kvo_links.tracked`, or KVO_NO_PLACE
+  bool is_whole;        ///< gets whole values, not removed and added elements
+  bool by_other_thread; ///< reached through a link that another thread placed
+  bool is_late;         ///< another thread added it during the change, directly or by a link
+  bool lacks_old;       ///< it asks for the old value, which was not read: the new one stands in
+  bool is_unchanged;    ///< it asks for distinct changes, and this one is not delivered
+  bool is_within; ///< it was there at the last change, in the batch, of a key that leads to it
+  bool is_found;  ///< in `before`: it is found after the change as well
+  bool is_behind; ///< an open change of a link notifies it (open_links.c)
   bool is_read;
-  kvo_value value; ///< of a path
+  kvo_value value; ///< the path's value
 
-  union { // of one with `KVO_DISTINCT`
+  union { // with `KVO_DISTINCT`
     struct {
       kvo_distinction distinction;
-      uint32_t passed; ///< how many changes had passed it over
-      bool is_shared;  ///< with another key of its token, which stands for both
-    }; ///< at will
-    kvo_telling telling; ///< at did
+      uint32_t passed; ///< how many changes had been withheld from it
+      bool is_shared;  ///< another key of the same token counts for both
+    }; ///< in `before`
+    kvo_telling telling; ///< in `after`
   };
-  uint32_t was_place; ///< in the recipients at will, or KVO_NO_PLACE
+  uint32_t was_place; ///< its index in `before`, or KVO_NO_PLACE
 } kvo_member;
 
 enum { KVO_NO_PLACE = UINT32_MAX };
 
-/// Where a registration stands in a set of recipients.
+/// Index entry: the position of a registration in a set of recipients.
 typedef struct kvo_placed {
   const kvo_registration *KVO_NULLABLE registration;
   uint32_t place;
 } kvo_placed;
 
-/// The registrations that are to be told of a change, in order. Few have room in place; it must not be moved.
+/// The registrations that are to be notified of a change, in order. A few are stored inline, so the struct must not
+/// be moved.
 typedef struct kvo_recipients {
-  kvo_placed *KVO_NULLABLE index; ///< of many members: where each stands
+  kvo_placed *KVO_NULLABLE index; ///< hash index of the members, if there are many
   uint32_t index_mask;
   kvo_affected *affected;
   kvo_member *members;
@@ -97,16 +98,16 @@ typedef struct kvo_recipients {
   kvo_member few_members[3];
 } kvo_recipients;
 
-/// An empty one.
+/// Initializes an empty set.
 void kvo_recipients_init(kvo_recipients *recipients);
 
-/// A tracked key that a change affects, held, and what it answered when it was tracked for that.
+/// A tracked key that a change affects, with a reference, and the value it had when it was read again for the change.
 typedef struct kvo_tracked {
   kvo_derivation *derivation;
   kvo_answer answer;
 } kvo_tracked;
 
-/// Links to further keys from what a change affects, and tracked keys that it affects, each held.
+/// The links that lead on from keys that a change affects, and the tracked keys it affects, each with a reference.
 typedef struct kvo_links {
   kvo_link *KVO_NULLABLE *KVO_NULLABLE items;
   size_t count, capacity;
@@ -114,22 +115,21 @@ typedef struct kvo_links {
   size_t tracked_count, tracked_capacity;
 } kvo_links;
 
-/// Takes away again what was added since there were so many.
+/// Shortens the set to these counts, dropping what was added since.
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
     uint32_t member_count);
-/// Adds a member of the recipients at will that is not to be found at did, behind all others. False if memory
-/// is out.
+/// Appends a member of `before` that the search after the change did not find. False if memory is out.
 bool kvo_recipients_add_lost(kvo_recipients *recipients, const kvo_recipients *before,
     uint32_t place);
-/// Makes it, empty before, the recipients of a change of the frame's key which was found to reach one recipient:
-/// the user's registration of the chain, or of the derived key that it serves; none, if that has ended. It gets
-/// the frame's old value. False if memory is out.
+/// Fills an empty set with the one recipient that a change of the frame's key was found to reach: the user's
+/// registration of the chain, or of the derived key that the chain serves. The set has no member if that registration
+/// has ended. The recipient takes over the frame's old value. False if memory is out.
 bool kvo_recipients_adopt(kvo_recipients *recipients, kvo_frame *frame, const kvo_chain *chain,
     kvo_registration *recipient);
 void kvo_recipients_destroy(kvo_recipients *recipients);
 void kvo_links_destroy(kvo_links *links);
 
-/// Copies what is kept. False if memory is out.
+/// Initializes a record with copies of what it keeps. False if memory is out.
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
 /// Read what observers with these options ask for, before and after the change.
@@ -138,62 +138,63 @@ void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, u
 void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options);
 
-/// What a frame or an open pair keeps of such a change.
+/// The state of a general delivery, kept by a frame or an open pair.
 typedef struct kvo_propagation {
   uint32_t references; ///< atomic: frames and pairs
   uint32_t opener;     ///< with `slot`: the number of the thread that opened the change
-  bool has_before;     ///< the recipients at will are known
-  bool
-      has_others; ///< it stands for changes behind its links, which notified no observer; graph lock
-  bool is_short;  ///< memory was out for some of what is new
-  bool has_distinct;                    ///< some of those at will have asked for distinct changes
-  kvo_root first;                       ///< the changed key; those of a batch follow by `next`
+  bool has_others;     ///< changes behind its links are part of it; graph lock
+  bool has_before;     ///< `before` has been found
+  bool is_short;       ///< memory was out for some of the new values
+  bool has_distinct;   ///< some members of `before` asked for distinct changes
+  kvo_root first;      ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
-  kvo_links links; ///< to be followed at did
-  /// In the list of its thread's open changes of links (open_links.c); graph lock. `slot` points at what points here.
+  kvo_links links; ///< to be followed after the change
+  /// In the list of its thread's open changes of links (open_links.c); graph lock. `slot` is the pointer to this one.
   struct kvo_propagation *KVO_NULLABLE next;
   struct kvo_propagation *KVO_NULLABLE *KVO_NULLABLE slot;
 } kvo_propagation;
 
-/// Adds the recipients that a change of the root has before it is made, after those that are there. False if memory is out.
+/// Adds the recipients of a change of `root` to `before`, after those that are there. False if memory is out.
 bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object,
     const kvo_root *root);
-/// Adds those that it has when it has been made; a member that was there before gets its place there. The first search also
-/// collects the links and tracked keys to follow. When these have been read, search again: keys and members get their place
-/// among them. False if memory is out.
+/// Adds them to `after`, once the change was made. Members that are in `before` get their index there. The first search also
+/// collects the links that lead on and the tracked keys. When these have been read, search again: keys and members get their
+/// index among them. False if memory is out.
 bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
     const kvo_root *root, bool is_again);
 
-/// Puts a change of a link in the list of those that this thread has open, unless it is there. Graph lock held, as for the others.
+/// Puts a change of a link in the list of those that this thread has open, unless it is there. Graph lock held, as for the
+/// next two.
 void kvo_open_links_add_locked(kvo_propagation *propagation);
 void kvo_open_links_remove_locked(kvo_propagation *propagation);
-/// The open change of another link of the same path before this one, or NULL.
+/// Finds an open change of a link that is before this one on its path, or NULL.
 kvo_propagation *KVO_NULLABLE kvo_open_links_find_locked(const kvo_link *link,
     const kvo_propagation *searching);
-/// Takes one that was never finished out of the list. No lock held.
+/// Takes a change that was never finished out of the list. No lock held.
 void kvo_open_links_leave(kvo_propagation *propagation);
-/// Whether the change stands for others, which would be lost if it notified no observer. No lock held.
+/// Whether other changes are part of this one, and would be lost if it notified no observer. No lock held.
 bool kvo_propagation_has_others(kvo_propagation *propagation);
 
-/// Begins it: finds the recipients, reads old, in the frame from now on. False if memory is out.
+/// Begins a general delivery, which belongs to the frame from then on: finds the recipients and reads old values.
+/// False if memory is out.
 bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
-/// Goes on with a change that single_recipient.c has begun: the recipient that was found there, if it has not
-/// ended, is all of the recipients at will.
+/// Continues a change that single_recipient.c has begun. The recipient found there, unless it has ended, is the only
+/// member of `before`.
 void kvo_propagation_resume(kvo_frame *frame, const kvo_chain *chain, kvo_registration *recipient);
 void kvo_propagation_deliver_priors(kvo_frame *frame);
-/// The same for what a batch collects (batch.c), apart from what is being recorded.
+/// Adds a root to a batch's frame (`kvo_propagation_add`), with the recording of reads suspended.
 bool kvo_change_add_root(kvo_frame *frame, kvo_root *root,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// Adds a root to the propagation of a batch's frame: finds its recipients, reads old for those that no earlier
-/// root has reached, also for those that `mutation` is told in detail, and calls their prior observers. False if
-/// memory is out: then nothing has been added.
+/// Adds a root to the general delivery of a batch's frame. Finds its recipients, reads old values for those that no
+/// earlier root reached, and calls their prior observers. Observers that get the elements of `mutation` have whole
+/// old values read as well. Returns false, having added nothing, if memory is out.
 bool kvo_propagation_add(kvo_frame *frame, kvo_root *root,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// A propagation without roots, in the frame from now on. NULL if memory is out.
+/// Makes a general delivery without roots, which belongs to the frame from then on. NULL if memory is out.
 kvo_propagation *KVO_NULLABLE kvo_propagation_make(kvo_frame *frame);
-/// Ends it: follows links and tracked keys anew, finds the recipients again, reads new, calls the observers. The
-/// frame may have no propagation yet, where the key had only plain observers when the change began.
+/// Finishes a change: follows links and tracked keys again, finds the recipients again, reads new values and calls
+/// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.
 void kvo_propagation_finish(kvo_frame *frame);
 kvo_propagation *kvo_propagation_retain(kvo_propagation *propagation);
 

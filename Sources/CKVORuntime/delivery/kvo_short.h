@@ -1,10 +1,10 @@
-/// The short way of a change: a setting of a key with one plain observer, made while this thread has
-/// no other change open and nothing is recorded. So it is mostly. C++ includes this.
+/// The fast path of a change: a setting of a key with one plain observer, while this thread has no other change open
+/// and records no reads. This is the common case. C++ includes this file.
 ///
-/// It is a change like any other, in a frame and in the states that change.c describes. What it
-/// leaves out has been found out already: an observer that stands alone in its cell at the did as at
-/// the will is the same one, live, with the same options, and was there in time. Whatever else comes
-/// to pass is left to change.c, with the frame as it is then.
+/// Such a change is like any other: it has a frame and goes through the states that change.c describes. It can skip
+/// these checks: if the cell held exactly one observer before the change and holds exactly one now, it is the same
+/// observer, still live, with the same options, and registered in time. In every other case the fast path hands the
+/// frame over to change.c.
 #ifndef KVO_SHORT_H
 #define KVO_SHORT_H
 
@@ -16,22 +16,22 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Whether a change that begins now may go the short way. `thread` is `kvo_short_thread`.
+/// Whether a change that begins now may take the fast path. `thread` is `kvo_short_thread`.
 KVO_INLINE bool kvo_short_may_begin(const kvo_thread *thread) {
   return KVO_LIKELY(!thread->open_count) && KVO_LIKELY(!kvo_log_flags);
 }
 
-/// Tells an observer that `kvo_short_finish` does not call itself: an object, or a group by a registration or a seat.
+/// Calls an observer that `kvo_short_finish` does not call itself: an observer object, a group member or a seat.
 void kvo_short_tell(kvo_frame *frame, kvo_registration *registration, const char *KVO_NULLABLE key);
 
-/// Finds the observers of a protected object's key. False: not one plain one.
+/// Finds the observer of a protected object's key. False unless there is exactly one, and it is plain.
 KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *place) {
   place->word = kvo_object_word(object);
   kvo_hanging hanging = place->word ^ kvo_owner_bits;
   if (KVO_UNLIKELY(hanging & KVO_OWNER_BITS)) {
     hanging = kvo_word_hanging(place->word, object);
     place->word = kvo_object_word(object);
-    if (KVO_UNLIKELY(place->word != hanging)) return false; // it has changed meanwhile
+    if (KVO_UNLIKELY(place->word != hanging)) return false; // it has just changed
   }
   if (kvo_hanging_is_only(hanging)) {
     place->observers = hanging;
@@ -47,7 +47,8 @@ KVO_INLINE bool kvo_short_find(kvo_object *object, uintptr_t id, kvo_place *plac
   place->observers = place->found = kvo_cell_observers(cell);
   return KVO_LIKELY(kvo_observers_is_plain(place->observers));
 }
-/// It may be a seat, which begins as a registration: no more of it is read here than `state`, `options`, `reading`.
+/// The result may be a seat, which begins like a registration. So only `state`, `options` and `reading` may be read
+/// from it.
 KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
   kvo_registration *registration = kvo_observers_registration(place->observers);
 #ifdef KVO_POISON
@@ -56,19 +57,19 @@ KVO_INLINE kvo_registration *kvo_short_registration(const kvo_place *place) {
   return registration;
 }
 
-/// A plain observer's accessors have no marks.
+/// A plain observer's `reading` has no marks, so it is the pointer to the accessors.
 KVO_INLINE const kvo_accessors *kvo_short_accessors(const kvo_place *place) {
   return (const kvo_accessors *)kvo_short_registration(place)->reading;
 }
 
-/// Whether the observer that was found is still there, and still the only one.
+/// Whether the cell still holds the observer that was found, and no other.
 KVO_INLINE bool kvo_short_is_there(const kvo_object *object, const kvo_place *place) {
   return KVO_LIKELY(kvo_object_word(object) == place->word) &&
          KVO_LIKELY(__atomic_load_n(place->source, __ATOMIC_SEQ_CST) == place->found);
 }
 
-/// Finds the observer of a change whose frame has just been pushed, and reads old if it asks for it.
-/// False: it goes the long way.
+/// Finds the observer of a change whose frame has just been pushed, and reads the old value if the observer asks for
+/// it. False: the change takes the slow path.
 KVO_INLINE bool kvo_short_begin(kvo_frame *frame, kvo_object *object, uintptr_t id,
     kvo_place *place, kvo_kind kind, size_t size) {
   if (KVO_UNLIKELY(!kvo_short_find(object, id, place))) return false;
@@ -83,7 +84,7 @@ KVO_INLINE bool kvo_short_begin(kvo_frame *frame, kvo_object *object, uintptr_t 
   return true;
 }
 
-/// The will of an automatic change, in a frame with its `id`. False: it goes the long way.
+/// The will phase of an automatic change, in a frame with its `id`. False: the change takes the slow path.
 KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object *object,
     uintptr_t id, kvo_place *place, kvo_kind kind, size_t size) {
   if (KVO_UNLIKELY(!kvo_short_begin(frame, object, id, place, kind, size))) return false;
@@ -91,24 +92,24 @@ KVO_INLINE bool kvo_short_will(kvo_thread *thread, kvo_frame *frame, kvo_object 
   return true;
 }
 
-/// The did goes on the long way, with the old value that has been read.
+/// Lets the did phase continue on the slow path, with the old value that has been read.
 KVO_INLINE void kvo_short_leave(kvo_frame *frame) {
   frame->flags &= (uint16_t)~KVO_FRAME_SHORT;
   if (frame->change.old_value) frame->flags |= KVO_FRAME_HAS_OLD;
 }
 
-/// Tells the observer, if there is no more to do than that; else the long way does it. The frame is in
-/// state KVO_FRAME_DELIVERING, and to be popped. `key` is the key's name, or NULL: then it is read from
-/// memory that with many keys nothing else needs.
+/// Calls the observer if nothing else has to be done; otherwise the slow path finishes the change. The frame is in
+/// state KVO_FRAME_DELIVERING, and the caller pops it. `key` is the key's name, or NULL to read it from the
+/// accessors: memory that nothing else here needs, so a cache miss if there are many keys.
 KVO_INLINE void kvo_short_finish(kvo_frame *frame, kvo_object *object, const kvo_place *place,
     const char *KVO_NULLABLE key, size_t size) {
-  kvo_light_fence(); // a thread that registers meanwhile sees what has been stored
+  kvo_light_fence(); // a thread that registers now sees the stored value
   kvo_registration *registration = kvo_short_registration(place);
   bool is_there = kvo_short_is_there(object, place);
   frame->change.new_value = NULL;
   if (is_there && registration->options & KVO_NEW) {
     const kvo_accessors *accessors = kvo_short_accessors(place);
-    is_there = kvo_field_is_current(accessors); // which had a field at the will
+    is_there = kvo_field_is_current(accessors); // they had a field in the will phase
     if (KVO_LIKELY(is_there))
       frame->change.new_value = kvo_field_read(&frame->new_value, accessors, object, size);
   }

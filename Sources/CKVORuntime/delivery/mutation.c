@@ -1,8 +1,8 @@
-// What a change of a to-many key carries: the elements that came and that went (H1, H4).
+// Reads the elements that a change of a to-many key adds and removes (H1, H4).
 //
-// An ordered key tells by indexes: what goes stands there before the change, what came stands there
-// after it. For a set, all of it is copied before and compared with what is there after, so that an
-// accessor that adds nothing new, or does not do as it was told, is told of truly.
+// For an ordered key, the removed elements are those at the indexes before the change, the added ones those at the
+// indexes after it. A set is copied before the change and compared with the set after it. So the delivery is right
+// even if an accessor adds nothing, or something other than its argument.
 #include "delivery/kvo_propagation.h"
 
 #include "base/kvo_memory.h"
@@ -55,7 +55,7 @@ static void read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
   if (accessors) kvo_accessors_read(accessors, object, value);
 }
 
-// Elements of the key's value, which may be a proxy whose accessors throw.
+// State for reading elements of the key's value, which may be a proxy whose accessors throw.
 typedef struct {
   kvo_value all;
   const kvo_index_set *indexes;
@@ -85,8 +85,8 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
   return picking.done;
 }
 
-// What a set loses, as far as can be told before: minus takes away what it has, the others leave
-// only what they were given.
+// Predicts the members that a set will lose: minus removes the operand's members, the other operations keep only the
+// operand's.
 static bool predict(kvo_mutation_record *record) {
   kvo_status status =
       record->set_mutation == KVO_MINUS

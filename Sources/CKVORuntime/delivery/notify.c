@@ -1,4 +1,4 @@
-// Reading what a change tells, and telling an observer (D4, D5).
+// Reads the values of a change, and calls one observer (D4, D5).
 #include "delivery/kvo_delivery.h"
 
 #include "base/kvo_lock.h"
@@ -22,7 +22,7 @@ uint32_t kvo_change_get_key_index(const kvo_change *change) {
   return ((const kvo_keyed_change *)change)->key_index;
 }
 
-// MARK: Telling
+// MARK: Calling
 
 KVO_INLINE void call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed) {
   const kvo_registration *head = kvo_seat_head(seat);
@@ -46,7 +46,8 @@ void kvo_group_call_member(const kvo_registration *member, kvo_keyed_change *key
       &keyed->change);
 }
 
-// The short way has read what is asked for. There is no log, or the change would not go this way.
+// The fast path has read the values that are asked for. No log is enabled, or the change would not take the fast
+// path.
 void kvo_short_tell(kvo_frame *frame, kvo_registration *registration, const char *key) {
   if (KVO_LIKELY((registration->options & KVO_SEATED) == KVO_SEATED)) {
     const kvo_seat *seat = (const kvo_seat *)registration;
@@ -77,8 +78,8 @@ static void call_object(kvo_registration *registration, const kvo_change *change
       registration->context);
 }
 
-// An observer that is dying is not called: it can't be held. The frame lets go of it, should the
-// call end by an exception.
+// A dying observer is not called, because it cannot be retained. The frame releases the observer if the call ends by
+// an exception.
 static void call_living_object(kvo_frame *frame, kvo_registration *registration,
     const kvo_change *change) {
   const kvo_class_operations *operations = kvo_registration_operations(registration);
@@ -126,7 +127,7 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   return accessors ? kvo_accessors_current(accessors) : NULL;
 }
 
-// A value that could not be read is not taken for nil.
+// A value that could not be read for want of memory must not pass for nil.
 static bool is_whole(kvo_value *value, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages)) return true;
   kvo_value_destroy(value);
@@ -140,17 +141,17 @@ bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_val
   return is_whole(value, shortages);
 }
 
-// What an operator can't work on, and what has no keys to go on by, among other elements too. A key that an object
-// lacks has been said where its link was placed.
+// Errors for values that an operator can't work on, or that have no keys where the path continues, also for single
+// elements. An undefined key is not among them: it was reported when its link was placed.
 static bool is_misfit(kvo_status status) {
   return status == KVO_TYPE_MISMATCH || status == KVO_INVALID_KEY_PATH ||
          status == KVO_INVALID_OPERATOR;
 }
 
-// A misfit is told as nil, and said once.
+// A misfit is delivered as nil and reported once.
 bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
-  kvo_error error; // filled in as a whole where something fails
+  kvo_error error; // filled in completely if anything fails
   kvo_status status = kvo_value_at_path(object, chain->path, value, &error);
   if (KVO_UNLIKELY(is_misfit(status)))
     kvo_chain_report_unread((kvo_chain *)(uintptr_t)chain, &error);
@@ -163,7 +164,7 @@ void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
   if (accessors) kvo_report_untold(accessors->cls->name, accessors->key);
 }
 
-// Should the object have died while observers were called, its memory is the propagation's still.
+// If the object died while observers were called, the propagation still holds its memory.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages) || frame->flags & KVO_FRAME_REPORTED) return;
   kvo_change_report_untold(frame->object, frame->id);

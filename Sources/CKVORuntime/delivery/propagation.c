@@ -1,12 +1,15 @@
-// The life of a change that reaches further than the observers of one key (F2, G1, H1).
+// The general delivery (slow path): the life of a change that reaches more than the observers of one key (F2, G1,
+// H1).
 //
-// At will the recipients are found and old is read. At did, links that lead to further keys, and tracked
-// keys, are followed anew; then the recipients are found again, and new is read. Told are those that were
-// found both times, in the order of the second. Recipients hold registrations, not objects: each
-// object that is read or called is held meanwhile by a frame that protects it as well, so that
-// `ended` waits for the call. A recipient is late if another thread has made its registration in between, or
-// led it here: it is told as change.c does, of a setting, from what there is to what there is where
-// nobody has read old for it.
+// In the will phase the recipients are found and old values are read. In the did phase, links that lead on and
+// tracked keys are followed again, the recipients are found again, and new values are read. The recipients that were
+// found both times are notified, in the order of the second search.
+//
+// The sets of recipients retain registrations, not objects. While an object is read or called, a frame holds it and
+// protects it, so that `ended` waits for the call.
+//
+// A recipient is late if another thread made its registration during the change, or led it here by a link. It is
+// notified as in change.c: by a setting, with the current value as both old and new if the old value was not read.
 #include "delivery/kvo_propagation.h"
 
 #include "base/kvo_memory.h"
@@ -76,7 +79,7 @@ static kvo_frame *visit(const kvo_frame *frame, kvo_object *object,
 
 // MARK: Reading
 
-// Of one that is told in detail.
+// The mutation whose elements the member is notified of. Call only if `is_detailed`.
 static const kvo_mutation_record *mutation_of(const kvo_recipients *recipients,
     const kvo_member *member) {
   return &recipients->affected[member->affected].root->mutation;
@@ -101,7 +104,7 @@ static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   kvo_frame_pop(hazard);
 }
 
-// What a tracked key answered when it was read for this change, once for all of its recipients.
+// Copies the value that a tracked key had when it was read for this change, once for all of its recipients.
 static bool copy_answer(const kvo_propagation *propagation, uint32_t place, kvo_value *value) {
   if (place == KVO_NO_PLACE) return false;
   if (kvo_value_copy(value, &propagation->links.tracked[place].answer.value)) return false;
@@ -139,7 +142,8 @@ static void read_key(const kvo_frame *frame, const kvo_propagation *propagation,
   if (!affected->is_read) read_affected(frame, affected);
 }
 
-// A member that is told in detail has whole values as well where another change may come to that one.
+// Reads what the members ask for. With `also_detailed`, members that get the elements of a mutation have whole values
+// read as well, because a further change of the batch may turn the mutation into a setting.
 static void read_all(const kvo_frame *frame, const kvo_propagation *propagation,
     kvo_recipients *recipients, uint32_t start, uint32_t wanted, bool also_detailed) {
   for (uint32_t i = start; i < recipients->member_count; i++) {
@@ -165,7 +169,7 @@ static uint32_t options_of_detailed(const kvo_recipients *recipients, const kvo_
   return options;
 }
 
-// What was read for a member, or NULL.
+// The value that was read for a member, or NULL.
 static const kvo_value *value_of(const kvo_recipients *recipients, const kvo_member *member) {
   if (chain_of(member) || member->path) return member->is_read ? &member->value : NULL;
   const kvo_affected *affected = &recipients->affected[member->affected];
@@ -191,7 +195,7 @@ static void call(const kvo_frame *frame, const kvo_recipients *recipients, const
   uint64_t shortages = kvo_shortages;
   if (kvo_registration_state(registration) == KVO_LIVE)
     kvo_change_call(hazard, registration, change);
-  kvo_shortages = shortages; // what the observer had no memory for is not this change's
+  kvo_shortages = shortages; // a shortage inside the observer is not this change's
   kvo_frame_pop(hazard);
 }
 
@@ -223,8 +227,8 @@ static void call_prior(const kvo_frame *frame, const kvo_propagation *propagatio
   call(frame, &propagation->before, member, &change);
 }
 
-// Where there were only plain observers at will, they are those of the changed key that were registered then,
-// and old is the frame's.
+// If only plain observers existed before the change, no recipients were recorded. They are the changed key's
+// observers with a smaller serial number, and the frame holds their old value.
 static bool was_plain(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
   return !propagation->has_before && !chain_of(member) && !member->path && member->affected == 0 &&
@@ -257,7 +261,8 @@ static const kvo_value *old_value(const kvo_frame *frame, const kvo_propagation 
   return known ? &frame->old_value : NULL;
 }
 
-// Whether details that it asks for were not read at will: nobody asked for them then, or memory was out.
+// Whether the member lacks elements that it asks for: no observer asked for them before the change, or memory was
+// out.
 static bool lacks_details(const kvo_propagation *propagation, const kvo_member *member) {
   uint32_t options = member->registration->options;
   if (!is_detailed(&propagation->after, member)) return false;
@@ -267,7 +272,7 @@ static bool lacks_details(const kvo_propagation *propagation, const kvo_member *
   return options & KVO_NEW && compares && !mutation->has_before;
 }
 
-// A recipient that is late, or lacks details that it asked for, is told of a setting.
+// A recipient that is late, or lacks elements that it asked for, is notified of a setting.
 static void find_late(const kvo_frame *frame, kvo_propagation *propagation, kvo_member *member) {
   bool comes_in_time =
       is_of_other_thread(member) || member->is_within || was_behind(propagation, member);
@@ -329,7 +334,7 @@ static bool is_distinct(const kvo_member *member) {
   return member->registration->options & KVO_DISTINCT;
 }
 
-// The one of these before it that is a key of the same token.
+// An earlier distinct member that is a key of the same token, or NULL.
 static const kvo_member *find_sibling(const kvo_recipients *recipients, const kvo_member *member) {
   if (!(member->registration->options & KVO_GROUPED)) return NULL;
   for (const kvo_member *other = recipients->members; other < member; other++)
@@ -357,12 +362,12 @@ static void note_all_distinct(kvo_propagation *propagation, uint32_t start) {
 
 static void begin_mutation(kvo_root *root, const kvo_mutation *mutation) {
   if (!mutation || kvo_mutation_begin(&root->mutation, mutation)) return;
-  // Told as a setting, which says less but nothing wrong.
+  // Out of memory: report a plain "setting" change instead of the detailed one.
   kvo_mutation_destroy(&root->mutation);
   root->mutation.kind = KVO_SETTING;
 }
 
-// Reads old for those of the recipients at will that the root has added.
+// Reads old values for the members of `before` that the root has added.
 static void read_before(const kvo_frame *frame, kvo_propagation *propagation, kvo_root *root,
     uint32_t start, bool also_detailed) {
   if (root->mutation.kind != KVO_SETTING)
@@ -434,8 +439,8 @@ static void find_after(kvo_frame *frame, kvo_propagation *propagation, bool is_a
     kvo_recipients_find_after(propagation, frame->object, root, is_again);
 }
 
-// Follows anew the links to further keys, and the tracked keys, that the change affects. False if
-// there are none, or all of them are seen to lead where they led.
+// Follows again the links that lead on, and the tracked keys, that the change affects. Returns false if there are
+// none, or if all tracked keys are seen to lead to the same place as before.
 static bool follow(kvo_propagation *propagation) {
   kvo_links *links = &propagation->links;
   for (size_t i = 0; i < links->count; i++) kvo_link_follow(links->items[i]);
@@ -449,8 +454,9 @@ static bool follow(kvo_propagation *propagation) {
   return any;
 }
 
-// For an observer that is not found any more where the change is told. What has told it since has told what this
-// change stored too; but a change that passed it over may have compared with that: then it is told of it here.
+// Handles an observer that the search after the change no longer found. A change that was delivered to it since then
+// has delivered the value stored here as well. But a change that was withheld from it may have compared with that
+// value; then this change is delivered to it.
 static void lose(kvo_propagation *propagation, uint32_t place) {
   const kvo_member *member = &propagation->before.members[place];
   if (!is_distinct(member) || kvo_registration_state(member->registration) != KVO_LIVE) return;
@@ -470,7 +476,7 @@ static void look_for_lost(kvo_propagation *propagation) {
   }
 }
 
-// False if no observer asks for distinct changes.
+// Begins the deliveries to distinct observers. False if there are none.
 static bool begin_distinct(kvo_frame *frame, kvo_propagation *propagation) {
   bool any = false;
   frame->telling.registration = NULL;
@@ -504,7 +510,8 @@ static const kvo_distinction *distinction_of(const kvo_frame *frame,
                                : &propagation->before.members[place].distinction;
 }
 
-// Asks as well that nothing else has been told between its will and its did (distinct.c).
+// Whether the change is to be withheld from the member: old and new value are equal, and it cannot have seen another
+// value in between (distinct.c).
 static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagation,
     const kvo_member *member) {
   const kvo_distinction *was = distinction_of(frame, propagation, member);
@@ -525,8 +532,8 @@ static void pass(const kvo_frame *frame, const kvo_propagation *propagation, kvo
       is_shared ? NULL : distinction_of(frame, propagation, member));
 }
 
-// An observer that is passed over has not been told; the others have when they return. Keys of one observer are
-// judged by the same counts: none of them changes before all have been.
+// Decides which distinct observers the change is withheld from. Keys of one observer share their counts, so all
+// members are decided before any count changes.
 static void judge_distinct(const kvo_frame *frame, kvo_propagation *propagation) {
   for (uint32_t i = 0; i < propagation->after.member_count; i++) {
     kvo_member *member = &propagation->after.members[i];

@@ -1,14 +1,13 @@
-// The recipients of a change, found by going breadth first from the changed key to the keys
-// derived from it (D13, F2).
+// Finds the recipients of a change, breadth first from the changed key to the keys derived from it (D13, F2).
 //
-// A level's derived keys are in the order of their names, those of one name in the order in which
-// they came to be watched; the observers of one key in the order of registration, links in the
-// order of the registrations that they serve. A key is found once, by the stamp of this search, and so
-// is a registration, by an index of the members where there are many. The observers of a tracked path
-// come among those of the property that changed, as those of a path of keys do.
+// The derived keys of one level are sorted by name, and those of one name by when they were first watched. The
+// observers of one key are in the order of registration; a link has the position of the registration that it serves.
+// Each key is found once, by the stamp of this search, and so is each registration, by a hash index once there are
+// many members. The observers of a tracked path are among those of the property that changed, like those of a path of
+// keys.
 //
-// The graph lock is held throughout, and each object's lock while its observers are looked at: nothing
-// is read from objects here.
+// The graph lock is held throughout, and an object's lock while its observers are looked at. Nothing is read from
+// objects here.
 #include "delivery/kvo_propagation.h"
 
 #include "base/kvo_lock.h"
@@ -23,8 +22,8 @@ _Static_assert(sizeof((kvo_recipients){0}.few_affected) == FEW_AFFECTED * sizeof
                    sizeof((kvo_recipients){0}.few_members) == FEW_MEMBERS * sizeof(kvo_member),
     "the room in place");
 
-// Doubles an array, whose first items may lie in place. NULL if memory is out, the old one being as
-// it was.
+// Doubles an array whose first items may be stored inline. Returns NULL, with the old array unchanged, if memory is
+// out.
 static void *grown(void *items, const void *in_place, size_t count, size_t size) {
   size_t room = (count ? count : 2) * 2;
   void *copy = kvo_alloc(room * size);
@@ -34,7 +33,7 @@ static void *grown(void *items, const void *in_place, size_t count, size_t size)
   return copy;
 }
 
-// MARK: Places
+// MARK: Index
 
 enum { FEW_PLACES = 8 };
 
@@ -71,19 +70,19 @@ static void exchange_index(kvo_recipients *recipients, kvo_placed *index, uint32
   index_from(recipients, 0);
 }
 
-// The index gets at least twice as many places as there are members.
+// The index has at least twice as many slots as there are members.
 static bool enlarge_index(kvo_recipients *recipients) {
   uint32_t room = FEW_PLACES * 4;
   while (room < recipients->member_count * 2) room *= 2;
   uint64_t shortages = kvo_shortages;
   kvo_placed *larger = make_index(room);
-  kvo_shortages = shortages; // all are told all the same
+  kvo_shortages = shortages; // not an error: all are notified without the index
   if (larger) exchange_index(recipients, larger, room);
   return larger;
 }
 
-// Without memory for a larger one, the index serves on while a place is free; then the members are looked
-// through.
+// If memory for a larger index is out, the old one is used while it has a free slot. After that members are searched
+// linearly.
 static void index_newest(kvo_recipients *recipients) {
   uint32_t count = recipients->member_count,
            room = recipients->index ? recipients->index_mask + 1 : 0;
@@ -226,20 +225,20 @@ typedef struct {
   kvo_recipients *recipients;
   const kvo_recipients *before;
   kvo_links *links;
-  const kvo_links *read; // where tracked keys have been read already
+  const kvo_links *read; // tracked keys that have been read already
   const kvo_root *root;
   const kvo_propagation *propagation;
   bool leads_on; // a path goes on from what has been found
   uint64_t stamp;
-  uint32_t start;          // the root's place among the affected keys
-  uint32_t index;          // of the affected key that is looked at
-  kvo_derivation *path;    // whose observers are looked at instead
-  kvo_derivation *pending; // tracked paths that were met there, by `pending`
+  uint32_t start;          // index of the root among the affected keys
+  uint32_t index;          // index of the affected key that is looked at
+  kvo_derivation *path;    // the tracked path whose observers are looked at instead
+  kvo_derivation *pending; // tracked paths found at that key, linked by `pending`
   bool ok;
 } search;
 
-// Its place among the tracked keys that have been read for this change. None if a thread has tracked the key
-// since, or is doing so: that thread knows better what the key is.
+// The key's index among the tracked keys that were read for this change. KVO_NO_PLACE if a thread has tracked the key
+// since then, or is tracking it now: that thread has the newer value.
 static uint32_t place_of_tracked(const search *search, const kvo_derivation *derivation) {
   const kvo_links *read = search->read;
   uint32_t place = derivation->place;
@@ -291,12 +290,12 @@ static void find_tracked(search *search, kvo_derivation *derivation) {
     search->ok = search->ok && add_tracked(search->links, derivation);
 }
 
-// A getter may set what it reads: for the key that it is read for, that is no change, or there were no end.
+// A getter may set what it reads. For the key that is being read that is no change, or the reading would never end.
 static bool is_being_read(const kvo_derivation *derivation) {
   return kvo_thread_is_reading(derivation->object, derivation->accessors->id);
 }
 
-// What the setter of a derived key does to other keys is part of the key's own change (D6, F2).
+// Changes that the setter of a derived key makes to other keys are part of the derived key's own change (D6, F2).
 static bool is_being_set(const kvo_derivation *derivation) {
   const kvo_thread *thread = kvo_this_thread;
   return thread && kvo_thread_has_open(thread, derivation->object, derivation->accessors->id);
@@ -335,19 +334,19 @@ static void find_derived(search *search, kvo_derivation *derivation, bool by_oth
   search->ok = search->ok && add_affected(search->recipients, affected);
 }
 
-// Whether the path goes on behind the link, be it by an operator alone.
+// Whether the path continues after the link, by a key or only by an operator.
 static bool leads_on(const kvo_link *link) {
   const kvo_key_path *path = link->chain->path;
   return !kvo_link_is_last(link) || path->components[link->depth].operates;
 }
 
-// Whether what is looked at was found by a link of another thread's.
+// Whether the key or path that is looked at was reached through a link that another thread placed.
 static bool is_by_other_thread(const search *search) {
   return search->path ? search->path->by_other_thread
                       : search->recipients->affected[search->index].by_other_thread;
 }
 
-// A registration of the user's says itself which thread has made it; only other links are looked at here.
+// Whether another thread placed the link. A user's registration, which records its own thread, is not considered.
 static bool is_placed_by_other_thread(const kvo_link *link) {
   return (link->parent || link->chain->derivation) && link->entry.thread != kvo_thread_number();
 }
@@ -373,7 +372,7 @@ static void find_entry(search *search, kvo_registration *entry) {
   else find_member(search, entry, false, is_by_other_thread(search), behind(search));
 }
 
-// A seat is none to hold: from now on there is a registration in its place.
+// A seat cannot be retained, so it is promoted to a full registration first.
 static bool find_seat(search *search, kvo_object *object, uintptr_t id) {
   kvo_cell *cell = kvo_table_find(kvo_table_of(object), id);
   if (!kvo_cell_promote_locked(cell)) return false;
@@ -406,7 +405,7 @@ static int compare_affected(const void *a, const void *b) {
   return order ? order : (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-// The members of one key, which are mostly in order.
+// Sorts the members of one key, which usually are in order already.
 static void sort_members(kvo_recipients *recipients, uint32_t start) {
   bool sorted = true;
   for (uint32_t i = start + 1; sorted && i < recipients->member_count; i++)
@@ -425,7 +424,7 @@ static void look_at_key(search *search, kvo_object *object, uintptr_t id) {
   else if (observers) look_at_locked(search, observers);
 }
 
-// What hangs on a path is found at once; what is derived from it comes with the next level.
+// Observers of tracked paths belong to the current level; keys derived from those paths belong to the next one.
 static void look_at_paths(search *search) {
   while (search->pending) {
     search->path = search->pending;
@@ -493,7 +492,7 @@ bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
   return find_locked(&search, object);
 }
 
-// MARK: One that is known
+// MARK: A known recipient
 
 static kvo_value take_old(kvo_frame *frame) {
   frame->flags &= (uint16_t)~KVO_FRAME_HAS_OLD;
@@ -519,7 +518,7 @@ static bool adopt_derived(kvo_recipients *recipients, kvo_frame *frame, const kv
   return true;
 }
 
-// The only member, which takes over what the frame has read.
+// Adds the only member, which takes over the frame's old value.
 static bool adopt_member(kvo_recipients *recipients, kvo_frame *frame, kvo_member member) {
   member.tracked = member.was_place = KVO_NO_PLACE;
   member.is_read = frame->flags & KVO_FRAME_HAS_OLD;
@@ -542,8 +541,8 @@ static bool has_item(kvo_observers observers, const kvo_registration *sought) {
   return false;
 }
 
-// The derivation of a tracked path, and whether a registration that was found at will is still there: one that is
-// there at the same address may have come since.
+// The derivation of a tracked path, or NULL if the registration that was found before the change has ended. A
+// registration at the same address may be a newer one, so the serial number is checked as well.
 static kvo_derivation *derivation_of(const kvo_route *route, const kvo_frame *frame,
     const kvo_registration *recipient) {
   kvo_object *origin = route->steps[0].object;

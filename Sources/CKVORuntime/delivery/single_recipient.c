@@ -1,26 +1,29 @@
-// Changes that reach one recipient alone. Mostly the last key of a path (by string, or of stored properties by
-// Swift's key path), or a key that another one of its object is derived from, has this one observer and no other.
+// Changes that reach exactly one recipient. This is the usual case for two kinds of keys: the last key of a path (by
+// string, or of stored properties by Swift's key path), and a key from which another key of its object is derived.
 //
-// Then recipients need not be gathered (recipients.c): the only entry in the key's cell is a link with no
-// further key behind it, and from it the recipient is found without a lock, at the will as at the did. If it is
-// the same, it was there in time. All other changes are left to the long way (propagation.c), which is handed
-// what has been found out at will.
+// Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a link with no
+// further key behind it. The recipient is found from that link without a lock, in the will phase and again in the did
+// phase. If it is the same both times, it registered in time. All other changes go to the slow path (propagation.c),
+// which gets what was found in the will phase.
 //
-// What is read on the way may be unlinked by another thread meanwhile:
+// Another thread may unlink what is read on the way:
 //
-// | what | why it stays |
+// | read | why it remains valid |
 // |---|---|
-// | the link and its chain | the changed object is protected by the change's frame from will on |
-// | the chain's root | its memory: the chain holds that |
-// | a path's registration | it hangs at the root, which a frame of its own protects before `first` is read |
-// | a derived key's registration | it hangs at the changed object |
+// | the link and its chain | the change's frame protects the changed object from the will phase on |
+// | the chain's root | the chain holds its memory |
+// | a path's registration | it is attached to the root, which a frame of its own protects before `first` is read |
+// | a derived key's registration | it is attached to the changed object |
 // | a tracked path's route, and its origin's memory | the chain holds them |
-// | its registration | it hangs at the origin, which a frame of its own protects while it is looked at |
+// | a tracked path's registration | it is attached to the origin, which a frame of its own protects while it is looked at |
 //
-// A path's registration is its chain's first link as long as it lives, and a chain never has another one.
-// That of a derived key can't be freed and made anew at the same place while its object is protected. That of a
-// tracked path can, but has another serial number then. A tracked path is told so only while its route stands (route.c):
-// then it leads here, and reading it again would tell nothing new.
+// Finding the same address twice means finding the same registration:
+// * A path's registration is its chain's first link as long as it lives, and a chain never gets another one.
+// * A derived key's registration can't be freed and reallocated while its object is protected.
+// * A tracked path's registration can, but a newer one has a greater serial number.
+//
+// A tracked path is handled here only while its route is current (route.c). Then the path leads to the changed key,
+// and reading it again would read the same properties.
 #include "delivery/kvo_single_recipient.h"
 
 #include "base/kvo_log.h"
@@ -33,7 +36,8 @@ static const kvo_route *route_of(const kvo_chain *chain) {
   return chain->is_tracked ? __atomic_load_n(&chain->route, __ATOMIC_ACQUIRE) : NULL;
 }
 
-// The link that is the key's only entry, with no further key behind it; NULL if there is another one, or more.
+// The link that is the key's only entry, with no further key behind it; NULL if the entry is something else, or there
+// are several.
 static kvo_link *link_of(kvo_observers observers) {
   if (!observers || kvo_observers_is_list(observers)) return NULL;
   kvo_link *link = kvo_link_of(kvo_observers_registration(observers));
@@ -56,7 +60,7 @@ static kvo_observers observers_of_derived(kvo_object *object, const kvo_chain *c
   return kvo_object_observers(object, chain->accessors->id);
 }
 
-// The derivation hangs at a list, so a derived key has one even for a single observer.
+// The key's only registration. A derivation is stored in a list, so a derived key has a list even for one observer.
 static kvo_registration *one_of(kvo_observers observers) {
   if (kvo_observers_is_seat(observers)) return NULL;
   if (!kvo_observers_is_list(observers)) return kvo_observers_registration(observers);
@@ -74,7 +78,7 @@ static kvo_registration *recipient_of_derived(kvo_object *object, const kvo_chai
   return is_users && is_plain(registration) ? registration : NULL;
 }
 
-// The only observer of a tracked path whose origin is protected, if it is plain and was there at will.
+// The only observer of a tracked path whose origin is protected, if it is plain and was there before the change.
 static kvo_registration *recipient_of_route(const kvo_frame *frame, const kvo_route *route) {
   kvo_observers observers = kvo_object_observers(route->steps[0].object, route->accessors->id);
   if (!observers || kvo_observers_are_manual(observers)) return NULL;
@@ -84,8 +88,8 @@ static kvo_registration *recipient_of_route(const kvo_frame *frame, const kvo_ro
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-// Whether this thread has no other change open, by hand neither if it is one of a link, and reads nothing: then no recipient has
-// to be left out.
+// Whether this thread has no other change open, not even one of a link by hand, and is reading no derived key: in these cases a
+// recipient may have to be left out.
 static bool is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
@@ -95,7 +99,7 @@ static bool is_alone(const kvo_frame *frame, uint32_t open_count) {
 
 // MARK: Holding
 
-// A path's root.
+// Protects and holds a path's root.
 static kvo_frame *visit(const kvo_frame *frame, const kvo_chain *chain) {
   return kvo_change_visit(frame, frame->thread, chain->root, chain->operations);
 }
@@ -137,7 +141,7 @@ static bool read_route(const kvo_frame *frame, const kvo_route *route, kvo_value
   return is_read;
 }
 
-// The changed object is held from now on: what is read may be the program's own code, which drops it.
+// Reads the recipient's value. The changed object is held from now on, because the program's getter may drop it.
 static bool read(kvo_frame *frame, const kvo_chain *chain, kvo_value *value) {
   kvo_frame_hold(frame);
   const kvo_route *route = route_of(chain);
@@ -145,9 +149,9 @@ static bool read(kvo_frame *frame, const kvo_chain *chain, kvo_value *value) {
   return chain->derivation ? read_derived(frame, chain, value) : read_path(frame, chain, value);
 }
 
-// MARK: Will
+// MARK: The will phase
 
-// The recipient, and what it asks for. NULL: the change goes the long way.
+// The recipient and its options. If `recipient` is NULL, the change takes the slow path.
 typedef struct {
   kvo_registration *recipient;
   uint32_t options;
@@ -180,7 +184,7 @@ static finding find(const kvo_frame *frame, const kvo_chain *chain) {
 bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers) {
   kvo_link *link = link_of(observers);
   if (!link || kvo_observers_are_tracked(observers) || !is_alone(frame, 1)) return false;
-  if (frame->state != KVO_FRAME_OPEN) return false; // a bracket, which is not counted
+  if (frame->state != KVO_FRAME_OPEN) return false; // a bracket, which is not in open_count
   finding finding = find(frame, link->chain);
   if (!finding.recipient) return false;
   bool wants_old = finding.options & KVO_OLD;
@@ -192,9 +196,10 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers) {
   return true;
 }
 
-// MARK: Did
+// MARK: The did phase
 
-// As on the long way, an observer that comes while new is read is not told, nor one that ends.
+// Calls the recipient unless it has ended. As on the slow path, an observer added while the new value was read is not
+// called.
 static void call(kvo_frame *hazard, const kvo_frame *frame, kvo_registration *recipient) {
   if (kvo_registration_state(recipient) != KVO_LIVE) return;
   uint32_t options = recipient->options;
@@ -203,10 +208,10 @@ static void call(kvo_frame *hazard, const kvo_frame *frame, kvo_registration *re
       .new_value = options & KVO_NEW ? &frame->new_value : NULL};
   uint64_t shortages = kvo_shortages;
   kvo_change_call(hazard, recipient, &change);
-  kvo_shortages = shortages; // what the observer had no memory for is not this change's
+  kvo_shortages = shortages; // a shortage inside the observer is not this change's
 }
 
-// Whether it is the one that was found at will, and the only one still.
+// Whether it is the recipient found in the will phase, and still the only one.
 static bool is_there(const kvo_frame *frame, const kvo_registration *found) {
   return found && found == frame->recipient &&
          kvo_object_observers(frame->object, frame->id) == frame->place.observers &&
@@ -219,7 +224,7 @@ static bool read_new(kvo_frame *frame, const kvo_chain *chain) {
   return true;
 }
 
-// While the root is protected, the recipient stays, though it may end.
+// While the root is protected, the recipient's memory stays, though the recipient may end.
 static bool tell_by_path(kvo_frame *hazard, kvo_frame *frame, const kvo_chain *chain) {
   kvo_registration *recipient = recipient_of_path(chain);
   if (!is_there(frame, recipient)) return false;
@@ -244,7 +249,8 @@ static bool tell_of_derived(kvo_frame *frame, const kvo_chain *chain) {
   return true;
 }
 
-// While the route is current the path would read what it read at will, but for the changed key.
+// While the route is current, a reading of the path would read the same properties as before the change, apart from
+// the changed key's value.
 static bool tell_along(kvo_frame *hazard, kvo_frame *frame, const kvo_chain *chain,
     const kvo_route *route) {
   kvo_registration *recipient = recipient_of_route(frame, route);

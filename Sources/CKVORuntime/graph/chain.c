@@ -1,7 +1,7 @@
-// Chains and their links: memory, shape, what is reported of them.
+// Chains and their links: memory, shape, and reports.
 //
-// A link is freed when its entry is reclaimed and nobody holds it any more; it keeps its chain,
-// which keeps the memory of its root. How they end is unlinking.c's.
+// A link is freed when its entry has been reclaimed and nothing holds it any more. It keeps its chain, which keeps
+// the memory of its root. For how they end see unlinking.c.
 #include "graph/kvo_graph.h"
 
 #include "base/kvo_fail.h"
@@ -80,7 +80,7 @@ static bool is_first_report(kvo_chain *chain) {
   return !__atomic_exchange_n(&chain->is_reported, true, __ATOMIC_RELAXED);
 }
 
-// A dependency is the class's: it is the same mistake with each of its objects.
+// Reported once per class, because a dependency is declared by the class: all of its objects have the same mistake.
 static void report_dependency(const kvo_chain *chain, const kvo_error *error) {
   char message[768];
   snprintf(message, sizeof message, "\"%s\" of %s can't depend on \"%s\": %s",

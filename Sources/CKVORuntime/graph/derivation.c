@@ -1,9 +1,8 @@
-// Derivations: what one key of one object is derived from, while it is observed or has links.
+// Derivations: the dependencies of one key of one object, while it is observed or has links.
 //
-// A derivation is made before its key's first observer is placed, put into the key's cell with it,
-// and attached afterwards, since attaching reads the path's objects. It goes when the cell loses its last
-// observer. It holds one chain for each affecting key path, and an unowned reference to the
-// object.
+// A derivation is made before its key's first observer is placed, and put into the key's cell with it. It is attached
+// afterwards, since attaching reads the path's objects. It ends when the cell loses its last observer. It holds one
+// chain for each affecting key path, and an unowned reference to the object.
 #include "graph/kvo_graph.h"
 
 #include "graph/kvo_route.h"
@@ -62,15 +61,15 @@ bool kvo_derivation_leave_locked(kvo_derivation *derivation) {
   return true;
 }
 
-// MARK: Whether it is needed
+// MARK: Need
 
 uint64_t kvo_graph_next_stamp_locked(void) {
   static uint64_t last;
   return ++last;
 }
 
-// The search goes depth first: whether the key itself is observed is looked at before what
-// depends on it, which may be a chain of any length. Its stack is linked through the derivations.
+// The search goes depth first. It checks whether the key itself is observed before it looks at what depends on the
+// key, which may be a chain of any length. Its stack is linked through the derivations.
 typedef struct {
   kvo_derivation *top;
   uint64_t stamp;
@@ -92,8 +91,7 @@ static bool is_users(const kvo_registration *entry) {
          !(entry->options & KVO_LINKED && ((const kvo_link *)entry)->chain->ended);
 }
 
-// Whether a registration is there, as far as that is known at once: a list counts those that
-// are no links, and few can be looked through.
+// A quick check for a registration: a list counts the entries that are not links, and short lists are searched.
 static bool is_observed(kvo_observers observers) {
   if (!kvo_observers_is_list(observers)) return is_users(kvo_observers_single(observers));
   const kvo_list *list = kvo_observers_list(observers);
@@ -103,7 +101,7 @@ static bool is_observed(kvo_observers observers) {
   return false;
 }
 
-// True if a registration is there; the search goes on with a dependent.
+// True if the entry is a registration of the key. For a link, the search continues with the dependent key.
 static bool matters(search *search, kvo_registration *entry) {
   if (!entry) return false;
   kvo_link *link = kvo_link_of(entry);
@@ -113,7 +111,7 @@ static bool matters(search *search, kvo_registration *entry) {
   return !dependent;
 }
 
-// The list is looked at from both ends in turn: entries that have ended leave holes at the one or the other.
+// The list is searched from both ends in turn, because ended entries leave holes at one end or the other.
 static bool look_at_next(search *search, kvo_derivation *derivation, const kvo_list *list) {
   if (derivation->high > list->count) derivation->high = list->count;
   while (derivation->low < derivation->high && search->top == derivation) {
@@ -130,7 +128,7 @@ static bool look_at_top(search *search) {
   kvo_observers observers =
       kvo_object_observers_locked(derivation->object, derivation->accessors->id);
   if (derivation->high == UINT32_MAX && is_observed(observers)) return true;
-  bool is_list = kvo_observers_is_list(observers); // else it hangs there no more
+  bool is_list = kvo_observers_is_list(observers); // else the derivation is no longer there
   if (is_list && look_at_next(search, derivation, kvo_observers_list(observers))) return true;
   if (search->top == derivation) search->top = derivation->below;
   return false;

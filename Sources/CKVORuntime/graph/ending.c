@@ -1,9 +1,8 @@
-// Ending registrations. Which one is meant where an observer is removed, removal.c finds out (C5, I2).
+// Ends registrations (C5, I2). Which one a removal of an observer means is determined by removal.c.
 //
-// The thread that turns a registration's state from live to ended, under the observed object's lock,
-// unlinks it and retires it; other threads find it ended and leave it alone. It is freed, `ended`
-// having been called, when no delivery of the object can be reading it and its handle has been
-// released.
+// The thread that turns a registration's state from live to ended, under the observed object's lock, unlinks and
+// retires it. Other threads find it ended and leave it alone. It is freed, after a call of `ended`, when no delivery
+// of the object can be reading it and its handle has been released.
 #include "tables/kvo_registration.h"
 
 #include "base/kvo_lock.h"
@@ -50,7 +49,7 @@ void kvo_log_registration(const kvo_registration *registration, const char *what
 }
 
 void kvo_registration_let_go(kvo_registration *registration) {
-  // The last one alone need not count down.
+  // The only reference needs no atomic decrement.
   bool is_last = __atomic_load_n(&registration->references, __ATOMIC_ACQUIRE) == 1;
   if (!is_last && __atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
   if (registration->options & KVO_GROUPED) {
@@ -91,7 +90,7 @@ static kvo_derivation *derivation_of_locked(const kvo_registration *registration
       kvo_registration_id(registration)));
 }
 
-// True if others of its key are left.
+// Removes a registration from its object's table. True if the key has others left.
 static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_retired **retired) {
   if (KVO_LIKELY(!kvo_registration_is_head(registration)))
     return kvo_table_remove_locked(table, registration, retired);
@@ -101,7 +100,7 @@ static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_
   return false;
 }
 
-// Ends one registration, with its locks held; the caller retires the chain afterwards.
+// Ends one registration, with its locks held. The caller retires the chain afterwards.
 static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_table *table,
     kvo_retired **retired) {
   kvo_object *object = registration->object;
@@ -115,14 +114,15 @@ static kvo_aftermath end_in_table_locked(kvo_registration *registration, kvo_tab
   }
   unlink_from_observer_locked(registration);
   if (!table->live) kvo_swizzle_out_locked(object);
-  // Last: an object that nothing hangs at any more may be freed by another thread.
+  // Last: once an object's observation word is empty, another thread may free the object.
   kvo_table_trim_locked(object, retired);
   kvo_object *observer = kvo_registration_observer(registration);
   if (observer && observer != object) kvo_table_trim_locked(observer, retired);
   return aftermath;
 }
 
-// Whether no other thread can be calling it. One with a path is also found at objects further along.
+// Whether no other thread can be calling the registration. A registration with a path is also found from objects
+// further along.
 static bool is_own_locked(const kvo_registration *registration) {
   if (registration->options & KVO_LINKED) return false;
   kvo_object *observer = kvo_registration_observer(registration);
@@ -140,14 +140,15 @@ KVO_INLINE kvo_aftermath end_one_locked(kvo_registration *registration, kvo_reti
     aftermath = end_in_table_locked(registration, table, retired);
   } else {
     kvo_swizzle_out_locked(object);
-    kvo_only_take_off_locked(object, registration); // last: afterwards the object may be freed
+    kvo_only_take_off_locked(object, registration); // last: the object may be freed from then on
   }
   retire(registration, retired);
   if (is_own) kvo_retire_mark_own(*retired, before);
   return aftermath;
 }
 
-// The live head that ends with this one: all seats of a group end with the first of its registrations.
+// The live head that ends together with this registration: all seats of a group end with the first of its
+// registrations.
 static kvo_registration *live_head(const kvo_registration *registration) {
   kvo_registration *head = kvo_group_head(registration);
   return head && head != registration && head->state == KVO_LIVE ? head : NULL;
@@ -159,7 +160,7 @@ KVO_INLINE kvo_aftermath end_locked(kvo_registration *registration, kvo_retired 
   return end_one_locked(registration, retired);
 }
 
-// Whether more would end than the entry: then the graph lock is needed.
+// Whether more than the entry would end. Then the graph lock is needed.
 KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
   if (registration->options & KVO_LINKED) return true;
   const kvo_table *table = kvo_table_of(registration->object);
@@ -223,7 +224,7 @@ void kvo_handle_release(kvo_handle *handle) {
 static void end_for_chain_locked(kvo_registration *registration, kvo_retired **chain) {
   kvo_registration *head = live_head(registration);
   if (KVO_UNLIKELY(head != NULL)) end_for_chain_locked(head, chain);
-  if (registration->state != KVO_LIVE) return; // a head, met at another of its keys
+  if (registration->state != KVO_LIVE) return; // a head, found before at another of its keys
   kvo_registration_set_state(registration, KVO_ENDED);
   retire(registration, chain);
 }
@@ -243,7 +244,7 @@ static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **
   kvo_list_retire_locked(list, object, retired);
 }
 
-// Empties the whole table under the object's lock at once. Derivations are linked by `next`.
+// Empties the whole table in one hold of the object's lock. The derivations to end are linked by `next`.
 static kvo_retired *end_all_locked(kvo_object *object, kvo_derivation **orphans,
     kvo_retired **retired) {
   kvo_retired *chain = NULL;
@@ -270,7 +271,7 @@ static kvo_retired *end_all(kvo_object *object, kvo_derivation **orphans, kvo_re
   return end_all_locked(object, orphans, retired);
 }
 
-// Ends the links further along of those that have ended.
+// Ends the links further along of the registrations that have ended.
 static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_retired **retired) {
   for (kvo_retired *one = ended; one; one = one->next) {
     kvo_registration *entry = kvo_retired_registration(one);
@@ -282,15 +283,14 @@ static void end_orphans_locked(kvo_retired *ended, kvo_derivation *orphans, kvo_
   }
 }
 
-// Whether some belong to observer objects, at whose lists other threads may look.
+// Whether some belong to observer objects: other threads may be reading these objects' lists.
 static bool has_observer_objects(kvo_retired *chain) {
   for (; chain; chain = chain->next)
     if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
   return false;
 }
 
-// False, with nothing changed, if there are links or derived keys: then the graph lock has to
-// be taken first.
+// Returns false, with nothing changed, if there are links or derived keys. Then the graph lock has to be taken first.
 static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
   kvo_derivation *none = NULL;
   KVO_LOCKED_OBJECTS(object, NULL);
@@ -323,8 +323,8 @@ static void unlink_from_observer(kvo_registration *registration) {
   kvo_retire(table);
 }
 
-// The table has been emptied under the object's lock at once; the observers' lists follow one by
-// one, before anything is retired.
+// The table was emptied in one hold of the object's lock. The observers' lists follow one by one, before anything is
+// retired.
 static void retire_all(kvo_retired *chain, kvo_retired *retired) {
   for (kvo_retired *link = chain; link; link = link->next) {
     kvo_registration *registration = kvo_retired_registration(link);
@@ -342,7 +342,7 @@ void kvo_registrations_end_with(kvo_object *object) {
 }
 
 typedef struct {
-  kvo_registration **items; // held
+  kvo_registration **items; // retained
   size_t count;
 } held_registrations;
 
@@ -383,14 +383,15 @@ static kvo_registration *hold_users_before(kvo_object *object, uint64_t serial) 
   return earlier.found;
 }
 
-// A group is one observer: another thread may have made a registration of one of its seats in the meantime.
+// Ends all of a group, because a group is one observer: another thread may have promoted one of its seats in the
+// meantime.
 static void end_as_observer(kvo_registration *registration) {
   kvo_handle_invalidate(registration);
   kvo_registration_let_go(registration);
 }
 
-// For want of memory to hold all at once. What an `ended` function registers meanwhile stays. One may
-// drop the object.
+// Used if there is no memory to hold all registrations at once. Registrations that an `ended` function makes during
+// the call stay. An `ended` function may drop the object.
 static void end_one_by_one(kvo_object *object) {
   bool is_held = kvo_object_hold(object);
   uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
@@ -399,7 +400,7 @@ static void end_one_by_one(kvo_object *object) {
   if (is_held) kvo_object_release(object);
 }
 
-// Links that are here for registrations with other objects stay.
+// Links that serve registrations of other objects stay.
 void kvo_remove_all_observers(kvo_object *object) {
   kvo_retired *retired = NULL, *chain = NULL;
   if (end_all_plain(object, &chain, &retired)) {
@@ -412,7 +413,7 @@ void kvo_remove_all_observers(kvo_object *object) {
   kvo_free(held.items);
 }
 
-// MARK: Ending what an observer registered
+// MARK: Ending an observer's registrations
 
 static kvo_registration *hold_first_watched(kvo_object *observer) {
   KVO_LOCKED_OBJECTS(observer, NULL);
@@ -422,8 +423,7 @@ static kvo_registration *hold_first_watched(kvo_object *observer) {
   return first;
 }
 
-// If the observed object is dying on another thread, it has ended the registration and will unlink
-// it, too.
+// If the observed object is dying on another thread, that thread has ended the registration and will also unlink it.
 void kvo_registrations_end_by(kvo_object *observer) {
   kvo_registration *first;
   while ((first = hold_first_watched(observer))) {

@@ -1,7 +1,7 @@
-// The members of a group: what registrations of several keys have in common, and how they end.
+// The members of a group: the common part of its registrations, and how they end.
 //
-// They are one observer: it is live or not as a whole, and what is counted of them is counted once. The
-// group's memory goes with the last that anything holds.
+// They are one observer: the group is live or ended as a whole, and their calls are counted together. The group's
+// memory is freed with the last member that anything holds.
 #include "tables/kvo_group.h"
 
 #include "base/kvo_lock.h"
@@ -45,7 +45,8 @@ static void mark_ended(kvo_group *group) {
   group->has_ended = true;
 }
 
-// All are out before the first is retired: one fence for all of them. Once the head is out no seat is promoted.
+// All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no seat is
+// promoted.
 void kvo_group_end(kvo_group *group) {
   kvo_retired *retired = NULL;
   mark_ended(group);

@@ -1,4 +1,4 @@
-/// How a tracked key path of stored properties was gone along; route.c.
+/// The route of a tracked key path of stored properties (route.c).
 #ifndef KVO_ROUTE_H
 #define KVO_ROUTE_H
 
@@ -10,28 +10,29 @@ KVO_ASSUME_NONNULL_BEGIN
 /// A property of the path, as it was read.
 typedef struct kvo_step {
   const uintptr_t *place; ///< where it is stored
-  uintptr_t reference;    ///< of all but the last: what was stored, the next object's address
-  kvo_object *object;     ///< whose it is; an unowned reference
+  /// Not for the last: the stored reference, from which the next object follows.
+  uintptr_t reference;
+  kvo_object *object;                     ///< the object that has it; an unowned reference
   const kvo_class_operations *operations; ///< the object's
-  const kvo_class *cls;                   ///< likewise
-  uint32_t generation; ///< of the class, when the path was last gone along; atomic
+  const kvo_class *cls;                   ///< the object's
+  uint32_t generation;                    ///< the class's, when the path was last read; atomic
 } kvo_step;
 
-/// Immutable, but for the generations.
+/// Immutable, except for the generations.
 struct kvo_route {
   uint32_t references; ///< atomic
-  uint32_t count;      ///< of the steps; of the first the object is where the path begins
-  const kvo_accessors *accessors; ///< of the tracked key
+  uint32_t count;      ///< number of steps; the first step's object is where the path begins
+  const kvo_accessors *accessors; ///< the tracked key's
   kvo_step steps[];
 };
 
-/// The route that a reading has gone along, with one reference; NULL if it was none, or memory is out.
+/// Makes the route of a reading, with one reference. NULL if the reading did not follow a path, or memory is out.
 kvo_route *KVO_NULLABLE kvo_route_make(const kvo_derivation *derivation, const kvo_reads *reads);
 kvo_route *kvo_route_retain(kvo_route *route);
 void kvo_route_release(kvo_route *KVO_NULLABLE route);
-/// It has been gone along again, by a reading that began at that epoch of the classes.
+/// Renews the generations after the path was read again, by a reading that began at `epoch` of the classes.
 void kvo_route_renew(kvo_route *route, uint64_t epoch);
-/// Whether reading the path now would come by the same objects. O(its length), no lock.
+/// Whether reading the path now would visit the same objects. O(its length), no lock.
 bool kvo_route_is_current(const kvo_route *route);
 
 #pragma GCC visibility pop

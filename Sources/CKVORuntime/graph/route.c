@@ -1,16 +1,16 @@
-// How a tracked key path of stored properties was gone along.
+// Routes: how a tracked key path of stored properties was read.
 //
-// Such a path reads one property of each object on its way, and where it leads depends on the references that are
-// stored there alone. So whether reading it again would read the same is seen from memory: a route has for
-// each property but the last the place where it is stored, and the reference that was found there. While every
-// place holds what it held, a change of the last property needs no tracking: the path's observer is told by
-// single_recipient.c, or by propagation.c without reading the path again.
+// Such a path reads one property of each object along it, so where it leads depends only on the references stored
+// there. Therefore it can be seen from memory whether a new reading would read the same properties. For each property
+// but the last, a route has the address where it is stored and the reference that was found there. While all
+// addresses hold the same references, a change of the last property needs no tracking. The path's observer is
+// notified by single_recipient.c, or by propagation.c without reading the path again.
 //
-// A route says what is so when it is asked, whatever has become of the reading that made it. The first object is
-// held by the caller; each reference that is still in its place keeps the next one. Places are
-// read as the path's getters would read them, by a thread that sets a property of the path. The memory of the
-// objects is held, so that a place can be read that is no longer one. What a class declares may have other keys
-// stand for properties on the way: so a route holds only as long as none of its classes has changed.
+// A route is always checked against the current objects; it does not depend on the reading that built it. The caller
+// retains the first object, and each reference that is still in its place keeps the next one. The addresses are read
+// as the path's getters would read them, by a thread that sets a property of the path. The route holds the memory of
+// the objects, so that an address can be read even if it holds no property any more. A class may declare other keys
+// for properties of the path, so a route is valid only while none of its classes has changed.
 #include "graph/kvo_route.h"
 
 #include "base/kvo_memory.h"
@@ -52,7 +52,8 @@ static kvo_route *make(const kvo_derivation *derivation, const kvo_reads *reads)
   return route;
 }
 
-// Without memory for it, or where a class has changed meanwhile, the path is read again after each change.
+// NULL if memory is out or a class has changed since the reading began: then the path is read again after each
+// change.
 kvo_route *kvo_route_make(const kvo_derivation *derivation, const kvo_reads *reads) {
   uint64_t shortages = kvo_shortages;
   kvo_route *route = is_path(derivation, reads) ? make(derivation, reads) : NULL;

@@ -1,8 +1,8 @@
-// Taking out of the graph what has ended, and what was only there for it.
+// Removes ended entries from the graph, with whatever was there only for them.
 //
-// It goes over links that have been taken out of their chains, one after the other, so that what hangs
-// on them may be as deep as it likes: the links further along, and the derivations of keys that only
-// they watched.
+// The links that have been removed from their chains are in a list, which is worked off one by one instead of
+// recursively. So the structure below them may have any depth: links further along, and derivations of keys that only
+// those links observed.
 #include "graph/kvo_graph.h"
 
 static void unlink_child_locked(kvo_link *child) {
@@ -14,14 +14,14 @@ static void unlink_child_locked(kvo_link *child) {
   child->next = NULL;
 }
 
-// Links to be ended are linked by `next`, having been taken out of their chains.
+// Adds a link to the list of those to be ended, which is linked by `next`.
 static void add_doomed(kvo_link **doomed, kvo_link *link) {
   unlink_child_locked(link);
   link->next = *doomed;
   *doomed = link;
 }
 
-// Before it is retired: a thread that has protected its object since then does not find it.
+// Clears the first link before it is retired, so that a thread that protects its object from now on does not find it.
 static void set_first(kvo_chain *chain, kvo_link *first) {
   __atomic_store_n(&chain->first, first, __ATOMIC_SEQ_CST);
 }
@@ -35,8 +35,8 @@ static void add_chains(kvo_link **doomed, kvo_derivation *derivation) {
   kvo_derivation_release(derivation);
 }
 
-// A derivation that nobody but its own dependents may still watch ends if that is so: derived keys
-// may depend on one another in a circle, which must not keep itself.
+// Ends a derivation if nothing but its own dependents may still watch it. Derived keys may depend on one another in a
+// circle, which must not keep itself alive.
 static void end_unless_needed(kvo_link **doomed, kvo_derivation *derivation) {
   if (!kvo_derivation_is_needed_locked(derivation) && kvo_derivation_leave_locked(derivation))
     add_chains(doomed, derivation);

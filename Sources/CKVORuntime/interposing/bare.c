@@ -1,14 +1,13 @@
-// Setters that ran bare: they began while nobody observed what they set, so no frame is there to tell
-// observers that another thread has registered meanwhile (I3).
+// Setters that ran bare: they began while what they set had no observer, so they have no frame that could notify
+// observers which another thread has registered since (I3).
 //
-// Each caller of a setter looks afterwards whether anything was observed for the first time while it
-// ran: one number counts them all (kvo_class.h). Only then it asks here, where the objects and
-// methods that this happened to are told apart roughly, by a hash. The object may have died in the
-// setter, if a callback dropped it, so its address is looked for among the tables of observed objects
-// before it is touched.
+// Each caller of a setter checks afterwards whether anything was observed for the first time during the call: one
+// number counts all first observations (kvo_class.h). Only if it has changed does the caller ask here. A hash tells
+// roughly which objects and methods were concerned. The object may have died in the setter, if a callback dropped it,
+// so its address is looked up among the tables of observed objects before it is touched.
 //
-// A setter of two keys, one of which nobody had ever observed, ran bare for that one: it compares
-// which keys have been, before and after.
+// A setter of two keys, one of which had never been observed, ran bare for that key: it compares the sets of observed
+// keys before and after.
 #include "interposing/kvo_bare.h"
 
 #include "delivery/kvo_delivery.h"
@@ -17,12 +16,12 @@
 static bool was_interposed(const kvo_object *object, const kvo_method *method, kvo_imp imp) {
   const kvo_class *isa = kvo_isa(object);
   if (!isa || !isa->is_dynamic) return true;
-  // Another object may have been made at the address.
+  // A different object may have been allocated at the address.
   if (kvo_class_find_method(isa, method->selector) != method) return true;
   return kvo_class_slot(isa, kvo_slot_of(method)) == imp;
 }
 
-// An observer of what is told now may throw.
+// State of a late delivery, whose observers may throw.
 typedef struct late_look {
   kvo_object *object; // a reference
   const kvo_method *method;

@@ -1,5 +1,5 @@
-// What language bindings use beyond what C does: roots with operations of their own, keys without
-// methods, and brackets around a change at the place where the language makes it.
+// Functions for language bindings: root classes with operations of their own, keys without methods, and brackets that
+// a binding puts around a change at the place of an assignment.
 #include "kvo_binding.h"
 
 #include "base/kvo_fail.h"
@@ -38,7 +38,7 @@ kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description
       "No memory for the key \"%s\" of %s.", description->key, cls->name);
 }
 
-// Another thread may be removing the last observer.
+// The isa is NULL if another thread has just removed the last observer.
 bool kvo_binding_holds(const void *header, const void *address) {
   const kvo_class *isa = kvo_isa(header);
   return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;

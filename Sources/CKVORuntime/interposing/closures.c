@@ -1,10 +1,10 @@
-// Closures: interposers that libffi makes while the program runs, for methods of any signature (A3).
+// Closures: interposers that libffi makes at run time, for methods of any signature (A3).
 //
-// There is one closure per call, shared by all methods of that encoding: what it interposes on, it
-// learns from `self` and `_cmd`. Closures are made at first need under the closure lock, published
-// atomically, and never freed. Which function handles a closure is chosen when it is made, so that
-// a setter `void (self, _cmd, scalar)`, or of a small struct, reaches its original without a switch and
-// without ffi_call: by the typed interposer of interposer_choice.c.
+// There is one closure per call, shared by all methods of that encoding: it learns from `self` and `_cmd` what it
+// interposes on. Closures are made when first needed, under the closure lock, published atomically, and never freed.
+// The function that handles a closure is chosen when the closure is made. So a setter `void (self, _cmd, scalar)`, or
+// of a small struct, reaches its original without a switch and without ffi_call, through the typed interposer of
+// interposer_choice.c.
 #include <ffi.h>
 
 #include "interposing/kvo_interposer_choice.h"
@@ -23,8 +23,8 @@
 
 typedef void (*handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 
-// `void (self, _cmd, value)` of a scalar, a pointer or a small struct: the context is the typed interposer, which does
-// it all.
+// `void (self, _cmd, value)` of a scalar, a pointer or a small struct: the context is the typed interposer, which
+// does all of the work.
 #define PASS_ON(kind, c_type)                                                                      \
   KVO_CALLS_BY_ENCODING static void pass_on_##kind(ffi_cif *cif, void *result, void **arguments,   \
       void *interposer) {                                                                          \
@@ -36,8 +36,8 @@ KVO_SCALAR_KINDS(PASS_ON)
 KVO_SHAPES(PASS_ON)
 #undef PASS_ON
 
-// Any other signature. What ffi_call leaves in `result` is what a closure has to leave there: the
-// value, or a small integer widened to a word.
+// Any other signature. A closure has to store in `result` exactly what ffi_call stores there: the value, or a small
+// integer widened to a word.
 typedef struct {
   ffi_cif *cif;
   void *result;
@@ -82,7 +82,7 @@ static void *refuse_closure(kvo_error *error, const char *what, const char *caus
   return NULL;
 }
 
-// libffi's allocator says that memory is out, whatever the system said.
+// The system's reason. libffi's allocator reports a lack of memory, whatever the reason was.
 static const char *refusal(void) {
   void *page =
       mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

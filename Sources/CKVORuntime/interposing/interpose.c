@@ -1,9 +1,9 @@
-// What every interposer does: open the changes of the keys that the method changes, call the
-// original, close them. Keys that share a method are changed together, in the order of their names,
-// and closed in the reverse order, so that they nest.
+// The work of every interposer: open the changes of the keys that the method changes, call the original, close the
+// changes. Keys that share a method are changed together. They are opened in the order of their names and closed in
+// reverse order, so that they nest.
 //
-// An accessor may accept a negative index, for example -1 for the end. A change record can't hold such an index (H6), but the
-// accessor changes something, so observers are notified of a setting.
+// An accessor may accept a negative index, for example -1 for the end. A change record can't hold such an index (H6),
+// but the accessor changes something, so observers are notified of a setting.
 #include "interposing/kvo_interpose.h"
 
 #include "base/kvo_memory.h"
@@ -13,7 +13,7 @@
 #include "threads/kvo_thread.h"
 #include "values/kvo_collection_internal.h"
 
-// MARK: What a mutation accessor is about to do
+// MARK: The mutation of an accessor
 
 static const kvo_type *argument_type(const kvo_method *method, size_t i) {
   return method->call->arguments[i];
@@ -21,7 +21,7 @@ static const kvo_type *argument_type(const kvo_method *method, size_t i) {
 
 static size_t index_argument(const kvo_method *method, void **arguments, size_t i) {
   kvo_value value = KVO_VALUE_NIL;
-  kvo_value_init(&value, argument_type(method, i), arguments[i]); // a number: memory is not needed
+  kvo_value_init(&value, argument_type(method, i), arguments[i]); // a number needs no memory
   return (size_t)kvo_value_get_int(&value);
 }
 
@@ -43,7 +43,7 @@ static kvo_collection *object_argument(const kvo_method *method, void **argument
   return objects;
 }
 
-// A mutation whose indexes and objects are owned.
+// A mutation that owns its indexes and objects.
 typedef struct owned_mutation {
   kvo_mutation mutation;
   kvo_index_set *indexes;
@@ -113,7 +113,7 @@ static void end_mutation(owned_mutation *owned) {
 
 // MARK: Around the original
 
-// A mutation whose changes are being opened: their prior calls may throw.
+// A mutation whose changes are being opened. Their prior calls may throw.
 typedef struct opening {
   kvo_interposition *interposition;
   kvo_object *self;
@@ -122,10 +122,10 @@ typedef struct opening {
   bool is_short; // memory was out
 } opening;
 
-// Each method could change two keys; mostly only one of them was ever observed.
+// A method may change two keys; usually only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
-  // If memory is out, observers are notified of a setting: that says less, but nothing wrong.
+  // If memory is out, observers are notified of a setting: that is less detailed, but correct.
   bool is_setting = opening->is_short || opening->owned.mutation.kind == KVO_SETTING;
   const kvo_mutation *mutation = is_setting ? NULL : &opening->owned.mutation;
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)

@@ -1,11 +1,10 @@
-// The typed interposers, and the choice between them and closures.
+// Chooses between typed interposers and closures.
 //
-// A setter `void (self, _cmd, scalar or pointer)` is interposed by a function that was compiled for
-// its argument's type (kvo_typed_interposers.h): `self` and `_cmd` lead to all else that it needs, as in a
-// closure. So there is one for each type, whatever the class and key.
+// A setter `void (self, _cmd, scalar or pointer)` is interposed by a function that was compiled for its argument's
+// type (kvo_typed_interposers.h). It finds everything else through `self` and `_cmd`, like a closure. So there is one
+// function for each type, for all classes and keys.
 //
-// A closure for such a setter does nothing but call the same function (closures.c): both ways behave
-// alike.
+// A closure for such a setter only calls the same function (closures.c), so both behave alike.
 #include "interposing/kvo_interposer_choice.h"
 
 #include "base/kvo_log.h"
@@ -15,7 +14,7 @@
 #include "interposing/kvo_typed_interposers.h"
 #endif
 
-// Structs take the closure, which passes them on to a function of their shape.
+// Structs get a closure, which passes them on to the function for their shape.
 static bool is_closed(const kvo_call *call) {
   return call->argument_count > 2 && call->arguments[2]->kind == KVO_KIND_STRUCT;
 }

@@ -1,5 +1,4 @@
-/// Setters that began while nobody observed what they set (bare.c). Those of bindings compare the isa
-/// themselves.
+/// Setters that began while the property they set had no observer (bare.c). Bindings compare the isa themselves.
 #ifndef KVO_BARE_H
 #define KVO_BARE_H
 
@@ -8,8 +7,9 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// As `kvo_setter_ran_bare` (kvo_class.h), for an interposed setter: keys of it (bit i for `keys[i]`) were first observed while it
-/// ran, and it has opened no change of them. The object may have died.
+/// Notifies late observers, like `kvo_setter_ran_bare` (kvo_class.h), for an interposed setter. The setter's keys
+/// given by `keys` (bit i for `keys[i]`) were first observed while it ran, and it has opened no change of them. The
+/// object may have died.
 void kvo_setter_ran_partly_bare(kvo_object *address, const kvo_method *method, uint32_t keys);
 
 #pragma GCC visibility pop

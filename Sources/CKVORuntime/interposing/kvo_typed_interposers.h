@@ -1,6 +1,6 @@
-/// The typed interposers: a source that is compiled as C++ where exceptions are to pass (typed_interposers.cpp), else
-/// as C (interposer_choice.c), and included by nothing else. C can't do one thing: see to it that an exception that
-/// leaves a setter, a getter or an observer finds the change undone, at no cost until one is thrown.
+/// The typed interposers. This source is compiled as C++ if exceptions may pass (typed_interposers.cpp), otherwise as
+/// C (interposer_choice.c), and is included nowhere else. C can't do one thing: undo the change when an exception
+/// leaves a setter, a getter or an observer, at no cost until one is thrown.
 #ifndef KVO_TYPED_INTERPOSERS_H
 #define KVO_TYPED_INTERPOSERS_H
 
@@ -12,7 +12,7 @@
 
 KVO_ASSUME_NONNULL_BEGIN
 
-// Undoes what this thread has begun above a place of its stack of frames, unless that has ended.
+// Unwinds the frames that this thread has pushed above a mark, unless the change has ended.
 typedef struct unwinding {
   kvo_frame *KVO_NULLABLE mark; // NULL: all
   bool is_under_way;
@@ -27,7 +27,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE top_frame(void) {
   return kvo_this_thread ? kvo_this_thread->top : NULL;
 }
 
-// A setter that is being called. The long way calls it by `set`, which knows the value's type.
+// A setter that is being called. The slow path calls it through `set`, which knows the value's type.
 typedef struct setting {
   kvo_thread *thread;
   kvo_frame *KVO_NULLABLE frame;
@@ -38,7 +38,7 @@ typedef struct setting {
 } setting;
 typedef void (*set)(kvo_object *self, const kvo_method *method, void *value);
 
-// The method changes two keys or part of a to-many key.
+// For a method that changes two keys or part of a to-many key.
 static void set_several(kvo_object *self, const kvo_method *method, set set, void *value) {
   void *arguments[] = {&self, &method, value};
   UNWINDING_FROM(top_frame());
@@ -48,7 +48,7 @@ static void set_several(kvo_object *self, const kvo_method *method, set set, voi
   unwinding.is_under_way = false;
 }
 
-// The setting's frame may have been pushed already.
+// For a method that sets one key. The setting's frame may have been pushed already.
 static void set_one(const setting *setting, set set, void *value) {
   UNWINDING_FROM(setting->frame ? setting->frame : top_frame());
   kvo_frame *frame = setting->frame
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void set_long(const setting *setting, set set, 
   else set_several(setting->self, setting->method, set, value);
 }
 
-// False if the change goes the long way.
+// False if the change takes the slow path.
 KVO_INLINE bool begin_short(setting *setting, kvo_object *self, const kvo_method *method,
     kvo_kind kind, size_t size) {
   setting->self = self;
@@ -87,10 +87,10 @@ KVO_INLINE void end_short(const setting *setting, size_t size) {
   kvo_frame *frame = setting->frame;
   kvo_interpose_look(setting->self, setting->method, setting->observed);
   setting->thread->open_count--;
-  // Else the object has died.
+  // If the state is no longer OPEN, the object was destroyed in the setter; skip delivery.
   if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    // A key of which such a setter is known has its name for an id.
+    // Keys with a typed setter use their interned name as id.
     kvo_short_finish(frame, setting->self, &setting->place, (const char *)frame->id, size);
   }
 }
@@ -108,7 +108,7 @@ KVO_INLINE void end_short(const setting *setting, size_t size) {
       c_type value) {                                                                            \
     setting setting;                                                                             \
     if (KVO_UNLIKELY(!begin_short(&setting, self, method, (kind), (size)))) {                    \
-      struct setting slow = setting; /* so that the address is of another one, in memory */      \
+      struct setting slow = setting; /* a copy: `setting` itself can stay in registers */        \
       c_type copy = value;                                                                       \
       set_long(&slow, set_##name, &copy);                                                        \
       return;                                                                                    \
@@ -120,7 +120,7 @@ KVO_INLINE void end_short(const setting *setting, size_t size) {
     kvo_frame_pop_own(setting.thread, setting.frame);                                            \
   }
 #define TYPED_INTERPOSER(kind, c_type) INTERPOSER(kind, c_type, KVO_KIND_##kind, sizeof(c_type))
-// Of any struct that its getter may give.
+// For a struct: `KVO_KIND_VOID` allows any type that the getter may return.
 #define SHAPED_INTERPOSER(shape, c_type) INTERPOSER(shape, c_type, KVO_KIND_VOID, 0)
 KVO_SCALAR_KINDS(TYPED_INTERPOSER)
 KVO_SHAPES(SHAPED_INTERPOSER)

@@ -1,5 +1,5 @@
-// The typed interposers, compiled so that exceptions find what they pass undone.
-// Structures are visible or not only in C++, where those of the public headers have parts that are not.
+// The typed interposers, compiled as C++ so that their changes are undone when an exception passes. The warning is
+// off because only C++ gives structs a visibility, and structs of the public headers have hidden members.
 #pragma GCC diagnostic ignored "-Wattributes"
 
 extern "C" {

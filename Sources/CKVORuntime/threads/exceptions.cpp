@@ -1,8 +1,8 @@
-// Sees to it that an exception leaves no change open (D9): one of the two files of C++, with typed_interposers.cpp.
+// Ensures that an exception leaves no change open (D9). One of the two C++ files; the other is typed_interposers.cpp.
 //
-// Functions of C are passed by an exception without being told. What they would have done at their
-// end hangs on this thread's frames, or is done by `undo`. A destructor does it rather than a
-// handler: it leaves the exception as it is, and costs nothing until one is thrown.
+// An exception passes through C functions without any notice to them. Their cleanup is recorded in this thread's
+// frames, or done by `undo`. It runs in a destructor rather than a handler, which leaves the exception unchanged and
+// costs nothing until one is thrown.
 #include "threads/kvo_exceptions.h"
 
 namespace {
@@ -38,7 +38,7 @@ void kvo_run_unwinding(kvo_frame *mark, void (*body)(void *), void (*undo)(void 
   rollback.complete();
 }
 
-// Not by a destructor: `last` calls the user, who may throw.
+// Not in a destructor, because `last` calls the program's code, which may throw.
 void kvo_run_finally(kvo_frame *mark, void (*body)(void *), void (*last)(void *), void *context) {
   try {
     kvo_run_unwinding(mark, body, nullptr, context);

@@ -1,16 +1,16 @@
-// Forking: the child has one thread, and the runtime in good order.
+// Fork handlers: the child has one thread, and a consistent runtime.
 //
-// What another thread was changing when the process forked would stay half changed in the child,
-// under a lock that nobody gives back. So the forking thread takes every lock before, in their
-// order, and gives them back on both sides. In the child the records of the threads that are gone
-// return to the pool: what they were delivering is abandoned, and with it what their frames kept
-// alive. What waited for such a frame is freed at the next retirement.
+// Whatever another thread was changing when the process forked would stay half changed in the child, under a lock
+// that is never released. So the forking thread takes every lock before the fork, in their order, and releases them
+// on both sides. In the child the records of the threads that are gone return to the pool. What they were delivering
+// is abandoned, and so is what their frames kept alive. Memory that waited for such a frame is freed at the next
+// retirement.
 //
-// A binding may make a lock while it holds an outer one. So the list of the outer ones, which is
-// held from the beginning of a fork on, is not that of the others, which is taken with these.
+// A binding may make a lock while it holds an outer one. So there are two lists of bindings' locks. That of the outer
+// ones is locked from the beginning of a fork on; that of the others is locked together with them.
 //
-// The thread sanitizer can't follow a thread that holds more than 64 locks: its builds leave out
-// those of which there are many.
+// The thread sanitizer can't follow a thread that holds more than 64 locks: its builds leave out the locks of which
+// there are many.
 #include "base/kvo_lock.h"
 #include "kvo_binding.h"
 #include "threads/kvo_reclaim.h"
@@ -91,7 +91,7 @@ static void act_on_list(const lock_list *list, lock_action act) {
   for (kvo_binding_lock *lock = list->first; lock; lock = lock->next) act(&lock->mutex);
 }
 
-// MARK: Before and after
+// MARK: Before and after a fork
 
 #define ACT_ON(locks, act) act_on(locks, sizeof(locks) / sizeof *(locks), act)
 
@@ -122,7 +122,7 @@ static void give_all_back(void) {
   pthread_mutex_unlock(&outer_list.mutex);
 }
 
-// A recursive mutex knows its holder by a number that the child's thread does not have.
+// A recursive mutex stores its holder's thread number, which differs in the child, so it is initialized again.
 static int make_recursive_anew(pthread_mutex_t *mutex) {
   initialize(mutex, PTHREAD_MUTEX_RECURSIVE);
   return pthread_mutex_lock(mutex);

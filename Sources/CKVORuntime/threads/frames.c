@@ -1,19 +1,18 @@
-// Stacks of frames: blocks of sixteen, the newest on top.
+// Stacks of frames, in blocks of sixteen, the newest on top.
 //
 // | state | protection |
 // |---|---|
-// | what is on the stack, spare, open_count, batch_count, reading_count | its own thread's; the thread lock when that has ended |
-// | top, block, previous | written likewise, atomic: read by threads that look for hazard pointers |
-// | of a frame object, state, serial, awaited | atomic |
+// | stack contents, spare, open_count, batch_count, reading_count | owned by its thread; once that has ended, the thread lock |
+// | top, block, previous | written by the same, atomic: read by threads that look for hazard pointers |
+// | a frame's object, state, serial, awaited | atomic |
 //
-// Changes mostly end in the order in which they nest: then the top comes down. Accesses that are
-// suspended end in any order, and frames can't be moved, since others know them by their address.
-// What ends below the top leaves a hole. A block that has nothing but holes is taken out of the
-// stack and is the next that is needed. So every block but the lowest and the topmost has a frame
-// that is open, and what is gone through is what is open now.
+// Changes usually end in the order in which they nest, and the top goes down. Suspended accesses end in any order,
+// and frames can't be moved, because their address is known elsewhere. A frame that ends below the top leaves a hole.
+// A block that has only holes is taken out of the stack, and is the next one to be used. So every block but
+// the lowest and the topmost has an open frame, and a walk of the stack costs no more than what is open.
 //
-// A block that is taken out keeps its `previous`, and is put in again on top. So a thread that has come to
-// one that is just taken out goes on below it, or once more from the top, and meets each that stays.
+// A block that is taken out keeps its `previous`, and is inserted on top later. So a thread that walks the stack and
+// is at a block that is just taken out continues below it, or again from the top. It meets every block that stays.
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "threads/kvo_reclaim.h"
@@ -26,7 +25,7 @@ static void put_on_top(kvo_thread *thread, kvo_frame_block *block) {
 
 static void set_top(kvo_thread *thread, kvo_frame *top) {
   __atomic_store_n(&thread->top, top,
-      __ATOMIC_RELEASE); // after what was read under the hazard pointers
+      __ATOMIC_RELEASE); // after all reads under the hazard pointers
 }
 
 static void init_frames(kvo_thread *thread, kvo_frame_block *block) {
@@ -54,7 +53,8 @@ static bool is_free(const kvo_frame *frame) {
   return __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE) == KVO_FRAME_FREE;
 }
 
-// From the last on, since those that began last are mostly open longest.
+// Whether a block has only holes. Checked from the last frame down: the frames that began last are the most likely to
+// be open.
 static bool is_needless(const kvo_thread *thread, kvo_frame_block *block) {
   if (block == &thread->first || block == thread->block) return false;
   for (kvo_frame *frame = end_of(block); frame-- > block->frames;)
@@ -99,7 +99,7 @@ static void leave_block(kvo_thread *thread) {
 void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
-      // An access that ended on another thread could not count itself out.
+      // An access that ended on another thread could not decrement the counts.
       if (!thread->block->previous) thread->open_count = thread->batch_count = 0;
       if (!thread->block->previous) return;
       leave_block(thread);
@@ -127,7 +127,7 @@ static kvo_frame_block *take_spare(kvo_thread *thread) {
   return block;
 }
 
-// Whether what has ended elsewhere leaves room on the topmost block.
+// Whether frames that other threads have ended leave room in the topmost block.
 static bool makes_room(kvo_thread *thread) {
   if (!__atomic_load_n(&thread->has_holes, __ATOMIC_SEQ_CST)) return false;
   kvo_thread_shrink(thread);
@@ -156,7 +156,7 @@ void kvo_frame_take_over(kvo_frame *frame) {
   frame->flags |= KVO_FRAME_TAKEN_OVER;
   kvo_taken_over++;
   frame->taker = pthread_self();
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); // it may have no record by which others count it
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
 }
 
 void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
@@ -164,8 +164,9 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
   kvo_reclaim_waiting(awaited);
 }
 
-// Ends a frame of any thread. What waits for it is taken before its own thread may push it again:
-// then the mark is another's. A thread without a record is reached by nobody else's fence.
+// Ends a frame of any thread. `awaited` is taken before the frame's thread can push the frame again, since a mark set
+// after that is for the new use. A thread without a record is not reached by another thread's fence, so it fences
+// itself.
 static const kvo_object *end(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -175,8 +176,8 @@ static const kvo_object *end(kvo_frame *frame) {
   return awaited;
 }
 
-// Tells the frame's thread that it has ended, and only then looks whether that thread still lives: a thread
-// tells its own end before it looks at its frames.
+// Records at the frame's thread that the frame has ended, and only then checks whether that thread still lives. A
+// thread that ends does the reverse: it records its end before it looks at its frames.
 static void tell_owner(kvo_thread *thread) {
   __atomic_store_n(&thread->has_holes, true, __ATOMIC_SEQ_CST);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -206,13 +207,13 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
 }
 
-// Reached where an exception ends the frame, on the thread that was telling.
+// Reached if an exception ends the frame, on the thread that was delivering.
 static void end_tellings(kvo_frame *frame, struct kvo_propagation *propagation) {
   kvo_distinct_end(&frame->telling);
   if (propagation) kvo_propagation_end_tellings(propagation);
 }
 
-// The frame may be pushed again while its parts are let go.
+// The frame's parts are copied first, because the frame may be pushed again while they are released.
 static void pop_with_parts(kvo_frame *frame) {
   struct kvo_propagation *propagation =
       frame->flags & KVO_FRAME_PROPAGATES ? frame->propagation : NULL;
@@ -240,8 +241,8 @@ static kvo_frame_block *block_with(const kvo_thread *thread, const kvo_frame *pl
   return block;
 }
 
-// Where what lay below the mark has ended meanwhile, as suspended accesses may, the top may be below
-// it already, or its block taken out.
+// Suspended accesses below the mark may have ended by now. Then the top may already be below the mark, or the mark's
+// block may be taken out.
 static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
   const kvo_frame_block *marked = block_with(thread, mark);
   return marked && (thread->block != marked || thread->top > mark);
@@ -270,7 +271,8 @@ static bool is_told(const kvo_frame *frame) {
   return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
 }
 
-// In a child: this thread, which forked, is in the middle of delivering or announcing what another has begun.
+// In a forked child: whether the forking thread is in the middle of delivering or announcing a change that another
+// thread began.
 static bool is_taken_over(const kvo_frame *frame) {
   return is_told(frame) && frame->flags & KVO_FRAME_TAKEN_OVER &&
          pthread_equal(frame->taker, pthread_self());
@@ -288,16 +290,16 @@ static void empty_block(kvo_frame_block *block) {
     if (!is_taken_over(frame)) empty(frame);
 }
 
-// Its top may have been halfway from one block to another.
+// At the fork the record's top may have been moving from one block to another, so it is reset.
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
   thread->top = end_of(thread->block);
   thread->open_count = thread->batch_count = 0;
 }
 
-// MARK: What is on the stack
+// MARK: Searching the stack
 
-// The frame below a place of the stack, and its block; NULL at the end.
+// The frame below a position of the stack, and its block; NULL at the end.
 static kvo_frame *below(const kvo_frame *place, kvo_frame_block **block) {
   while (place == (*block)->frames) {
     if (!(*block)->previous) return NULL;
@@ -332,7 +334,7 @@ bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *objec
 #ifdef KVO_POISON
 bool kvo_thread_protects(const kvo_object *object) {
   const kvo_thread *thread = kvo_this_thread;
-  if (kvo_taken_over) return true; // it may be by one of those
+  if (kvo_taken_over) return true; // one of the frames taken over may protect it
   if (!thread) return false;
   FOR_EACH_FRAME(frame, thread)
   if (!is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object) return true;
@@ -382,8 +384,8 @@ uint32_t kvo_thread_count_told(const kvo_thread *thread) {
   return count;
 }
 
-// A batch has no key. Another thread may end the bracket and begin something else meanwhile, so it is looked at again
-// after its key has been read.
+// A batch has no key. Another thread may end the bracket and begin something else at any time, so the state is
+// checked again after the key has been read.
 static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
@@ -395,7 +397,8 @@ static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
   if (is_in_state(frame, object, state)) visit(context, key, number);
 }
 
-// Its top may be on its way from one block to another. What lies above it is free.
+// Visits all frames of each block: the thread's top may be moving from one block to another, and frames above it are
+// free.
 static void visit_of_thread(const kvo_thread *thread, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   const kvo_frame_block *block = __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
@@ -410,10 +413,10 @@ void kvo_frames_visit_brackets(const kvo_object *object,
     visit_of_thread(thread, object, visit, context);
 }
 
-// MARK: What a thread is at
+// MARK: The outermost change
 
-// NULL where none of the lowest block is left, below accesses that were suspended: then what they belong to is not
-// known any more.
+// The thread's outermost frame. NULL if no frame of the lowest block is left because suspended accesses above it go
+// on. Then it is not known what they belong to.
 static const kvo_frame *outermost(kvo_thread *thread) {
   const kvo_frame *end = thread->block == &thread->first ? thread->top : end_of(&thread->first);
   for (const kvo_frame *frame = thread->first.frames; frame < end; frame++) {

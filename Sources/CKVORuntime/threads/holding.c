@@ -1,7 +1,7 @@
-// Holding an object while the user's code runs that may drop the last other reference to it: a getter, a hook, a class
-// method that a search asks.
+// Retains an object while the program's code runs that may drop the last other reference to it: a getter, a hook, or
+// a class method that a search asks.
 //
-// `kvo_finally` frees other resources if that code throws.
+// `kvo_finally` also frees other resources if that code throws.
 #include "base/kvo_upcalls.h"
 #include "threads/kvo_thread.h"
 

@@ -1,8 +1,7 @@
-/// What an exception that passes through the runtime must not leave behind. C++ may include this.
+/// Cleanup when an exception passes through the runtime. C++ may include this.
 ///
-/// Setters, getters and observers are the user's, and may throw. The runtime's functions of C let
-/// an exception pass but can't clean up, so whatever calls the user while it has something to undo is run
-/// by a file of C++.
+/// Setters, getters and observers are the program's code, and may throw. The runtime's C functions let an exception
+/// pass but cannot clean up. So code that calls the program while it has something to undo is run by a C++ file.
 #ifndef KVO_EXCEPTIONS_H
 #define KVO_EXCEPTIONS_H
 
@@ -14,20 +13,19 @@ KVO_ASSUME_NONNULL_BEGIN
 
 struct kvo_frame;
 
-/// Runs `body(context)`. When it is left by an exception (or by the end of its thread), unwinds
-/// this thread's frames to `mark`, then calls `undo(context)` if there is one; the exception
-/// passes on.
+/// Runs `body(context)`. If an exception, or the end of its thread, leaves the body, this thread's frames are unwound
+/// to `mark`, then `undo(context)` is called if there is one. The exception passes on.
 void kvo_run_unwinding(struct kvo_frame *KVO_NULLABLE mark,
     void (*body)(void *KVO_NULLABLE context), void (*KVO_NULLABLE undo)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
-/// Runs `body(context)`, then `last(context)`, also when the body is left by an exception, which passes on then unless
-/// `last` throws another one. Either way this thread's frames are unwound to `mark` before.
+/// Runs `body(context)`, then `last(context)`, also if an exception leaves the body. Then this thread's frames are
+/// unwound to `mark` before `last` is called, and the exception passes on unless `last` throws another one.
 void kvo_run_finally(struct kvo_frame *KVO_NULLABLE mark, void (*body)(void *KVO_NULLABLE context),
     void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
 
-/// Pops all frames that this thread has pushed since `mark` was on top, newest first, without
-/// delivering what they were to tell. NULL: all of them. frames.c's.
+/// Pops all frames that this thread has pushed since `mark` was on top, newest first, without delivering their
+/// changes. NULL: all of them. In frames.c.
 void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE mark);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/// Telling the binding that records reads on this thread.
+/// Reports reads to the binding that records them on this thread.
 #ifndef KVO_READ_RECORDER_H
 #define KVO_READ_RECORDER_H
 
@@ -7,7 +7,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Tells the binding, whose recorder is set, that a key was read.
+/// Reports to the binding, whose recorder is set, that a key was read.
 void kvo_tell_read(kvo_object *object, const char *interned_key);
 
 #pragma GCC visibility pop

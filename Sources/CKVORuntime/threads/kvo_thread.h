@@ -1,9 +1,8 @@
-/// Threads and the changes that they have open: frames, which are hazard pointers as well.
+/// Threads and their open changes: frames, which also are hazard pointers.
 ///
-/// A frame is one automatic change from its will to the end of its delivery, or one delivery of a
-/// change by hand. It lies on its thread's stack of frames (frames.c). While it is there, its
-/// `object` member tells every thread that frees something: leave alone what belongs to that
-/// object's observations (reclaim.c).
+/// A frame is an automatic change from its will phase to the end of its delivery, or one delivery of a change by
+/// hand. It is on its thread's stack of frames (frames.c). While it exists, its `object` member warns every thread
+/// that frees something: do not free what belongs to that object's observations (reclaim.c).
 #ifndef KVO_THREAD_H
 #define KVO_THREAD_H
 
@@ -21,58 +20,59 @@ typedef struct kvo_thread kvo_thread;
 /// The observers of one key: a registration, a seat, a list, or NULL, with marks in the lowest bits.
 typedef uintptr_t kvo_observers;
 
-/// Which threads count how often an observer is told: the first thread, and all others together (distinct.c).
+/// Classes of threads with separate delivery counters: the first thread, and all others together (distinct.c).
 enum { KVO_TELLER_SORTS = 2 };
-/// What one change knows of one observer since its will.
+/// A snapshot of an observer's counters, taken in a change's will phase (distinct.c).
 typedef struct kvo_distinction {
-  uint64_t claim;    ///< the observer's last claim at will
-  uint32_t tellings; ///< how often telling the observer had begun, of which it knows, and had ended
-  uint32_t begun;    ///< how many changes had begun and not passed it over, this one among them
+  uint64_t claim;    ///< the observer's last claim
+  uint32_t tellings; ///< deliveries begun that the change knows of, plus deliveries ended
+  uint32_t begun;    ///< changes begun and not withheld from it, this one included
 } kvo_distinction;
-/// One telling of such an observer, from its did until the observer has returned.
+/// One delivery to an observer with `KVO_DISTINCT`, from the did phase until the observer has returned.
 typedef struct kvo_telling kvo_telling;
 struct kvo_telling {
-  struct kvo_handle *KVO_NULLABLE registration; ///< NULL: it has ended
-  uint32_t sort;                                ///< of the thread that does it
-  kvo_telling *KVO_NULLABLE next;               ///< the one of its thread that began before it
-  kvo_telling *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one
+  struct kvo_handle *KVO_NULLABLE registration; ///< NULL: the delivery has ended
+  uint32_t sort;                                ///< the delivering thread's class
+  kvo_telling *KVO_NULLABLE next;               ///< the thread's previous delivery
+  kvo_telling *KVO_NULLABLE *KVO_NULLABLE link; ///< the pointer to this one
 };
 
 enum kvo_frame_state {
   KVO_FRAME_FREE = 0,
   KVO_FRAME_OPEN,
-  KVO_FRAME_ANNOUNCED, ///< is open, and methods of the object's class begin and finish it (announced.c)
-  KVO_FRAME_DELIVERING, ///< a change that is being told: `id` is its property's
-  KVO_FRAME_ANNOUNCING, ///< one of which the class's method for the did runs, and no observer is called
-  KVO_FRAME_ABANDONED, ///< was open when its object died: only to be popped
-  KVO_FRAME_LOOKING,   ///< is open, but had no observer when it began
-  KVO_FRAME_PROTECTS,  ///< is no change: it protects objects that are being read or called
-  KVO_FRAME_BRACKET,   ///< a change by hand around a body that runs: `key` is its property's
-  KVO_FRAME_BATCH,     ///< collects the changes of its object's keys (batch.c)
+  KVO_FRAME_ANNOUNCED,  ///< open; methods of the object's class begin and finish it (announced.c)
+  KVO_FRAME_DELIVERING, ///< a change that is being delivered; `id` is its property's
+  KVO_FRAME_ANNOUNCING, ///< the class's did method runs, and no observer is called
+  KVO_FRAME_ABANDONED,  ///< was open when its object died; can only be popped
+  KVO_FRAME_LOOKING,    ///< open, but had no observer when it began
+  KVO_FRAME_PROTECTS,   ///< not a change: protects an object that is read or called
+  KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs; `key` is its property's
+  KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
 };
 
 enum kvo_frame_flag {
-  KVO_FRAME_RETAINED = 1, ///< the object is held until the frame is popped
+  KVO_FRAME_RETAINED = 1, ///< the object is retained until the frame is popped
   KVO_FRAME_HAS_OLD = 2,
   KVO_FRAME_HAS_NEW = 4,
   KVO_FRAME_TELLS = 8,        ///< `telling`, or some of the propagation's, may not have ended
-  KVO_FRAME_CALLS = 16,       ///< `observer` is held while it is called
-  KVO_FRAME_PROPAGATES = 32,  ///< `propagation` is the frame's
-  KVO_FRAME_READS = 64,       ///< what `id` names is being read
-  KVO_FRAME_REPORTED = 128,   ///< that memory was out for some of the change has been reported
+  KVO_FRAME_CALLS = 16,       ///< `observer` is retained while it is called
+  KVO_FRAME_PROPAGATES = 32,  ///< `propagation` is valid, and owned by the frame
+  KVO_FRAME_READS = 64,       ///< the key or path that `id` names is being read
+  KVO_FRAME_REPORTED = 128,   ///< a shortage of memory during the change has been reported
   KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
-  KVO_FRAME_SHORT = 512,      ///< a binding's change that has begun the short way (kvo_short.h)
-  KVO_FRAME_SINGLE_RECIPIENT = 1024, ///< `recipient` alone was found at will (single_recipient.c)
-  KVO_FRAME_BEGUN = 2048,            ///< an announced change that has begun
-  KVO_FRAME_BATCHED = 4096,          ///< one that a batch has taken instead
-  KVO_FRAME_CANCELLED = 8192,        ///< one that came to nothing
-  KVO_FRAME_SILENT = 16384,          ///< one for which the class has no method of its own
+  KVO_FRAME_SHORT = 512,      ///< a binding's change that began on the fast path (kvo_short.h)
+  /// `recipient` was the only one in the will phase (single_recipient.c)
+  KVO_FRAME_SINGLE_RECIPIENT = 1024,
+  KVO_FRAME_BEGUN = 2048,     ///< an announced change that has begun
+  KVO_FRAME_BATCHED = 4096,   ///< an announced change that a batch has taken over
+  KVO_FRAME_CANCELLED = 8192, ///< an announced change that did not take place
+  KVO_FRAME_SILENT = 16384,   ///< an announced change for which the class has no method of its own
   KVO_FRAME_ANNOUNCES =
-      KVO_FRAME_SILENT, ///< of a batch: the class has methods, which are called for each change (E5)
-  KVO_FRAME_HAS_PART = 32768, ///< `announced` is the frame's
+      KVO_FRAME_SILENT, ///< for a batch: the class has methods that are called for each change (E5)
+  KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
 };
 
-/// One change as one observer sees it: laid out as the binding's `kvo_change_parts`.
+/// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.
 struct kvo_change {
   kvo_change_kind kind;
   bool is_prior;
@@ -80,52 +80,52 @@ struct kvo_change {
   const kvo_value *KVO_NULLABLE new_value;
   const kvo_index_set *KVO_NULLABLE indexes;
 };
-/// One as a group sees it, which is told which of its keys it is of (`kvo_change_get_key_index`).
+/// A change as a group sees it, with the index of the key (`kvo_change_get_key_index`).
 typedef struct kvo_keyed_change {
   kvo_change change;
   uint32_t key_index;
 } kvo_keyed_change;
 
-/// Where a key's observers are: in a cell of a table, or at the object itself.
+/// Where a key's observers were found: in a cell of a table, or in the object itself.
 typedef struct kvo_place {
-  uintptr_t word; ///< the object's
+  uintptr_t word; ///< the object's observation word
   kvo_observers observers;
-  const uintptr_t *KVO_NULLABLE source; ///< where they were found,
-  uintptr_t found;                      ///< and as what
+  const uintptr_t *KVO_NULLABLE source; ///< the address they were loaded from
+  uintptr_t found;                      ///< the word that was found there
 } kvo_place;
 
 struct kvo_frame {
   union {
-    kvo_object *KVO_NULLABLE object; ///< of the hazard pointer: NULL when the frame is free
+    kvo_object *KVO_NULLABLE object; ///< the hazard pointer's; NULL when the frame is free
     kvo_hazard hazard;
   };
   kvo_thread *thread; ///< immutable
-  uintptr_t id;       ///< of the property, kvo_accessors.id
-  const char
-      *key; ///< of a bracket and of an announced change: interned; atomic, since dumps show it
-  uint64_t
-      serial;     ///< registrations up to this one were there when the frame began, and retirements
-                  ///< up to this one don't concern it (kvo_serial); atomic. A change by hand is as
-                  ///< old as its will
-  uint32_t state; ///< enum kvo_frame_state, atomic: another thread may end the frame
+  uintptr_t id;       ///< the property's, kvo_accessors.id
+  /// For a bracket or an announced change: the key, interned. Atomic, because dumps show it.
+  const char *key;
+  /// `kvo_serial` when the frame began; atomic. Registrations up to this number were there then, and retirements up
+  /// to this number don't wait for the frame. A change by hand is as old as its will phase.
+  uint64_t serial;
+  uint32_t state; ///< enum kvo_frame_state; atomic, because another thread may end the frame
   uint16_t flags; ///< enum kvo_frame_flag
-  uint16_t index; ///< in its block; immutable
+  uint16_t index; ///< index in its block; immutable
   const kvo_object *KVO_NULLABLE
-      awaited; ///< atomic: what is retired of that object may wait for this frame's pop
+      awaited; ///< The object whose retired memory may wait for this frame's pop; atomic.
   kvo_value old_value, new_value;
-  /// The short way's, a setting, of which only the values' places are stored; for a group the index as well.
+  /// Used by the fast path. Always a setting: only the pointers to the values are stored, and a group's key index.
   union {
     kvo_change change;
     kvo_keyed_change keyed;
   };
-  kvo_place place; ///< with KVO_FRAME_SHORT; of it `observers` with KVO_FRAME_SINGLE_RECIPIENT
+  /// With KVO_FRAME_SHORT. With KVO_FRAME_SINGLE_RECIPIENT only `observers` is used.
+  kvo_place place;
   union {
     struct kvo_handle
         *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
-    struct kvo_mutation_record
-        *KVO_NULLABLE announced; ///< with KVO_FRAME_HAS_PART: what the class's methods are given
+    /// With KVO_FRAME_HAS_PART: the mutation that the class's methods are called with.
+    struct kvo_mutation_record *KVO_NULLABLE announced;
   };
-  kvo_distinction distinction;                      ///< of an observer with `KVO_DISTINCT`
+  kvo_distinction distinction;                      ///< for an observer with `KVO_DISTINCT`
   kvo_telling telling;                              ///< with KVO_FRAME_TELLS
   kvo_object *KVO_NULLABLE observer;                ///< with KVO_FRAME_CALLS
   struct kvo_propagation *KVO_NULLABLE propagation; ///< with KVO_FRAME_PROPAGATES
@@ -134,45 +134,46 @@ struct kvo_frame {
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
 
-/// Part of a stack, never freed.
+/// A part of a stack of frames; never freed.
 typedef struct kvo_frame_block {
-  /// The block below; atomic. Stays as it is when the block is taken out, for threads that are just
-  /// looking through the stack.
+  /// The block below; atomic. It stays unchanged when the block is taken out, for threads that are walking the stack.
   struct kvo_frame_block *KVO_NULLABLE previous;
   struct kvo_frame_block *KVO_NULLABLE next_spare;
-  uintptr_t stack; ///< where the thread's own stack was when it came here
+  uintptr_t stack; ///< the thread's stack pointer when the block was entered
   kvo_frame frames[KVO_FRAMES_PER_BLOCK];
 } kvo_frame_block;
 
-/// One per thread that delivers. It goes to another thread when its own has ended and all of its
-/// frames have.
+/// The record of a thread that delivers. It passes to another thread when its own has ended and all of its frames
+/// have.
 struct kvo_thread {
-  kvo_frame *top;         ///< the next free frame; atomic: others see by it that there is none
-  kvo_frame *limit;       ///< the end of its block
-  kvo_frame_block *block; ///< where `top` lies; atomic likewise
-  kvo_thread *KVO_NULLABLE next; ///< in the list of those that may have frames; atomic
-  kvo_thread *KVO_NULLABLE *KVO_NULLABLE link; ///< what points at this one; NULL in the pool
+  /// The next free frame; atomic. Other threads see from it whether there are frames.
+  kvo_frame *top;
+  kvo_frame *limit;                            ///< the end of its block
+  kvo_frame_block *block;                      ///< the block of `top`; atomic
+  kvo_thread *KVO_NULLABLE next;               ///< next record that may have frames; atomic
+  kvo_thread *KVO_NULLABLE *KVO_NULLABLE link; ///< the pointer to this one; NULL in the pool
   kvo_thread *KVO_NULLABLE next_pooled;
-  kvo_frame_block *KVO_NULLABLE spare; ///< taken out of the stack
-  uint32_t block_count;                ///< of the stack, without the first
-  /// Automatic changes not yet closed, and batches: mostly none, then there is none to join.
+  kvo_frame_block *KVO_NULLABLE spare; ///< blocks taken out of the stack
+  uint32_t block_count;                ///< blocks on the stack, without the first
+  /// Open automatic changes, and batches. Usually 0: then there is no change to join.
   uint32_t open_count;
   uint32_t batch_count;
-  /// Of the thread that has the record now, from 1; no two threads share one. Atomic: dumps show it.
+  /// The number of the thread that has the record now, from 1; unique. Atomic, because dumps show it.
   uint32_t number;
-  uintptr_t owner_bits;   ///< of its thread, in words of objects (kvo_table.h); immutable
+  uintptr_t owner_bits;   ///< its thread's mark in objects' words (kvo_table.h); immutable
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
   bool in_use;            ///< atomic
-  bool has_holes;         ///< frames have ended elsewhere meanwhile; atomic
-  kvo_telling *KVO_NULLABLE tellings;       ///< of observers with `KVO_DISTINCT`, by this thread
-  struct kvo_open_pair *KVO_NULLABLE pairs; ///< changes by hand that it has open; manual.c's
-  struct kvo_announcing *KVO_NULLABLE announcing; ///< the method that it calls; announced.c's
-  /// Changes of links that are open; open_links.c's. Graph lock; atomic, since the thread looks without it whether there is one.
+  bool has_holes;         ///< frames have been ended by other threads; atomic
+  kvo_telling *KVO_NULLABLE tellings; ///< this thread's deliveries to observers with `KVO_DISTINCT`
+  struct kvo_open_pair *KVO_NULLABLE pairs; ///< its open changes by hand; manual.c's
+  /// The class's method that it is calling; announced.c's.
+  struct kvo_announcing *KVO_NULLABLE announcing;
+  /// Open changes of links; open_links.c's. Graph lock; atomic, since the thread looks without it whether there is one.
   struct kvo_propagation *KVO_NULLABLE open_links;
-  kvo_frame_block first; ///< always the lowest
+  kvo_frame_block first; ///< always the lowest block
 };
 
-/// The bits of an object's word that name a thread (kvo_table.h); none where no bits of an address are free.
+/// The bits of an object's word that name its owning thread (kvo_table.h); none if no bits of an address are free.
 #if defined(__x86_64__) && defined(__linux__)
 enum { KVO_OWNER_SHIFT = 48 };
 #define KVO_OWNER_BITS (~(uintptr_t)0 << KVO_OWNER_SHIFT)
@@ -180,76 +181,79 @@ enum { KVO_OWNER_SHIFT = 48 };
 enum { KVO_OWNER_SHIFT = 0 };
 #define KVO_OWNER_BITS ((uintptr_t)0)
 #endif
-/// This thread's name there; 0 while it has no record, or none that fits.
+/// This thread's mark in those bits; 0 while it has no record, or none whose number fits.
 extern __thread uintptr_t kvo_owner_bits __attribute__((tls_model("initial-exec")));
 
 extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
-/// The same while nothing is recorded; else, and where there is no record, one that has a change open always.
-/// So one look tells whether a change may go the short way (kvo_short.h).
+/// Equals `kvo_this_thread`, unless reads are being recorded or the thread has no record. Then it points at a dummy
+/// with a change permanently open. One load decides whether the fast path is allowed (kvo_short.h).
 extern __thread kvo_thread *kvo_short_thread __attribute__((tls_model("initial-exec")));
 
-/// This thread's number, 0 while it has no record.
+/// This thread's number; 0 while it has no record.
 KVO_INLINE uint32_t kvo_thread_number(void) {
   return kvo_this_thread ? kvo_this_thread->number : 0;
 }
 
-/// This thread's record, made or taken from the pool at first need. NULL if memory is out.
+/// This thread's record, made or taken from the pool when first needed. NULL if memory is out.
 kvo_thread *KVO_NULLABLE kvo_thread_start(void);
 KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
   kvo_thread *thread = kvo_this_thread;
   return KVO_LIKELY(thread != NULL) ? thread : kvo_thread_start();
 }
 
-/// The records that may have frames, linked by `next` (`kvo_thread_next`): those of threads that
-/// live, and those of threads that ended with changes open that go on elsewhere. May be walked
-/// without a lock; what has been there since before is met at least once.
+/// The records that may have frames, linked by `next` (`kvo_thread_next`): those of live threads, and those of
+/// threads that ended with changes open that continue on other threads. May be walked without a lock. A record that
+/// stays in the list during the walk is met at least once.
 kvo_thread *KVO_NULLABLE kvo_thread_first(void);
 KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_next(const kvo_thread *thread) {
   return __atomic_load_n(&thread->next, __ATOMIC_SEQ_CST);
 }
 extern uint32_t kvo_threads_in_use; ///< how many threads have a record; atomic
-/// Whether another thread than this one has a record. O(1).
+/// Whether any other thread has a record. O(1).
 KVO_INLINE bool kvo_thread_others_exist(void) {
   uint32_t own = kvo_this_thread ? 1 : 0;
   return __atomic_load_n(&kvo_threads_in_use, __ATOMIC_SEQ_CST) > own;
 }
-/// A frame of this record has ended on another thread: it may have been the last that needed the record.
+/// Called when another thread has ended a frame of this record: returns the record to the pool if nothing needs it
+/// any more.
 void kvo_thread_let_go(kvo_thread *thread);
 
-/// In a forked child: the records of all threads but this one return to the pool, with all that
-/// they had open. Thread and pairs lock held.
+/// In a forked child: returns the records of all threads but this one to the pool, with all that they had open.
+/// Thread lock and pairs lock held.
 void kvo_thread_abandon_others(void);
-/// Has forks covered. It runs when the program is loaded.
+/// Installs the fork handlers. It runs when the program is loaded.
 void kvo_cover_forks(void);
 
-/// An empty stack.
+/// Initializes an empty stack.
 void kvo_frames_init(kvo_thread *thread);
-/// Whether nothing is left on the stack, of which free frames are taken off first.
+/// Takes free frames off the stack and returns whether it is empty then.
 bool kvo_frames_are_gone(kvo_thread *thread);
-/// In a forked child: ends all frames but those that this thread has taken over.
+/// In a forked child: ends all frames of the record but those that this thread has taken over.
 void kvo_frames_abandon(kvo_thread *thread);
-/// Goes on to the next block, made if need be, for a change of that object. False if memory is out.
+/// Moves on to the next block, made if necessary, for a change of `object`. False if memory is out.
 bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object);
-/// Takes free frames off the top, where they ended out of order or a block begins.
+/// Takes free frames off the top. Needed after frames have ended out of order, or at the beginning of a block.
 void kvo_thread_shrink(kvo_thread *thread);
-/// Frees what waited for a frame of this thread's that no longer protects the object.
+/// Frees memory that waited for a frame of this thread which no longer protects the object `awaited`.
 void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited);
-/// This thread ends a change that another has begun. Should it fork meanwhile, the frame goes on.
+/// Transfers a frame to this thread, which ends a change that another thread has begun. The frame survives a fork in
+/// between.
 void kvo_frame_take_over(kvo_frame *frame);
-/// How many of those this thread is at: it is in a change, although none of its own frames is.
+/// How many frames this thread has taken over. If it is not 0, the thread is in a change although it may have no
+/// frame.
 extern __thread uint32_t kvo_taken_over __attribute__((tls_model("initial-exec")));
-/// What a pop does if the frame has values or holds its object, belongs to another thread, or if
-/// something waits for it.
+/// Pops a frame that has values or retains its object, that belongs to another thread, or that something waits for.
 void kvo_frame_pop_slowly(kvo_frame *frame);
 
-/// A new frame on top, which protects the object from now on: what is read of the object's
-/// observations afterwards is not freed before the frame is popped. NULL if memory is out.
+/// Pushes a frame that protects the object from then on: what is read of the object's observations afterwards is not
+/// freed before the frame is popped. NULL if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_object *object,
     uint32_t state) {
   bool is_full = thread->top == thread->limit;
   if (KVO_UNLIKELY(is_full) && !kvo_thread_enter_next_block(thread, object)) return NULL;
   kvo_frame *frame = thread->top;
-  __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELAXED); // seen where the hazard pointer is
+  // Visible no later than the hazard pointer.
+  __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELAXED);
   frame->flags = 0;
   __atomic_store_n(&frame->state, state, __ATOMIC_RELAXED);
   kvo_hazard_publish(&frame->hazard, object);
@@ -260,8 +264,8 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_obj
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   return kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
 }
-/// A frame of this thread's that takes over a reference to its object, which ends with it, also should the user's code
-/// throw. NULL if memory is out: then the reference has been given back.
+/// Pushes a frame that takes over a reference to its object and releases it at its end, also if the program's code
+/// throws. Returns NULL, having released the object, if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
   kvo_thread *thread = kvo_thread_current();
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
@@ -270,11 +274,11 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
   return frame;
 }
 
-/// Holds the frame's object until the frame ends, unless it is dying: the program's own code is about to be called, and
-/// may drop the last other reference to it.
+/// Retains the frame's object until the frame ends, unless the object is dying. Call before the program's own code is
+/// called, which may drop the last other reference.
 void kvo_frame_hold(kvo_frame *frame);
 
-/// Ends a frame of this thread's: its values and its hazard pointer, and frees what waited for it.
+/// Ends a frame of this thread: its values and its hazard pointer. Frees what waited for it.
 KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {
   if (KVO_UNLIKELY(frame->flags || thread->top != frame + 1)) {
     kvo_frame_pop_slowly(frame);
@@ -283,21 +287,20 @@ KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
   __atomic_store_n(&frame->state, KVO_FRAME_FREE, __ATOMIC_RELEASE);
   __atomic_store_n(&thread->top, frame,
-      __ATOMIC_RELEASE); // after what was read under the hazard pointer
+      __ATOMIC_RELEASE); // after all reads under the hazard pointer
   if (frame != thread->first.frames) kvo_thread_shrink(thread);
   const kvo_object *awaited = __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(awaited != NULL)) kvo_frame_reclaim_waiters(frame, awaited);
 }
-/// The same of any frame. It may belong to another thread (an access that was suspended and resumed
-/// elsewhere).
+/// Ends a frame of any thread. It belongs to another one if an access was suspended and resumed elsewhere.
 KVO_INLINE void kvo_frame_pop(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   if (KVO_LIKELY(thread == kvo_this_thread)) kvo_frame_pop_own(thread, frame);
   else kvo_frame_pop_slowly(frame);
 }
 
-/// Runs `body(context)`, which calls the user. An exception that leaves it finds what this thread
-/// has begun in it undone, then `undo(context)` called.
+/// Runs `body(context)`, which calls the program's code. If an exception leaves the body, the frames that this thread
+/// pushed in it are unwound, then `undo(context)` is called.
 KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
     void (*KVO_NULLABLE undo)(void *KVO_NULLABLE context), void *KVO_NULLABLE context) {
 #ifdef KVO_EXCEPTIONS
@@ -308,8 +311,8 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 #endif
 }
 
-/// Runs `body(context)`, which calls the user, and holds the object meanwhile, unless it is dying: that code may drop
-/// the last other reference to it, and the body goes on with it. Exceptions pass through.
+/// Runs `body(context)`, which calls the program's code, with the object retained, unless it is dying. That code may
+/// drop the last other reference, and the body goes on using the object. Exceptions pass through.
 void kvo_holding(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
@@ -320,7 +323,7 @@ KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
 #ifdef KVO_POISON
-/// Whether a frame protects the object, of this thread's or one that it has taken over.
+/// Whether a frame of this thread protects the object, or one that it has taken over may.
 bool kvo_thread_protects(const kvo_object *object);
 #endif
 kvo_frame *KVO_NULLABLE kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object);
@@ -329,30 +332,30 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,
     const kvo_object *object) {
   return KVO_UNLIKELY(thread->batch_count) ? kvo_thread_find_batch(thread, object) : NULL;
 }
-/// Marks a frame of this thread as one in which something is read that is derived from what its
-/// getter may set: `id` tells what, of the frame's object.
+/// Marks a frame of this thread: a derived key or path of its object, named by `id`, is being read. Its getter may
+/// set what it reads.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_READS;
   frame->thread->reading_count++;
 }
-/// Whether this thread is reading that.
+/// Whether this thread is reading the key or path `id` of the object.
 bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
-/// Abandons the changes of an object that dies inside them: a callback of an inner change dropped
-/// it. What closes them later must not look at the object, nor join what is made at its address.
+/// Abandons the open changes of an object that dies inside them, because a callback of a nested change released it.
+/// The code that closes them later must not touch the object or join a change of a new object at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
-/// The newest change whose observers or methods are being called, among those that began before `later`, or among all if that is
-/// NULL. NULL if there is none.
+/// The newest change whose observers or methods are being called, among those that began before `later`, or among all
+/// if that is NULL. NULL if there is none.
 const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
-/// Calls `visit` with each bracket (bracket.c) that is open around a body, of whatever thread: with its
-/// key, which is NULL for a batch (batch.c), and the thread's number. What begins or ends meanwhile may be there or not.
+/// Calls `visit` for each bracket of the object (bracket.c) whose body runs, on any thread, with its key and the
+/// thread's number. The key is NULL for a batch (batch.c). Brackets that begin or end during the call may be missed.
 void kvo_frames_visit_brackets(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);
-/// How many changes are being told or announced.
+/// How many changes are being delivered or announced.
 uint32_t kvo_thread_count_told(const kvo_thread *thread);
-/// How many frames there are at most. O(1).
+/// An upper bound of the number of frames. O(1).
 KVO_INLINE uint32_t kvo_thread_depth_at_most(const kvo_thread *thread) {
   return (thread->block_count + 1) * KVO_FRAMES_PER_BLOCK;
 }

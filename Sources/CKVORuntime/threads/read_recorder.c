@@ -1,6 +1,6 @@
-// What bindings have of their own on each thread. The recorder of reads: how they learn what a computed key reads.
+// Per-thread state of bindings, among it the recorder, by which they learn what a computed key reads.
 
-// Said before the headers' inline functions use it, or gcc refuses.
+// Declared before the headers' inline functions use it, because gcc refuses it otherwise.
 extern __thread void *kvo_recorder __attribute__((weak, tls_model("initial-exec")));
 
 #include "threads/kvo_read_recorder.h"
@@ -19,7 +19,7 @@ void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
 
 __attribute__((weak)) const void *kvo_idle_recorder(void) { return NULL; }
 
-// What a library defines that wants to be asked.
+// Defined by a library that wants to be asked about reads.
 bool kvo_observation_tracks(kvo_object *object) __attribute__((weak));
 void kvo_observation_read(kvo_object *object, const char *interned_key) __attribute__((weak));
 

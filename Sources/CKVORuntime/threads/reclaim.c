@@ -1,22 +1,22 @@
-// Reclamation by hazard pointers whose fences the remover pays for (I1).
+// Memory reclamation by hazard pointers whose fences the remover pays for (I1).
 //
-// A delivery publishes its object in a frame, then reads the object's observations. A removal
-// unlinks, then looks at all frames. One of the two sees the other: the delivery reads what is
-// left after the unlinking, or the removal sees the frame and waits, unless the frame began later.
-// That takes a full fence on either side. The delivery's is a compiler barrier only, because the
-// removal runs membarrier(2), which puts the fence into every running thread of the process. Where
-// the kernel has no membarrier, or comes to refuse it, both sides fence. The thread sanitizer sees
-// neither kind, so its builds publish with sequentially consistent stores. While a single thread
-// has a record no barrier is needed: its frames are the caller's own.
+// A delivery publishes its object in a frame, then reads the object's observations. A removal unlinks, then looks at
+// all frames. At least one of the two sees the other: the delivery reads what is left after the unlinking, or the
+// removal sees the frame and waits, unless the frame began later. That takes a full fence on both sides. The
+// delivery's is only a compiler barrier, because the removal calls membarrier(2), which runs the fence in every
+// running thread of the process. If the kernel has no membarrier, or begins to refuse it, both sides fence. The
+// thread sanitizer sees neither kind of fence, so its builds publish with sequentially consistent stores. While only
+// one thread has a record no barrier is needed: all frames are the caller's own.
 //
-// What has to wait is kept in `waiting`, under the limbo lock. The frame that it waits for is
-// marked: `awaited` names the object. The thread that pops it tries again with what waits for that object,
-// under the same lock: it finds all that was put there before the mark. A frame that is marked anew
-// may have been popped before that could be seen, so the frames are looked at again, after a fence.
-// A mark may outlive its reason: the next pop then tries for nothing. Nothing is tried for other
-// objects, so `ended` is called by the thread that ended a registration, or by one that was
-// delivering a change of the same object; in a forked child also by the one that next ends
-// something, for what waited for threads that are gone.
+// Pieces that have to wait are in `waiting`, under the limbo lock. The frame that a piece waits for is marked:
+// `awaited` names the object. The thread that pops a marked frame retries the waiting items of that object under the
+// same lock, so it finds all items that were added before the mark. A frame can be popped just before a new mark
+// becomes visible, so the frames are scanned again after a fence. A mark may outlive its reason; then the next pop
+// retries in vain.
+//
+// Items of other objects are not retried. So `ended` is called by the thread that ended a registration, or by one
+// that was delivering a change of the same object. In a forked child it is also called by the thread that next ends
+// something, for items that waited for threads that are gone.
 #include "threads/kvo_reclaim.h"
 
 #include "base/kvo_lock.h"
@@ -39,14 +39,15 @@ uint64_t kvo_serial;
 bool kvo_fences_are_asymmetric;
 
 static kvo_retired *waiting;
-// What is kept until it is worth a fence: memory mostly, for whose end nobody waits.
+// Deferred frees, batched so that one fence serves many. Usually plain memory, whose release nothing waits for.
 static kvo_retired *batch;
 static uint32_t batch_count; // atomic
 
 #if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
 static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-// Whether removers ask the kernel to fence. They do so for longer than its answer is relied on.
+// Whether removers ask the kernel to fence. They go on asking for a while after deliveries have stopped relying on
+// it.
 static bool kernel_fences; // atomic
 
 __attribute__((constructor(101))) static void choose_fences(void) {
@@ -54,23 +55,23 @@ __attribute__((constructor(101))) static void choose_fences(void) {
   kernel_fences = kvo_fences_are_asymmetric;
 }
 
-// 0 where a sandbox refuses the clock as well.
+// 0 if a sandbox refuses the clock as well.
 static int64_t nanoseconds_now(void) {
   struct timespec now;
   if (clock_gettime(CLOCK_MONOTONIC, &now)) return 0;
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// For ten milliseconds, or a million calls where there is no clock. Neither a thread's cancellation
-// nor a sandbox ends it early.
+// Waits ten milliseconds, or for a million calls if there is no clock. Neither cancellation of the thread nor a
+// sandbox ends the wait early.
 static void pause_shortly(void) {
   int64_t end = nanoseconds_now() + 10000000;
   for (int i = 0; i < 1000000 && nanoseconds_now() < end; i++) sched_yield();
 }
 
-// The program has entered a sandbox. From now on each thread fences its hazard pointers itself. One that is
-// published before it knows lies in a processor's store buffer, which does not keep it for a
-// thousandth of the pause; an interrupt empties it as well.
+// The program has entered a sandbox that refuses membarrier. From now on each thread fences its hazard pointers
+// itself. A thread may have published one before it knows of this: it is still in a store buffer, but leaves it
+// within a thousandth of the pause, or at an interrupt.
 static void do_without_kernel(void) {
   __atomic_store_n(&kvo_fences_are_asymmetric, false, __ATOMIC_SEQ_CST);
   pause_shortly();
@@ -98,7 +99,7 @@ static kvo_frame_block *previous(kvo_frame_block *block) {
   return __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST);
 }
 
-// A thread without a record has begun no change; if it ends another's, it fences itself.
+// A thread without a record has begun no change. If it ends another thread's change, it fences itself.
 void kvo_heavy_fence(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (kvo_thread_others_exist()) fence_all_threads();
@@ -120,7 +121,7 @@ void kvo_fence_setters(void) {
 bool kvo_process_has_threads(void) { return has_threads(); }
 
 #ifdef KVO_LATE_HAZARDS
-// The frame's thread may end the hazard pointer meanwhile, and begin another.
+// Makes a late hazard pointer visible. The frame's thread may end it during this call, and publish another.
 static void let_be_seen(kvo_hazard *hazard) {
   kvo_object *object = __atomic_load_n(&hazard->object, __ATOMIC_SEQ_CST);
   if (!object) return;
@@ -148,8 +149,8 @@ static kvo_object *object_seen(const kvo_thread *thread, const kvo_hazard *hazar
 }
 #endif
 
-// The hazard pointer is read first. Where the frame is used anew in between, the serial is the later one,
-// and what the frame protected before is over.
+// The hazard pointer is read before the serial. If the frame is reused in between, the serial is the later one, and
+// whatever the frame protected before is over.
 static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
   return object_seen(thread, &frame->hazard) == retired->hazard &&
          __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < kvo_retired_since(retired);
@@ -164,8 +165,8 @@ static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
   return NULL;
 }
 
-// The top is raised before a frame's hazard pointer is published, and lowered when that has ended. So after
-// the fence a frame that matters lies below the top, as long as it matters, and in the stack.
+// The top is raised before a frame's hazard pointer is published, and lowered after it has ended. So after the fence,
+// a frame that matters is in the stack and below the top for as long as it matters.
 static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired) {
   const kvo_frame *top = __atomic_load_n(&thread->top, __ATOMIC_SEQ_CST);
   if (KVO_LIKELY(top == thread->first.frames)) return NULL;
@@ -176,9 +177,8 @@ static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired
   return NULL;
 }
 
-// A frame that protects the object and was there when this was retired, or NULL. Frames of threads
-// that have ended are among them: one may outlive its thread when a language resumes an access
-// elsewhere.
+// A frame that protects the object and was there when this piece was retired, or NULL. The search includes frames of
+// threads that have ended: a frame may outlive its thread if a language resumes an access on another thread.
 static kvo_frame *frame_protecting(const kvo_retired *retired) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread)) {
     kvo_frame *frame = frame_of_thread(thread, retired);
@@ -200,7 +200,7 @@ static void push(kvo_retired **chain, kvo_retired *retired) {
   *chain = retired;
 }
 
-// Whether a frame protects it, which is marked: something waits for it.
+// Whether a frame protects the piece. Marks that frame: something waits for it.
 static bool must_wait_locked(const kvo_retired *retired) {
   for (;;) {
     kvo_frame *frame = frame_protecting(retired);
@@ -212,7 +212,7 @@ static bool must_wait_locked(const kvo_retired *retired) {
   }
 }
 
-// Splits a chain into what must wait, which is put there, and what may be freed, which is returned.
+// Splits a chain: pieces that must wait are added to `waiting`, the others are returned and may be freed.
 static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
   kvo_retired *free = NULL;
   for (kvo_retired *next; chain; chain = next) {
@@ -222,8 +222,9 @@ static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
   return free;
 }
 
-// A frame that has counted this one began when all of the chain had been unlinked. Neighbours are
-// mostly one object's: what no frame has protected since the fence none will.
+// A frame that has counted this retirement began when all of the chain had been unlinked. Neighbours usually belong
+// to one object, and an object that was unprotected at the fence cannot become protected later, so it is looked up
+// only once.
 static void reclaim_or_wait(kvo_retired *chain) {
   uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
   kvo_heavy_fence();
@@ -261,8 +262,8 @@ static void add_to_batch_locked(kvo_retired *chain) {
   __atomic_store_n(&batch_count, count, __ATOMIC_RELAXED);
 }
 
-// Puts a chain into the batch, unless the batch is full with it or has to go anyway: then returns
-// both.
+// Adds a chain to the batch and returns NULL. If the batch is full then, or must be freed anyway, it returns all of
+// it.
 static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   KVO_LOCKED(&kvo_limbo_lock);
   add_to_batch_locked(chain);
@@ -273,12 +274,12 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
   return chain;
 }
 
-// This thread is in no change, be it one that another has begun.
+// Whether this thread is in no change, not even in one that another thread began.
 static bool is_idle(const kvo_thread *thread) {
   return thread->top == thread->first.frames && !kvo_taken_over;
 }
 
-// No other thread can be in one: there is no other record.
+// Whether no other thread can be in a change, because there is no other record.
 static bool is_alone(const kvo_thread *thread) {
   return kvo_thread_first() == thread && !kvo_thread_next(thread) &&
          !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
@@ -289,13 +290,13 @@ static bool is_own(const kvo_retired *chain) {
   return !chain;
 }
 
-// In a child there may be what waited for the parent's threads: it goes with the next that ends.
+// In a forked child the batch may hold pieces that waited for the parent's threads; the next retirement frees them.
 static bool must_go(void) {
   return KVO_UNLIKELY(__atomic_load_n(&batch_count, __ATOMIC_RELAXED) >= KVO_BATCH);
 }
 
-// Whether nothing reads it: only this thread could, or this one is alone, and a thread that publishes a hazard
-// pointer from now on does not find what has been unlinked.
+// Whether nothing reads the chain: either only this thread could, or this thread is the only one. In the latter case,
+// a thread that publishes a hazard pointer from now on does not find what has been unlinked.
 static bool is_free(const kvo_retired *chain) {
   const kvo_thread *thread = kvo_this_thread;
   if (!thread || !is_idle(thread)) return false;
@@ -321,13 +322,15 @@ void kvo_reclaim_after_fork(void) {
   choose_fences();
   kvo_retired *all = waiting;
   waiting = NULL;
-  kvo_retired *free = wait_if_protected_locked(all); // this thread's own frames go on
+  // Pieces that this thread's frames protect go on waiting.
+  kvo_retired *free = wait_if_protected_locked(all);
   if (!free) return;
   add_to_batch_locked(free);
-  __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED); // some may tell: it can't wait
+  // Full, since some may report their end and can't wait.
+  __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED);
 }
 
-// Takes what waits for an object out of `waiting`.
+// Takes the pieces that wait for an object out of `waiting`.
 static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
   kvo_retired *taken = NULL, *before = NULL;
   for (kvo_retired *next, *retired = waiting; retired; retired = next) {

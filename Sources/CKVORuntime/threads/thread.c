@@ -4,16 +4,16 @@
 // |---|---|
 // | the list of records that may have frames | written under the thread lock, walked without one |
 // | the pool | the thread lock |
-// | in_use, how many | written under the thread lock; atomic |
+// | `in_use`, `kvo_threads_in_use` | written under the thread lock; atomic |
 //
-// A record is in the list while its thread lives, and longer if that has ended with changes open
-// which go on on other threads: a thread that frees something has to find them. Then it goes to
-// the pool, and from there to the next thread. So what is looked through is what is there now, and
-// there are never more records than there were threads and such changes at once.
+// A record is in the list while its thread lives. It stays there longer if the thread ended with changes open that
+// continue on other threads, because a thread that frees something has to find these. After that it goes to the pool,
+// and from there to the next thread. So only current records are searched, and there are never more records than
+// there were threads and such changes at one time.
 //
-// A record that is taken out of the list keeps its `next`, and is put in again in front. So a thread that has
-// come to a record that is just taken out goes on among those behind it, or once more from the
-// front, and meets each that stays. Records are never freed.
+// A record that is taken out of the list keeps its `next`, and is inserted at the front later. So a thread that walks
+// the list and is at a record that is just taken out continues with the records behind it, or again from the front.
+// It meets every record that stays. Records are never freed.
 #include "threads/kvo_thread.h"
 
 #include "base/kvo_lock.h"
@@ -32,8 +32,8 @@ static uint32_t thread_count;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
-// Nobody calls what covers forks. Of an archive that a program is linked with only those files are taken that another
-// one names: so this one does.
+// The fork handlers are installed by a constructor in fork.c. A static linker takes only those files of an archive
+// that another file refers to, so this reference pulls fork.c in.
 __attribute__((used)) static void (*const covers_forks)(void) = kvo_cover_forks;
 
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
@@ -64,7 +64,7 @@ static void unlink_locked(kvo_thread *thread) {
   thread->link = NULL;
 }
 
-// In the pool `next_pooled` is used, since another thread may still go on by `next`.
+// The pool uses `next_pooled`, because another thread may still be walking by `next`.
 static void let_go_locked(kvo_thread *thread) {
   if (!thread->link || thread->in_use || !kvo_frames_are_gone(thread)) return;
   unlink_locked(thread);
@@ -84,7 +84,7 @@ static kvo_thread *take_from_pool_locked(void) {
   return thread;
 }
 
-// A record is one thread's at a time. What an earlier thread of it owns is the next one's own as well.
+// Makes a record. A record belongs to one thread at a time, so the next thread may take over what the last one owned.
 static kvo_thread *make_locked(void) {
   static uint32_t count;
   kvo_thread *thread = kvo_alloc_zeroed(sizeof *thread);
@@ -122,14 +122,14 @@ static bool has_thread_end;
 
 static void make_thread_end(void) { has_thread_end = !pthread_key_create(&thread_end, end_thread); }
 
-// Asks to be told of the thread's end, for which the C library may need memory. Where the process has used up
-// all keys, records of threads that have ended are not used again.
+// Registers for a call at the thread's end, for which the C library may need memory. If the process has used up all
+// keys, records of ended threads are not reused.
 static bool is_told_of_end(kvo_thread *thread) {
   return !has_thread_end || !pthread_setspecific(thread_end, thread);
 }
 
-// Sequentially consistent, so that a thread that retires something and counts the threads in use
-// either sees this one, or has unlinked before this one reads.
+// Sequentially consistent, so that a thread that retires something and counts the threads in use either sees this
+// one, or has unlinked before this one reads.
 static void begin_locked(kvo_thread *thread) {
   __atomic_store_n(&thread->number, ++thread_count, __ATOMIC_RELAXED);
   // The thread that had the record may have ended inside a method, or be gone in a child.
