@@ -1,5 +1,5 @@
-// Takes the place of two definitions that are weak in the core: so a program that links this has its reads told, and
-// one that does not has the very instructions that it had.
+// Replaces two weak definitions of the core. So a program that links this has its reads reported, and a program that
+// does not runs the same instructions as before.
 #include "kvo_observation.h"
 
 #include <pthread.h>
@@ -25,14 +25,14 @@ static __thread void *probe;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
-// What other parts of the program do when their thread ends may read, too: by another probe then.
+// Other code that runs at the end of the thread may still read properties. It then uses another probe.
 static void end_thread(void *kept) {
   probe = NULL;
   kvo_observation_end_probe(kept);
 }
 
 static void make_thread_end(void) {
-  // Without one, what the last threads of a program keep is left.
+  // Without a key, probes of threads that end later are leaked.
   (void)pthread_key_create(&thread_end, end_thread);
 }
 

@@ -1,5 +1,5 @@
-/// What KVOObservation has of its own on each thread. Linking this makes every thread's reads be asked about
-/// (`kvo_recorder`), which nobody pays who does not.
+/// KVOObservation's state of each thread. Linking this library installs a read hook on every thread (`kvo_recorder`).
+/// Programs that do not link it pay nothing.
 #ifndef KVO_OBSERVATION_H
 #define KVO_OBSERVATION_H
 
@@ -8,19 +8,21 @@
 KVO_ASSUME_NONNULL_BEGIN
 KVO_BEGIN_DECLS
 
-/// Whether the thread has hashed the probe's key path since this was asked last.
+/// Whether the thread has hashed the probe's key path since the last call of this function.
 bool kvo_observation_take_hashed(void);
+/// Notes that the thread has hashed the probe's key path.
 void kvo_observation_set_hashed(void);
 
-/// The address of something of the thread's own.
+/// An address that identifies the thread.
 const void *kvo_observation_thread(void);
 
-/// The probe that the thread keeps for the next object; NULL if it has none. It is given to `kvo_observation_end_probe`
-/// when the thread ends.
+/// The probe that the thread keeps for the next object, or NULL. When the thread ends, `kvo_observation_end_probe` is
+/// called with it.
 void *KVO_NULLABLE kvo_observation_probe(void);
+/// Stores the thread's probe; NULL for none.
 void kvo_observation_keep_probe(void *KVO_NULLABLE probe);
 
-/// Defined in Swift.
+/// Ends a probe when its thread ends. Defined in Swift.
 void kvo_observation_end_probe(void *probe);
 
 KVO_END_DECLS

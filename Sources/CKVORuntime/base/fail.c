@@ -1,4 +1,4 @@
-// Errors: filling them in, and what their statuses are called.
+// Filling in errors, and the names of statuses.
 #include "base/kvo_fail.h"
 
 #include <stdarg.h>

@@ -1,10 +1,9 @@
-// Interned strings live in one open-addressed set, written under a lock, read without one, in the
-// way of map.c: an old array is kept for its readers. A string carries its length, hash, and a
-// binding's cookie before the text; the text's address is what everybody else sees.
+// Interned strings are in one open-addressed set, written under a lock and read without one, as in map.c: a replaced
+// array is kept for its readers. A string's length, hash and binding's cookie are stored before its text. The text's
+// address is what the rest of the program sees.
 //
-// Names of classes, methods and keys are the program's own, and kept for ever. Those of which it is
-// not known are kept when they are observed, or changed by hand, and so many of them only as the
-// program allows.
+// Names of classes, methods and keys belong to the program and are never freed. Other names are stored when they are
+// observed or changed manually, and only as many of them as the program allows.
 #include "base/kvo_intern.h"
 
 #include "base/kvo_fail.h"
@@ -33,15 +32,16 @@ typedef struct set {
 
 static set *strings;
 
-// FNV-1a: short keys, no adversary (a set of names that the program itself declares).
+// FNV-1a: fast for short keys. Nearly all names are declared by the program itself, so it is not hardened against
+// attacks.
 static uint32_t hash_of(const char *text, size_t length) {
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
   return hash;
 }
 
-// The string, or NULL; and where it is, or would go if the lock is held. A reader without the lock
-// must not look into a free entry again: it may have got another string meanwhile.
+// Returns the string or NULL, and its entry or, with the lock held, the entry where it would go. Without the lock, a
+// free entry must not be read again: another thread may have filled it.
 static interned *find(set *set, const char *text, size_t length, uint32_t hash, interned ***entry) {
   for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {
     interned *found = __atomic_load_n(&set->entries[i], __ATOMIC_ACQUIRE);

@@ -1,5 +1,5 @@
-// Open addressing with linear probing, as in map.c, but an entry is the thing alone: its key is read in it, as
-// the caller looks into it anyway. Growing makes a new array and keeps the old one for its readers.
+// Open addressing with linear probing, as in map.c, but an entry is only a pointer: its key is read from the thing
+// itself, which the caller reads anyway. Growing makes a new array and keeps the old one for its readers.
 #include "base/kvo_key_set.h"
 
 #include "base/kvo_memory.h"
@@ -26,7 +26,7 @@ void *kvo_key_set_get(const kvo_key_set *set, const void *key) {
   return NULL;
 }
 
-// Where the key's thing is, or would go. There is always a free place.
+// The slot that has the key's thing, or the free one where it would go. There is always a free slot.
 static void **place_locked(struct kvo_key_set_slots *slots, const void *key) {
   size_t i = home(key, slots->mask);
   while (slots->things[i] && key_of(slots->things[i]) != key) i = (i + 1) & slots->mask;

@@ -1,4 +1,4 @@
-/// As a kvo_map, of things that begin with the pointer that they are found by: half as large.
+/// A map like kvo_map, of things whose first field is a pointer to their key. It takes half the memory.
 #ifndef KVO_KEY_SET_H
 #define KVO_KEY_SET_H
 
@@ -11,9 +11,9 @@ typedef struct kvo_key_set {
   struct kvo_key_set_slots *KVO_NULLABLE slots;
 } kvo_key_set;
 
-/// What has that key, or NULL. O(1), no lock.
+/// The thing with a key, or NULL. O(1), no lock.
 void *KVO_NULLABLE kvo_key_set_get(const kvo_key_set *set, const void *key);
-/// Adds a thing, in place of an earlier one of its key. False if memory is out. Owner's lock held.
+/// Adds a thing, replacing an earlier one with the same key. False if memory is out. Owner's lock held.
 bool kvo_key_set_add_locked(kvo_key_set *set, void *thing);
 
 #pragma GCC visibility pop

@@ -4,18 +4,18 @@
 /// |---|---|
 /// | define lock, recursive | one definition by macros at a time (property.c) |
 /// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
-/// | graph lock | links, chains and derivations (kvo_graph.h): what stands where along key paths |
+/// | graph lock | links, chains and derivations (kvo_graph.h): the graph of observed key paths |
 /// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
 /// | intern lock (intern.c) | the set of interned strings |
 /// | path lock (key_path.c) | interned key paths |
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
-/// | pairs lock (manual.c) | each thread's list of changes by hand that it has open |
+/// | pairs lock (manual.c) | each thread's list of its open manual changes |
 /// | thread lock (thread.c) | the list of thread records |
-/// | limbo lock (reclaim.c) | what could not be freed yet |
+/// | limbo lock (reclaim.c) | memory that can't be freed yet |
 ///
-/// Order: as they stand here, define lock first; two object locks by stripe. From the intern lock
-/// on none is held while another is taken, nor is an object lock. None but the define lock, which
-/// covers a class's `setup`, is held while code of the user runs. A fork takes them all (fork.c).
+/// Order: as listed here, the define lock first; two object locks by stripe. The locks from the intern lock on are
+/// innermost: no other lock, and no object lock, is taken while one is held. None but the define lock, which covers a
+/// class's `setup`, is held while the program's code runs. A fork takes all of them (fork.c).
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
@@ -27,8 +27,8 @@ KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
 #ifdef KVO_CHECK_LOCKS
-/// How many locks of bindings that allow no other the thread holds. Debug builds stop where it takes another under one:
-/// a fork would wait for the first, and the thread for the fork.
+/// The number of bindings' locks held by this thread under which no other lock may be taken. Debug builds stop if it
+/// takes one: a fork would wait for the first lock, and the thread for the fork.
 extern __thread uint32_t kvo_innermost_held;
 void kvo_check_lock_allowed(void);
 #else
@@ -66,7 +66,7 @@ typedef struct kvo_object_lock_line {
 } __attribute__((aligned(64))) kvo_object_lock_line;
 extern kvo_object_lock_line kvo_object_lock_lines[KVO_OBJECT_LOCKS];
 
-/// Which of them is an object's, and each of them.
+/// The index of an object's lock, and the lock at an index.
 KVO_INLINE size_t kvo_object_lock_index(const kvo_object *object) {
   uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
   return hash >> (64 - KVO_OBJECT_LOCK_BITS);
@@ -82,7 +82,7 @@ typedef struct kvo_object_locks {
 } kvo_object_locks;
 
 kvo_object_locks kvo_lock_two_objects(const kvo_object *object, const kvo_object *other);
-/// Only the addresses are used: the objects may be dead.
+/// Only the addresses are used: the objects may have been destroyed.
 KVO_INLINE kvo_object_locks kvo_lock_objects(const kvo_object *object,
     const kvo_object *KVO_NULLABLE other) {
   if (other) return kvo_lock_two_objects(object, other);

@@ -1,5 +1,5 @@
-/// A map from interned pointers to pointers that only grows: written under a lock of the owner's,
-/// read by any thread without one.
+/// A map from interned pointers to pointers. Entries are only added or replaced: under a lock of the owner's. Any
+/// thread reads it without a lock.
 #ifndef KVO_MAP_H
 #define KVO_MAP_H
 
@@ -12,14 +12,13 @@ typedef struct kvo_map {
   struct kvo_map_slots *KVO_NULLABLE slots;
 } kvo_map;
 
-/// What is kept under the key, or NULL. O(1), no lock.
+/// The value of a key, or NULL. O(1), no lock.
 void *KVO_NULLABLE kvo_map_get(const kvo_map *map, const void *key);
-/// Visits all that is there, in no order. O(n), no lock; what is added meanwhile may be visited or not.
+/// Visits all entries, in no order. Entries that are added during the visit may be visited or not. O(n), no lock.
 void kvo_map_each(const kvo_map *map,
     void (*visit)(void *KVO_NULLABLE context, const void *key, void *value),
     void *KVO_NULLABLE context);
-/// Keeps `value` under the key, in place of an earlier one. False if memory is out. Owner's lock
-/// held.
+/// Stores a value for a key, replacing an earlier one. False if memory is out. Owner's lock held.
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *KVO_NULLABLE value);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/// The one seam through which the runtime allocates, so that tests can make it fail.
+/// All allocations of the runtime go through these functions, so that tests can make them fail.
 #ifndef KVO_MEMORY_H
 #define KVO_MEMORY_H
 
@@ -10,44 +10,45 @@ KVO_ASSUME_NONNULL_BEGIN
 /// As malloc, calloc, strdup, free. NULL when memory is out.
 void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
-/// As `kvo_alloc_zeroed`, at a multiple of a power of two.
+/// As `kvo_alloc_zeroed`, aligned at a power of two.
 void *KVO_NULLABLE kvo_alloc_aligned(size_t alignment, size_t size)
     __attribute__((malloc, alloc_size(2), alloc_align(1)));
 char *KVO_NULLABLE kvo_alloc_string(const char *string);
-/// As libffi's allocator for closures, which gets executable memory from the system itself: so that
-/// tests can make that fail as well. What it refuses is no shortage.
+/// Calls libffi's allocator for closures, which takes executable memory from the system, so that tests can make it
+/// fail as well. A refusal does not count as a shortage.
 void *KVO_NULLABLE kvo_alloc_code(void *KVO_NULLABLE (*KVO_NONNULL allocate)(size_t,
                                       void *KVO_NULLABLE *KVO_NONNULL),
     size_t size, void *KVO_NULLABLE *KVO_NONNULL code);
 void kvo_free(const void *KVO_NULLABLE memory);
-/// Moves an array's items, `count` of `size` each, to where there is room for `needed` at least,
-/// and for twice `*capacity`, which is set. NULL when memory is out, and nothing has changed.
+/// Moves an array's items, `count` of `size` each, to a larger block: with room for `needed` items, and at least for
+/// twice `*capacity`, which is updated. NULL if memory is out; then nothing has changed.
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
-/// Keeps the library that has the address, of a function or a constant, in memory until the program ends. To be called without a lock of the runtime, but for
-/// those that a scope of `KVO_KEEPING_LATER` has around it: then the library is kept when the thread's outermost such scope
-/// ends. A thread that loads a library holds the dynamic linker's lock while constructors run, which may wait for the runtime's.
-/// False if memory is out. symbols.c.
+/// Keeps the shared library that contains an address, of a function or a constant, loaded until the program ends. No
+/// lock of the runtime may be held, because a thread that loads a library holds the dynamic linker's lock while
+/// constructors run, and these may wait for the runtime's. Exception: inside a scope of `KVO_KEEPING_LATER` the
+/// library is kept when the thread's outermost such scope ends. False if memory is out. In symbols.c.
 bool kvo_keep_code(const void *address);
 uint32_t kvo_begin_keeping_later(void);
 void kvo_end_keeping_later(const uint32_t *outer);
-/// A scope that begins before a lock is taken: `KVO_KEEPING_LATER;` until the block ends, when the lock has been given back.
+/// Delays `kvo_keep_code`: `KVO_KEEPING_LATER;` before a lock is taken, until the block ends and the lock is
+/// released.
 #define KVO_KEEPING_LATER                                                          \
   __attribute__((cleanup(kvo_end_keeping_later), unused)) uint32_t scope_keeping = \
       kvo_begin_keeping_later()
 
-/// What freed memory is filled with where KVO_POISON is defined. An address of such bytes is none.
+/// The byte that fills freed memory if KVO_POISON is defined. A pointer of such bytes is invalid.
 enum { KVO_POISON_BYTE = 0xD5 };
 #define KVO_POISON_WORD (~(uintptr_t)0 / UINT8_MAX * KVO_POISON_BYTE)
 
-/// How often memory was out on this thread. A caller that does something of many steps, of which some do
-/// without what they could not have, sees by it whether all was done.
+/// The number of times that memory was out on this thread. Code with many steps, some of which continue without
+/// memory, compares it to find out whether all was done.
 extern __thread uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
 
 #ifdef KVO_FAILING_MEMORY
-/// How many allocations of this thread succeed before others fail, and how many of those fail until
-/// there is memory again. In debug builds: tests set them.
+/// The number of this thread's allocations that succeed before others fail, and the number that fail until memory is
+/// available again. In debug builds; tests set them.
 extern __thread int64_t kvo_allocations_left, kvo_failures_left;
 #endif
 

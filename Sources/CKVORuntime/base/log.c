@@ -15,8 +15,8 @@ static void (*misuse_handler)(const char *message);
 static void (*hint_handler)(const char *message);
 static bool closures_forced; // atomic
 
-// One row per option: the environment variable, a word that must be in its value (or NULL for any
-// value but 0), what it sets, and the help text, but for an old spelling.
+// One row per option: the environment variable, a word that its value must contain (NULL: any value but 0), the flag
+// it sets, and the help text, which is NULL for an old spelling.
 static const struct option {
   const char *variable;
   const char *word;
@@ -26,7 +26,7 @@ static const struct option {
     {"KVO_LOG", "registrations", KVO_LOG_REGISTRATIONS, "log each registration made and ended"},
     {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
     {"KVO_LOG", "hints", KVO_LOG_HINTS, "log what the program probably means otherwise, once each"},
-    {"KVO_LOG", "conventions", KVO_LOG_HINTS, NULL}, // as some hints were asked for once
+    {"KVO_LOG", "conventions", KVO_LOG_HINTS, NULL}, // an old spelling
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
@@ -81,12 +81,12 @@ static void report_unknown_words(const char *variable) {
   }
 }
 
-// Early, so that the constructors of a program find the options read.
+// Runs early, so that the options are set when the program's constructors run.
 __attribute__((constructor(101))) static void read_environment(void) {
   uint32_t asked = 0;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (asks_for(&options[i])) asked |= options[i].flag;
-  kvo_log_flags = asked & ~KVO_FORCE_CLOSURES; // a delivery looks further where any is set
+  kvo_log_flags = asked & ~KVO_FORCE_CLOSURES; // any other flag puts deliveries on the slow path
   kvo_set_closures_forced(asked & KVO_FORCE_CLOSURES);
   report_unknown_words("KVO_LOG");
   const char *help = getenv("KVO_HELP");

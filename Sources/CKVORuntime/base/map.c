@@ -1,6 +1,5 @@
-// Open addressing with linear probing. Growing makes a new array and keeps the old one for readers
-// that are still in it; the arrays form a chain, whose lengths double, so that what is kept is less
-// than what is used.
+// Open addressing with linear probing. Growing makes a new array and keeps the old one for its readers. The arrays
+// form a chain whose sizes double, so the old ones together take less memory than the current one.
 #include "base/kvo_map.h"
 
 #include "base/kvo_memory.h"
@@ -28,8 +27,8 @@ static entry *find_locked(struct kvo_map_slots *slots, const void *key) {
   return &slots->entries[i];
 }
 
-// Stops at an entry that was free when it was read, and reads no further: it may be getting
-// another key.
+// Stops at an entry that was free when it was read, and does not read it again, because another thread may be filling
+// it.
 void *kvo_map_get(const kvo_map *map, const void *key) {
   struct kvo_map_slots *slots = __atomic_load_n(&map->slots, __ATOMIC_ACQUIRE);
   for (size_t i = slots ? home(key, slots->mask) : 0; slots; i = (i + 1) & slots->mask) {

@@ -1,9 +1,8 @@
-// The allocation seam. Nothing else in the runtime calls malloc (`Scripts/check runtime` looks), but
-// libffi for its closures, which ask here first.
+// The allocation functions. Nothing else in the runtime calls malloc (`Scripts/check runtime` checks this), except
+// libffi for its closures, which asks here first.
 //
-// With KVO_POISON, which debug builds define, what is freed is overwritten first, and kept for a
-// while, unless the address sanitizer does that already: code that still reads it stumbles, rather
-// than find what used to be there.
+// With KVO_POISON, which debug builds define, freed memory is overwritten and kept for a while, unless the address
+// sanitizer does that. Code that still reads it then fails instead of finding the old data.
 #include "base/kvo_memory.h"
 
 #include <stdint.h>
@@ -21,7 +20,7 @@
 
 enum { KEPT = 1024 };
 
-// Frees what has been kept longest, in place of this.
+// Keeps this block, and returns the one that was kept longest, for freeing.
 static void *keep(void *memory) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -60,14 +59,14 @@ static void *counted(void *memory) {
 
 void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
 
-// glibc's calloc takes nothing of what its thread has just freed, which malloc does; of much memory it knows
-// what is zero anyway.
+// Below this size we use malloc and memset: glibc's malloc reuses blocks that the thread has just freed, its calloc
+// does not. For large blocks calloc knows which memory is zero already.
 enum { LITTLE = 1024 };
 
 static void *zeroed(size_t size) {
   if (size > LITTLE) return calloc(1, size);
   void *memory = malloc(size);
-  __asm__("" : "+r"(memory)); // or the compiler makes it a calloc
+  __asm__("" : "+r"(memory)); // stops the compiler from making this a calloc
   return memory ? memset(memory, 0, size) : NULL;
 }
 

@@ -1,11 +1,11 @@
-// What the functions of a program or a library are called, as the file that it was loaded from tells:
-// its table of symbols, which is there unless it has been stripped, knows of those as well that the
-// dynamic linker does not. The file is mapped, looked through and unmapped: nothing is kept, so it is for
-// what comes once, messages above all.
+// The names of the functions of a program or library, from the file that it was loaded from. The file's symbol table,
+// unless it is stripped, also has functions that the dynamic linker does not know. The file is mapped, searched and
+// unmapped, and nothing is cached. So this is for work that is done once, messages above all.
 //
-// The file is not believed: whatever it says of places in it is held against its size.
+// The file is not trusted: all offsets in it are checked against its size.
 //
-// Classes live for ever, and so must the functions of their methods: a library that has one stays in memory. Keeps P5.
+// Classes are never freed, so the functions of their methods must not be unloaded: a library that contains one stays
+// in memory (P5).
 #include "base/kvo_memory.h"
 #include "kvo_binding.h"
 
@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A program that is linked statically has no dlopen, and no libraries.
+// A statically linked program has no dlopen, and no libraries.
 #pragma weak dlopen
 
-// Where a program or library is loaded, and from which file; which segment of it has the address.
+// The program or library that contains an address: where it is loaded, its file, and the segment with the address.
 typedef struct {
   uintptr_t address;
   uintptr_t segment;
@@ -55,7 +55,7 @@ static bool lies_in(origin *origin, const struct dl_phdr_info *info) {
   return false;
 }
 
-// The program itself has no name there.
+// The program itself has an empty name here.
 static int take_origin(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   origin *origin = context;
@@ -81,7 +81,7 @@ static mapped map_file(const char *path) {
   return file;
 }
 
-// What is at a place in the file, if so much is there.
+// A part of the file, or NULL if the file is too short or the part misaligned.
 static const void *part(const mapped *file, size_t offset, size_t size, size_t alignment) {
   bool is_there = offset <= file->size && size <= file->size - offset && offset % alignment == 0;
   return is_there ? file->bytes + offset : NULL;
@@ -101,7 +101,7 @@ static bool take_table(symbol_table *table, const mapped *file, const ElfW(Ehdr)
   table->symbols = part(file, found->sh_offset, found->sh_size, _Alignof(ElfW(Sym)));
   table->names_size = names->sh_size;
   table->names = part(file, names->sh_offset, names->sh_size, 1);
-  // The last name ends in it.
+  // The last name must end inside the table.
   return table->symbols && table->names && table->names_size &&
          !table->names[table->names_size - 1];
 }
@@ -135,7 +135,7 @@ void kvo_visit_symbols(const void *address,
 
 // MARK: Libraries with methods
 
-// A function whose library is kept when the outermost scope ends.
+// A function whose library is kept when the thread's outermost scope ends.
 typedef struct waiting {
   const void *address;
   struct waiting *next;
@@ -144,11 +144,12 @@ typedef struct waiting {
 static _Thread_local struct {
   uint32_t scopes;
   waiting *first;
-  // The last segment that is kept or waits, since most methods come from that of the one before.
+  // The last segment that is kept or waiting, since most methods are in the same segment as the one before.
   uintptr_t segment, segment_size;
 } keeping;
 
-// The library is opened once more, never to be unloaded. Not inside dl_iterate_phdr, whose lock dlopen takes under another.
+// Opens the library once more, so that it is never unloaded. Not inside dl_iterate_phdr, because dlopen takes its
+// lock under another one.
 static bool open_again(const origin *origin) {
   return origin->is_program || dlopen(origin->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

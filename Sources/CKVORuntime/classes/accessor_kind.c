@@ -1,10 +1,9 @@
 // Kinds of accessors: the selectors of key-value coding that change a key, as a table.
 //
-// In a pattern `*` stands for the key, whose first letter is no lower-case ASCII letter. The first
-// pattern that fits wins, so the more specific one stands first: removeItemsObject: takes one of
-// `items`, it does not set a key `ItemsObject`. The shape of the arguments behind self and _cmd
-// must fit as well: an index `i` is an integer, indexes `s` a pointer, elements `c` a collection,
-// an element `e` anything.
+// In a pattern `*` is the key, whose first letter is no lower-case ASCII letter. The first matching pattern wins, so
+// specific ones are listed first: `removeItemsObject:` removes an element of `items`, and does not set a key
+// `ItemsObject`. The types of the arguments after self and _cmd must match as well: an index `i` is an integer,
+// indexes `s` a pointer, elements `c` a collection, an element `e` anything.
 #include "classes/kvo_accessor_kind.h"
 
 #include "types/kvo_type.h"
@@ -47,7 +46,7 @@ static bool has_shape(const char *shape, const kvo_call *call) {
   return true;
 }
 
-// The length of the key at `name` if `rest`, the pattern behind its first star, fits; 0 if not.
+// The length of the key at `name` if `rest`, the pattern after its first star, matches; otherwise 0.
 static size_t key_length(const char *name, const char *rest) {
   const char *second = strchr(rest, '*');
   size_t total = strlen(name), after = strlen(rest);
@@ -81,7 +80,7 @@ kvo_accessor_kind kvo_accessor_kind_of(const char *selector, const kvo_call *cal
   return KVO_ACCESSOR_NONE;
 }
 
-// As much of the key as there is room for. Where it ends.
+// Writes as much of the key as there is room for. Returns its end.
 static char *write_key(char *at, const char *end, const char *key) {
   size_t length = strnlen(key, (size_t)(end - at));
   memcpy(at, key, length);

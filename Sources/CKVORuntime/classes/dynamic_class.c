@@ -1,14 +1,13 @@
-// The swizzle: the dynamic subclass, its interposers, and the isa that is swapped (A1).
+// The swizzle: the dynamic subclass, its interposers, and swapping the isa (A1).
 //
-// `KVONotifying_<Class>` is made when the first object of a class is first observed. Its table is
-// a copy of the class's, in which the setters of keys that have ever been observed, in any object
-// of the class, are replaced by interposers. It is shared by all observed objects of the class and
-// lives for ever. An object whose isa points at it and whose key nobody observes pays for one
-// look-up in its own table; a key that was never observed keeps its plain setter.
+// `KVONotifying_<Class>` is made when an object of a class is first observed. Its table is a copy of the class's, in
+// which interposers replace the setters of all keys that were ever observed, in any object of the class. All observed
+// objects of the class share it, and it is never freed. If such an object has no observer of a key that is
+// interposed, a set of the key costs one look-up in the object's table. A key that was never observed has its plain
+// setter.
 //
-// Order of a first observation: the subclass and its interposers are complete before the isa
-// points at it (release store), so a thread that dispatches through the new isa finds a whole
-// table.
+// Order of a first observation: the subclass and its interposers are complete before the isa points at it (release
+// store). So a thread that dispatches through the new isa finds a complete table.
 #include "classes/kvo_dynamic_class.h"
 
 #include "base/kvo_fail.h"
@@ -38,7 +37,7 @@ static kvo_accessors *accessors_of(const kvo_class *plain, const char *key) {
   return kvo_key_set_get(&plain->accessors, key);
 }
 
-// Accessors that replace others have it from those.
+// Newer accessors copy this from those that they replace.
 static bool is_interposed(const kvo_class *plain, const char *key) {
   const kvo_accessors *accessors = accessors_of(plain, key);
   return accessors && __atomic_load_n(&accessors->is_interposed, __ATOMIC_ACQUIRE);
@@ -65,7 +64,7 @@ static void note_observed_keys_of(const kvo_class *dynamic, const kvo_method *me
   }
 }
 
-// A caller may have any of the handles.
+// A caller may have any of the twins' handles.
 static void note_observed_keys(const kvo_class *dynamic, const kvo_method *method,
     const char *key) {
   for (; method; method = method->twins) note_observed_keys_of(dynamic, method, key);
@@ -85,8 +84,8 @@ static kvo_status interpose_method_locked(kvo_class *dynamic, const kvo_method *
   return KVO_OK;
 }
 
-// All that the class has to change the key is replaced: either spelling of a setter, and what
-// mutates it as a collection.
+// Interposes all methods of the class that change the key: both spellings of a setter, and the methods that mutate it
+// as a collection.
 static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_error *error) {
   char name[KVO_SELECTOR_LIMIT];
   for (size_t i = 0; kvo_accessor_kind_selector(i, key, name, sizeof name); i++) {

@@ -1,26 +1,26 @@
-// Instances of classes of C: memory, references, death.
+// Instances of C classes: memory, references, destruction.
 //
-// Two counts precede the header: strong references, and unowned ones, of which the strong
-// references together hold one. The last strong one ends the object; the memory goes with the last
-// unowned one, so that a registration that still knows a dead observer can ask it whether it
-// lives. A dying object's strong count has a high bit set, so that references taken and given back
-// by `dealloc` don't end it again.
+// Two counts precede the header: strong references and unowned ones. All strong references together hold one unowned
+// reference. Releasing the last strong one destroys the object; releasing the last unowned one frees the memory. So a
+// registration can ask a dead observer whether it is alive. While an object is being destroyed, its strong count has
+// a high bit set, so that references that `dealloc` takes and releases don't destroy it again.
 //
-// The header of an instance with an alignment above 16 bytes is that many bytes from the beginning of its memory; the counts
-// are the last 16 of these.
+// If an instance's alignment exceeds 16 bytes, its header is that many bytes after the beginning of its memory, and
+// the counts are the last 16 of these.
 //
-// Objects die in a loop, not by recursion: a list of 100,000 objects, each of which owns the next, must not overflow the
-// stack (P4). `destroyProperties` releases owned objects one at a time. When a release is the last one, it returns, and the
-// loop destroys that object and everything it owns before it calls `destroyProperties` again for the next property.
-// Objects that are not yet dead wait on a stack that is linked through their counts, each with the stage that it has come to.
-// The order of deaths is the one that recursion would give.
+// Objects are destroyed in a loop, not by recursion, because a list of 100,000 objects that own one another must not
+// overflow the stack (P4). `destroyProperties` releases owned objects one at a time. When a release is the last one,
+// it returns, and the loop destroys that object and everything it owns before it calls `destroyProperties` again for
+// the next property. Objects whose destruction is not complete are on a stack that is linked through their counts,
+// each with the stage it has reached. The order of deaths is the one that recursion would give.
 //
-// A `dealloc` that releases an object may go on with what that object's `dealloc` uses. So it dies inside, by
-// recursion, and the program is stopped with a message where the thread's stack is about to end. What other code lets go of
-// during a death, such as the release function of a value that is kept with the object, dies inside as well, but only so deep:
-// further down an object waits in a list until the death that released it is over.
+// A `dealloc` that releases an object may afterwards rely on that object's `dealloc` having run. So the object is
+// destroyed inside, by recursion, and the program is stopped with a message if the thread's stack is about to end.
+// Objects that other code releases during a destruction, such as the release function of an associated value, are
+// destroyed inside as well, but only up to a depth. Beyond it, an object waits in a list until the destruction that
+// released it is over.
 //
-// An exception that leaves a `dealloc` passes on when the loop has ended the deaths that it was at (D9).
+// An exception that leaves a `dealloc` is passed on when the loop has finished its destructions (D9).
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_stack.h"
@@ -37,23 +37,23 @@ typedef struct {
   uint32_t strong;
   uint32_t unowned;
   uintptr_t
-      waiting; // of one that dies: the one below it, and its stage; of one that waits to die: the one behind it
+      waiting; // being destroyed: the object below it, and its stage; waiting: the object after it
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
     "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
-enum { NESTED_DEATHS = 100 }; // on one thread's stack, but for those inside `dealloc`
+enum { NESTED_DEATHS = 100 }; // on one thread's stack, except for those inside `dealloc`
 
-// The next step of an object that dies.
+// The next step in the destruction of an object.
 typedef enum { LEAVE, DESTROY, PART, DEALLOC, STAGES } stage;
 _Static_assert((int)STAGES <= KVO_INSTANCE_ALIGNMENT,
     "an instance's address leaves bits for the stage");
 
 static counts *counts_of(kvo_object *object) { return (counts *)(void *)object - 1; }
 
-// Where the object's memory begins.
+// The beginning of the object's memory.
 static void *memory_of(kvo_object *object) {
   return (char *)object - kvo_plain_class(kvo_isa(object))->instance_alignment;
 }
@@ -82,22 +82,22 @@ static void root_unowned_release(kvo_object *object) {
 
 // MARK: Death
 
-// The code that runs for a death, which may release objects.
+// The kind of code that is running for a death and may release objects.
 typedef enum { A_DEALLOC, DESTROY_PROPERTIES, OTHER_CODE } running;
 
-// An object that dies, with those that it owns.
+// The destruction of an object and of those that it owns.
 typedef struct death {
-  struct death *outer; // in which it was released
+  struct death *outer; // the death during which the object was released
   uint32_t depth;
   running running;
-  kvo_object *top;          // of the stack of those that die
-  const kvo_class *next;    // whose `dealloc` is the next of the topmost one's
-  kvo_object *first, *last; // that wait to die
-  kvo_object *released;     // by `destroyProperties`, if that was the last reference
-  bool has_more;            // properties that wait until that object has died
+  kvo_object *top;          // the top of the stack of objects being destroyed
+  const kvo_class *next;    // the class whose `dealloc` is called next, for the topmost object
+  kvo_object *first, *last; // the list of waiting objects
+  kvo_object *released;     // the object whose last reference `destroyProperties` released
+  bool has_more;            // further properties must wait until that object is destroyed
 } death;
 
-// The innermost one of this thread.
+// The innermost death of this thread.
 static __thread death *dying __attribute__((tls_model("initial-exec")));
 
 static void root_release(kvo_object *object);
@@ -137,7 +137,8 @@ bool kvo_releases_take_turns(void) { return dying && dying->running == DESTROY_P
 
 static void mark_dying(kvo_object *object) {
   uint32_t *strong = &counts_of(object)->strong;
-  uint32_t count = __atomic_load_n(strong, __ATOMIC_RELAXED); // others may try to retain it
+  uint32_t count =
+      __atomic_load_n(strong, __ATOMIC_RELAXED); // atomic, since other threads may try to retain it
   if (!(count & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
 }
 
@@ -161,7 +162,7 @@ static void call(const kvo_class *cls, kvo_object *object, const char *selector)
     ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
 }
 
-// The subclass's method first. One that throws is not called again.
+// Calls the subclass's method first. A method that throws is not called again.
 static void call_deallocs(death *death, kvo_object *object) {
   death->running = A_DEALLOC;
   while (death->next) {
@@ -172,14 +173,14 @@ static void call_deallocs(death *death, kvo_object *object) {
   set_stage(object, PART);
 }
 
-// Called again if it throws: it takes out what it ends before it calls the user.
+// Called again if it throws: each registration is removed before the program's code is called for it.
 static void part(death *death, kvo_object *object) {
   death->running = OTHER_CODE;
   kvo_object_will_die(object);
   set_stage(object, DESTROY);
 }
 
-// Called again, for the other properties, if another root's release throws.
+// Called again for the remaining properties if the release of an object of another root throws.
 static void destroy_properties(death *death, kvo_object *object) {
   death->running = DESTROY_PROPERTIES;
   death->has_more = false;
@@ -211,7 +212,7 @@ static void run(void *opaque) {
     steps[counts_of(death->top)->waiting & (STAGES - 1)](death, death->top);
 }
 
-// After an exception others are still to die, which may throw as well.
+// After an exception, other objects still have to be destroyed, which may throw as well.
 static void end(void *opaque) {
   death *death = opaque;
   if (death->top || death->first) kvo_finally(run, end, death);
@@ -225,7 +226,7 @@ static void end_life(kvo_object *object) {
   kvo_finally(run, end, &death);
 }
 
-// MARK: Deaths within one another
+// MARK: Nested deaths
 
 static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
   death *death = dying;
@@ -238,7 +239,7 @@ static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
 
 static __attribute__((noinline, noreturn)) void stop(const kvo_object *object,
     const kvo_stack *stack) {
-  static char message[512]; // not on the stack; the first thread that comes here is the last
+  static char message[512]; // not on the stack; the first thread to get here ends the program
   snprintf(message, sizeof message,
       "%zu KB are left of the stack's %zu, where an object of %s is to die within the deaths of %u others: dealloc methods "
       "release objects that release others in theirs. A chain of any length may be linked by properties of the policy RETAIN, "
@@ -251,9 +252,9 @@ static __attribute__((noinline, noreturn)) void stop(const kvo_object *object,
   abort();
 }
 
-enum { FIRST_LOOK = 32 }; // deaths; asking for the bounds of a main thread's stack takes long
+enum { FIRST_LOOK = 32 }; // in deaths; finding the bounds of the main thread's stack is slow
 
-// The next two deaths are expected to take as much of the stack as the last two, which may have begun on another one.
+// The next two deaths are expected to take as much stack as the last two, which may have begun on another stack.
 static bool is_stack_short(kvo_stack *stack) {
   if (dying->depth < FIRST_LOOK) return false;
   *stack = kvo_stack_now();

@@ -1,4 +1,4 @@
-/// What a method does to keys, as its selector and shape say.
+/// How a method changes keys, according to its selector and shape.
 #ifndef KVO_ACCESSOR_H
 #define KVO_ACCESSOR_H
 
@@ -23,12 +23,12 @@ typedef enum kvo_accessor_kind {
   KVO_ACCESSOR_INTERSECT,    ///< intersect<Key>:
 } kvo_accessor_kind;
 
-/// What a method does; the part of the selector that names the key goes to `*name` and `*length`.
+/// The kind of a method. `*name` and `*length` receive the part of the selector that names the key.
 kvo_accessor_kind kvo_accessor_kind_of(const char *selector, const kvo_call *call,
     const char *KVO_NULLABLE *KVO_NONNULL name, size_t *length);
 
-/// Writes the selectors of every method that changes a key, one after the other: the i-th, or false
-/// past the last. `key` is written as in a setter, its first letter upper-case.
+/// Writes the i-th of the selectors that can change a key; false past the last. `key` is written as in a setter, with
+/// an upper-case first letter.
 bool kvo_accessor_kind_selector(size_t i, const char *key, char *selector, size_t capacity);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-/// What key-value coding found for a key of a class: how it is read, set, and observed.
+/// Accessors: the results of key-value coding's searches for a key of a class. They say how the key is read, set and
+/// observed.
 #ifndef KVO_ACCESSORS_H
 #define KVO_ACCESSORS_H
 
@@ -23,50 +24,49 @@ enum kvo_automatic {
   KVO_BY_ANNOUNCER, ///< by its setter, and methods of the class's own (announced.c)
 };
 
-/// Immutable once published, but for what is atomic. Lives for ever, also after the class has changed
-/// and newer accessors have replaced it. There is one for each key of a class that was ever read, set or observed: so
-/// it is packed.
+/// Immutable once published, except for the atomic fields. Never freed, even after the class has changed and newer
+/// accessors have replaced it. There is one for each key of a class that was ever read, set or observed, so it is
+/// packed.
 typedef struct kvo_accessors {
-  const char *key; ///< interned; first, as kvo_key_set has it
+  const char *key; ///< interned; must be first, see kvo_key_set
   const kvo_class *cls;
   uint32_t generation; ///< of the class, when the search was made
   kvo_access getter : 8;
   kvo_access setter : 8;
-  /// The kind of what lies at `field`, where that is all that the getter gives: a scalar, which needs no
-  /// copy. KVO_KIND_VOID: the getter has to be called.
+  /// The kind of the value at `field`, if the getter only returns that: a scalar, which needs no copy. KVO_KIND_VOID:
+  /// the getter has to be called.
   uint8_t field_kind;
-  int8_t automatic; ///< enum kvo_automatic once the class has been asked, -1 before; atomic
-  bool asks_class
-      : 1; ///< the class reads keys in its own way: its hook `valueForKey:` is not the root's
-  bool tells_class : 1; ///< likewise `setValue:forKey:`
-  bool is_bound : 1;    ///< a binding has described the key: `property`
-  bool is_restless;     ///< that it reads other properties each time has been reported; atomic
+  int8_t automatic;     ///< enum kvo_automatic once the class has been asked, -1 before; atomic
+  bool asks_class : 1;  ///< the class overrides `valueForKey:`: its hook is not the root's
+  bool tells_class : 1; ///< the class overrides `setValue:forKey:`
+  bool is_bound : 1;    ///< a binding has described the key in `property`
+  bool is_restless; ///< it was reported that its getter reads other properties each time; atomic
   bool
-      is_interposed; ///< its setters are, in the dynamic subclass, of these and of all later ones; atomic
-  /// There is nothing more to find out before the key of an object is observed: it has a getter, is derived from nothing, and
-  /// its setters are interposed. As long as the class has not changed since; atomic.
+      is_interposed; ///< its setters are interposed in the dynamic subclass, for these and all later accessors; atomic
+  /// Observing the key needs no more preparation: it has a getter, depends on nothing, and its setters are
+  /// interposed. Valid as long as the class has not changed; atomic.
   bool is_ready;
   uint32_t field; ///< with `field_kind`
-  /// Under which the object's observation table keeps the key: the offset of a binding's storage,
-  /// by which a bracket finds it, else the address of the interned key.
+  /// The id of the key in observation tables: the offset of a binding's storage, by which changes announce it, or
+  /// else the address of the interned key.
   uintptr_t id;
   union {
     const kvo_method *KVO_NULLABLE get_method;
     const kvo_property_description *property; ///< if it is bound
   };
   const kvo_method *KVO_NULLABLE set_method;
-  const kvo_type *KVO_NULLABLE type;     ///< of what is read
-  const kvo_type *KVO_NULLABLE set_type; ///< of what is set
+  const kvo_type *KVO_NULLABLE type;     ///< the type that is read
+  const kvo_type *KVO_NULLABLE set_type; ///< the type that is set
   ptrdiff_t offset;
-  /// The collection accessors that the key has, also where something else reads it.
+  /// The collection accessors of the key, even if something else reads it.
   const struct kvo_collection_accessors *KVO_NULLABLE collection;
   const struct kvo_accessors
-      *KVO_NULLABLE previous; ///< what this replaced, which may still be in use
+      *KVO_NULLABLE previous; ///< the accessors that this replaced, which may be in use
   const struct kvo_dependencies
       *KVO_NULLABLE dependencies; ///< NULL before the class was asked; atomic
 } kvo_accessors;
 
-/// What a binding has described, or NULL.
+/// The binding's description of the key, or NULL.
 KVO_INLINE const kvo_property_description *KVO_NULLABLE
 kvo_accessors_property(const kvo_accessors *accessors) {
   return accessors->is_bound ? accessors->property : NULL;

@@ -1,4 +1,4 @@
-/// The dynamic subclass: what an observed object's isa points at.
+/// The dynamic subclass, at which an observed object's isa points.
 #ifndef KVO_DYNAMIC_CLASS_H
 #define KVO_DYNAMIC_CLASS_H
 
@@ -7,15 +7,15 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// The dynamic subclass of a plain class, with the setters of `interned_key`, of which the class has accessors, replaced by
-/// interposers unless `automatic` is false. NULL with KVO_CLOSURES_UNAVAILABLE or KVO_NO_MEMORY.
-/// O(1) after the first call for the key. Takes the class lock.
+/// The dynamic subclass of a plain class. Unless `automatic` is false, interposers replace the setters of
+/// `interned_key`, whose accessors the class must have. NULL with KVO_CLOSURES_UNAVAILABLE or KVO_NO_MEMORY. O(1)
+/// after the first call for the key. Takes the class lock.
 kvo_class *KVO_NULLABLE kvo_swizzle_class(const kvo_class *cls, const char *interned_key,
     bool automatic, kvo_error *KVO_NULLABLE error);
 
-/// Whether the dynamic subclass's slot for the method holds an interposer.
+/// Whether the dynamic subclass has an interposer in the method's slot.
 bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method);
-/// Interposes on a method that was added to a class whose keys are observed already.
+/// Interposes a method that was added to a class whose keys are already observed.
 void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method);
 
 /// Points an object's isa at the dynamic subclass, or back. Object lock held.

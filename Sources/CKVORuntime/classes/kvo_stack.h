@@ -1,4 +1,4 @@
-/// How much of a thread's stack is left.
+/// The remaining stack of a thread.
 #ifndef KVO_STACK_H
 #define KVO_STACK_H
 
@@ -7,17 +7,18 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// All zero where the thread runs on a stack that the system does not know, as a coroutine's.
+/// All zero if the thread runs on a stack that the system does not know, such as a coroutine's.
 typedef struct kvo_stack {
   size_t size;
   size_t left; ///< below the caller
 } kvo_stack;
 
-/// The first call on a main thread is slow, as the system reads a file for it. Allocates nothing of the runtime's.
+/// The stack of this thread. The first call on the main thread is slow, because the system reads a file for it. It
+/// allocates no memory of the runtime's.
 kvo_stack kvo_stack_now(void);
-/// The bytes that printing a message takes, or a signal handler: at most a quarter of a small stack.
+/// The bytes needed for printing a message or for a signal handler: at most a quarter of a small stack.
 size_t kvo_stack_reserve(const kvo_stack *stack);
-/// Whether so many bytes more would leave no room to print a message.
+/// Whether using `needed` more bytes would leave no room for printing a message.
 bool kvo_stack_is_short(const kvo_stack *stack, size_t needed);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 // Methods: adding, replacing, finding them; ivars and class methods (A4, A7, P5).
 //
-// A method's slot is free in the class and all its descendants when it is added, so that adding a
-// method late never moves another. An override is an entry in the overriding class's own map with
-// the handle of what it overrides: that is how a replacement further up knows where to stop. A method that subclasses have
-// had before is overridden by theirs: their handles get the slot of the new one, and their maps the new handle.
+// A method gets a slot that is free in the class and all its descendants, so adding a method late never moves
+// another. An override is an entry in the overriding class's own map with the handle of the method that it overrides,
+// so that a replacement in an ancestor stops there. A method that subclasses had before is overridden by theirs:
+// their handles get the slot of the new one, and their maps the new handle.
 #include "objects/kvo_class_internal.h"
 
 #include "base/kvo_fail.h"
@@ -41,7 +41,7 @@ const char *kvo_method_selector(const kvo_method *method) { return method->selec
 
 uint32_t kvo_method_slot(const kvo_method *method) { return kvo_slot_of(method); }
 
-// What the method does, and the keys that it does it to: setName: sets `name` and `Name`.
+// Finds the method's kind and the keys that it changes: setName: sets `name` and `Name`.
 static bool find_keys(kvo_method *method) {
   const char *name;
   size_t length;
@@ -66,8 +66,8 @@ kvo_imp kvo_class_imp(const kvo_class *cls, const kvo_method *method) {
   return has ? kvo_class_slot(cls, slot) : kvo_class_without_method;
 }
 
-// What a class does changes for it and for the descendants that inherit it. A dynamic subclass
-// keeps its interposer, which looks the original up.
+// Changes the implementation in a class and in the descendants that inherit it. A dynamic subclass keeps its
+// interposer, which looks the original up.
 static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp imp) {
   if (!(cls->is_dynamic && kvo_swizzle_interposes(cls, method)))
     kvo_class_set_slot_locked(cls, method->slot, imp);
@@ -78,8 +78,8 @@ static void change_slot_locked(kvo_class *cls, const kvo_method *method, kvo_imp
 
 // MARK: Methods that subclasses have had before
 
-// Each uppermost subclass that has the method needs a table that is not its superclass's. The first one to which that can't
-// be given, or whose method is called otherwise, is returned.
+// Each topmost subclass that has the method needs a table separate from its superclass's. Returns the first one that
+// can't get one, or whose method has another encoding.
 static const kvo_class *find_unfit_locked(const kvo_class *cls, const char *selector,
     const kvo_call *call) {
   const kvo_class *unfit = NULL;
@@ -93,13 +93,13 @@ static const kvo_class *find_unfit_locked(const kvo_class *cls, const char *sele
 
 static void rename_locked(kvo_class *cls, const kvo_method *old, const kvo_method *method) {
   kvo_class_set_slot_locked(cls, method->slot, kvo_class_slot(cls, old->slot));
-  if (kvo_map_get(&cls->methods, old->selector)) // an entry is replaced, which takes no memory
+  if (kvo_map_get(&cls->methods, old->selector)) // replaces an entry, so it needs no memory
     (void)kvo_map_set_locked(&cls->methods, old->selector, (void *)(uintptr_t)method);
   for (kvo_class *below = cls->subclasses; below; below = below->sibling)
     rename_locked(below, old, method);
 }
 
-// Callers that have the old handle, or have just read its slot, reach the same function as before.
+// Callers that have the old handle, or have just read its slot, still reach the same function.
 static void join_locked(kvo_class *cls, kvo_method *old, kvo_method *method) {
   rename_locked(cls, old, method);
   method->observed |= old->observed;
@@ -153,7 +153,7 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
   uint32_t slot = kvo_class_slot_limit_locked(cls);
   kvo_method *method = make_method(selector, call, slot);
   if (!method) return out_of_memory(cls, selector, error);
-  // The slots are filled before the method can be found.
+  // Fill the slots before the method can be found.
   bool has_room = slot >= KVO_CHECKED_SLOTS || kvo_class_own_table_locked(cls);
   has_room = has_room && kvo_class_reserve_slots_locked(cls, slot + 1);
   if (has_room) kvo_class_fill_slots_locked(cls, slot, imp);
@@ -207,14 +207,14 @@ static const char *intern_selector(const kvo_class *cls, const char *selector, k
   return interned;
 }
 
-// An error about a type, made into one about the class's member.
+// Turns an error about a type into one about the class's member.
 static kvo_status name_member(kvo_error *error, const kvo_error *cause, const kvo_class *cls,
     const char *name) {
   return kvo_fail(error, cause->status, cls->name, name, "%s of %s: %s", name, cls->name,
       cause->message);
 }
 
-// A binding keeps what it has itself.
+// A binding keeps its own libraries loaded.
 static bool keep_code(const kvo_class *cls, kvo_imp imp) {
   return cls->is_bound || kvo_keep_code((const void *)imp);
 }
@@ -253,7 +253,7 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
     return out_of_memory(cls, selector, error);
   if (previous) *previous = kvo_class_slot(cls, method->slot);
   change_slot_locked(cls, method, imp);
-  kvo_class_touch_locked(cls); // accessors know whether the class has its own `valueForKey:`
+  kvo_class_touch_locked(cls); // accessors store whether the class overrides `valueForKey:`
   return KVO_OK;
 }
 

@@ -1,4 +1,4 @@
-// What the macros of kvo_property.h call: making a class with its properties, and their setters.
+// The functions behind the macros of kvo_property.h: making a class with its properties, and their setters.
 #include "kvo_property.h"
 
 #include "base/kvo_fail.h"
@@ -13,8 +13,8 @@
 
 // MARK: Making
 
-// Key-value coding finds a setter by its name, and so does observing: one of another name would be
-// told to nobody. A misspelled Key in a line of a class ends here.
+// Key-value coding and observing find a setter by its name, so a set through one of another name would notify no
+// observer. A misspelt Key in a class's list is found here.
 static kvo_status check_setter(const kvo_class *cls, const kvo_property_definition *property,
     kvo_error *error) {
   static const char *const prefixes[] = {"set", "_set"};
@@ -29,7 +29,7 @@ static kvo_status check_setter(const kvo_class *cls, const kvo_property_definiti
       key, name, property->setter_selector, first, key + 1);
 }
 
-// The getters that do nothing but give a field -> its offset, plus one. Class lock for writing.
+// The getters that only return a field -> its offset, plus one. Class lock for writing.
 static kvo_map fields;
 
 ptrdiff_t kvo_field_of_getter(kvo_imp getter) {
@@ -38,12 +38,12 @@ ptrdiff_t kvo_field_of_getter(kvo_imp getter) {
 
 static void note_field(const kvo_property_definition *property) {
   KVO_LOCKED(&kvo_class_lock);
-  // Without memory the getter is called.
+  // Without memory the field is not recorded, and the getter is called.
   (void)kvo_map_set_locked(&fields, (const void *)property->getter,
       (void *)(uintptr_t)(property->ivar_offset + 1));
 }
 
-// Steps of adding a property. Each can fail for want of memory, and is resumed where it stopped.
+// The steps of adding a property. Each can fail for lack of memory, and is then resumed.
 enum { GETTER, SETTER, SETTER_NAME, IVAR, PARTS };
 
 static kvo_status add_part(kvo_class *cls, const kvo_property_definition *property, size_t part,
@@ -64,7 +64,7 @@ static kvo_status add_part(kvo_class *cls, const kvo_property_definition *proper
   return KVO_OK;
 }
 
-// Goes on with the part that failed.
+// Resumes at the step that failed.
 static kvo_status add_parts(kvo_class *cls, const kvo_class_definition *definition,
     kvo_error *error) {
   const kvo_signature hook = {KVO_FORM_HOOK, {"", 0, 0}};
@@ -78,10 +78,10 @@ static kvo_status add_parts(kvo_class *cls, const kvo_class_definition *definiti
       (kvo_imp)definition->destroy_properties, hook, NULL, error);
 }
 
-// The error of the caller that makes a class on this thread; NULL where none can be told that memory is out.
+// The error of the caller that makes a class on this thread; NULL if lack of memory can't be reported.
 static _Thread_local kvo_error *told;
 
-// Errors of classes defined inside `setup` are not our caller's.
+// Errors of classes that are defined inside `setup` don't concern our caller.
 static void set_up(kvo_class *cls, const kvo_class_definition *definition) {
   kvo_error *outer = told;
   told = NULL;
@@ -113,14 +113,14 @@ static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
   abort();
 }
 
-// One definition at a time: a superclass is asked for before the lock is taken. The lock is
-// recursive, since a `setup` may ask for a class that it is the first to mention.
+// One definition at a time. The superclass is requested before the lock is taken. The lock is recursive, because a
+// `setup` may be the first to request another class.
 const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
   const kvo_class *superclass = definition->superclass();
-  if (told && !superclass) return superclass; // nobody is handed it: `told` says why
+  if (told && !superclass) return superclass; // not used by any caller: `told` has the error
   kvo_error error;
   KVO_KEEPING_LATER;
-  (void)kvo_keep_code(definition); // also of a class without methods of its own
+  (void)kvo_keep_code(definition); // also for a class without methods of its own
   KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (cls) return cls;

@@ -1,6 +1,6 @@
-// The root class of C: the hooks that a class may override, with what happens by default, and their
-// selectors. An override passes what it does not take to
-// `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and in the end to these.
+// The root class of C: the hooks that a class may override, their default behaviour, and their selectors. An override
+// passes whatever it does not handle to `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and finally to
+// these.
 #include "base/kvo_fail.h"
 #include "base/kvo_upcalls.h"
 #include "kvo_diagnostics.h"
@@ -47,12 +47,12 @@ static void take_unhandled(kvo_object *observer, const kvo_method *method, const
   kvo_report_unhandled_notification(key_path, object, observer);
 }
 
-// A dot is no part of a key: a key with a dot was most likely meant as a key path.
+// A key contains no dot; one that does was probably meant as a key path.
 static const char *advice(const char *key) {
   return strchr(key, '.') ? " Key paths are followed by the functions that say key_path." : "";
 }
 
-// Says as well which key is probably meant, unless the advice does.
+// Also names the key that is probably meant, unless the advice already explains the error.
 static kvo_status refuse(const kvo_object *object, const char *what, const char *key,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);

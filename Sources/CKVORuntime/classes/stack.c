@@ -1,10 +1,10 @@
-// How much of a thread's stack is left. The bounds are kept per thread, since the system finds them slowly.
+// The remaining stack of a thread. The bounds are cached per thread, since finding them is slow.
 #include "classes/kvo_stack.h"
 
 #include <pthread.h>
 
 typedef struct {
-  bool is_known; // or can't be known: then its size is 0
+  bool is_known; // also true if they can't be found; then the size is 0
   uintptr_t low;
   size_t size;
 } bounds;
@@ -32,8 +32,8 @@ kvo_stack kvo_stack_now(void) {
 }
 
 enum {
-  FOR_MESSAGE = 24 * 1024, // taken by printing, and by a signal handler
-  PART_FOR_MESSAGE = 4,    // of a small stack
+  FOR_MESSAGE = 24 * 1024, // for printing, and for a signal handler
+  PART_FOR_MESSAGE = 4,    // the fraction of a small stack
 };
 
 size_t kvo_stack_reserve(const kvo_stack *stack) {

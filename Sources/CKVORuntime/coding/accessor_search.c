@@ -1,9 +1,8 @@
-// The searches of key-value coding, and what they found (B1, B2, B4).
+// The searches of key-value coding, and the cache of their results (B1, B2, B4).
 //
-// A class keeps what was found per key (kvo_class.accessors), readable without a lock. Each entry
-// carries the class's generation: a method or ivar that is added later raises it, and the next
-// reader searches again. Keys that are not found are not kept, so asking for arbitrary names costs
-// no memory.
+// A class caches the results per key (kvo_class.accessors), readable without a lock. Each entry has the class's
+// generation: a method or ivar that is added later increments it, and the next reader searches again. Keys that are
+// not found are not cached, so asking for arbitrary names costs no memory.
 #include "coding/kvo_accessor_search.h"
 
 #include "base/kvo_fail.h"
@@ -121,7 +120,7 @@ static void take_methods(kvo_accessors *found, const kvo_class *cls, const char 
   }
 }
 
-// An ivar serves for reading, or setting, or both: whichever no method does.
+// An ivar is used for reading or setting, or both: for whichever there is no method.
 static void take_ivar(kvo_accessors *found, const kvo_ivar *ivar) {
   found->offset = ivar->offset;
   if (!found->getter) {
@@ -134,7 +133,7 @@ static void take_ivar(kvo_accessors *found, const kvo_ivar *ivar) {
   }
 }
 
-// Finds nothing for a collection: its elements have the keys.
+// Finds nothing for a collection, since its elements have the keys.
 static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char *key) {
   const kvo_property_description *property = find_property(cls, key);
   if (property) take_property(found, property);
@@ -149,7 +148,7 @@ static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char 
   return KVO_OK;
 }
 
-// A binding's storage, by which a bracket announces the key, also if a function reads it.
+// Whether the key has a binding's storage, by which changes announce it, even if a function reads it.
 static bool is_bound_storage(const kvo_accessors *found) {
   return found->is_bound && found->offset;
 }
@@ -165,7 +164,7 @@ static bool is_plain(const kvo_type *type) {
   return is_inline && !type->copy && !type->destroy;
 }
 
-// What a change may read without calling the getter.
+// Determines whether a change may read a field instead of calling the getter.
 static void take_field(kvo_accessors *found) {
   const kvo_class *cls = found->cls;
   ptrdiff_t field = -1;
@@ -234,7 +233,7 @@ static const kvo_accessors **recent_place(const kvo_class *cls, const char *name
   return &((kvo_class *)(uintptr_t)cls)->recent[place];
 }
 
-// A literal is mostly where it was the last time, and then need not be hashed.
+// A literal is usually at the same address as last time, so it need not be hashed.
 const kvo_accessors *kvo_class_recent_accessors(const kvo_class *cls, const char *name) {
   const kvo_accessors *recent = __atomic_load_n(recent_place(cls, name), __ATOMIC_ACQUIRE);
   bool is_fresh =
@@ -264,13 +263,13 @@ uintptr_t kvo_class_key_id(const kvo_class *cls, const char *interned) {
 
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors) {
   const kvo_accessors *newer = kvo_class_accessors(accessors->cls, accessors->key, NULL);
-  // A key keeps its identity while it is observed, even if it moved: the table is indexed by it.
+  // A key keeps its id while it is observed, even if its storage moved, because the table is indexed by the id.
   return newer && newer->id == accessors->id ? newer : accessors;
 }
 
 // MARK: Class methods
 
-// What this thread asks, the innermost first.
+// The questions that this thread is asking, the innermost first.
 typedef struct asked {
   const kvo_class_question *question;
   const kvo_class *cls;
@@ -339,8 +338,8 @@ bool kvo_accessors_ask_automatic(const kvo_accessors *accessors) {
   return automatic;
 }
 
-// What the getter answers lies on the stack, where a getter that throws leaves nothing behind. Not
-// inlined: room of a size that varies would cost every reader.
+// The result is on the stack, so that a getter that throws leaks nothing. Not inlined, because an array of variable
+// size would slow down every reader.
 static __attribute__((noinline)) void read_copied(const kvo_accessors *accessors, kvo_imp imp,
     kvo_object *object, kvo_value *value) {
   const kvo_method *method = accessors->get_method;
@@ -397,8 +396,7 @@ static void ask(const kvo_accessors *accessors, const char *selector, kvo_object
 }
 
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
-  // A binding's own way of reading is for key-value coding; observers of a key are told what its
-  // getter answers.
+  // A binding's `valueForKey:` is for key-value coding. Observers of a key receive the getter's result.
   if (KVO_UNLIKELY(accessors->asks_class) && !accessors->cls->is_bound) {
     ask(accessors, kvo_hooks()->value_for_key, object, value);
   } else {

@@ -1,8 +1,7 @@
 // Calls of the collection accessors that read (B8).
 //
-// What an accessor returns is borrowed, but for collections, which the caller owns. Where several
-// accessors would do, the one that takes the fewest calls is used. They may throw: what a call needs is given back
-// then, too.
+// An accessor's result is borrowed, except for a collection, which the caller owns. If several accessors would do,
+// the one that takes the fewest calls is used. They may throw: resources of a call are released then, too.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
@@ -20,7 +19,7 @@ kvo_index_argument kvo_method_index(const kvo_method *method, size_t n, size_t i
   return argument;
 }
 
-// A result of any type: small ones lie in place.
+// Storage for a result of any type; small ones are stored in place.
 typedef struct {
   _Alignas(16) char bytes[64];
   void *KVO_NULLABLE heap;
@@ -51,7 +50,7 @@ size_t kvo_collection_accessors_count(const kvo_collection_accessors *accessors,
   _Alignas(16) char bytes[16] = {0};
   kvo_call_get(method->call, kvo_method_lookup(owner, method), owner, method, bytes);
   kvo_value count;
-  kvo_value_init(&count, method->call->result, bytes); // an integer: can't fail
+  kvo_value_init(&count, method->call->result, bytes); // an integer, so it can't fail
   int64_t number = kvo_value_get_int(&count);
   return number > 0 ? (size_t)number : 0;
 }
@@ -107,7 +106,7 @@ static void take_elements(void *opaque) {
 
 static void end_taking(void *opaque) { kvo_value_destroy(&((taking *)opaque)->value); }
 
-// Appends the elements of a collection that an accessor gave, and gives that back.
+// Appends the elements of a collection that an accessor returned, and releases the collection.
 static kvo_status take_collection(kvo_object *owned, kvo_elements *elements, kvo_error *error) {
   if (!owned) return KVO_OK;
   taking taking = {.value = kvo_value_object(owned), .elements = elements, .error = error};
@@ -116,7 +115,7 @@ static kvo_status take_collection(kvo_object *owned, kvo_elements *elements, kvo
   return taking.status;
 }
 
-// <key>AtIndexes: must answer for each index; one that does not has no such element.
+// `<key>AtIndexes:` must return an element for each index. If it returns fewer, the index is out of bounds.
 static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   kvo_object *owned[2] = {NULL};
@@ -203,7 +202,7 @@ static void call_for_range(void *opaque) {
 
 static void end_range_call(void *opaque) { kvo_free(((range_call *)opaque)->buffer); }
 
-// get<Key>:range: fills a buffer with elements of the type that objectIn<Key>AtIndex: returns.
+// `get<Key>:range:` fills a buffer with elements of the type that `objectIn<Key>AtIndex:` returns.
 static kvo_status get_range(const kvo_collection_accessors *accessors, kvo_object *owner,
     kvo_range range, kvo_elements *elements, kvo_error *error) {
   size_t size = 0;
@@ -305,7 +304,7 @@ size_t kvo_collection_accessors_index(const kvo_collection_accessors *accessors,
     const kvo_value *element) {
   kvo_value answer;
   if (!ask(accessors->read.index, owner, element, &answer)) return KVO_NOT_FOUND;
-  // -1 is KVO_NOT_FOUND also in a narrower type.
+  // -1 means KVO_NOT_FOUND in a narrower type as well.
   int64_t index = kvo_value_get_int(&answer);
   int64_t narrow =
       answer.type->size < sizeof index ? ((int64_t)1 << 8 * answer.type->size) - 1 : -1;

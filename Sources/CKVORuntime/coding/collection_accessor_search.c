@@ -1,9 +1,9 @@
 // The search for collection accessors: by selector and shape (B1, B9).
 //
-// A table lists the selectors of those that read and, in a letter for the result and for each argument, what their
-// methods must look like; a method of another shape is none of them. Those that change the key are listed in
-// accessor_kind.c. All of a key's are searched at once: most keys have none, which shows soon, as nothing was ever
-// named so.
+// A table lists the selectors of the reading accessors. A letter for the result and for each argument describes the
+// shape of the method; a method of another shape does not count. accessor_kind.c lists the methods that change the
+// key. All accessors of a key are searched for at once. Most keys have none, which shows quickly because no method
+// was ever named so.
 #include "coding/kvo_collection_accessors.h"
 
 #include "base/kvo_intern.h"
@@ -36,7 +36,7 @@ static bool is_integer(const kvo_type *type) {
   return type->kind >= KVO_KIND_INT8 && type->kind <= KVO_KIND_UINT64;
 }
 
-// A result that says whether there is a member: a truth, or the member, which can be nil.
+// Whether a result can tell if there is a member: a truth value, or the member itself, which can be nil.
 static bool tells_member(const kvo_type *type) {
   return type->kind == KVO_KIND_BOOL || is_integer(type) || type->kind == KVO_KIND_OBJECT ||
          type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_POINTER;
@@ -67,7 +67,7 @@ static const kvo_method *find(const kvo_class *cls, const char *selector, const 
   return has_shape(method, shape) ? method : NULL;
 }
 
-// Where a method of a kind that changes the key belongs.
+// The offset of the field for each kind of method that changes the key.
 #define PLACE(member) offsetof(kvo_collection_accessors, member)
 static const size_t places[] = {
     [KVO_ACCESSOR_INSERT] = PLACE(ordered.insert.one),
@@ -104,7 +104,7 @@ static void search(kvo_collection_accessors *found, const kvo_class *cls, const 
   search_mutating(found, cls, key);
 }
 
-// As what the key reads: an ordered set, an array, a set, in this order.
+// The kind of collection that the key reads as: an ordered set, an array or a set, tried in this order.
 static kvo_collection_kind kind_of(const kvo_collection_accessors *found) {
   if (!found->read.count) return 0;
   if (found->read.object || found->read.objects)

@@ -1,12 +1,11 @@
 // Collection operators: `@sum` and the others (B6).
 //
-// An operator reads the rest of the path from each element and folds what comes of it: one function
-// takes a value in, one makes the result. Integers are summed in 128 bits, which no collection
-// exceeds, so a sum does not depend on what it passes through; from the first other number on it is
-// a double.
+// An operator reads the rest of the path from each element and folds the results: one function adds a value, one
+// makes the final result. Integers are summed in 128 bits, which no collection exceeds, so the sum does not depend on
+// intermediate results. From the first number that is no integer on, it is a double.
 //
-// What follows is mostly one key, and the elements of one class: its accessors are looked up once
-// then, and what lies in a field is read where it lies.
+// Usually the rest of the path is one key, and the elements are of one class. Then its accessors are looked up once,
+// and a value that is stored in a field is read directly.
 #include "coding/kvo_get_key_path.h"
 
 #include "base/kvo_fail.h"
@@ -21,18 +20,18 @@
 typedef struct {
   const kvo_walk *walk;
   const kvo_component *operator;
-  kvo_collection_kind kind; ///< of what is operated on
-  size_t count;             ///< of values taken, nil ones too
+  kvo_collection_kind kind; ///< of the collection
+  size_t count;             ///< the number of values, including nil
   bool is_real;             ///< whether the sum so far is `real`
   __int128 integer;
   double real;
-  kvo_value total;       ///< of numbers that only a binding can add
-  kvo_value taken;       ///< what has been read of an element
+  kvo_value total;       ///< the sum of numbers that only a binding can add
+  kvo_value taken;       ///< the value that was read from an element
   kvo_value extreme;     ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
   const kvo_value *collection;
-  kvo_elements operands; ///< its elements, but for a stored one's, which it keeps itself
-  kvo_reader reader;     ///< of the one key that follows
+  kvo_elements operands; ///< its elements, unless it is stored and owns them itself
+  kvo_reader reader;     ///< for the one key that follows
   kvo_value *result;
   kvo_status status;
 } fold;
@@ -105,7 +104,7 @@ static bool take_operand(kvo_value *value) {
   return true;
 }
 
-// Adds a value to one of a type that knows how, and divides the sum.
+// Adds a value to one whose type can add, and divides the sum.
 static bool add_bound(const kvo_value *value, const kvo_value *other, size_t count,
     kvo_value *sum) {
   const kvo_type_operations *operations = value->type->operations;
@@ -113,7 +112,7 @@ static bool add_bound(const kvo_value *value, const kvo_value *other, size_t cou
          operations->add(value->type, kvo_value_bytes(value), other, count, sum);
 }
 
-// Numbers of a binding's own are added up apart from the others.
+// Numbers of a binding's own types have a separate sum.
 static bool take_bound(fold *fold, const kvo_value *value) {
   kvo_value sum;
   if (!add_bound(value, &fold->total, 1, &sum)) return false;
@@ -165,7 +164,7 @@ static kvo_status make_average(fold *fold, kvo_value *result) {
 
 // MARK: Extremes
 
-// Of equal ones the first. A single value must be comparable too: with itself.
+// The first of equal values is the result. A single value must also be comparable, with itself.
 static kvo_status take_extreme(fold *fold, kvo_value *value) {
   int order;
   if (kvo_value_is_nil(value)) return KVO_OK;
@@ -229,7 +228,7 @@ static kvo_status make_set(fold *fold, kvo_value *result) {
   return made ? KVO_OK : no_memory(fold);
 }
 
-// An ordered set drops what comes again; as its elements, in its order, it becomes an array.
+// An ordered set drops repeated elements; its elements, in order, make the array.
 static kvo_status make_distinct_array(fold *fold, kvo_value *result) {
   kvo_value distinct;
   if (kvo_value_from_elements(&distinct, KVO_ORDERED_SET, &fold->elements)) return no_memory(fold);
@@ -273,7 +272,7 @@ static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t re
 
 // MARK: Sums of fields
 
-// What lies in a field, as it is; the commonest kinds of numbers.
+// Adds a field without conversion, for the most common numeric types.
 KVO_INLINE bool add_field(fold *fold, kvo_kind kind, const char *field) {
   switch (kind) {
 #define CASE(kind, c_type, add)          \
@@ -293,7 +292,8 @@ KVO_INLINE bool add_field(fold *fold, kvo_kind kind, const char *field) {
   }
 }
 
-// An element of the class that the one before it had, whose getter gives a field: no code of the user's is called.
+// Adds the field of an element of the same class as the one before, if its getter returns a field. Calls none of the
+// program's code.
 KVO_INLINE bool adds_field(fold *fold, const kvo_value *element) {
   bool is_object = element->type && element->type->kind == KVO_KIND_OBJECT;
   kvo_object *object = is_object ? (kvo_object *)(uintptr_t)element->payload.words[0] : NULL;
@@ -306,7 +306,7 @@ KVO_INLINE bool adds_field(fold *fold, const kvo_value *element) {
   return true;
 }
 
-// What is walked through holds the collection, and a stored one does not change.
+// The caller holds the collection, and a stored one does not change.
 static const kvo_elements *get_operands(fold *fold) {
   kvo_collection *collection = kvo_collection_of_value(fold->collection);
   const kvo_elements *stored = collection ? kvo_collection_stored_elements(collection) : NULL;
@@ -315,7 +315,7 @@ static const kvo_elements *get_operands(fold *fold) {
   return &fold->operands;
 }
 
-// Elements answer by the user's code, which may throw.
+// Reading elements calls the program's code, which may throw.
 static void take_elements(void *opaque) {
   fold *fold = opaque;
   uint32_t rest = (uint32_t)(fold->operator - fold->walk->path->components) + 1;

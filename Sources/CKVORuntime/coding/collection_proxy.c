@@ -1,6 +1,5 @@
-// Lazy collections: proxies for a key that a class offers by collection accessors. They keep the
-// owner and the key and nothing else, so an accessor that is added to the class later, or replaced,
-// serves the next read.
+// Lazy collections: proxies for a key that a class offers by collection accessors. They only store the owner and the
+// key. So an accessor that is added to the class later, or replaced, is used at the next read.
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
@@ -32,7 +31,7 @@ const kvo_collection_accessors *kvo_proxy_accessors(const kvo_proxy *proxy) {
   const kvo_class *cls = kvo_class_of(proxy->owner);
   const kvo_accessors *accessors = kvo_class_known_accessors(cls, proxy->key);
   if (!accessors) accessors = kvo_class_accessors(cls, proxy->key, NULL);
-  // Without memory to look for newer ones, the accessors that served so far go on doing so.
+  // If there is no memory to search for newer accessors, the previous ones are used.
   if (!accessors) accessors = kvo_key_set_get(&cls->accessors, proxy->key);
   return accessors ? accessors->collection : NULL;
 }
@@ -78,7 +77,7 @@ static kvo_status all_elements(kvo_collection *collection, kvo_elements *element
   return reading.status;
 }
 
-// Members have no index but the one that they have in the enumeration.
+// A member's index is its place in the enumeration.
 static kvo_status get_member(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
   kvo_elements all = {0};
@@ -122,7 +121,7 @@ static bool contains(kvo_collection *collection, const kvo_value *element) {
   return kvo_collection_accessors_has(accessors, owner_of(collection), element);
 }
 
-// The indexes below a limit, to be destroyed; NULL if memory is out.
+// A new set of the indexes below a limit; NULL if memory is out.
 static kvo_index_set *clipped(const kvo_index_set *indexes, size_t limit) {
   kvo_index_set *below = kvo_index_set_create();
   bool done = below != NULL;

@@ -1,9 +1,8 @@
 // Key-value coding by key path, and the keys of collections (B5, B7).
 //
-// A walk reads one component after the other, each by key-value coding of the object it has come
-// to; an operator takes the rest of the path with it, into each element (collection_operators.c). Nil ends a
-// walk with nil. A value is held while its keys are read: an accessor may let go of the last other
-// reference to it.
+// A walk reads one component after the other, each by key-value coding of the object reached so far. An operator
+// applies the rest of the path to each element (collection_operators.c). Nil ends a walk with nil. A value is
+// retained while its keys are read, because an accessor may release the last other reference to it.
 #include "coding/kvo_get_key_path.h"
 
 #include "base/kvo_fail.h"
@@ -31,7 +30,7 @@ static bool has_keys(const kvo_value *value) {
          kvo_value_is_collection(value, NULL) || kvo_value_has_keys(value);
 }
 
-// The one key that every value has.
+// `self` is the one key that every value has.
 static kvo_status copy_self(const kvo_value *value, kvo_value *result, kvo_error *error) {
   kvo_status status = kvo_value_copy(result, value);
   return status ? kvo_fail_collection_memory(error) : KVO_OK;
@@ -62,7 +61,7 @@ kvo_status kvo_fail_nesting(const char *key, kvo_error *error) {
       "\"%s\" leads into collections that are nested more than %d deep.", key, KVO_NESTING_LIMIT);
 }
 
-// The elements and what becomes of them, also if the user's code throws.
+// The elements and the values read from them, which are destroyed even if the program's code throws.
 typedef struct mapping {
   const kvo_value *collection;
   const char *key;
@@ -118,7 +117,7 @@ kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value
 
 static const char *root_name(const kvo_class *cls) { return cls ? kvo_class_name(cls) : "a value"; }
 
-// A value without keys does not know the path that led to it.
+// A value without keys does not know the path that led to it, so the path is added to the error here.
 kvo_status kvo_fail_along(const kvo_key_path *path, const kvo_class *cls, kvo_status status,
     kvo_error *error) {
   if (status != KVO_INVALID_KEY_PATH || !error || *error->class_name) return status;
@@ -155,7 +154,7 @@ static void operate_on_all(void *opaque) {
 
 static void end_operation(void *opaque) { kvo_value_destroy(&((operation *)opaque)->values); }
 
-// Makes room for the next value, which takes its place.
+// Replaces a value by the next one.
 static void replace(kvo_value *value, kvo_value next) {
   kvo_value_destroy(value);
   *value = next;
@@ -198,7 +197,7 @@ static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t
                                           : not_a_collection(walk, value, index);
 }
 
-// A walk on its way, which ends the value that it has come to, also if the user's code throws.
+// A walk in progress. It destroys its current value even if the program's code throws.
 typedef struct step {
   const kvo_walk *walk;
   uint32_t from;
@@ -224,7 +223,7 @@ static void take_steps(void *opaque) {
   }
 }
 
-// Follows the walk from a value that is the callee's, which ends it.
+// Follows the walk from a value, which it consumes.
 static kvo_status follow(const kvo_walk *walk, kvo_value current, uint32_t from,
     kvo_value *result) {
   step step = {.walk = walk, .from = from, .current = current};
@@ -241,8 +240,8 @@ kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t 
   return kvo_fail_no_memory(walk->error, "read", root_name(walk->cls), walk->path->text);
 }
 
-// A first key is read without a reference to the object, which the caller holds. What it leads to is not the caller's, who
-// would end it twice if a later key's getter throws.
+// The first key is read without retaining the object, which the caller holds. Its value is not stored in the caller's
+// variable, because the caller would destroy it a second time if the getter of a later key throws.
 static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo_value *value) {
   const kvo_component *first = &walk->path->components[0];
   if (!walk->end || first->op != KVO_OP_NONE)
@@ -256,7 +255,7 @@ static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo
 
 // MARK: One of many values
 
-// What is read while the class changes may go the general way.
+// A read while the class changes may use the general path.
 static const kvo_accessors *known_accessors(kvo_reader *reader, const kvo_class *cls,
     const char *key) {
   if (KVO_UNLIKELY(reader->cls != cls)) {
@@ -297,7 +296,7 @@ kvo_status kvo_value_at_path(kvo_object *object, const kvo_key_path *path, kvo_v
   return kvo_fail_no_memory(error, "read", root_name(walk.cls), path->text);
 }
 
-// A path that is gone along, which may end with that.
+// A path in use, which may be released afterwards.
 typedef struct {
   const kvo_key_path *path;
   kvo_status (*body)(const kvo_key_path *path, void *context);
@@ -317,7 +316,7 @@ kvo_status kvo_along_path(const char *text, const kvo_class *cls,
   kvo_single_path room;
   const kvo_key_path *known = kvo_key_path_known(text, &room);
   if (KVO_LIKELY(known != NULL)) return body(known, context);
-  kvo_error cause; // filled in as a whole where something fails
+  kvo_error cause; // filled in completely on failure
   const kvo_key_path *path = kvo_key_path_read(text, cls, &cause);
   if (!path) return kvo_fail_with(error, &cause);
   if (kvo_key_path_is_kept(path)) return body(path, context);
@@ -327,7 +326,7 @@ kvo_status kvo_along_path(const char *text, const kvo_class *cls,
   return passage.status;
 }
 
-// What is read along a path.
+// The arguments of a reading along a path.
 typedef struct {
   kvo_object *object;
   const kvo_class *cls;

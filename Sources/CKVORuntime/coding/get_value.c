@@ -1,12 +1,12 @@
 // Key-value coding: reading by key (B1).
 //
-// It begins with a hook that a class may override, `valueForKey:`; the root's, which is here, does
-// the search (accessor_search.c). A collection has no keys of its own: it hands each on to its elements.
+// Reading begins with a hook that a class may override, `valueForKey:`. The root's, which is in this file, does the
+// search (accessor_search.c). A collection has no keys of its own: the key is read from each element. An object of a
+// binding has the keys that the binding has described. set_value.c does the setting.
 //
-// Objects of a binding have its keys, as far as it has described them. Setting is set_value.c's.
-//
-// A search calls class methods of the user's, which may drop the last other reference to the object: it is held
-// until it has been read. What has been found is read without that: nothing is done with the object afterwards.
+// A search calls class methods of the program, which may release the last other reference to the object. So the
+// object is held until it has been read. With cached accessors that is not needed, since the object is not used after
+// the getter.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
@@ -31,7 +31,7 @@ kvo_status kvo_fail_undefined(const kvo_class *cls, const char *key, kvo_error *
   return KVO_UNDEFINED_KEY;
 }
 
-// The error of a hook as it is; one that gives a status alone gets a sentence.
+// Returns the error of a hook unchanged. If the hook only gave a status, a sentence is added.
 kvo_status kvo_explain_hook(kvo_status status, const kvo_error *cause, const kvo_class *cls,
     const char *key, kvo_error *error) {
   if (!status) return KVO_OK;
@@ -77,7 +77,7 @@ static kvo_status ask_hook(const kvo_class *cls, const char *selector, kvo_objec
   return kvo_explain_hook(status, &cause, cls, key, error);
 }
 
-// A class of C answers with the root's hook at least. `self` is a key of every object.
+// A class of C has at least the root's hook. `self` is a key of every object.
 static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *object, const char *key,
     kvo_value *value, kvo_error *error) {
   if (strcmp(key, "self"))
@@ -113,7 +113,7 @@ KVO_INLINE kvo_status read_by(const kvo_class *cls, const kvo_accessors *accesso
                                               : kvo_search_value(object, NULL, key, value, error);
 }
 
-// A key that is not known yet, or that none of the class's accessors answers.
+// A key whose accessors are not known yet, or that has none.
 typedef struct {
   const kvo_class *cls;
   kvo_object *object;

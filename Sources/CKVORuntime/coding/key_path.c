@@ -1,18 +1,18 @@
 // Key paths: parsing, keeping and finding them (B5, B6).
 //
-// Texts may come from outside, any number of them. So a path is a piece of memory of its own, and is
-// freed when nothing refers to it any more.
+// Texts may come from outside the program, in any number. So each path is a separate block of memory, and is freed
+// when it is no longer referenced.
 //
-// | which | lives | found |
+// | path | lifetime | found |
 // |---|---|---|
-// | of what classes say, and the first that are read whose keys are known | for ever | `kept`, by the interned text, without a lock |
-// | of a key that is read, whose text would be another path | for ever | `undivided`, likewise |
-// | of registrations | while one holds it | `held`, a table by text, under the path lock |
-// | read | for the time of the call | not |
-// | of a single key whose name is known, read or of a registration | likewise, on the caller's stack | |
+// | named by classes, and the first read whose keys are known | permanent | in `kept`, by the interned text, without a lock |
+// | of one key whose text would be parsed as another path | permanent | in `undivided`, by the interned text, without a lock |
+// | of registrations | while a registration holds it | in `held`, a table by text, under the path lock |
+// | other paths that are read | the duration of the call | not |
+// | of a single known key | the duration of the call, on the caller's stack | not |
 //
-// There is one path for a text among the first two. Should a path that is held come to be kept, it
-// moves. What a single key leads to needs no path.
+// A text has at most one path among the first two. If a held path becomes permanent, it moves. The registration of a
+// single key needs no path after the call.
 #include "coding/kvo_key_path.h"
 
 #include "base/kvo_fail.h"
@@ -26,7 +26,7 @@
 #include <string.h>
 
 static kvo_map kept, undivided;
-static uint32_t kept_count; // of those that were read; atomic
+static uint32_t kept_count; // the number of permanent paths that were read; atomic
 
 static const struct {
   const char *name;
@@ -45,14 +45,14 @@ static const struct {
     {"distinctUnionOfSets", KVO_OP_DISTINCT_UNION_OF_SETS},
 };
 
-// What is being parsed, and for whom.
+// A text that is being parsed, and the class for messages.
 typedef struct request {
   const char *text;
   const kvo_class *cls;
   kvo_error *error;
 } request;
 
-enum { LONGEST_KEPT = 256 }; // bytes of a path that is kept to be found faster
+enum { LONGEST_KEPT = 256 }; // the longest text of a read path that becomes permanent
 
 // " of Account", or nothing.
 static const char *of(const request *request) { return request->cls ? " of " : ""; }
@@ -100,7 +100,7 @@ static kvo_status incomplete(const request *request, const char *name) {
   return KVO_INVALID_OPERATOR;
 }
 
-// The operator of a name, with the name that lives for ever.
+// The operator with a name, with a name that is never freed.
 static kvo_component operator_named(const char *name) {
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
     if (!strcmp(operators[i].name, name))
@@ -129,7 +129,8 @@ static size_t count_of(const char *text, const char *sought) {
 
 static size_t count_components(const char *text) { return count_of(text, ".") + 1; }
 
-// Operators, and collections that contain themselves, are read recursively: a text from outside must not overflow the stack.
+// Operators, and collections that contain themselves, are read recursively. A text from outside must not overflow the
+// stack.
 static kvo_status check_length(const request *request) {
   size_t components = count_components(request->text);
   size_t operators = count_of(request->text, ".@") + (*request->text == '@');
@@ -141,7 +142,7 @@ static kvo_status check_length(const request *request) {
       is_long ? KVO_MOST_COMPONENTS : KVO_MOST_OPERATORS, request->text);
 }
 
-// Everything is read, so that it is well-formed; what follows `@count` is not kept.
+// The whole text is parsed, so that errors are found. Components after `@count` are dropped.
 static kvo_status read_components(const request *request, char *text, kvo_key_path *path) {
   bool has_ended = false;
   for (char *next; text; text = next) {
@@ -159,7 +160,7 @@ static kvo_status read_components(const request *request, char *text, kvo_key_pa
 
 // MARK: Making
 
-// The path, its text, and the text once more, cut into its components, in one piece.
+// Allocates in one block: the path, its text, and a second copy of the text that is cut into components.
 static kvo_key_path *make_room(const request *request, size_t length, char **text) {
   size_t size = sizeof(kvo_key_path) + count_components(request->text) * sizeof(kvo_component);
   kvo_key_path *path = kvo_alloc_zeroed(size + kvo_name_size(length) + length + 1);
@@ -171,7 +172,7 @@ static kvo_key_path *make_room(const request *request, size_t length, char **tex
   return path;
 }
 
-// Keys that are known by their one address are found faster.
+// Replaces known keys by their interned strings, which are found faster.
 static void use_known_keys(kvo_key_path *path) {
   for (uint32_t i = 0; i < path->count; i++) {
     kvo_component *component = &path->components[i];
@@ -218,7 +219,7 @@ static void destroy(kvo_key_path *path) {
 
 // MARK: Held
 
-static kvo_key_path **held; // lists, by hash; path lock
+static kvo_key_path **held; // chains, by hash; path lock
 static uint32_t held_mask, held_count;
 
 static uint32_t hash_of(const char *text) {
@@ -233,7 +234,7 @@ static kvo_key_path **place_locked(const char *text, uint32_t hash) {
   return link;
 }
 
-// Where there is no memory for more lists, they grow longer.
+// If there is no memory for more chains, they get longer.
 static bool make_lists_locked(void) {
   if (held && held_count <= held_mask) return true;
   uint32_t count = held ? (held_mask + 1) * 2 : 64;
@@ -334,8 +335,8 @@ void kvo_key_path_free(const kvo_key_path *constant) {
 
 // MARK: Kept
 
-// Its keys become interned ones. Those that are held already have other readers, and stay as they
-// are.
+// Replaces the path's keys by interned strings. Paths that are held already have other readers, so they are left
+// unchanged.
 static bool intern_keys(kvo_key_path *path) {
   for (uint32_t i = 0; i < path->count; i++) {
     kvo_component *component = &path->components[i];
@@ -347,7 +348,7 @@ static bool intern_keys(kvo_key_path *path) {
   return true;
 }
 
-// The path that is kept from now on, or was already; NULL if memory is out.
+// The permanent path of the text, new or existing; NULL if memory is out.
 static kvo_key_path *keep_locked(kvo_key_path *made, const char *text) {
   kvo_key_path *known = kvo_map_get(&kept, text);
   if (known) return known;
@@ -359,7 +360,7 @@ static kvo_key_path *keep_locked(kvo_key_path *made, const char *text) {
   return path;
 }
 
-// The kept path, in place of one that has just been made.
+// Replaces a path that was just made by the permanent one.
 static const kvo_key_path *keep(kvo_key_path *made) {
   const char *text = intern_keys(made) ? kvo_key_intern(made->text) : NULL;
   if (!text) return NULL;
@@ -417,7 +418,7 @@ static bool is_worth_keeping(const kvo_key_path *path) {
          strlen(path->text) <= LONGEST_KEPT && are_known(path);
 }
 
-// Without memory to keep it, it is used as it is.
+// If there is no memory to make the path permanent, it is used for this call only.
 const kvo_key_path *kvo_key_path_read(const char *text, const kvo_class *cls, kvo_error *error) {
   const request request = {text, cls, error};
   kvo_key_path *made = make(&request);

@@ -1,4 +1,4 @@
-/// Reading a property where it lies, if that is all that its getter gives. C++ includes this.
+/// Reading a property's field directly, if the getter only returns that. C++ includes this.
 #ifndef KVO_FIELD_H
 #define KVO_FIELD_H
 
@@ -10,20 +10,19 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Whether the class has not changed since these were found.
+/// Whether the class is unchanged since these accessors were found.
 KVO_INLINE bool kvo_field_is_current(const kvo_accessors *accessors) {
   return KVO_LIKELY(accessors->generation ==
                     __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE));
 }
 
-/// Whether what lies in the field is what the getter gives, and of that kind; KVO_KIND_VOID stands
-/// for any.
+/// Whether the getter only returns a field, of this kind; KVO_KIND_VOID means any kind.
 KVO_INLINE bool kvo_field_answers(const kvo_accessors *accessors, kvo_kind kind) {
   bool suits = kind ? accessors->field_kind == kind : accessors->field_kind != KVO_KIND_VOID;
   return KVO_LIKELY(suits) && kvo_field_is_current(accessors);
 }
 
-/// Reads a field of so many bytes, 0 for as many as it has.
+/// Reads a field of `size` bytes; 0 means the size of its type.
 KVO_INLINE const kvo_value *kvo_field_read(kvo_value *value, const kvo_accessors *accessors,
     const kvo_object *object, size_t size) {
   const char *field = (const char *)object + accessors->field;

@@ -1,4 +1,4 @@
-/// Reading along key paths, from any value on.
+/// Reading along key paths, from any value.
 #ifndef KVO_GET_KEY_PATH_H
 #define KVO_GET_KEY_PATH_H
 
@@ -9,27 +9,27 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// What a reading needs all the way.
+/// The constant data of a reading along a path.
 typedef struct kvo_walk {
   const kvo_key_path *path;
-  uint32_t end;                      ///< of the components that are followed
-  const kvo_class *KVO_NULLABLE cls; ///< where the path begins, for messages
+  uint32_t end;                      ///< the end of the components that are followed
+  const kvo_class *KVO_NULLABLE cls; ///< the class at the path's beginning, for messages
   kvo_error *KVO_NULLABLE error;
 } kvo_walk;
 
-/// Reads from `start` along the components `from` to the walk's end. On KVO_OK `*value`, which need
-/// not be initialised, is the caller's; else it is nil. Calls user code.
+/// Reads from `start` along the components from `from` to the walk's end. `*value` need not be initialised. On KVO_OK
+/// the caller must destroy it, otherwise it is nil. Calls the program's code.
 kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,
     kvo_value *value);
 
-/// What reads one key of many values: the accessors of the last one's class. `{0}` before the first.
+/// Reads one key of many values: caches the accessors of the last value's class. Initialise it with `{0}`.
 typedef struct kvo_reader {
   const kvo_class *KVO_NULLABLE cls;
   const kvo_accessors *KVO_NULLABLE accessors; ///< NULL: the key is read in the general way
 } kvo_reader;
 
-/// The accessors that it has, if they have a field that may be read where it lies: a scalar, which is all
-/// that the getter gives; of a class that has not changed; and nobody is told what is read.
+/// The cached accessors, if the value may be read directly from a field: a scalar that is all the getter returns, of
+/// a class that has not changed, and while reads are neither recorded nor logged.
 KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_reader_field(const kvo_reader *reader) {
   const kvo_accessors *accessors = reader->accessors;
   bool reads = KVO_LIKELY(accessors != NULL) && kvo_field_answers(accessors, KVO_KIND_VOID) &&
@@ -38,19 +38,19 @@ KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_reader_field(const kvo_reader *
                                                                                       : NULL;
 }
 
-/// As `kvo_walk_read`, of one of many values, which the caller keeps alive meanwhile. Where a single key
-/// is left of the walk, its accessors are looked up once for each class that comes after another.
+/// Reads as `kvo_walk_read` does, for one of many values, which the caller keeps alive. If a single key is left of
+/// the walk, its accessors are looked up once for consecutive values of the same class.
 kvo_status kvo_walk_read_each(const kvo_walk *walk, kvo_reader *reader, const kvo_value *start,
     uint32_t from, kvo_value *value);
 
-/// Reads by accessors with a getter, of a class that leaves `valueForKey:` to the root. As
-/// `kvo_value_for_key`; get_value.c.
+/// Reads by accessors with a getter, of a class that leaves `valueForKey:` to the root. As `kvo_value_for_key`; in
+/// get_value.c.
 kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, kvo_value *value, kvo_error *KVO_NULLABLE error);
 
-/// Where a path goes on from a value.
+/// The place where a path continues after a value.
 typedef struct kvo_path_place {
-  uint32_t next; ///< the component that is read of it
+  uint32_t next; ///< the component that is read from the value
   bool operates; ///< whether an operator comes before that
 } kvo_path_place;
 
@@ -58,28 +58,27 @@ KVO_INLINE kvo_path_place kvo_path_place_behind(const kvo_component *component) 
   return (kvo_path_place){component->next_key, component->operates};
 }
 
-/// Whether a value has keys and is no object, as a dictionary.
+/// Whether a value has keys but is no object, such as a dictionary.
 KVO_INLINE bool kvo_value_has_keys(const kvo_value *value) {
   const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
   return operations && operations->value_for_key;
 }
 
-/// Goes on through a value that has keys and is no object, a dictionary, to the first one that is not such, or that the
-/// path ends at. It takes the value's place; under an operator those of all keys do.
+/// Follows a path through values that have keys but are no objects, such as dictionaries, to the first other value or
+/// the path's end. The result replaces the value. Under an operator it is the collection of the values of all keys.
 void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_place *place);
 
-/// Applies the operator that is component `index` to a collection, with what follows it. As
-/// `kvo_walk_read`; collection_operators.c.
+/// Applies the operator at component `index` to a collection, with the rest of the path. As `kvo_walk_read`; in
+/// collection_operators.c.
 kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, uint32_t index,
     kvo_value *value);
 
-/// Reads what the last component of a path is a key of, for setting or validating it: a value that
-/// has keys, or nil. As `kvo_walk_read`; KVO_INVALID_OPERATOR if the path has an operator,
-/// KVO_READ_ONLY if it ends in `self`.
+/// Reads the value that has the last key of a path, for setting or validating that key: a value with keys, or nil. As
+/// `kvo_walk_read`; KVO_INVALID_OPERATOR if the path has an operator, KVO_READ_ONLY if it ends in `self`.
 kvo_status kvo_walk_to_last(kvo_object *object, const kvo_key_path *path, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
-/// Calls `body` with what `kvo_walk_to_last` reads and the last key. Lets the value go afterwards, also if the user's code
-/// throws or ends the thread. Returns the walk's status if it fails, otherwise the body's.
+/// Calls `body` with the value that `kvo_walk_to_last` reads and the last key. Destroys the value afterwards, even if
+/// the program's code throws or ends the thread. Returns the walk's status if it fails, otherwise the body's.
 kvo_status kvo_with_last_key(kvo_object *object, const kvo_key_path *path,
     kvo_status (*body)(const kvo_value *target, const char *key, void *context), void *context,
     kvo_error *KVO_NULLABLE error);
@@ -96,8 +95,8 @@ kvo_status kvo_fail_nesting(const char *key, kvo_error *KVO_NULLABLE error);
 /// Reads a key of each element of a collection: an array gives an array, a set a set.
 kvo_status kvo_value_map(const kvo_value *collection, const char *key, kvo_value *value,
     kvo_error *KVO_NULLABLE error);
-/// Parses a text for the time of `body`, which is called with the path, and comes to what it comes
-/// to. An exception that leaves it finds the path let go. Statuses of kvo_key_path_read as well.
+/// Parses a path for the duration of `body`, and returns the body's status or one of `kvo_key_path_read`. An
+/// exception that leaves the body releases the path.
 kvo_status kvo_along_path(const char *text, const kvo_class *KVO_NULLABLE cls,
     kvo_status (*body)(const kvo_key_path *path, void *context), void *context,
     kvo_error *KVO_NULLABLE error);

@@ -1,7 +1,7 @@
-// Which key is probably meant by a name that is none: for messages alone.
+// Suggests the key that is probably meant by an undefined one, for messages.
 //
-// Names that may be keys come from the getters and ivars of the class and its superclasses. The nearest one is
-// searched for as any key is before it is named, so that what is suggested can be read.
+// Candidates are the names of getters and ivars of the class and its superclasses. The nearest one is searched for as
+// any key is, so that the suggested key can be read.
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_accessors.h"
@@ -18,7 +18,7 @@ typedef struct {
   const kvo_class *cls;
   const char *name;
   size_t length;
-  size_t most;               // faults that are allowed, then those of the nearest so far
+  size_t most;               // the allowed distance, then that of the nearest so far
   char nearest[LONGEST + 1]; // empty: none
 } search;
 
@@ -28,8 +28,8 @@ static char lower(char letter) {
 
 static size_t least(size_t one, size_t other) { return one < other ? one : other; }
 
-// How many letters left out, added, other ones or exchanged with the next make one word of the other, row by
-// row of the table of their beginnings. Capitals do not count.
+// The edit distance of two words: insertions, deletions, substitutions and swaps of neighbours, computed row by row.
+// It ignores case.
 static size_t faults(const char *word, size_t length, const char *other, size_t other_length) {
   uint8_t rows[3][LONGEST + 3];
   for (size_t j = 0; j <= other_length; j++) rows[0][j] = (uint8_t)j;
@@ -51,11 +51,11 @@ static size_t faults(const char *word, size_t length, const char *other, size_t 
 static bool is_key(const kvo_class *cls, const char *name) {
   uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, name, NULL);
-  kvo_shortages = shortages; // what a message has no memory for is not its caller's
+  kvo_shortages = shortages; // lack of memory for a message must not fail the caller
   return accessors && accessors->getter;
 }
 
-// Of two that are as near, the first by name.
+// If two names are equally near, the alphabetically first one is chosen.
 static void consider(search *search, const char *name) {
   size_t length = strlen(name);
   if (!length || length > search->length + 2 || search->length > length + 2) return;
@@ -67,7 +67,7 @@ static void consider(search *search, const char *name) {
   memcpy(search->nearest, name, length + 1);
 }
 
-// What follows a prefix, its first letter in lower case.
+// Considers the rest of a name after a prefix, with its first letter in lower case.
 static void consider_behind(search *search, const char *prefix, const char *name) {
   size_t length = strlen(prefix), rest = strlen(name);
   if (rest <= length || rest - length > LONGEST || strncmp(name, prefix, length)) return;

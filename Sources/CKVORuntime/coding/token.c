@@ -1,17 +1,16 @@
-// Which key a binding's token names for the objects of a type, so that observing it again looks up nothing
-// else.
+// Maps a binding's token and a type to the key that the token denotes for objects of the type, so that observing it
+// again needs no other look-up.
 //
-// A token has an entry for each type that it has been used with. Entries are only added, under the class
-// lock, and live for ever: a binding has no more tokens than its program's text makes. What an entry says holds
-// until the class changes. A thread that looks a key up notes before how often that has been so, lest what it
-// found before a change be remembered after it.
+// A token has an entry for each type that it was used with. Entries are only added, under the class lock, and never
+// freed: the number of tokens is limited by the program's text. An entry is valid until the class changes. A thread
+// notes the class's change count before it looks a key up. So a result from before a change is not stored after it.
 #include "base/kvo_lock.h"
 #include "base/kvo_map.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_accessor_search.h"
 
 typedef struct named_key {
-  const struct named_key *next; // of the same token, for another type
+  const struct named_key *next; // the entry of the same token for another type
   const void *type;
   const kvo_accessors *accessors; // atomic
 } named_key;
@@ -36,7 +35,7 @@ uint32_t kvo_class_changes(const kvo_object *object) {
   return __atomic_load_n(&kvo_class_of(object)->generation, __ATOMIC_ACQUIRE);
 }
 
-// Without memory for it the key is looked up again next time.
+// Without memory the entry is not stored, and the key is looked up again next time.
 static void add_locked(const void *token, const void *type, const kvo_accessors *accessors) {
   named_key *made = kvo_alloc(sizeof *made);
   if (!made) return;

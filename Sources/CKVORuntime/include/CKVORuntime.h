@@ -1,10 +1,9 @@
-/// CKVORuntime: key-value coding and key-value observing for C, and the core that language
-/// bindings stand on.
+/// CKVORuntime: key-value coding and key-value observing for C, and the core of the language bindings.
 ///
-/// Read in this order: kvo_object.h (what an object is), kvo_class.h (classes, methods,
-/// dispatch), kvo_property.h (a class in a few lines), kvo_coding.h (values by key),
-/// kvo_observing.h (being told of changes), kvo_collection.h and kvo_mutable.h (properties of many
-/// values), kvo_diagnostics.h (what is going on), kvo_binding.h (only for language bindings).
+/// Read in this order: kvo_object.h (objects), kvo_class.h (classes, methods, dispatch), kvo_property.h (a class in a
+/// few lines), kvo_coding.h (values by key), kvo_observing.h (notification of changes), kvo_collection.h and
+/// kvo_mutable.h (to-many properties), kvo_diagnostics.h (dumps, logs, limits), kvo_binding.h (only for language
+/// bindings).
 #ifndef CKVORUNTIME_H
 #define CKVORUNTIME_H
 

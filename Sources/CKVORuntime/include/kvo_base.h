@@ -1,4 +1,4 @@
-/// What every public header uses: attributes for linkage, nullability, and how names read in Swift.
+/// Attributes that every public header uses: linkage, nullability, and names in Swift.
 #ifndef KVO_BASE_H
 #define KVO_BASE_H
 
@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Which version these headers are of. Before 1.0 a new second number may ask for programs to be
-/// compiled again.
+/// The version of these headers. Before 1.0, an increase of the second number may require programs to be recompiled.
 #define KVO_VERSION "0.1.0"
 
-/// Around declarations that C++ is to read as C's.
+/// Encloses declarations, so that C++ gives them C linkage.
 #ifdef __cplusplus
 #define KVO_BEGIN_DECLS extern "C" {
 #define KVO_END_DECLS }
@@ -19,7 +18,7 @@
 #define KVO_END_DECLS
 #endif
 
-/// What clang and Swift are told of pointers, enumerations and names. Nothing for other compilers.
+/// Annotations of pointers, enumerations and names for clang and Swift. They expand to nothing in other compilers.
 #ifdef __clang__
 #define KVO_ASSUME_NONNULL_BEGIN                                                                   \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") \
@@ -40,7 +39,7 @@
 #define KVO_SWIFT_NAME(name)
 #endif
 
-/// How a type is aligned, and what must be so at compile time, in C and in C++.
+/// Alignment of a type, and compile-time assertion, in C and in C++.
 #ifdef __cplusplus
 #define KVO_ALIGNOF(type) alignof(type)
 #define KVO_ASSERT_ static_assert
@@ -49,14 +48,14 @@
 #define KVO_ASSERT_ _Static_assert
 #endif
 
-/// The encoding of plain `char`, which is signed or not as the compiler has it: on arm64 it is not.
+/// The encoding of plain `char`. Whether it is signed depends on the platform: on arm64 it is unsigned.
 #ifdef __CHAR_UNSIGNED__
 #define KVO_CHAR_ENCODING_ "C"
 #else
 #define KVO_CHAR_ENCODING_ "c"
 #endif
 
-/// The encoding of `wchar_t`, an integer of C++'s own: its width and sign are the compiler's choice as well.
+/// The encoding of `wchar_t`, which is a distinct type in C++. Its width and sign depend on the platform.
 #if __SIZEOF_WCHAR_T__ == 2
 #define KVO_WCHAR_ENCODING_ "S"
 #elif defined(__WCHAR_UNSIGNED__)
@@ -65,7 +64,7 @@
 #define KVO_WCHAR_ENCODING_ "i"
 #endif
 
-/// Hints to the compiler: always in line, and which way a condition usually goes.
+/// Hints to the compiler: always inline, and which outcome of a condition is the usual one.
 #define KVO_INLINE static inline __attribute__((always_inline))
 #define KVO_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define KVO_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

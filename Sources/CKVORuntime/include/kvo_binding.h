@@ -1,10 +1,9 @@
-/// For language bindings: objects with other memory management, properties stored by the
-/// language, changes bracketed at the call site, recording of reads.
+/// For language bindings: objects with their own memory management, properties that the language stores, changes
+/// opened and closed at the assignment, and recording of reads.
 ///
-/// A binding's object carries a `kvo_object` header at a fixed offset of its own choosing; the
-/// runtime only ever sees a pointer to that header. Its isa is NULL, or a dynamic subclass while
-/// somebody observes it: the test `kvo_binding_is_observed` is all that an unobserved property
-/// pays.
+/// A binding's object contains a `kvo_object` header at a fixed offset that the binding chooses. The runtime only
+/// sees a pointer to that header. Its isa is NULL, or a dynamic subclass while the object is observed, so an
+/// unobserved property pays for one test only (`kvo_binding_is_observed`).
 #ifndef KVO_BINDING_H
 #define KVO_BINDING_H
 
@@ -17,347 +16,354 @@ KVO_ASSUME_NONNULL_BEGIN
 
 struct kvo_part;
 
-/// Class-level operations. Inherited by subclasses. All may be called on any thread. `try_retain`,
-/// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they don't
-/// call the runtime, nor wait for a lock whose holder may. The others may do both.
+/// Operations of a class's objects, inherited by subclasses. All may be called on any thread. `try_retain`,
+/// `unowned_retain` and `unowned_release` are called with locks of the runtime held: they must not call the runtime,
+/// nor wait for a lock whose holder may call it. The others may do both.
 typedef struct kvo_class_operations {
   /// Takes a strong reference.
   void (*retain)(kvo_object *object);
-  /// Gives a strong reference back.
+  /// Releases a strong reference.
   void (*release)(kvo_object *object);
-  /// Takes a strong reference unless the object is dying; the memory is readable through an
-  /// unowned reference.
+  /// Takes a strong reference unless the object is being destroyed; returns whether it did. The caller holds an
+  /// unowned reference, so the memory can be read.
   bool (*try_retain)(kvo_object *object);
-  /// Keeps the object's memory, not the object.
+  /// Takes an unowned reference, which keeps the object's memory but not the object.
   void (*unowned_retain)(kvo_object *object);
-  /// Gives that back.
+  /// Releases an unowned reference.
   void (*unowned_release)(kvo_object *object);
-  /// As snprintf.
+  /// Writes a description of at most `capacity` bytes, including the NUL. Returns the whole length, as snprintf does.
   size_t (*describe)(const kvo_object *object, char *buffer, size_t capacity);
-  /// Hands a notification to an observer of this class, which is retained meanwhile.
+  /// Delivers a notification to an observer of this class, which is retained during the call.
   void (*KVO_NULLABLE observe)(kvo_object *observer, const char *key_path, kvo_object *object,
       const kvo_change *change, void *KVO_NULLABLE context);
-  /// Adds the key paths that affect a key, besides what was declared to the runtime; the object is
-  /// one of which the key is to be observed. Asked once for each class and key, until a key is
-  /// added to the class or `kvo_class_forget_dependencies` is called.
+  /// Adds the key paths that affect a key, besides those declared to the runtime. `object` is the object whose key is
+  /// to be observed. Called once for each class and key, until a key is added to the class or
+  /// `kvo_class_forget_dependencies` is called.
   void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
       kvo_key_paths *paths);
-  /// Call the methods by which the class announces a change (`kvo_class_set_announces`), before it and after it.
-  /// These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that begins and finishes the change. A
-  /// method that does not call its superclass's leaves the change without a notification. No exception may leave them.
-  /// - part: of a change of some elements, as it was given to `kvo_uniform_will_part`; NULL for a setting.
+  /// The two functions call the methods by which the class announces a change (`kvo_class_set_announces`), before it
+  /// and after it. These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that
+  /// begins and finishes the change. A method that does not call its superclass's leaves the change without a
+  /// notification. No exception may leave them.
+  /// - part: for a change of some elements, the part that was passed to `kvo_uniform_will_part`; NULL for a setting.
   void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
   void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
 } kvo_class_operations;
 
-/// Begins the root of a binding's hierarchy. The operations are not copied: they live for ever.
-/// Like any class it is registered before it has subclasses; their instance size counts from the
-/// header, and `kvo_class_named` does not find them. It may add the hooks of kvo_coding.h for
-/// reading, setting and validating, none of which it has unless it adds them:
-/// `valueForUndefinedKey:` answers for keys that have no property, also to observers; with
-/// `valueForKey:` and `setValue:forKey:` the language's own key-value coding is asked when C reads
-/// or sets a key, with `validateValue:forKey:error:` when C validates. The runtime calls no other
-/// hook of a binding's class. Errors as `kvo_class_create`; subclasses are made by that.
+/// Creates the root class of a binding's hierarchy. `operations` is not copied, so it must never be freed. Like any
+/// class it must be registered before it has subclasses, which `kvo_class_create` makes. Their instance size counts
+/// from the header, and `kvo_class_named` does not find them. Statuses as `kvo_class_create`.
+///
+/// The root has none of the hooks of kvo_coding.h unless it adds them. `valueForUndefinedKey:` answers for keys that
+/// have no property, also to observers. `valueForKey:` and `setValue:forKey:` let the language's own key-value coding
+/// handle keys that C reads and sets, `validateValue:forKey:error:` values that C validates. The runtime calls no
+/// other hook of a binding's class.
 kvo_class *KVO_NULLABLE kvo_class_create_root(const char *name,
     const kvo_class_operations *operations, kvo_error *KVO_NULLABLE error);
 
-/// How the runtime finds the class of an object whose isa is NULL, a dying one as well; called
-/// often, on any thread. To be set before the runtime sees such an object. One binding per process
-/// may set it: KVO_DUPLICATE for another function.
+/// Sets the function by which the runtime finds the class of an object whose isa is NULL, also of one that is being
+/// destroyed. It is called often, on any thread. Set it before the runtime sees such an object. One binding per
+/// process may set it: KVO_DUPLICATE if another function is set already.
 kvo_status kvo_set_class_of_unobserved(
     const kvo_class *KVO_NONNULL (*KVO_NONNULL class_of)(const kvo_object *object),
     kvo_error *KVO_NULLABLE error);
 
-/// Collects what a computed key's getter reads, while that is tracked.
+/// Collects the properties that a computed key's getter reads while the key is tracked.
 typedef struct kvo_reads kvo_reads;
-/// One more property that was read, of whatever object, which is retained for the time being.
+/// Adds a property that was read, of any object, which is retained while needed.
 void kvo_reads_add(kvo_reads *reads, kvo_object *object, const char *interned_key);
-/// The same of a key that the binding knows by a token as well: an address that stands for nothing else as long
-/// as the process lives. NULL: by none.
+/// Adds a property that was read, and that the binding also identifies by a token: an address that has no other
+/// meaning for the lifetime of the process. The object is retained while needed. NULL means no token.
 void kvo_reads_add_known(kvo_reads *reads, kvo_object *object, const char *interned_key,
     const void *KVO_NULLABLE token);
-/// The same of a stored property that may be one of a key path's, `place` being where it is stored: for
-/// `kvo_reads_are_path`.
+/// Adds a stored property that was read and may be a component of a key path, for `kvo_reads_are_path`. `place` is
+/// the address where it is stored. Otherwise as `kvo_reads_add_known`.
 void kvo_reads_add_step(kvo_reads *reads, kvo_object *object, const char *interned_key,
     const void *KVO_NULLABLE token, const void *place);
-/// How many properties have been read so far, one that was read twice running counted once.
+/// The number of properties read so far. Consecutive reads of the same property count once.
 size_t kvo_reads_count(const kvo_reads *reads);
-/// Says, when all has been read, that the key is a path of so many stored properties: if as many have been read, all of
-/// them steps, the key's value depends on nothing else, and each but the last is a reference, of a pointer's size, to
-/// an object whose header lies `offset` bytes behind its address; of that object the next one was read. So a
-/// change of the last property needs no reading as long as the references are what they were.
+/// Declares, after all reads, that the key is a path of `count` stored properties. This takes effect if exactly that
+/// many properties were read, all added by `kvo_reads_add_step`. The key's value must depend on nothing else. Each
+/// property but the last must be a reference of a pointer's size to an object whose header is `offset` bytes after
+/// its address, and the next property must have been read from that object. A change of the last property then needs
+/// no new reading as long as the references are unchanged.
 void kvo_reads_are_path(kvo_reads *reads, size_t count, ptrdiff_t offset);
-/// Whether this is the property that was read next when the key was last read: then it has been told.
-/// Else it is to be told by `kvo_reads_add_known`. O(1); on the thread that tracks.
+/// Whether this is the property that was read next when the key was last read. If so, the read is recorded by this
+/// call; otherwise call `kvo_reads_add_known`. O(1). Only on the thread that tracks.
 bool kvo_reads_follow(kvo_reads *reads, const kvo_object *object, const void *token);
-/// Where what the getter answers is wanted: a nil value for the binding to make it there, as `get` does. So the key
-/// needs no second reading. NULL: it is not wanted. On the thread that tracks.
+/// Returns where to put the getter's result, which saves a second reading of the key: a nil value, in which the
+/// binding makes the result as `get` does. NULL if the result is not wanted. Only on the thread that tracks.
 kvo_value *KVO_NULLABLE kvo_reads_answer(kvo_reads *reads);
 
-/// A key of a binding's class.
+/// Describes a key of a binding's class.
 typedef struct kvo_property_description {
-  const char *key;      ///< its name
-  const kvo_type *type; ///< of its values
-  /// Stored `offset` bytes after the header's address, before it if negative; 0, where the header
-  /// itself is: nowhere. Keys don't share storage.
+  const char *key;      ///< the key's name
+  const kvo_type *type; ///< the type of its values
+  /// The property is stored `offset` bytes after the header's address, or before it if negative. 0, the header's own
+  /// offset, means that it is not stored. No two keys may share storage.
   ptrdiff_t offset;
-  /// Reads the property into an uninitialised value of the type. Where it fails, the value is nil,
-  /// and `error` filled in. NULL: the bytes at `offset` are copied.
+  /// Reads the property into an uninitialised value of the type. If it fails, the value must be nil and `error`
+  /// filled in. NULL: the bytes at `offset` are copied.
   kvo_status (*KVO_NULLABLE get)(kvo_object *object, const void *KVO_NULLABLE binding,
       kvo_value *value, kvo_error *KVO_NULLABLE error);
-  /// Sets the property by key: converts the value, which may be nil, and announces the change.
-  /// NULL: what is stored and has no `get` is written to its storage, the rest is read-only.
+  /// Sets the property by key: converts the value, which may be nil, and announces the change. NULL: a stored
+  /// property without `get` is written to its storage, any other is read-only.
   kvo_status (*KVO_NULLABLE set)(kvo_object *object, const void *KVO_NULLABLE binding,
       const kvo_value *value, kvo_error *KVO_NULLABLE error);
-  /// Reads the property as `get` does, but for key-value coding alone, which may be given something
-  /// that shows what the property has, of another type than observers are told. NULL: `get`.
+  /// Reads the property for key-value coding. It may give a view of the property, of another type than the one
+  /// observers receive. NULL: `get` is used.
   kvo_status (*KVO_NULLABLE show)(kvo_object *object, const void *KVO_NULLABLE binding,
       kvo_value *value, kvo_error *KVO_NULLABLE error);
-  const void *KVO_NULLABLE binding; ///< handed to these functions; lives for ever
+  const void *KVO_NULLABLE binding; ///< passed to these functions; must never be freed
   bool manual;                      ///< no automatic notification
-  /// Of a computed key for which the class names no affecting key paths: reads it as `get` does,
-  /// and tells `reads` each property that its getter reads. While the key is observed it is
-  /// affected by those, and read again after each of their changes. Called without a lock; it must
-  /// not throw.
+  /// For a computed key without declared affecting key paths: reads it as `get` does, and adds each property that its
+  /// getter reads to `reads`. While the key is observed, it is affected by those properties and is read again after
+  /// each of their changes. Called without a lock held. It must not throw.
   void (*KVO_NULLABLE track)(kvo_object *object, const void *KVO_NULLABLE binding,
       kvo_reads *reads);
-  /// Of a tracked key that stands for a path along other properties: its observers are called among
-  /// those of the property that changed, in the order of registration, not after them.
+  /// For a tracked key that represents a path along other properties: its observers are called among those of the
+  /// property that changed, in the order of registration, not after them.
   bool is_path;
-  /// Of an ordered to-many key: reads the elements at those indexes that there are into an
-  /// uninitialised value of the type. NULL: all are read, and the type picks some.
+  /// For an ordered to-many key: reads those elements at the indexes that exist into an uninitialised value of the
+  /// type. NULL: all elements are read, and the type picks some.
   void (*KVO_NULLABLE pick)(kvo_object *object, const void *KVO_NULLABLE binding,
       const kvo_index_set *indexes, kvo_value *value);
 } kvo_property_description;
 
-/// Adds a key to a class or replaces the class's own earlier description; also while objects are
-/// observed, if the key is stored where it was. The description is copied. KVO_NO_MEMORY. Any
-/// thread.
+/// Adds a key to a class, or replaces the class's own earlier description of it. Objects may be observed already,
+/// provided that the key's storage stays where it was. The description is copied. KVO_NO_MEMORY. Any thread.
 kvo_status kvo_class_add_property(kvo_class *cls, const kvo_property_description *description,
     kvo_error *KVO_NULLABLE error);
 
-/// Has the class and its subclasses asked again which key paths affect their keys; what is observed
-/// of their objects follows the answers. Not with a lock of the binding's held: it reads
+/// Discards the cached answers of the class and its subclasses about which key paths affect their keys. What is
+/// observed of their objects follows the new answers. Call it without a lock of the binding's held, since it reads
 /// properties. Any thread.
 void kvo_class_forget_dependencies(kvo_class *cls);
 
-/// Whether anybody observes anything of the object. One relaxed load.
+/// Whether the object is observed. One relaxed load. Any thread.
 KVO_INLINE bool kvo_binding_is_observed(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
 }
 
-/// The same after a property has been set while nobody observed the object: whether another thread has
-/// registered an observer meanwhile, which `kvo_uniform_look` is for.
+/// Whether the object is observed by now, for a property that was set while it was not. If so, another thread has
+/// registered an observer during the set, and `kvo_uniform_look` notifies it. Any thread.
 KVO_INLINE bool kvo_binding_came_to_be_observed(const void *header) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return kvo_binding_is_observed(header);
 }
 
-/// Whether anything hangs at the object: registrations with it or by it, open changes by hand. For
-/// the end of its life: if not, `kvo_object_will_die` need not be called.
+/// Whether the object has registrations, with it or by it, or open manual changes. If it has none at the end of its
+/// life, `kvo_object_will_die` need not be called. One load. Any thread.
 KVO_INLINE bool kvo_binding_has_observations(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->observations, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/// Whether an address lies in an observed object: what a language hands over as a property's may be
-/// a copy's. By the class's instance size, which counts from the header. True for an object that
-/// nobody observes. O(1).
+/// Whether an address is inside an observed object, by the class's instance size, which counts from the header. For
+/// languages that may pass the address of a copy in place of the property's. True for an object that is not observed.
+/// O(1).
 bool kvo_binding_holds(const void *header, const void *address);
 
-/// What a change is made of: for bindings, which are compiled together with the runtime and read it where
-/// they need it. Everybody else asks by `kvo_change_get_kind` and its like.
+/// The parts of a change, for bindings, which are compiled together with the runtime and read them directly. All
+/// other callers use `kvo_change_get_kind` and the functions like it.
 typedef struct kvo_change_parts {
-  kvo_change_kind kind;                      ///< as `kvo_change_get_kind`
-  bool is_prior;                             ///< as `kvo_change_is_prior`
+  kvo_change_kind kind;                      ///< see `kvo_change_get_kind`
+  bool is_prior;                             ///< see `kvo_change_is_prior`
   const kvo_value *KVO_NULLABLE old_value;   ///< NULL: not asked for
   const kvo_value *KVO_NULLABLE new_value;   ///< NULL: not asked for
-  const kvo_index_set *KVO_NULLABLE indexes; ///< as `kvo_change_get_indexes`
+  const kvo_index_set *KVO_NULLABLE indexes; ///< see `kvo_change_get_indexes`
 } kvo_change_parts;
-/// The parts of a change, which are valid during the call of the observer that it was handed to. O(1).
+/// The parts of a change. They are valid during the observer call that received the change. O(1).
 KVO_INLINE const kvo_change_parts *kvo_binding_change_parts(const kvo_change *change) {
   return (const kvo_change_parts *)(const void *)change;
 }
-/// As `kvo_change_get_key_index`. O(1).
+/// Which of its keys changed, from 0, in a callback of `kvo_add_callback_for_keys`. Inlined. O(1).
 KVO_INLINE uint32_t kvo_binding_key_index(const kvo_change *change) {
   return *(const uint32_t *)(const void *)(kvo_binding_change_parts(change) + 1);
 }
-/// Whether it is a setting: so mostly, and then it has no indexes. O(1).
+/// Whether the change is a setting, which is the usual case. A setting has no indexes. O(1).
 KVO_INLINE bool kvo_binding_is_setting(const kvo_change *change) {
   return kvo_binding_change_parts(change)->kind == KVO_SETTING;
 }
-/// As `kvo_value_bytes`, of which NULL has none; inlined for what lies in the value itself.
+/// The address of a value's bytes, NULL for NULL and nil. Equals `kvo_value_bytes`, inlined for values that are
+/// stored in the `kvo_value` itself.
 KVO_INLINE const void *KVO_NULLABLE kvo_binding_bytes(const kvo_value *KVO_NULLABLE value) {
   if (!value || !value->type) return NULL;
   bool is_inline = value->type->size <= sizeof value->payload && value->type->alignment <= 16;
   return KVO_LIKELY(is_inline) ? (const void *)value->payload.words : kvo_value_bytes(value);
 }
 
-/// `kvo_add_callback` with words of the binding's own in place of a context: a copy of them lies in the
-/// registration, and its address, at which a pointer may lie, is what the callback and `ended` are handed.
-/// Statuses, and what `ended` may do, as there; where it fails, the words are still the caller's. Any thread.
-/// - size: of the words, in bytes.
+/// Registers a callback as `kvo_add_callback` does, with words of the binding's in place of a context. They are
+/// copied into the registration, and `callback` and `ended` receive the copy's address, which is aligned for a
+/// pointer. Statuses and the rules for `ended` are those of `kvo_add_callback`. If it fails, the words stay the
+/// caller's. Any thread.
+/// - size: the size of the words, in bytes.
 kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle,
     kvo_error *KVO_NULLABLE error);
 
-/// Whether a key of the object's class has been observed before, and the class has not changed since, so that the
-/// binding has nothing left to find out, nor to say of it: nothing is logged, nobody wants hints. False for a key path, and
-/// for what is no key. O(n) in the length of the name. Any thread.
+/// Whether a registration of this key needs nothing further from the binding: the key of the object's class has been
+/// observed before, the class has not changed since, no log is written and no hints are wanted. False for a key path,
+/// and for a name that is no key. O(n) in the length of the name. Any thread.
 bool kvo_key_is_ready(const kvo_object *object, const char *name);
 
-/// How often the object's class has changed, for `kvo_remember_token`. Any thread.
+/// The number of times that the object's class has changed, for `kvo_remember_token`. Any thread.
 uint32_t kvo_class_changes(const kvo_object *object);
-/// Which key a token names for the objects of a type: both are addresses that stand for nothing else as long as
-/// the process lives. For a binding that would else look the key up in tables of its own each time that it is
-/// observed. Remembered until the class changes, and only where the key has been observed, so that nothing is left
-/// to find out. Any thread; takes the class lock.
-/// - object: one of the type.
-/// - changes: what `kvo_class_changes` answered before the binding looked the key up.
+/// Remembers which key a token denotes for objects of a type, so that the binding need not look the key up in its own
+/// tables at each registration. `type` and `token` are addresses that have no other meaning for the lifetime of the
+/// process. The entry is kept until the class changes, and is only made if the key has been observed. Any thread;
+/// takes the class lock.
+/// - object: an object of the type.
+/// - changes: what `kvo_class_changes` returned before the binding looked the key up.
 void kvo_remember_token(const kvo_object *object, const void *type, const void *token,
     const char *interned_key, uint32_t changes);
-/// `kvo_add_callback_with_words` of the key that a token names for the type of the object. False, with nothing
-/// done, unless that is known, no initial call is asked for, nothing is logged, and there is memory: then
-/// `kvo_add_callback_with_words` is to be called. O(1).
+/// Registers a callback, as `kvo_add_callback_with_words` does, for the key that a token denotes for the object's
+/// type. Returns false, with nothing done, if the token is not remembered, an initial call is asked for, a log is
+/// written, or memory is out. Call `kvo_add_callback_with_words` in that case. O(1). Any thread.
 bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
 
-/// An open automatic change. Not to be looked into.
+/// An open change. Opaque.
 typedef struct kvo_frame kvo_frame;
 
-/// Opens an automatic change of the property stored at `storage`, reads old and calls prior
-/// observers if there are any. NULL if the storage is not the object's, or if the change joins one
-/// under way. What is returned must be given to `kvo_uniform_did` or `kvo_uniform_cancel`, on the
-/// same thread unless the language suspends inside an access. The caller holds the object until
-/// then; the property is read in here and in the did. No exception may leave either: an observer's
-/// is to be caught by the binding, in the callback.
+/// Opens an automatic change of the property stored at `storage`. If the property has observers, it reads the old
+/// value and calls prior observers. Pass the result to `kvo_uniform_did` or `kvo_uniform_cancel`, on the same thread
+/// unless the language suspends inside an access. The caller must keep the object alive until then. The property is
+/// read both here and in `kvo_uniform_did`. No exception may leave either function: the binding's callback must catch
+/// an observer's.
+/// - Returns: NULL if the storage is not the object's, or if the change joins one in progress.
 kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
-/// Closes the change and calls the observers.
+/// Closes the change that `kvo_uniform_will` or one of its variants opened, and calls the observers.
 void kvo_uniform_did(kvo_frame *frame);
-/// The same of a change that `kvo_uniform_will_key` has opened, for a caller that has the key at hand: with very
-/// many keys it is not looked for in memory then.
+/// Closes a change that `kvo_uniform_will_key` opened, and calls the observers. For a caller that has the key at
+/// hand, which saves a memory access if objects have very many keys.
 void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key);
-/// Closes a change that came to nothing: no final calls are made.
+/// Closes a change without calling the observers again, because nothing was changed.
 void kvo_uniform_cancel(kvo_frame *frame);
-/// For a property that was set while nobody observed the object, so that no change was opened, if the
-/// object is observed by now (`kvo_binding_is_observed`, asked after the value has been stored): tells
-/// observers that were registered on another thread meanwhile. The caller holds the object.
+/// Notifies observers that another thread registered while a property was set without a change, because the object
+/// was not observed. Call it if the object is observed (`kvo_binding_came_to_be_observed`) after the value has been
+/// stored. The caller must keep the object alive.
 void kvo_uniform_look(void *header, const void *storage);
-/// The same by interned key.
+/// Notifies observers as `kvo_uniform_look` does, for a property named by its interned key.
 void kvo_uniform_look_key(void *header, const char *interned_key);
-/// `kvo_uniform_will` for a key without storage of its own, by interned key (`kvo_key_intern`).
+/// Opens a change as `kvo_uniform_will` does, for a key without storage of its own, named by its interned key
+/// (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
 
-/// As `kvo_coalesce` with a body between the two calls, on the same thread. NULL if there is nothing to end: this
-/// thread coalesces the object's changes already, the object is dying, or memory is out.
+/// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
+/// if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
+/// memory is out.
 kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
-/// Ends what `kvo_batch_begin` has begun, and tells what was collected.
+/// Ends the batch that `kvo_batch_begin` began, and delivers the collected changes.
 void kvo_batch_end(kvo_frame *frame);
 
-/// Opens a change by hand of a key around a body, after which `kvo_bracket_did` closes it, on the same
-/// thread: what `kvo_will_change` and `kvo_did_change` tell, but nothing hangs at the object meanwhile.
-/// Reads old and calls prior observers if there are any. Brackets nest; a pair by hand in the body is a
-/// change of its own, and so is an automatic one. The caller holds the object until the did. No exception
-/// may leave either: see `kvo_uniform_will`. Any thread. O(1).
-/// - Returns: NULL if nobody can be told, if the change joins an automatic one under way, or if the class
-///   has its own way (`kvo_class_set_announces`): in the first two cases the binding asks
-///   `kvo_binding_came_to_be_observed` after the body, and `kvo_bracket_look` if so.
-/// - likely_id: what `kvo_binding_key_id` has said of the key, for the object's class or one above it; 0 if
-///   it has not been asked.
+/// Opens a manual change of a key around a body. `kvo_bracket_did` closes it after the body, on the same thread.
+/// Observers are notified as by `kvo_will_change` and `kvo_did_change`, but the object stores no pair in the
+/// meantime. If the key has observers, the old value is read and prior observers are called. Brackets nest. A pair in
+/// the body is a change of its own, and so is an automatic change. The caller must keep the object alive until the
+/// bracket is closed. No exception may leave the two functions: the binding's callback must catch an observer's. Any
+/// thread. O(1).
+/// - Returns: NULL if the key has no observers, if the change joins an automatic one in progress, or if the class
+///   announces changes itself (`kvo_class_set_announces`). In the first two cases the binding asks
+///   `kvo_binding_came_to_be_observed` after the body, and calls `kvo_bracket_look` if it is true.
+/// - likely_id: what `kvo_binding_key_id` returned for the key and the object's class or a superclass of it; 0 if it
+///   was not called.
 kvo_frame *KVO_NULLABLE kvo_bracket_will(void *header, const char *interned_key,
     uintptr_t likely_id);
-/// The same by a key that need not be interned. O(n) in its length.
+/// Opens a manual change as `kvo_bracket_will` does, for a key that need not be interned. O(n) in its length.
 kvo_frame *KVO_NULLABLE kvo_bracket_will_named(void *header, const char *key);
-/// Closes the change and calls the observers.
+/// Closes the change that `kvo_bracket_will` or `kvo_bracket_will_named` opened, and calls the observers.
 void kvo_bracket_did(kvo_frame *frame);
-/// After a body that was run without a change: tells observers that another thread has registered meanwhile.
-/// The caller holds the object.
+/// Notifies observers that another thread registered while a body ran without a change, because `kvo_bracket_will`
+/// returned NULL. The caller must keep the object alive.
 void kvo_bracket_look(void *header, const char *key);
 
-/// Which changes a class's own methods announce.
+/// The changes that a class's own methods announce.
 typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
   KVO_ANNOUNCES_SETTINGS = 1,
   KVO_ANNOUNCES_PARTS = 2, ///< changes of some elements
 } kvo_announced_kinds;
 
-/// For a class whose objects announce changes in their own way, by methods that the program overrides. Automatic changes of
-/// observed keys call its operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS brackets of its objects, and of its
-/// subclasses', are NULL. Before the class is registered.
+/// Declares that a class's objects announce changes by methods that the program overrides. Automatic changes of
+/// observed keys then call the operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS, `kvo_bracket_will` returns
+/// NULL for objects of the class and its subclasses. Call it before the class is registered.
 void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds);
 
-/// What tables know a key of the class by, for `kvo_bracket_will`; 0 if the class has no such key, or
-/// memory is out. It may become another for a key that nobody observes. O(1) after the first call for
+/// The id by which observation tables know a key of the class, for `kvo_bracket_will`. 0 if the class has no such
+/// key, or memory is out. The id of a key may change while the key has no observers. O(1) after the first call for
 /// class and key. Any thread.
 uintptr_t kvo_binding_key_id(const kvo_class *cls, const char *interned_key);
 
-/// A change of some elements of a to-many key.
+/// Describes a change of some elements of a to-many key.
 typedef struct kvo_part {
-  /// Insertion, removal or replacement; a setting, which says less but nothing wrong, where there
-  /// was no memory for what a part says.
+  /// Insertion, removal or replacement. A plain setting if there was no memory for the details.
   kvo_change_kind kind;
-  /// Where, in an ordered key. Observers are told what the key has at them before and after.
+  /// The indexes, for an ordered key. Observers receive the elements at them before and after the change.
   const kvo_index_set *KVO_NULLABLE indexes;
-  /// Of an unordered key: which elements go and which come, each a collection, NULL for what the
-  /// kind of change does not tell. The key is not read then.
+  /// For an unordered key: the elements that are removed and those that are inserted, each a collection; NULL if the
+  /// kind of change has none. The key is not read then.
   const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
-  /// Of an unordered key of which that is not known: what is done with which elements. The key is
-  /// read before and after. 0 and NULL: `goes` and `comes` say it.
+  /// For an unordered key whose removed and inserted elements are not known: the mutation and its operand. The key is
+  /// read before and after. 0 and NULL if `goes` and `comes` are used.
   kvo_set_mutation set_mutation;
   const kvo_value *KVO_NULLABLE members;
 } kvo_part;
 
-/// `kvo_uniform_will_key` for a change of some elements, stored or not. The indexes and values,
-/// which are copied, must be those of what is done before `kvo_uniform_did`.
+/// Opens a change of some elements of a key, stored or not, as `kvo_uniform_will_key` does for a whole key. The
+/// indexes and values are copied. They must describe exactly what is done before `kvo_uniform_did`.
 kvo_frame *KVO_NULLABLE kvo_uniform_will_part(void *header, const char *interned_key,
     const kvo_part *part);
 
-/// `kvo_will_change_set` with a set of a type of the binding's.
+/// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
     const kvo_value *members, const char *key);
-/// Ends the change that `kvo_will_change_members` began on this thread with the same mutation and key.
+/// Ends the change that `kvo_will_change_members` began on this thread with the same mutation and key, and calls the
+/// observers.
 void kvo_did_change_members(kvo_object *object, kvo_set_mutation mutation, const char *key);
 
-/// The one copy of a string used as key or key path. Lives for ever. KVO: out of memory gives NULL.
+/// Returns the only copy of a string that is used as a key or key path. It is never freed. NULL if memory is out. Any
+/// thread.
 const char *KVO_NULLABLE kvo_key_intern(const char *key);
 
-/// A pointer that a binding keeps with an interned key, or with the key path that an observer is
-/// called with (its own string, say): set once, the first wins; returns the one that is kept.
+/// The pointer that a binding stores with an interned key, or with the key path that an observer is called with; for
+/// example its own form of the string. NULL if there is none. Any thread.
 const void *KVO_NULLABLE kvo_key_cookie(const char *interned_key);
+/// Stores a pointer with an interned key or a registration's key path, and returns the one that is stored: the first
+/// wins. Any thread.
 const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
-/// What is called with a cookie when its key path ends: key paths of several components live as
-/// long as they are observed, interned keys for ever. May be called with locks held: it must not
-/// call the runtime.
+/// Sets the function that is called with a cookie when its key path is freed. Key paths of several components live as
+/// long as they are observed; interned keys are never freed. It may be called with locks held, so it must not call
+/// the runtime.
 void kvo_set_cookie_end(void (*end)(const void *cookie));
 
-/// How a binding writes the key of a property whose key is no name, as that of a key path that it made
-/// a key of: at most `capacity` bytes, with a NUL, of what the program's source has; false if it can't.
-/// For the message of a program that is stopped: called on a thread of its own, which may end late.
+/// Sets a function that writes the source form of a key that is no name, such as the key of a key path that the
+/// binding made a key of. It writes at most `capacity` bytes, including the NUL, and returns false if it can't. It is
+/// used for the message of a program that is stopped, and is called on a thread of its own, which may end late.
 void kvo_set_key_speller(bool (*KVO_NULLABLE spell)(const void *KVO_NULLABLE binding, char *buffer,
     size_t capacity));
 
-/// Reports an error in the program that it can live with, as the runtime does its own.
+/// Reports a programming error that does not stop the program, as the runtime reports its own. Any thread.
 void kvo_report_misuse(const char *message);
 
-/// Whether anybody wants hints at what is no error, but probably meant otherwise: a handler, or the
-/// environment (`KVO_LOG=hints`, `KVO_HELP=1`).
+/// Whether hints are wanted, by a handler or by the environment (`KVO_LOG=hints`, `KVO_HELP=1`). A hint is about code
+/// that is no error but probably not what was meant.
 bool kvo_wants_hints(void);
-/// Gives one to the handler, or logs it. To say it once is the binding's matter.
+/// Passes a hint to the handler, or logs it. The binding sees to it that each hint is given once.
 void kvo_give_hint(const char *message);
-/// Sees each hint; NULL logs them where the environment asks for it. Any thread.
+/// Sets the handler that receives each hint. NULL: hints are logged if the environment asks for it. Any thread.
 void kvo_set_hint_handler(void (*KVO_NULLABLE handler)(const char *message));
 
-/// Reads along a key path as far as what its last key is a key of, for a binding that sets or
-/// validates in its own way: an object, a collection, a value with keys, or nil, to be destroyed by
-/// the caller. `*last_key` points into `key_path`. Statuses as `kvo_set_value_for_key_path`.
+/// Reads along a key path up to the value that has its last key, for a binding that sets or validates in its own way.
+/// The value is an object, a collection, a value with keys, or nil, and the caller must destroy it. `*last_key`
+/// points into `key_path`. Statuses as `kvo_set_value_for_key_path`.
 kvo_status kvo_value_with_last_key(kvo_object *object, const char *key_path, kvo_value *value,
     const char *KVO_NULLABLE *KVO_NONNULL last_key, kvo_error *KVO_NULLABLE error);
 
-/// A mutex of the binding's, which fork() finds free: the forking thread takes it before, with the
-/// runtime's own, so that no child inherits one that nobody gives back. Its members are the
-/// runtime's.
+/// A mutex of the binding's that is safe across fork(): the forking thread takes it before the fork, with the
+/// runtime's own locks, so that no child inherits one that is never released. The members belong to the runtime.
 typedef struct kvo_binding_lock {
   pthread_mutex_t mutex;                                    ///< the runtime's own
   bool is_outer;                                            ///< see `kvo_binding_lock_init`
@@ -365,84 +371,90 @@ typedef struct kvo_binding_lock {
   struct kvo_binding_lock *KVO_NULLABLE *KVO_NULLABLE link; ///< the runtime's own
 } kvo_binding_lock;
 
-/// Makes, takes, gives back and destroys a lock, which a fork waits for.
-///
-/// - is_outer: may be taken again by the thread that holds it, which may call the runtime meanwhile and take
-///   others that are not outer. While one of those is held neither the runtime is called nor another taken.
-///   Outer ones must not be nested.
-///
-/// The lock must not move. An outer one is made and destroyed while no lock is held, another also
-/// under an outer one.
+/// Initialises a lock, which a fork waits for. The lock must not move. An outer lock is initialised and destroyed
+/// while no lock is held; another one also while an outer one is held.
+/// - is_outer: an outer lock may be taken again by the thread that holds it. That thread may call the runtime, and
+///   take locks that are not outer. Outer locks must not be nested. A thread that holds a lock that is not outer must
+///   neither call the runtime nor take another lock.
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
-/// Destroys a lock, which nobody holds. See `kvo_binding_lock_init`.
+/// Destroys a lock, which must be free. See `kvo_binding_lock_init`.
 void kvo_binding_lock_destroy(kvo_binding_lock *lock);
-/// Takes a lock, and waits until it is free. See `kvo_binding_lock_init`.
+/// Takes a lock, waiting until it is free. See `kvo_binding_lock_init`.
 void kvo_binding_lock_take(kvo_binding_lock *lock);
-/// Gives back a lock that this thread holds. See `kvo_binding_lock_init`.
+/// Releases a lock that this thread holds. See `kvo_binding_lock_init`.
 void kvo_binding_lock_give_back(kvo_binding_lock *lock);
 
-/// The binding's errors on this thread: where its functions leave what a `kvo_error` has no room
-/// for.
+/// The binding's errors on this thread: its functions store here what does not fit in a `kvo_error`.
 extern __thread void *KVO_NULLABLE kvo_errors;
+/// The binding's errors on this thread, for languages that can't name the variable `kvo_errors`.
 KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
+/// Sets the binding's errors on this thread.
 KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
 
-/// What the binding is passing on from one property to another on this thread.
+/// The value that the binding is forwarding from one property to another on this thread.
 extern __thread void *KVO_NULLABLE kvo_flow;
+/// The value that is being forwarded on this thread, for languages that can't name the variable `kvo_flow`.
 KVO_INLINE void *KVO_NULLABLE kvo_current_flow(void) { return kvo_flow; }
+/// Sets the value that is being forwarded on this thread.
 KVO_INLINE void kvo_set_flow(void *KVO_NULLABLE flow) { kvo_flow = flow; }
 
-/// What no other thread that runs has the same of.
+/// An address that identifies this thread: no other running thread has the same one.
 KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_flow; }
 
-/// Whether what is told on this thread is part of something that began before a stamp was taken: the outermost of its
-/// changes that are open, being told or collected now did so. Two changes are told in one such thing if the later
-/// began in it before the earlier was stamped.
+/// Whether the outermost change of this thread that is open, being delivered or collected began before a stamp was
+/// taken. Two changes are part of one such outermost change if it began before the earlier of them was stamped, and
+/// is still there when the later one is delivered.
 bool kvo_binding_began_before(uint64_t stamp);
-/// A number that is greater than all before it.
+/// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
-/// Whether a batch of this thread's is open: what it changes of the batch's object is told when that ends.
+/// Whether this thread has an open batch. Its changes of the batch's object are delivered when the batch ends.
 bool kvo_binding_is_collecting(void);
 
-/// The binding's recorder of reads on this thread, NULL when none is recording. Only read: it is set by
-/// `kvo_set_recorder`. Weak: another library may define it as `&kvo_asking` on each thread, and be asked about
+/// The binding's recorder of reads on this thread, or NULL if none is recording. Only read it; `kvo_set_recorder`
+/// sets it. Weak: another library may define it as `&kvo_asking` on each thread. That library is then asked about
 /// every read while none is recording.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
+/// A mark: `kvo_recorder` has its address on threads whose reads another library wants to be asked about.
 extern const char kvo_asking;
-/// What the variable is when none is recording: NULL, or `&kvo_asking` where that is so. Weak likewise.
+/// The value of `kvo_recorder` when no recorder is set: NULL, or `&kvo_asking` if another library defines the
+/// variable so. Weak: that library defines this function too.
 const void *KVO_NULLABLE kvo_idle_recorder(void);
-/// Whether somebody wants to know what is read of an object on this thread: what such a library answers by its function
-/// `kvo_observation_tracks`, false without one. Any thread.
+/// Whether a library such as KVOObservation tracks reads of an object on this thread, by its function
+/// `kvo_observation_tracks`. False without such a library. Any thread.
 bool kvo_tracks_reads(kvo_object *object);
-/// Tells that a key of such an object is about to be read: calls `kvo_observation_read`. Any thread.
+/// Announces to that library that a key of a tracked object is about to be read: calls `kvo_observation_read`. Any
+/// thread.
 void kvo_tell_tracker(kvo_object *object, const char *interned_key);
 
-/// Whom to tell of reads by key while a recorder is set: what key-value coding reads, of objects of
-/// C and of the binding, past the getters that would tell by themselves. One binding per process
-/// may set it.
+/// Sets the function that receives reads by key while a recorder is set. It is called for reads by key-value coding,
+/// of objects of C and of the binding, which do not go through getters that would record them. One binding per
+/// process may set it.
 void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_object *object,
     const char *interned_key));
 
-/// The variable for languages that can't name it.
+/// The recorder of reads on this thread, for languages that can't name the variable `kvo_recorder`. NULL if none is
+/// recording.
 KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) {
   return kvo_recorder == &kvo_asking ? NULL : kvo_recorder;
 }
-/// Sets the binding's recorder of reads on this thread; NULL: none is recording.
+/// Sets the binding's recorder of reads on this thread. NULL: none is recording.
 void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
-/// For the binding's recorder: whether what is read now on this thread is told to a tracked key alone, which may
-/// be asked straight away by `kvo_reads_follow`. NULL where it is told to somebody else.
+/// For the binding's recorder: the tracked key that alone receives the reads of this thread, which `kvo_reads_follow`
+/// may be called with. NULL if the reads go elsewhere.
 extern __thread kvo_reads *KVO_NULLABLE kvo_sink __attribute__((tls_model("initial-exec")));
+/// The tracked key that receives this thread's reads, for languages that can't name the variable `kvo_sink`.
 KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_sink(void) { return kvo_sink; }
+/// Sets the tracked key that alone receives this thread's reads; NULL if they go elsewhere.
 KVO_INLINE void kvo_set_sink(kvo_reads *KVO_NULLABLE sink) { kvo_sink = sink; }
 
-/// Whether reads are being recorded on this thread, or asked about. `pure`, so that a loop may ask once.
+/// Whether reads on this thread are recorded or asked about. `pure`, so that a loop may test it once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
 
-/// Calls `visit` for each symbol that the file tells of the program or library in which an address
-/// lies: its name, as compilers mangle it, and where it is. For none where the file has been stripped of
-/// them or can't be read, or on another system than Linux. Reads the file each time, so it is for
-/// messages, and what comes once. Any thread; no lock is held meanwhile.
+/// Calls `visit` for each symbol in the file of the program or library that contains an address: its mangled name and
+/// its address. There are none if the file is stripped or can't be read, and on systems other than Linux. The file is
+/// read at each call, so use it for messages and for work that is done once. Any thread; no lock is held during the
+/// calls.
 void kvo_visit_symbols(const void *address,
     void (*visit)(void *KVO_NULLABLE context, const char *name, const void *address),
     void *KVO_NULLABLE context);

@@ -1,25 +1,25 @@
-/// Collections of C: arrays, sets, ordered sets of values. They are objects, so a property of
-/// encoding `@` may hold one, and key-value coding takes and gives them.
+/// Collections of C: arrays, sets and ordered sets of values. They are objects, so a property of encoding `@` may
+/// hold one, and key-value coding accepts and returns them.
 ///
-/// A collection is stored, and then never changes, or it is a proxy, which shows what an object's
-/// accessors answer now. Reading a proxy calls those accessors on the calling thread; it may be
-/// done on any thread on which they may be called. Stored collections may be read on any thread.
+/// A collection is either stored, and never changes, or a proxy, which shows what an object's accessors answer at the
+/// moment. Reading a proxy calls those accessors on the calling thread, so it is allowed on the threads that may call
+/// them. Stored collections may be read on any thread.
 ///
-/// A class offers a to-many key by these methods, declared with `KVO_ENCODED`; T is any type, which
-/// the runtime boxes and converts, an index any integer type:
+/// A class offers a to-many key by these methods, declared with `KVO_ENCODED`. T is any type; the runtime boxes and
+/// converts it. An index is any integer type:
 ///
 /// | selector | type |
 /// |---|---|
 /// | `countOf<Key>` | `size_t (self, _cmd)` |
 /// | `objectIn<Key>AtIndex:` | `T (self, _cmd, size_t)` |
 /// | `<key>AtIndexes:` | `kvo_collection * (self, _cmd, const kvo_index_set *)`, owned by the caller: "@@:^v" |
-/// | `get<Key>:range:` | `void (self, _cmd, T *buffer, size_t location, size_t length)`, T as `objectIn<Key>AtIndex:` has it, elements borrowed: "v@:^vQQ" |
+/// | `get<Key>:range:` | `void (self, _cmd, T *buffer, size_t location, size_t length)`, T as in `objectIn<Key>AtIndex:`, elements borrowed: "v@:^vQQ" |
 /// | `indexIn<Key>OfObject:` | `size_t (self, _cmd, T)`, KVO_NOT_FOUND if there is none |
 /// | `enumeratorOf<Key>` | `kvo_collection * (self, _cmd)`, owned by the caller: "@@:" |
 /// | `memberOf<Key>:` | `T (self, _cmd, T)`, the equal member, or `bool (self, _cmd, T)` |
 ///
-/// `countOf` and `objectIn` or `AtIndexes` make an array, with `indexIn` an ordered set; `countOf`,
-/// `enumeratorOf` and `memberOf` make a set. The methods that change a key are in kvo_mutable.h.
+/// `countOf` with `objectIn` or `AtIndexes` makes an array, with `indexIn` as well an ordered set; `countOf`,
+/// `enumeratorOf` and `memberOf` make a set. kvo_mutable.h has the methods that change a key.
 #ifndef KVO_COLLECTION_H
 #define KVO_COLLECTION_H
 
@@ -30,62 +30,66 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// A collection; an object of a class below `kvo_collection_class()`, retained and released as one.
+/// A collection. It is an object of a subclass of `kvo_collection_class()`, and is retained and released as one.
 typedef struct kvo_collection kvo_collection;
 
-/// The abstract class of all collections. It can't be observed and is not for subclassing or for
-/// instances of its own. Static; any thread.
+/// The abstract superclass of all collections. It can't be observed, subclassed or instantiated. Static; any thread.
 const kvo_class *kvo_collection_class(void);
 
-/// A stored collection of copies of the elements, with one reference owned by the caller, who gives it back by
-/// `kvo_object_release((kvo_object *)collection)`. A set of either kind keeps the first of equal elements.
-/// - kind: what it is to be.
-/// - elements: `count` values, which stay the caller's. They may be nil. NULL for an empty collection.
-/// - error: filled in where NULL is returned, with KVO_NO_MEMORY. May be NULL.
+/// Creates a stored collection with copies of the elements. Of equal elements, a set or an ordered set keeps the
+/// first. The caller owns the one reference, and releases it by `kvo_object_release((kvo_object *)collection)`.
+/// - kind: the kind of the collection.
+/// - elements: `count` values, which stay the caller's and may be nil. NULL for an empty collection.
+/// - error: filled in if NULL is returned, with KVO_NO_MEMORY. May be NULL.
 ///
-/// O(count); for sets of elements of which a binding has no hash, O(count²). Any thread.
+/// O(count). For sets with elements of a binding's type that has no hash, O(count²). Any thread.
 kvo_collection *KVO_NULLABLE kvo_collection_create(kvo_collection_kind kind,
     const kvo_value *KVO_NULLABLE elements, size_t count, kvo_error *KVO_NULLABLE error);
 
-/// A stored collection with the elements that the collection has now, with one reference owned by
-/// the caller: for going through a proxy, whose bulk accessors are used. NULL with KVO_NO_MEMORY or
-/// what reading an element came to.
+/// Creates a stored collection with the current elements of another one, for example to iterate over a proxy; its
+/// bulk accessors are used. The caller owns the one reference. Returns NULL with KVO_NO_MEMORY or the status of
+/// reading an element. O(count). Any thread that may call a proxy's accessors.
 kvo_collection *KVO_NULLABLE kvo_collection_snapshot(kvo_collection *collection,
     kvo_error *KVO_NULLABLE error);
 
-/// Whether it is stored, and so never changes, or a proxy. Any thread.
+/// Whether the collection is stored, and therefore never changes. False for a proxy. Any thread.
 bool kvo_collection_is_stored(const kvo_collection *collection);
-/// What the collection is. Never changes.
+/// The collection's kind, which never changes. Any thread.
 kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection);
-/// How many elements there are. O(1) if it is stored; calls the accessor of a proxy. This and the
-/// searches below have no error to give: where memory is out for reading a proxy, that is reported
-/// as a misuse is, and the answer may be wrong.
+/// The number of elements. O(1) for a stored collection; a proxy calls the accessor. This function,
+/// `kvo_collection_index_of` and `kvo_collection_contains` return no error: if memory runs out while a proxy is read,
+/// that is reported as misuse, and the result may be wrong.
 size_t kvo_collection_count(kvo_collection *collection);
-/// One element; a set's stand in some order, the same as long as the set does not change. On KVO_OK
-/// `*element`, which need not be initialised, is the caller's to destroy; else it is nil.
-/// KVO_INDEX_OUT_OF_BOUNDS, KVO_NO_MEMORY. O(1) but for proxies of sets: take a snapshot of those.
+/// Reads one element. The order of a set's elements is arbitrary, but the same until the set changes. On KVO_OK the
+/// caller must destroy `*element`, otherwise it is nil; it need not be initialised.
+///
+/// KVO_INDEX_OUT_OF_BOUNDS, KVO_NO_MEMORY. O(1), except for proxies of sets: take a snapshot of those
+/// (`kvo_collection_snapshot`).
 kvo_status kvo_collection_get(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *KVO_NULLABLE error);
-/// The last element, as `kvo_collection_get`; counts but once. KVO_INDEX_OUT_OF_BOUNDS if there is
-/// none.
+/// Reads the last element. A proxy counts its elements once. On KVO_OK the caller must destroy `*element`, otherwise
+/// it is nil. KVO_INDEX_OUT_OF_BOUNDS if the collection is empty, KVO_NO_MEMORY.
 kvo_status kvo_collection_last(kvo_collection *collection, kvo_value *element,
     kvo_error *KVO_NULLABLE error);
-/// The index of the first element that is equal (`kvo_value_equal`), KVO_NOT_FOUND if there is none.
-/// O(1) in stored sets whose elements have a hash, else O(count) or the accessor of a proxy.
+/// The index of the first element that is equal by `kvo_value_equal`; KVO_NOT_FOUND if there is none. O(1) in stored
+/// sets whose elements have a hash. Otherwise O(count), or a call of the proxy's accessor.
 size_t kvo_collection_index_of(kvo_collection *collection, const kvo_value *element);
-/// Whether there is an equal element. Costs as `kvo_collection_index_of`.
+/// Whether the collection has an element that is equal by `kvo_value_equal`. It costs as much as
+/// `kvo_collection_index_of`.
 bool kvo_collection_contains(kvo_collection *collection, const kvo_value *element);
 
-/// The collection that a value holds as an object, borrowed; NULL if it holds none. A binding's
-/// collection is not one of these: use the following, which take both. Any thread.
+/// The `kvo_collection` that a value holds, borrowed; NULL if it holds none. A collection of a binding's type is not
+/// a `kvo_collection`: for both, use `kvo_value_is_collection`, `kvo_value_count` and `kvo_value_element`. Any
+/// thread.
 kvo_collection *KVO_NULLABLE kvo_collection_of_value(const kvo_value *value);
 
-/// Whether a value is a collection, an object or of a binding's collection type.
-/// - kind: where it is put which kind of collection it is. NULL: it is not wanted.
+/// Whether a value is a collection: a `kvo_collection` or a value of a binding's collection type. Any thread.
+/// - kind: receives the collection's kind. May be NULL.
 bool kvo_value_is_collection(const kvo_value *value, kvo_collection_kind *KVO_NULLABLE kind);
-/// How many elements it has; 0 for what is no collection.
+/// The number of elements of a value that is a collection; 0 for any other value.
 size_t kvo_value_count(const kvo_value *value);
-/// One element, as `kvo_collection_get`. KVO_TYPE_MISMATCH for what is no collection.
+/// Reads one element of a value that is a collection. Result and statuses as `kvo_collection_get`, and
+/// KVO_TYPE_MISMATCH if it is no collection.
 kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *element);
 
 KVO_ASSUME_NONNULL_END

@@ -1,4 +1,4 @@
-/// The encodings of C++'s types, for the macros of kvo_property.h. C finds them by `_Generic`.
+/// The encodings of C++ types, for the macros of kvo_property.h. C finds them by `_Generic`.
 #ifndef KVO_CPLUSPLUS_H
 #define KVO_CPLUSPLUS_H
 
@@ -6,11 +6,11 @@
 
 #ifdef __cplusplus
 
-// Templates also where the headers are included between the braces of an `extern "C"`.
+// Templates need this if the headers are included inside an `extern "C"` block.
 extern "C++" {
 
-/// The encoding of a type: "" of a struct or a class, which needs it named; that of an enumeration
-/// is its underlying type's.
+/// The encoding of a type. It is "" for a struct or class, whose encoding must be given. An enumeration has its
+/// underlying type's.
 template <class T, bool = __is_enum(T)> struct kvo_encoding {
   static constexpr const char *text() { return ""; }
 };
@@ -46,7 +46,7 @@ KVO_ENCODING_IS_(double, "d");
 KVO_ENCODING_IS_(long double, "D");
 KVO_ENCODING_IS_(char *, "*");
 KVO_ENCODING_IS_(const char *, "*");
-// Types of their own, each with the size and the sign of the integer that C has in its place.
+// Distinct types in C++, each with the size and sign of the integer type that C uses.
 KVO_ENCODING_IS_(wchar_t, KVO_WCHAR_ENCODING_);
 KVO_ENCODING_IS_(char16_t, "S");
 KVO_ENCODING_IS_(char32_t, "I");
@@ -55,7 +55,7 @@ KVO_ENCODING_IS_(char8_t, "C");
 #endif
 #undef KVO_ENCODING_IS_
 
-/// Whether a property of the type may be retained: a pointer to a struct, or to anything.
+/// Whether a property of the type may be retained: true for pointers to structs or classes, and for `void *`.
 template <class T> struct kvo_is_retainable {
   static constexpr bool value = false;
 };
@@ -67,7 +67,7 @@ template <> struct kvo_is_retainable<void *> {
 };
 template <class T> struct kvo_is_retainable<T *const> : kvo_is_retainable<T *> {};
 
-/// Whether two types are the same, but for `const` and `volatile`.
+/// Whether two types are the same, ignoring `const` and `volatile`.
 template <class T> struct kvo_unqualified {
   typedef T type;
 };

@@ -1,4 +1,4 @@
-/// Sets of indexes: where in an ordered collection something was inserted, removed or replaced.
+/// Sets of indexes: the places in an ordered collection where elements were inserted, removed or replaced.
 #ifndef KVO_INDEX_SET_H
 #define KVO_INDEX_SET_H
 
@@ -7,48 +7,50 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// No such index.
+/// The result of a search that found no index.
 #define KVO_NOT_FOUND SIZE_MAX
 
-/// Indexes in ascending order, each once, kept as ranges. Not synchronised: one that several
-/// threads use must not change meanwhile.
+/// A set of indexes in ascending order, stored as ranges. It is not synchronised: while several threads use it, none
+/// may change it.
 typedef struct kvo_index_set kvo_index_set;
 
-/// Indexes from `location` on, `length` of them. Its last one is below KVO_NOT_FOUND.
+/// A range of `length` indexes that starts at `location`. Its last index is below KVO_NOT_FOUND.
 typedef struct kvo_range {
   size_t location; ///< the first index
   size_t length;   ///< how many indexes there are
 } kvo_range;
 
-/// A new set without indexes, which is the caller's to destroy. NULL if memory is out.
+/// Creates an empty set, which the caller destroys. NULL if memory is out.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create(void);
-/// A new set with `length` indexes from `location` on, which is the caller's to destroy. NULL if memory is out or the
-/// range reaches beyond SIZE_MAX.
+/// Creates a set with `length` indexes from `location` on, which the caller destroys. NULL if memory is out, or if
+/// the range reaches beyond SIZE_MAX.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create_range(size_t location, size_t length);
-/// A new set with the indexes of another, which is the caller's to destroy. NULL if memory is out.
+/// Copies a set. The caller destroys the copy. NULL if memory is out. O(ranges).
 kvo_index_set *KVO_NULLABLE kvo_index_set_copy(const kvo_index_set *set);
 /// Frees the set. NULL is ignored.
 void kvo_index_set_destroy(kvo_index_set *KVO_NULLABLE set);
 
-/// Adds an index; one that is there already is no error. False, with nothing changed, if memory is out or the range
-/// reaches beyond SIZE_MAX. O(ranges), O(1) behind the last one.
+/// Adds an index, which may be in the set already. Returns false, with the set unchanged, if memory is out or the
+/// index is SIZE_MAX. O(ranges); O(1) after the last range.
 bool kvo_index_set_add(kvo_index_set *set, size_t index);
-/// Adds `length` indexes from `location` on. As `kvo_index_set_add`.
+/// Adds `length` indexes from `location` on. Returns false, with the set unchanged, if memory is out or the range
+/// reaches beyond SIZE_MAX. O(ranges); O(1) after the last range.
 bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length);
 
-/// How many indexes there are. This and the other readers take NULL, which a change that has no indexes gives, for a set
-/// without any. O(1).
+/// The number of indexes. This function and the other readers treat NULL, which a change without indexes returns, as
+/// an empty set. O(1).
 size_t kvo_index_set_count(const kvo_index_set *KVO_NULLABLE set);
-/// Whether the index is one of them. O(log ranges).
+/// Whether the set contains an index. O(log ranges).
 bool kvo_index_set_contains(const kvo_index_set *KVO_NULLABLE set, size_t index);
-/// The n-th index, from 0; KVO_NOT_FOUND beyond the last. O(log ranges).
+/// The n-th index, counted from 0; KVO_NOT_FOUND beyond the last. O(log ranges).
 size_t kvo_index_set_index(const kvo_index_set *KVO_NULLABLE set, size_t n);
-/// Whether both have the same indexes. O(ranges).
+/// Whether two sets have the same indexes. O(ranges).
 bool kvo_index_set_equal(const kvo_index_set *a, const kvo_index_set *b);
 
-/// How many ranges the indexes make: for going through all of them by `kvo_index_set_range`. O(1).
+/// The number of ranges in the set, for an iteration by `kvo_index_set_range`. O(1).
 size_t kvo_index_set_range_count(const kvo_index_set *KVO_NULLABLE set);
-/// The i-th range, from 0, which is not empty; `i` is below the number of ranges. They ascend and don't touch. O(1).
+/// The i-th range, counted from 0; `i` must be below the number of ranges. Ranges are not empty, ascend, and don't
+/// touch. O(1).
 kvo_range kvo_index_set_range(const kvo_index_set *KVO_NULLABLE set, size_t i);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,5 @@
-/// A class of C in a few lines: one line per property gives it the accessors of key-value coding,
-/// inline callers that go through the dispatch table, an ivar, and its end in `dealloc`.
+/// A class of C in a few lines: one line per property generates its key-value coding accessors, inline functions that
+/// call them through the dispatch table, an ivar, and its release in `dealloc`.
 ///
 ///     // account.h
 ///     typedef struct account { kvo_object object; double balance; const char *owner; } account;
@@ -11,38 +11,36 @@
 ///
 ///     // anywhere
 ///     account *a = (account *)kvo_object_create(account_class());
-///     account_setBalance(a, 10);            // observed if anybody observes it
+///     account_setBalance(a, 10);            // notifies observers, if there are any
 ///     double balance = account_balance(a);
 ///
-/// A property is PROPERTY(class, type, field and key, Key, policy[, encoding]): the class's name in C, the field's type, the
-/// field's name, which is the key as well, the same with a capital letter, from which the setter's name is made, the
-/// policy, and for a struct its encoding. Policies:
+/// A property is PROPERTY(class, type, field and key, Key, policy[, encoding]). The arguments are: the class's name
+/// in C; the field's type; the field's name, which is also the key; the same name with a capital letter, from which
+/// the setter's name is made; the policy; and for a struct its encoding. The policies:
 ///
 /// | policy | getter | setter |
 /// |---|---|---|
-/// | ASSIGN | gives the field | stores |
-/// | READONLY | gives the field | none |
+/// | ASSIGN | returns the field | stores the value |
+/// | READONLY | returns the field | none |
 /// | COPY | `const char *`, borrowed | copies the string, frees the old one |
 /// | RETAIN | pointer to an object, borrowed | retains the new one, then releases the old one |
 /// | CUSTOM | yours: `T class_key_imp(kvo_object *, const kvo_method *)` | yours: `void class_setKey_imp(kvo_object *, const kvo_method *, T)` |
 ///
-/// A string that key-value coding sets is a copy that ends when the setter has returned: a string
-/// property wants COPY, not ASSIGN. That compiles for strings, too, since a string that is never freed may be
-/// assigned, but once it has been set by key the field points at freed memory. Where the policy
-/// is not RETAIN, a pointer to an object needs the encoding "@" to be one: key paths go on through
-/// it then, and with ASSIGN its author sees to it that it does not outlive what it points at. What
-/// class an object has is not checked: a property of type `account *` takes any object by key.
+/// A string that key-value coding passes to a setter is a copy that is freed when the setter has returned. So a
+/// string property needs COPY, not ASSIGN. ASSIGN compiles for strings too, because a string that is never freed may
+/// be assigned, but after a set by key the field points at freed memory. With a policy other than RETAIN, a pointer
+/// to an object needs the encoding "@" to be treated as an object, so that key paths continue through it. With ASSIGN
+/// you must make sure that the field does not outlive the object. The class of an object is not checked: a property
+/// of type `account *` accepts any object by key.
 ///
-/// There are no other policies: a misspelt one is an error at the class's KVO_CLASS_INTERFACE, of a
-/// type that is missing, with a note of the macro KVO_P_INTERFACE_<the policy>. Structs
-/// need their encoding: PROPERTY(shape, struct point, origin, Origin, ASSIGN, "{point=dd}"); of it
-/// size and alignment alone are compared with the struct's. The list's own parameter may have any
-/// name, which stands before each line. In a header with nullability annotations the interface
-/// macro belongs inside the assume-nonnull region. No property is locked (I4).
+/// There are no other policies. A misspelt one is an error at the class's KVO_CLASS_INTERFACE, about a missing type,
+/// with a note that names the macro KVO_P_INTERFACE_<the policy>. Structs need their encoding: PROPERTY(shape, struct
+/// point, origin, Origin, ASSIGN, "{point=dd}"). Only size and alignment are compared with the struct's. The
+/// parameter of the list, which is written before each line, may have any name. In a header with nullability
+/// annotations the interface macro belongs inside the assume-nonnull region. No property is locked (I4).
 ///
-/// In C++ the same, from C++17 on. An instance is memory filled with zeros: no constructor is
-/// called and no destructor, so what needs them is kept behind a pointer, which the method
-/// `dealloc` deletes.
+/// All of this works in C++17 and later as well. An instance is memory filled with zeros: no constructor or
+/// destructor is called, so keep members that need them behind a pointer, which the `dealloc` method deletes.
 #ifndef KVO_PROPERTY_H
 #define KVO_PROPERTY_H
 
@@ -61,64 +59,66 @@ typedef struct kvo_property_definition {
   kvo_imp KVO_NULLABLE setter;              ///< `void f(self, _cmd, T)`; NULL: read-only
   kvo_layout layout;                        ///< the property's type
   ptrdiff_t ivar_offset;                    ///< negative: no ivar
-  const kvo_method *KVO_NULLABLE *KVO_NULLABLE getter_method; ///< where the getter's handle goes
-  const kvo_method *KVO_NULLABLE *KVO_NULLABLE setter_method; ///< where the setter's handle goes
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE getter_method; ///< receives the getter's handle
+  const kvo_method *KVO_NULLABLE *KVO_NULLABLE setter_method; ///< receives the setter's handle
 } kvo_property_definition;
 
-/// What the macros make of a class.
+/// A class as the macros define it.
 typedef struct kvo_class_definition {
   const char *name; ///< such as "Account"
-  /// Gives the superclass, such as `kvo_root_class`.
+  /// Returns the superclass; `kvo_root_class`, for example.
   const kvo_class *KVO_NONNULL (*KVO_NONNULL superclass)(void);
   size_t instance_size;  ///< `sizeof` the instance's struct
-  size_t property_count; ///< of `properties`
+  size_t property_count; ///< the number of `properties`
   const kvo_property_definition *properties;
-  /// Gives back what the properties hold, when an object dies, and makes them NULL: where
-  /// `kvo_store_retained_object` has left one for later, it is called again.
+  /// Releases the values of the properties when an object is destroyed, and sets the fields to NULL. It is called
+  /// again if `kvo_store_retained_object` left one for later.
   void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);
-  /// Adds what else the class has, before it is registered.
+  /// Adds methods and hooks to the class before it is registered.
   void (*KVO_NULLABLE setup)(kvo_class *cls);
-  size_t instance_alignment; ///< `_Alignof` the instance's struct; 0: what malloc gives is enough
+  size_t
+      instance_alignment; ///< `_Alignof` the instance's struct; 0 if malloc's alignment is enough
 } kvo_class_definition;
 
-/// The class of a definition, made at the first call and kept in `*once`. A definition that is
-/// refused is a programming error: the program stops with the message. So it does where memory is
-/// out for the first call: a class is what it gives, and no caller could go on without. Programs
-/// that must not be stopped so call `kvo_class_prepare` before. Any thread.
+/// Returns the class of a definition, which is made at the first call and stored in `*once`. An invalid definition is
+/// a programming error, which stops the program with a message. So does lack of memory at the first call, since no
+/// caller could go on without its class. Programs that must not be stopped for that call `kvo_class_prepare` first.
+/// Any thread.
 const kvo_class *kvo_class_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
 
-/// Makes a class that macros define, `kvo_class_prepare(account_class, &error)`, and its
-/// superclasses, where failing can be told.
-/// - class_function: the function of the class that the macros have made, such as `account_class`.
+/// Makes a class that macros define, and its superclasses, and can report a failure:
+/// `kvo_class_prepare(account_class, &error)`.
+/// - class_function: the function that the macros define for the class, such as `account_class`.
 /// - error: filled in if it fails. May be NULL.
 ///
-/// KVO_NO_MEMORY, or what is wrong with the definition.
-/// After KVO_OK `account_class()` never stops the program. After an error the same call goes on
-/// with what is missing. Any thread.
+/// KVO_NO_MEMORY, or the status of an invalid definition. After KVO_OK `account_class()` never stops the program.
+/// After an error, the same call makes what is missing. Any thread.
 kvo_status kvo_class_prepare(const kvo_class *KVO_NONNULL (*KVO_NONNULL class_function)(void),
     kvo_error *KVO_NULLABLE error);
 
-/// What setters of the policy COPY do, which setters of the policy CUSTOM may do as well: stores a copy of a string, and
-/// frees what the field had. Without memory for a copy the field keeps its string, and the answer is false.
-/// - field: the field's address. It holds NULL, or what this function has stored.
-/// - string: what is copied. NULL frees what the field had, and puts NULL there.
+/// Stores a copy of a string in a field, and frees the field's old string. Setters of the policy COPY call it, and
+/// setters of the policy CUSTOM may. Returns false if there is no memory for the copy; the field then keeps its old
+/// string.
+/// - field: the field's address. It must hold NULL, or a string that this function has stored.
+/// - string: the string to copy. NULL frees the old string and stores NULL.
 bool kvo_store_copied_string(const char *KVO_NULLABLE *KVO_NONNULL field,
     const char *KVO_NULLABLE string);
-/// Reports, for a setter, that there was no memory for what it was to store.
+/// Reports as misuse that a setter had no memory to store its value.
 /// - setter: the setter's `_cmd`.
 void kvo_report_unset(const kvo_object *self, const kvo_method *setter);
-/// What setters of the policy RETAIN do, which setters of the policy CUSTOM may do as well: retains an object, stores it, and
-/// releases what the field had.
-/// - field: the address of the field, a pointer to an object or NULL.
-/// - object: a pointer to an object. NULL releases what the field had, and puts NULL there.
+/// Retains an object, stores it in a field, and releases the field's old object. Setters of the policy RETAIN call
+/// it, and setters of the policy CUSTOM may.
+/// - field: the address of the field, which holds a pointer to an object or NULL.
+/// - object: a pointer to an object. NULL releases the old object and stores NULL.
 void kvo_store_retained_object(void *field, void *KVO_NULLABLE object);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
-/// The encoding of a C type: scalars by name, objects by policy, other pointers as ^v; a struct
-/// gives "", which the class refuses with the advice to name the encoding.
+/// The encoding of a C type. Scalars have one by their type, pointers other than strings are ^v, and a RETAIN
+/// property's policy makes it an object. A struct gives "", which the class refuses with the advice to name the
+/// encoding.
 #ifdef __cplusplus
 #define KVO_ENCODING_OF(type) kvo_encoding<type>::text()
 #define KVO_IS_RETAINABLE_(type) kvo_is_retainable<type>::value
@@ -147,7 +147,7 @@ KVO_END_DECLS
       char *: "*",              \
       const char *: "*",        \
       default: __builtin_classify_type(*(type *)0) == 5 ? "^v" : "")
-// C can't ask whether a type is a pointer to a struct, but whether it is one of those that are none.
+// C can't test whether a type is a pointer to a struct. So we list the types that are not.
 #define KVO_NOT_RETAINED_(type) \
   type:                         \
   0, type * : 0, const type * : 0
@@ -175,36 +175,38 @@ KVO_END_DECLS
 #define KVO_NONE_ {0}
 #endif
 
-/// The layout of any type, by an encoding.
+/// The layout of any type with a given encoding.
 #define KVO_LAYOUT_OF(type, encoding_string) {(encoding_string), sizeof(type), KVO_ALIGNOF(type)}
 /// The layout of a scalar or pointer type.
 #define KVO_TYPE(type) KVO_LAYOUT_OF(type, KVO_ENCODING_OF(type))
 
-/// How a method is called, for `kvo_class_add_method`: a getter or a setter of a scalar or pointer type
-/// (`KVO_SETTER(double)`), of a struct (`KVO_SETTER_OF(struct point, "{point=dd}")`), any method by its whole encoding, result
-/// first (`KVO_ENCODED("v@:dQ")`), or a hook, whose C type is documented beside its name (`KVO_HOOK`).
+/// The signature of a getter of a scalar or pointer type, for `kvo_class_add_method`: `KVO_GETTER(double)`.
 #define KVO_GETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_TYPE(type)})
+/// The signature of a setter of a scalar or pointer type: `KVO_SETTER(double)`.
 #define KVO_SETTER(type) (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_TYPE(type)})
+/// The signature of a getter of a struct: `KVO_GETTER_OF(struct point, "{point=dd}")`.
 #define KVO_GETTER_OF(type, encoding) \
   (KVO_LITERAL_(kvo_signature){KVO_FORM_GETTER, KVO_STRUCT(type, encoding)})
+/// The signature of a setter of a struct: `KVO_SETTER_OF(struct point, "{point=dd}")`.
 #define KVO_SETTER_OF(type, encoding) \
   (KVO_LITERAL_(kvo_signature){KVO_FORM_SETTER, KVO_STRUCT(type, encoding)})
+/// The signature of any method, by its whole encoding, result first: `KVO_ENCODED("v@:dQ")`.
 #define KVO_ENCODED(encoding) (KVO_LITERAL_(kvo_signature){KVO_FORM_ENCODED, {(encoding), 0, 0}})
+/// The signature of a hook, whose C type is documented beside its name.
 #define KVO_HOOK (KVO_LITERAL_(kvo_signature){KVO_FORM_HOOK, {"", 0, 0}})
 
-/// Goes into a header: `<class>_class()`, and for each property `<class>_<key>()` and
-/// `<class>_set<Key>()`.
+/// Declares `<class>_class()`, and for each property `<class>_<key>()` and `<class>_set<Key>()`. For a header.
 /// - cls: the class's name in C, which is its struct's as well: `account`.
-/// - PROPERTIES: a macro with a line for each property: see the head of this file.
+/// - PROPERTIES: a macro with a line for each property, as at the top of this file.
 #define KVO_CLASS_INTERFACE(cls, PROPERTIES) \
   const kvo_class *cls##_class(void);        \
   PROPERTIES(KVO_P_INTERFACE_)
 
-/// Goes into one source file: defines `<class>_class()`, and the accessors of all policies but CUSTOM.
+/// Defines `<class>_class()`, and the accessors of all policies except CUSTOM. For one source file.
 /// - cls: the class's name in C, which is its struct's as well: `account`.
 /// - class_name: its name for key-value coding and messages, a string: "Account".
-/// - superclass_function: gives the superclass: `kvo_root_class`, `shape_class`.
-/// - PROPERTIES: the list that KVO_CLASS_INTERFACE had.
+/// - superclass_function: returns the superclass: `kvo_root_class`, `shape_class`.
+/// - PROPERTIES: the list that was passed to KVO_CLASS_INTERFACE.
 /// - setup_function: `void setup(kvo_class *cls)`, called with the class before it is registered, to add methods and
 ///   hooks. NULL if there are none.
 #define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function) \
@@ -226,13 +228,14 @@ KVO_END_DECLS
     return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
   }
 
-// The last arguments of a property, `...`, are the policy and perhaps an encoding. ISO C wants one
-// argument for an ellipsis at least, so the empty ones here are written out.
+// A property's last arguments, `...`, are the policy and an optional encoding. ISO C requires at least one argument
+// for an ellipsis, hence the explicit empty arguments here.
 #define KVO_P_FIRST_(first, ...) first
 #define KVO_P_SECOND_(first, second, ...) second
 
-// A list whose parameter has the name of a Key, as `X` in X(point, double, x, X, ASSIGN), hands on the name of one of the
-// three macros that it is called with instead of the Key. Of a key of one letter the Key is found by that letter.
+// The list's parameter may have the same name as a Key, such as `X` in X(point, double, x, X, ASSIGN). Then the Key
+// expands to the name of one of the three macros that the list is called with. For a key of one letter, we find the
+// Key by that letter.
 #define KVO_P_KEY_(key, Key) KVO_P_KEY_FROM_(KVO_P_KEY_IS_##Key(key), Key, )
 #define KVO_P_KEY_FROM_(...) KVO_P_SECOND_(__VA_ARGS__)
 #define KVO_P_KEY_IS_KVO_P_INTERFACE_(key) , KVO_P_CAPITAL_##key
@@ -334,7 +337,7 @@ KVO_END_DECLS
 #define KVO_P_DESTROY_COPY(key) kvo_store_copied_string(&self->key, NULL);
 #define KVO_P_DESTROY_RETAIN(key) kvo_store_retained_object(&self->key, NULL);
 
-// With the encoding where the line names one, else the type's own.
+// The encoding that the line names, or else the type's own.
 #define KVO_P_LAYOUT_(type, encoding) \
   KVO_LAYOUT_OF(type, (sizeof("" encoding) > 1 ? "" encoding : KVO_ENCODING_OF(type)))
 #define KVO_P_DEFINITION_(cls, type, key, Key, ...)                           \

@@ -1,9 +1,8 @@
-// Classes: making them, their names, their relatives.
+// Classes: making them, names, superclasses and subclasses.
 //
-// A class is its dispatch table first (dispatch.c), in which a slot means the same method down a
-// hierarchy. Classes are linked to their subclasses, so that a method that is added or replaced
-// later reaches them all (method.c).
-// Everything is written under the class lock and never freed; readers take no lock.
+// A class is essentially its dispatch table (dispatch.c), in which a slot denotes the same method down a hierarchy.
+// Classes are linked to their subclasses, so that a method that is added or replaced later reaches all of them
+// (method.c). Everything is written under the class lock and never freed; readers take no lock.
 #include "objects/kvo_class_internal.h"
 
 #include "base/kvo_fail.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Plain classes of C by name. Bindings may have several classes of one unqualified name.
+// Plain classes of C by name. Classes of bindings are left out, because several may have the same unqualified name.
 static kvo_map names;
 
 static void link_to_superclass_locked(kvo_class *cls, const kvo_class *superclass) {
@@ -72,7 +71,7 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
     kvo_fail(error, KVO_DUPLICATE, name, NULL, "There is a class named %s already.", name);
     return NULL;
   }
-  // Room for the name first: once the class is linked to its superclass nothing may fail.
+  // Reserve room for the name first: once the class is linked to its superclass, nothing may fail.
   bool has_room = interned && (!named || kvo_map_set_locked(&names, interned, NULL));
   kvo_class *cls = has_room ? kvo_class_derive_locked(name, superclass, !superclass) : NULL;
   if (!cls) {

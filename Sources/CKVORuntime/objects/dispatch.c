@@ -1,22 +1,19 @@
 // Dispatch tables: flat arrays of functions, indexed by slot.
 //
-// A slot means the same method down a hierarchy, so a subclass that overrides nothing could use its
-// superclass's table, and what it adds could stand behind what is there already. So it does: a
-// class begins with its superclass's table, and gets a copy when it overrides something, when it
-// adds a method and another class has used the place behind, or when the table is full, which then
-// doubles. Hierarchies in which classes only add methods take memory in proportion to their
-// methods, however deep; a class that overrides needs a table of its own, since a call takes one
-// load from it.
+// A slot denotes the same method down a hierarchy. So a subclass begins with its superclass's table, and adds its
+// methods after the existing ones. It gets a copy when it overrides a method, when it adds a method and another class
+// has used the next slot, or when the table is full, which then doubles. Hierarchies whose classes only add methods
+// take memory in proportion to their methods, however deep they are. A class that overrides needs its own table,
+// since a call takes one load from it.
 //
-// A slot beyond those of a class holds a trap, for a call by the handle of a class that it has nothing to
-// do with. In a table that is shared it may hold the method of one further down instead. So the first
-// KVO_CHECKED_SLOTS are shared only by classes that have the same methods there, and each table has so
-// many: what that costs a class has a bound, however deep the hierarchy.
+// A slot beyond those of a class contains a trap, for calls by the handle of an unrelated class. In a shared table it
+// may contain a subclass's method instead. So the first KVO_CHECKED_SLOTS are shared only by classes that have the
+// same methods in them, and each table has at least that many. This bounds the cost of a class, however deep the
+// hierarchy.
 //
-// Classes that share a table are linked: if a class shares that of one further up, so do those in
-// between. What is written to a table concerns all of them, so a slot that stands for different
-// things in two of them parts them first. Everything is written under the class lock; readers take
-// no lock, and the tables that are replaced are left to them.
+// Classes that share a table are linked: if a class shares the table of an ancestor, so do the classes between them.
+// A write to a table affects all of them, so a slot that means different things in two of them first separates their
+// tables. Everything is written under the class lock. Readers take no lock; replaced tables stay allocated for them.
 #include "objects/kvo_class_internal.h"
 
 #include "base/kvo_memory.h"
@@ -25,8 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Reached when a slot is called on a class that does not have the method: a call with a handle of
-// another class.
+// Called when a method is called by a handle that does not belong to the object's class.
 void kvo_class_without_method(void) {
   static const char message[] =
       "A method was called on an object whose class does not have it: by the handle of another class.";
@@ -35,9 +31,9 @@ void kvo_class_without_method(void) {
   __builtin_trap();
 }
 
-// Behind the slots: how many are in use, by whichever class, and the address of the table that this
-// one replaces, which readers may still be using. Not before them: to tools that look for leaks a
-// pointer into a block is a doubtful one.
+// After the slots, a table stores how many are in use, by any class, and the address of the table that it replaces,
+// which readers may still use. This is not before the slots because leak checkers distrust pointers into the middle
+// of a block.
 static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
   void **memory = kvo_alloc((capacity + 2) * sizeof(void *));
   if (!memory) return NULL;
@@ -55,7 +51,7 @@ static uintptr_t *used_slots(const kvo_class *cls) {
   return (uintptr_t *)(void *)&cls->table[cls->capacity];
 }
 
-// How many slots the class and those below that share its table have.
+// The highest number of slots of the class and the subclasses that share its table.
 static uint32_t shared_count(const kvo_class *cls) {
   uint32_t count = cls->slot_count;
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling) {
@@ -73,7 +69,7 @@ static void point_at(kvo_class *cls, kvo_imp *table, uint32_t capacity) {
   __atomic_store_n(&cls->table, table, __ATOMIC_RELEASE);
 }
 
-// A table of their own for the class and those below that share its table.
+// Makes a new table for the class and the subclasses that share its table.
 static bool move_locked(kvo_class *cls, uint32_t capacity) {
   uint32_t count = shared_count(cls);
   kvo_imp *table = make_table(capacity > count ? capacity : count, cls->table);
@@ -84,7 +80,7 @@ static bool move_locked(kvo_class *cls, uint32_t capacity) {
   return true;
 }
 
-// A table of its own for each of them.
+// Makes a separate table for the class and for each subclass that shares its table.
 static bool part_locked(kvo_class *cls, uint32_t capacity) {
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     if (subclass->table == cls->table && !part_locked(subclass, capacity)) return false;
@@ -115,7 +111,7 @@ static bool has_place(const kvo_class *cls, uint32_t needed) {
   return *used_slots(cls) == cls->slot_count && needed <= cls->capacity;
 }
 
-// Where a class below has methods of its own already there is no common place behind those of this.
+// If a subclass already has methods of its own, there is no common free slot, and the tables are separated.
 static bool make_place_locked(kvo_class *cls, uint32_t needed) {
   if (has_place(cls, needed)) return true;
   uint32_t capacity = cls->slot_count * 2 > needed ? cls->slot_count * 2 : needed;

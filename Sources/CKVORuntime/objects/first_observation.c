@@ -1,11 +1,11 @@
-// When something was observed for the first time: one number counts how often that has been, and where it may
-// have concerned an object or a method is told apart roughly, by a hash.
+// Records first observations. A counter counts all of them. A small table, indexed by a hash, tells roughly whether
+// one concerned a given object or method.
 #include "objects/kvo_class_internal.h"
 
 uint64_t kvo_first_observations;
 
-// By a hash of an object or method, the number of the last first observation that concerned it, or
-// another of that hash. Atomic; they only grow.
+// For each hash of an object or method, the number of the last first observation that had this hash. Atomic; the
+// numbers only grow.
 enum { BUCKET_BITS = 8 };
 static uint64_t last[1 << BUCKET_BITS];
 
@@ -13,8 +13,8 @@ static uint64_t *bucket(const void *concerned) {
   return &last[((uint64_t)(uintptr_t)concerned * 0x9E3779B97F4A7C15u) >> (64 - BUCKET_BITS)];
 }
 
-// A setter may find the number raised, but not yet the bucket. The thread that registers sees what that setter
-// has stored: it reads after a fence that comes later still.
+// A setter may see the new counter, but not yet the new table entry. That is safe: the registering thread then sees
+// the value that the setter has stored, because it reads after a later fence.
 void kvo_note_first_observation(const void *concerned) {
   uint64_t number = __atomic_add_fetch(&kvo_first_observations, 1, __ATOMIC_SEQ_CST);
   uint64_t *entry = bucket(concerned), known = __atomic_load_n(entry, __ATOMIC_RELAXED);

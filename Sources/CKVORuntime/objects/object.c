@@ -1,4 +1,4 @@
-// Any object, of C or of a binding: which class it is of, and what its root's operations do with it (A2).
+// Objects of C and of bindings: their class, and the operations of their root (A2).
 #include "kvo_object.h"
 
 #include "base/kvo_fail.h"

@@ -1,14 +1,16 @@
-// Automatic changes of a class that has methods of its own to announce them (E5): Swift's classes that override
-// `willChangeValue(forKey:)`, for example.
+// Automatic changes of a class that announces them by methods of its own (E5), such as Swift classes that override
+// `willChangeValue(forKey:)`.
 //
-// Opening such a change calls the class's method. The method calls its superclass's, which leads to `kvo_will_change`: this
-// finds that the thread is here because of that very key, and begins the change in the frame that is there, in place of a
-// pair. Closing goes the same way. So the method runs before the old value is read and prior observers are called, and
-// observers are called where it calls its superclass. A method that does not leaves the change without a notification.
+// Opening such a change calls the class's method. The method calls its superclass's, which leads to
+// `kvo_will_change`. That finds that the thread is in a method called for this very key, and begins the change in the
+// existing frame instead of opening a pair. Closing works in the same way. So the method runs before the old value is
+// read and prior observers are called, and observers are called when it calls its superclass. A method that does not
+// call it leaves the change without a notification.
 //
-// The keys of such a class are marked manual in tables, so that other classes' changes need not be asked whether they are
-// announced. A change for which the class has no method of its own is begun and finished at once. While the method for the will
-// runs, the frame is open: if the method sets the key, that joins. While the one for the did runs, it is not.
+// The keys of such a class are marked manual in tables, so that changes of other classes need no test. A change for
+// which the class has no method of its own is begun and finished at once. While the method before the change runs,
+// the frame is open: if the method sets the key, that set joins it. While the method after the change runs, the frame
+// is not open.
 #include "observing/kvo_announced.h"
 
 #include "base/kvo_memory.h"
@@ -16,10 +18,10 @@
 #include "delivery/kvo_propagation.h"
 #include "objects/kvo_class_internal.h"
 
-// A method that is being called.
+// A call of such a method that is in progress.
 typedef struct kvo_announcing {
   kvo_frame *frame;
-  const kvo_mutation *KVO_NULLABLE mutation; ///< at the will
+  const kvo_mutation *KVO_NULLABLE mutation; ///< before the change
   bool is_did;
   struct kvo_announcing *KVO_NULLABLE outer;
 } kvo_announcing;
@@ -43,8 +45,8 @@ static void call(const kvo_frame *frame, announcing_method method) {
   method(frame->object, frame->key, &part);
 }
 
-// If a getter makes the change, its recorder must not record what the method reads. The did may be on another thread than the
-// will. False if that thread can't have a record because memory is out.
+// If a getter makes the change, its recorder must not record what the method reads. The closing call may be on
+// another thread than the opening one. Returns false if that thread has no record because memory is out.
 static bool announce(kvo_announcing *announcing, announcing_method method) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return false;
@@ -57,7 +59,8 @@ static bool announce(kvo_announcing *announcing, announcing_method method) {
   return true;
 }
 
-// Kept for the did, and freed with the frame, which may end without it. Where memory is out, a setting is announced.
+// Stores the part until the change is closed. It is freed with the frame, which may end without a closing call. If
+// memory is out, a setting is announced.
 static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_mutation_record *record = kvo_alloc_zeroed(sizeof *record);
   if (!record) return;
@@ -116,7 +119,7 @@ void kvo_announced_close(kvo_frame *frame) {
 
 // MARK: Called by the methods
 
-// The change of that key because of which this thread calls the class's method.
+// The change of the key for which this thread is calling the class's method, or NULL.
 static kvo_announcing *find(const kvo_object *object, uintptr_t id, bool is_did) {
   kvo_announcing *announcing = kvo_this_thread ? kvo_this_thread->announcing : NULL;
   if (!announcing || announcing->is_did != is_did) return NULL;
@@ -124,7 +127,7 @@ static kvo_announcing *find(const kvo_object *object, uintptr_t id, bool is_did)
   return frame->object == object && frame->id == id ? announcing : NULL;
 }
 
-// A second one in the same method is a pair of its own.
+// A second call in the same method opens a pair of its own.
 bool kvo_announced_begin(kvo_object *object, uintptr_t id) {
   const kvo_announcing *announcing = find(object, id, false);
   if (!announcing || announcing->frame->flags & KVO_FRAME_BEGUN) return false;

@@ -1,10 +1,10 @@
-// Changes by hand around a body, of a binding's objects: `kvo_bracket_will`, the body, `kvo_bracket_did`.
+// Manual changes around a body, for a binding's objects: `kvo_bracket_will`, the body, `kvo_bracket_did`.
 //
-// The did follows on the same thread and finds its will by itself. So the change needs no pair that hangs
-// at the object (manual.c): it is a frame, like an automatic one, which protects the object while the body
-// runs. It is not open as an automatic one is: nothing joins it, and a change of the same key in the body
-// is a change of its own. Where nothing is registered, or the bracket joins an automatic change, there is
-// no frame, and after the body observers are looked for that have come meanwhile.
+// The closing call follows on the same thread and receives the frame. So the change needs no pair in the object's
+// table (manual.c): it is a frame, like an automatic change, which protects the object while the body runs. Unlike an
+// automatic change it is not open for joining: a change of the same key in the body is a change of its own. If the
+// key has no observers, or the bracket joins an automatic change, there is no frame. After the body, the caller looks
+// for observers that were registered during it (`kvo_bracket_look`).
 #include "kvo_binding.h"
 
 #include "base/kvo_intern.h"
@@ -12,7 +12,7 @@
 #include "delivery/kvo_short.h"
 #include "objects/kvo_class_internal.h"
 
-// The key that the id stands for in a class is known, or nobody has ever observed it.
+// 0 if the class does not know the key; then the key has never been observed.
 static uintptr_t id_of(kvo_object *object, const char *interned_key) {
   return interned_key ? kvo_class_key_id(kvo_class_of(object), interned_key) : 0;
 }
@@ -29,13 +29,13 @@ KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, const char *k
   return frame;
 }
 
-// The frame protects the object while its observers are looked for.
+// The frame protects the object during the look-up of its observers.
 static bool is_taken_by_batch(kvo_frame *frame, kvo_object *object, uintptr_t id) {
   if (!frame->thread->batch_count || !kvo_object_observers(object, id)) return false;
   return kvo_batch_takes(frame->thread, object, id, NULL);
 }
 
-// Inside an automatic change of the key that is under way it joins that.
+// The slow path. Inside an automatic change of the same key, the bracket joins that.
 static __attribute__((noinline)) kvo_frame *will_long(kvo_object *object, const char *key,
     uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
@@ -54,7 +54,7 @@ static __attribute__((noinline)) kvo_frame *will_long(kvo_object *object, const 
   return frame;
 }
 
-// The frame has been pushed, with an id that may not be the key's in this class.
+// The fast path pushed the frame, with an id that may not be the key's in this class.
 static __attribute__((noinline)) kvo_frame *go_on_long(kvo_frame *frame, kvo_object *object,
     const char *key) {
   frame->id = id_of(object, key);
@@ -83,7 +83,7 @@ void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds) {
   cls->announces = (uint8_t)kinds;
 }
 
-// Whether the object may have observers, and this bracket tells them, not methods of the class's own.
+// Whether the object may have observers, and the bracket notifies them rather than methods of the class.
 KVO_INLINE bool may_tell(const kvo_object *object) {
   const kvo_class *isa = kvo_isa(object);
   return isa && KVO_LIKELY(!(isa->announces & KVO_ANNOUNCES_SETTINGS));
@@ -103,7 +103,7 @@ void kvo_bracket_did(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   bool is_short = frame->flags & KVO_FRAME_SHORT;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  if (KVO_LIKELY(is_short)) { // no recorder that was set since has outlived the body
+  if (KVO_LIKELY(is_short)) { // a recorder that was set in the body was reset there
     frame->flags = 0;
     kvo_short_finish(frame, frame->object, &frame->place, frame->key, 0);
   } else {

@@ -1,7 +1,7 @@
-// The observers of an object: whether there are any, as text, as a list (J1).
+// The observers of an object: whether it has any, as text, as a list (J1).
 //
-// A snapshot is taken under the object's lock, which holds the observers; they are described and
-// let go without it, since describing runs the binding's code.
+// A snapshot is taken under the object's lock, and retains the observers. They are described and released without the
+// lock, because describing runs the binding's code.
 #include "kvo_diagnostics.h"
 
 #include "base/kvo_intern.h"
@@ -21,7 +21,7 @@
 typedef struct {
   kvo_registration_info info;
   uint64_t serial;
-  kvo_object *observer; // retained, or NULL for a callback or a dying object
+  kvo_object *observer; // retained; NULL for a callback or an object that is being destroyed
   const kvo_class_operations *operations;
   kvo_callback callback;
   kvo_registration *registration; // held, for its key path
@@ -120,7 +120,7 @@ bool kvo_is_observed(const kvo_object *object, const char *key) {
 
 // MARK: Text
 
-// Goes to a file, or into a text, which ends where memory is out.
+// Output to a file or into a string, which is truncated if memory is out.
 typedef struct {
   FILE *KVO_NULLABLE file;
   char *KVO_NULLABLE text;
@@ -201,7 +201,8 @@ static void print_link(output *out, const kvo_link *link) {
   else print(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
 }
 
-// Prints the links at the object's keys, which serve others, in the order in which they came there.
+// Prints the links at the object's keys, which belong to other registrations, in the order in which they were
+// inserted.
 static void print_links_locked(output *out, const kvo_table *table) {
   found_links found = {.links = kvo_alloc(table->live * sizeof(kvo_link *) + 1)};
   if (!found.links) {

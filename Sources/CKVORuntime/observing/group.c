@@ -1,13 +1,13 @@
 // Registrations of several keys that are made and ended together.
 //
-// They lie in one block, which is freed when nothing holds any of them. The first is the handle.
-// Each is otherwise a registration of its own, in its key's list; `ended` is called when the last
-// of them is reclaimed. One that is not in place yet when the group ends never comes there: both
-// are decided under the object's lock. The object is held while they are made, unless all keys are ready and
-// none has an initial call: then no code runs that may drop it.
+// They are in one block of memory, which is freed when none of them is referenced. The first is the handle. Otherwise
+// each is a registration of its own, in its key's list. `ended` is called when the last of them is reclaimed. A
+// registration that is not inserted when the group ends is never inserted; both are decided under the object's lock.
+// The object is held while they are made, unless all keys are ready and there is no initial call: then no code runs
+// that may release it.
 //
-// Where old and new are all that is asked for, most keys need no registration: the first one is the head of
-// all their seats (seats.c), and only keys that are derived, tracked or told by hand have one of their own.
+// If only old and new are asked for, most keys need no registration. The first registration is then the head of all
+// their seats (seats.c). Only keys that are derived, tracked or manual have registrations of their own.
 #include "base/kvo_fail.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
@@ -40,20 +40,20 @@ static kvo_status check_key(const kvo_class *cls, const char *key, kvo_error *er
       "\"%s\" of %s can't be observed together with other keys: it is no key.", key, cls->name);
 }
 
-// A request that is being carried out, for the case that an exception of the user's ends it.
+// The state of a call, for cleaning up if the program's code throws an exception.
 typedef struct {
   const request *request;
   kvo_placement *placements;
-  size_t prepared; // of which so many have to be discarded or used
+  size_t prepared; // the number of placements that must be discarded or used
   kvo_group *group;
   size_t inserted;
   kvo_handle **handle;
-  bool is_held; // the object
+  bool is_held; // whether the object is held
   kvo_error *error;
   kvo_status status;
 } addition;
 
-// A key of which all is known.
+// A key of which everything is known already.
 static bool prepare_ready(const request *request, const kvo_class *cls, const char *key,
     kvo_placement *placement) {
   *placement = (kvo_placement){.object = request->object,
@@ -66,7 +66,7 @@ static void hold(addition *addition) {
   if (!addition->is_held) addition->is_held = kvo_object_hold(addition->request->object);
 }
 
-// Whatever may be wrong with the keys is found before the first one is observed.
+// Errors in the keys are found before the first one is observed.
 static kvo_status prepare(addition *addition) {
   const request *request = addition->request;
   const kvo_class *cls = kvo_class_of(request->object);
@@ -84,12 +84,13 @@ static kvo_status prepare(addition *addition) {
   return KVO_OK;
 }
 
-// Whether the key has no entries but observers of its own, and they are told of each set.
+// Whether the key can have a seat: it is not derived, and all its observers are notified at each set.
 static bool can_sit(const kvo_placement *placement) {
   return !placement->derivation && !(kvo_reading_of(placement->accessors) & KVO_READING_MARKS);
 }
 
-// A log tells of registrations one by one. With seats, a key that can't sit takes more than without.
+// 0 if seats are not used. A log reports registrations one by one. In a group with seats, a key that can't have one
+// takes more memory than in a group without.
 static uint32_t count_seats(const request *request, const kvo_placement *placements) {
   const kvo_options seated = KVO_OLD | KVO_NEW;
   uint32_t count = 0;
@@ -135,15 +136,15 @@ static kvo_group *make(const request *request, const kvo_placement *placements) 
   return group;
 }
 
-// Lets go of one that has not come into place, once.
+// Releases a member that was never inserted. Call it once per member.
 static void drop(kvo_registration *member) {
   kvo_registration_set_state(member, KVO_ENDED);
   kvo_group_member_ended(member);
   kvo_registration_let_go(member);
 }
 
-// The handle is set before the first initial call, which may end the group and give the handle
-// back. The one that could not be inserted has not come into place, or has been taken back.
+// The handle is set before the first initial call, which may end the group and release the handle. A member whose
+// insertion failed is either not in the table or already removed again.
 static kvo_status insert(addition *addition) {
   kvo_group *group = addition->group;
   for (; addition->inserted < group->count; addition->inserted++) {
@@ -157,8 +158,8 @@ static kvo_status insert(addition *addition) {
   return KVO_OK;
 }
 
-// Registrations for the keys that can't sit, before anything is in place: the group is not told to have ended
-// before the last of them has. They are chained in the order of the keys.
+// Makes the registrations for the keys that can't have a seat. This happens before anything is inserted, because the
+// group's end is reported when the last registration has ended. They are linked in the order of the keys.
 static bool make_full(const addition *addition) {
   for (uint32_t i = addition->group->count; i-- > 0;) {
     const kvo_placement *placement = &addition->placements[i];
@@ -182,7 +183,7 @@ static kvo_status insert_full(addition *addition, kvo_full_member *full) {
   return KVO_OK;
 }
 
-// Settling one placement does for all: it looks at all keys of the object. False if memory is out.
+// Settling one placement is enough, because it looks at all keys of the object. False if memory is out.
 static bool settle_seats(const addition *addition) {
   uint64_t shortages = kvo_shortages;
   for (uint32_t i = 0; i < addition->group->count; i++) {
@@ -195,7 +196,7 @@ static bool settle_seats(const addition *addition) {
   return kvo_shortages == shortages;
 }
 
-// All seats at once; then the others, one by one.
+// Inserts all seats at once, then the other registrations, one by one.
 static kvo_status insert_seats(addition *addition) {
   kvo_group *group = addition->group;
   kvo_registration *head = group->registrations;
@@ -220,7 +221,7 @@ static void add(void *opaque) {
   else addition->status = out_of_memory(kvo_class_of(addition->request->object), addition->error);
 }
 
-// All of them or none: ends those that are in place, and lets go of the others.
+// All registrations or none: ends those that are inserted, and releases the others.
 static void end_half_made(const addition *addition) {
   kvo_group *group = addition->group;
   kvo_group_end(group);
@@ -240,7 +241,7 @@ static void end_addition(const addition *addition) {
   if (addition->is_held) kvo_object_release(addition->request->object);
 }
 
-// Memory has run out: it is as if there had been no call.
+// Memory is out: undoes the call.
 static void give_up(const addition *addition) {
   kvo_group *group = addition->group;
   kvo_handle *first = &group->registrations[0];
@@ -250,7 +251,7 @@ static void give_up(const addition *addition) {
   kvo_registration_let_go(first);
 }
 
-// An exception: the handle is the caller's if it has been set.
+// Cleans up after an exception. If the handle was set, the caller owns it.
 static void end_thrown(void *opaque) {
   const addition *addition = opaque;
   if (addition->group) end_half_made(addition);

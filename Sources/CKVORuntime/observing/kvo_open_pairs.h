@@ -1,4 +1,4 @@
-/// Changes by hand that are still open.
+/// Open manual changes of an object.
 #ifndef KVO_OPEN_PAIRS_H
 #define KVO_OPEN_PAIRS_H
 
@@ -10,13 +10,13 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum { KVO_FEW_PAIRS = 8 };
 
-/// What the functions below do where many are open. Object lock held, as for all of them.
+/// The slow paths of the functions below, for many open pairs. All functions need the object's lock.
 void kvo_open_pairs_index_newest_locked(kvo_table *table);
 kvo_open_pair *KVO_NULLABLE kvo_open_pairs_search_locked(kvo_table *table, uintptr_t id,
     uint32_t thread);
 void kvo_open_pairs_leave_index_locked(kvo_table *table, kvo_open_pair *pair);
 
-/// Adds one, as the newest.
+/// Adds a pair as the newest.
 KVO_INLINE void kvo_open_pairs_add_locked(kvo_table *table, kvo_open_pair *pair) {
   pair->next = table->open_pairs;
   if (pair->next) pair->next->newer = pair;
@@ -24,14 +24,14 @@ KVO_INLINE void kvo_open_pairs_add_locked(kvo_table *table, kvo_open_pair *pair)
   if (KVO_UNLIKELY(++table->open_count > KVO_FEW_PAIRS || table->pair_index))
     kvo_open_pairs_index_newest_locked(table);
 }
-/// The newest of a key and a thread, or NULL. O(1), in whatever order they end.
+/// The newest pair of a key and a thread, or NULL. O(1), in whatever order pairs end.
 KVO_INLINE kvo_open_pair *KVO_NULLABLE kvo_open_pairs_find_locked(kvo_table *table, uintptr_t id,
     uint32_t thread) {
   kvo_open_pair *newest = table->open_pairs;
   bool is_it = newest && newest->id == id && newest->thread == thread;
   return KVO_LIKELY(is_it) ? newest : kvo_open_pairs_search_locked(table, id, thread);
 }
-/// Takes out one that is there.
+/// Removes a pair.
 KVO_INLINE void kvo_open_pairs_remove_locked(kvo_table *table, kvo_open_pair *pair) {
   if (KVO_UNLIKELY(table->pair_index != NULL)) kvo_open_pairs_leave_index_locked(table, pair);
   if (pair->newer) pair->newer->next = pair->next;
@@ -39,10 +39,10 @@ KVO_INLINE void kvo_open_pairs_remove_locked(kvo_table *table, kvo_open_pair *pa
   if (pair->next) pair->next->newer = pair->newer;
   table->open_count--;
 }
-/// Takes out all: the newest, by `next`.
+/// Removes all pairs; returns them linked by `next`, the newest first.
 kvo_open_pair *KVO_NULLABLE kvo_open_pairs_take_all_locked(kvo_table *table);
 
-/// Ends those of an object that dies, and reports them.
+/// Ends and reports the open pairs of an object that is being destroyed.
 void kvo_open_pairs_end_with(kvo_object *object);
 
 #pragma GCC visibility pop

@@ -1,11 +1,13 @@
-// Changes by hand: kvo_will_change and kvo_did_change (D6, D8).
+// Manual changes: kvo_will_change and kvo_did_change (D6, D8).
 //
-// An open pair hangs at its object's table, with the thread that opened it, so that it ends with
-// the object and shows in the dump. A frame protects the object during each of the two calls only.
-// Inside an automatic change of the same property and thread the pair joins: its did is expected
-// and delivers nothing. A did finds the pair of its thread and key that was opened last. Where it names other elements than
-// the will did, one of them is wrong: it is reported, and observers are notified of a setting, which is right for both.
-// If the class's own method has been called because of an automatic change, the two calls begin and finish that change (announced.c).
+// An open pair is stored in its object's table, with the thread that opened it. So it ends with the object, and the
+// dump shows it. A frame protects the object only during each of the two calls. Inside an automatic change of the
+// same property on the same thread the pair joins: its closing call is expected and delivers nothing.
+//
+// A closing call finds the last opened pair of its thread and key. If it names other elements than the opening call
+// did, one of the two is wrong: this is reported, and observers are notified of a setting, which is right for both.
+// Inside a class's own method that was called for an automatic change, the two calls begin and finish that change
+// (announced.c).
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -21,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Each thread's pairs are linked as well, for its end.
+// Each thread's pairs are linked too, so that they can be reported when it ends.
 
 static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
   KVO_LOCKED(&kvo_pairs_lock);
@@ -31,7 +33,7 @@ static void link_to_thread(kvo_open_pair *pair, kvo_thread *thread) {
   thread->pairs = pair;
 }
 
-// False if its thread has ended.
+// Returns false if the pair's thread has ended.
 static bool unlink_from_thread_locked(kvo_open_pair *pair) {
   if (!pair->link_of_thread) return false;
   *pair->link_of_thread = pair->next_of_thread;
@@ -67,7 +69,7 @@ static kvo_open_pair *unlink_pair_locked(kvo_object *object, uintptr_t id) {
   return pair;
 }
 
-// The table may have hung at the object for the pair alone: then it goes too.
+// If the table was only needed for the pair, it is removed too.
 static kvo_open_pair *take_pair(kvo_object *object, uintptr_t id) {
   kvo_retired *retired = NULL;
   kvo_open_pair *pair;
@@ -96,8 +98,8 @@ static uint64_t mixed(uint64_t naming, uint64_t number) {
   return (naming ^ number) * 0x9E3779B97F4A7C15u;
 }
 
-// A number for the kind of mutation, which is in its low bits, and its indexes; 0 of a setting. Of a set the objects need not be
-// the same: observers are notified of those that really came and went.
+// A hash of a mutation: its kind, in the low bits, and its indexes; 0 for a setting. The objects of a set mutation
+// are left out, since observers receive the elements that were actually added and removed.
 static __attribute__((noinline)) uint32_t naming_of_part(const kvo_mutation *mutation) {
   uint64_t naming = mixed(mutation->set_mutation, 1);
   for (size_t i = 0; i < kvo_index_set_range_count(mutation->indexes); i++) {
@@ -144,22 +146,22 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
   return pair;
 }
 
-// A will or did that is under way, for the case that an exception ends it.
+// An opening or closing call in progress, for cleaning up if an exception ends it.
 typedef struct {
   kvo_object *object;
   const char *key;
   const kvo_mutation *mutation;
-  kvo_open_pair *pair; // that a will has opened; a callback may have ended it
-  bool is_held;     // the object: a prior call that throws may have dropped it before, or a search
-  bool is_lost;     // memory was out,
-  bool is_reported; // which has been said
+  kvo_open_pair *pair; // the pair that was opened; a callback may have ended it
+  bool is_held;        // the object is held: a search, or a prior call that throws, may release it
+  bool is_lost;        // memory was out
+  bool is_reported;    // this was reported
 } half;
 
 static void hold(half *half) {
   if (!half->is_held) half->is_held = kvo_object_hold(half->object);
 }
 
-// Searching calls class methods of the user's.
+// The search may call class methods of the program.
 static const kvo_accessors *accessors_of(half *half) {
   const kvo_class *cls = kvo_class_of(half->object);
   const kvo_accessors *accessors = kvo_class_known_accessors(cls, half->key);
@@ -196,7 +198,7 @@ static void deliver_priors(kvo_frame *frame) {
   kvo_change_report_shortage(frame, shortages);
 }
 
-// The frame is none that a depth or a dump counts while the change's own delivers.
+// While the announced change's own frame delivers, this one must not count for the depth or the dump.
 static bool begins_announced(kvo_frame *frame, half *half) {
   __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
   half->is_lost = !kvo_announced_begin(frame->object, frame->id);
@@ -204,8 +206,8 @@ static bool begins_announced(kvo_frame *frame, half *half) {
   return !half->is_lost;
 }
 
-// The pair is open while priors are called, and keeps its own copy of old, or shares what the frame
-// found: a did in such a callback ends it.
+// The pair is open while prior observers are called. It has its own copy of the old value, or shares what the frame
+// found, because a callback may close it.
 static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
   uint64_t shortages = kvo_shortages;
@@ -215,7 +217,7 @@ static void open_pair(kvo_frame *frame, const kvo_accessors *accessors,
   joined =
       joined || (observers && kvo_batch_takes(frame->thread, frame->object, frame->id, mutation));
   if (joined) observers = 0;
-  if (observers) { // a getter or a prior call may drop the object
+  if (observers) { // a getter or a prior call may release the object
     hold(half);
     read_old(frame, observers, mutation);
   }
@@ -241,11 +243,11 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
-// Wills of this thread that could not be kept, and whose did is yet to come. Not in the thread's
-// record, which memory may have been out for.
+// The number of this thread's opening calls that could not be stored, and whose closing call is still to come. It is
+// not in the thread's record, which may not exist for lack of memory.
 static _Thread_local uint32_t lost_pairs;
 
-// It is reported once, and not again by its did.
+// Lack of memory is reported once, and not again at the closing call.
 static void lose(const kvo_object *object, const char *key, bool is_reported) {
   lost_pairs++;
   if (!is_reported) kvo_report_untold(kvo_class_of(object)->name, key);
@@ -256,7 +258,7 @@ static void report_key(const kvo_class *cls, const char *key, const char *cause)
       cls->name, cause);
 }
 
-// The hook of a class that answers keys is asked only where a hint is wanted.
+// The hook of a class that answers undefined keys is only called if hints are wanted.
 static void hint_at_unanswered(half *half) {
   kvo_object *object = half->object;
   const char *key = half->key;
@@ -275,7 +277,7 @@ static __attribute__((noinline)) void report_unknown_key(half *half) {
   const char *key = half->key;
   const kvo_class *cls = kvo_class_of(half->object);
   kvo_error error;
-  if (cls->is_bound) return; // a binding gives a hint of its own
+  if (cls->is_bound) return; // the binding gives a hint of its own
   if (!*key) {
     report_key(cls, key, "a key is not empty.");
   } else if (strchr(key, '.')) {
@@ -300,7 +302,7 @@ static void will_change(void *opaque) {
   kvo_frame_pop(frame);
 }
 
-// It may have ended, and its memory be another's.
+// The pair may have ended, and its memory may have been reused, so we look for it by address.
 static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
   kvo_table *table = kvo_table_of(object);
   kvo_open_pair *found = table ? table->open_pairs : NULL;
@@ -309,7 +311,7 @@ static bool unlink_this_locked(kvo_object *object, const kvo_open_pair *pair) {
   return found != NULL;
 }
 
-// A will whose prior call throws is taken back: its did is not going to be called.
+// If a prior call throws, the pair is removed, because the closing call is not going to be made.
 static void take_pair_back(const half *half) {
   kvo_retired *retired = NULL;
   bool taken;
@@ -352,7 +354,7 @@ static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   pair->propagation = NULL;
 }
 
-// Prior calls may go on in an outer frame: what they are notified of stays where it is.
+// Prior calls may still be in progress in an outer frame, so the elements of which they are notified stay unchanged.
 static __attribute__((noinline)) void make_setting(kvo_frame *frame, const kvo_open_pair *pair,
     uint32_t naming) {
   report_other_naming(pair, naming);
@@ -368,7 +370,7 @@ static void finish(kvo_frame *frame, kvo_open_pair *pair, uint32_t naming) {
   if (!joined) kvo_change_finish(frame);
 }
 
-// The key, which lives for ever, of the change by hand that this thread opened last and has open; or NULL.
+// The key, which is never freed, of the manual change that this thread opened last and that is still open; or NULL.
 static const char *open_key(kvo_object *object) {
   uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
   KVO_LOCKED_OBJECTS(object, NULL);
@@ -378,7 +380,7 @@ static const char *open_key(kvo_object *object) {
   return pair ? pair->key : NULL;
 }
 
-// A misspelt key most likely stands for the one whose will waits.
+// A misspelt key is probably meant to be the one of the open pair.
 static void report_unmatched(kvo_object *object, const char *key) {
   if (lost_pairs) {
     lost_pairs--;
@@ -393,7 +395,7 @@ static void report_unmatched(kvo_object *object, const char *key) {
 
 static void did_change(void *opaque) {
   const half *half = opaque;
-  // What its will found: there is nothing to make, and so nothing that memory could be out for.
+  // The opening call made everything that is needed here, so nothing is allocated and memory can't be out.
   uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
   bool is_asked = kvo_this_thread && KVO_UNLIKELY(kvo_this_thread->announcing != NULL);
   if (is_asked && kvo_announced_finish(half->object, id)) return;
@@ -414,7 +416,7 @@ static void did_change(void *opaque) {
 
 // MARK: By name
 
-// The name could not be kept: it is asked for once more, to learn why.
+// The name could not be stored. Trying it once more gives the reason.
 static __attribute__((noinline)) void lose_name(kvo_object *object, const char *key) {
   kvo_error error = {.status = KVO_NO_MEMORY};
   kvo_key_keep(key, kvo_class_of(object)->name, &error);
@@ -438,7 +440,7 @@ static void did_change_by(kvo_object *object, const char *key, const kvo_mutatio
 
 void kvo_did_change(kvo_object *object, const char *key) { did_change_by(object, key, NULL); }
 
-// Whether no collection can have them. They are NULL where a set with a negative index could not be made.
+// Whether no collection can have these indexes. They are NULL if a set with a negative index could not be made.
 static bool are_impossible(const kvo_index_set *indexes) {
   if (!indexes) return true;
   return kvo_index_set_count(indexes) && kvo_index_is_negative(kvo_index_set_last(indexes));
@@ -514,7 +516,7 @@ static kvo_open_pair *take_all_pairs(kvo_object *object) {
   return pairs;
 }
 
-// One that its thread's end has reported is not reported again.
+// A pair that was reported when its thread ended is not reported again.
 void kvo_open_pairs_end_with(kvo_object *object) {
   kvo_open_pair *pairs = take_all_pairs(object);
   for (kvo_open_pair *next; pairs; pairs = next) {
@@ -537,7 +539,7 @@ static bool take_of_thread(kvo_thread *thread, kvo_open_pair *copy) {
   return true;
 }
 
-// They stay with their objects, and in the dump: what began them is gone, but not the mistake.
+// The pairs stay in their objects' tables and in the dump, because the mistake is still there.
 void kvo_open_pairs_end_of_thread(kvo_thread *thread) {
   kvo_open_pair copy;
   while (take_of_thread(thread, &copy))

@@ -1,5 +1,5 @@
-// What an object's death ends: the changes of it that are open, its registrations, and those that it made (C4); then
-// what is kept with it (P2).
+// Ends everything that belongs to an object that is being destroyed: its open changes, its registrations and those
+// that it made (C4), then its associated values (P2).
 #include "base/kvo_upcalls.h"
 #include "observing/kvo_open_pairs.h"
 #include "tables/kvo_registration.h"

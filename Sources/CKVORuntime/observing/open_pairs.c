@@ -1,16 +1,16 @@
-// The changes by hand that an object has open (D6).
+// The open manual changes of an object (D6).
 //
-// They are listed at the object's table, the newest first. A did means the newest of its key and
-// thread: among few it is looked for in the list, which is short where changes nest. Beside many,
-// whose dids may come in any order, an index leads to it: a hash table of chains, each the newest
-// first again. It is made when there are many and goes with the last. Without memory for it the
-// list serves on. All of it under the object's lock.
+// The object's table has a list of them, the newest first. A closing call looks for the newest pair of its key and
+// thread. A few pairs are searched in the list, which is short if changes nest. Many pairs, which may be closed in
+// any order, have an index: a hash table of chains, each with the newest pair first. It is made when there are many,
+// and freed with the last pair. If there is no memory for it, the list is used. All of this is under the object's
+// lock.
 #include "observing/kvo_open_pairs.h"
 
 #include "base/kvo_memory.h"
 
 struct kvo_pair_index {
-  uint32_t mask; // of the buckets, a power of two less one
+  uint32_t mask; // the number of buckets, a power of two, less one
   kvo_open_pair *buckets[];
 };
 
@@ -37,7 +37,7 @@ static struct kvo_pair_index *make_index(const kvo_table *table) {
   return index;
 }
 
-// One that is too small is used on where there is no memory for a larger.
+// If there is no memory for a larger index, the one that is too small stays in use.
 void kvo_open_pairs_index_newest_locked(kvo_table *table) {
   struct kvo_pair_index *index = table->pair_index;
   bool is_large = index && table->open_count <= index->mask;

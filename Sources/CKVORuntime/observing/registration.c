@@ -1,14 +1,13 @@
-// Making registrations (C1, C3). They end (ending.c) by whichever comes first of removal,
-// invalidation, the death of the observed object, the death of the observer.
+// Making registrations (C1, C3). They end (ending.c) by removal, by invalidation, or by the death of the observed
+// object or of the observer, whichever is first.
 //
-// A registration with an observer object is linked in two places: the table of the observed
-// object, and the observer's list of what it registered, under the observer's lock. It holds an
-// unowned reference to the observer, so that a delivery that meets it may ask whether the observer
-// still lives. It is in place before its initial call is made, so that no change falls between the
-// two. One for a key path is followed along it (chain.c) before the initial call.
+// A registration with an observer object is linked in two places: in the table of the observed object, and in the
+// observer's list of its registrations, under the observer's lock. It holds an unowned reference to the observer, so
+// that a delivery can check whether the observer is alive. It is inserted before its initial call, so that no change
+// is missed between the two. A registration for a key path follows the path (chain.c) before the initial call.
 //
-// Where that calls code of the user's (class hooks, getters, the initial call), object and observer are held (C4)
-// until the registration is made: that code may drop the last other reference to either.
+// If this calls the program's code (class hooks, getters, the initial call), object and observer are held until the
+// registration is made (C4). That code may release the last other reference to either.
 #include "base/kvo_fail.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -30,13 +29,13 @@ typedef struct request {
   kvo_callback callback;
   void *context;
   void (*ended)(void *context);
-  const void *words; // of a binding: they lie behind the registration, and are its context
+  const void *words; // of a binding: they are stored after the registration, and are its context
   size_t words_size;
 } request;
 
 // MARK: Making
 
-// `end` is where what belongs to the registration ends.
+// `end` is the end of the registration's own data, where the words are stored.
 KVO_INLINE void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle, void *end) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
@@ -99,15 +98,15 @@ static kvo_registration *make(const request *request, const kvo_accessors *acces
                 : make_plain(request, thread, accessors, with_handle);
 }
 
-// One that is not in place.
+// Frees a registration that was not inserted.
 static void discard(kvo_registration *made) {
   kvo_link *link = kvo_link_of(made);
   if (link) kvo_chain_release(link->chain);
   kvo_free(made);
 }
 
-// Takes out one that could not be followed all along its path, or have its initial call. A group's
-// is ended with its group.
+// Removes a registration whose path could not be followed completely, or whose initial call could not be made. A
+// group's registration is ended with its group.
 static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
     const kvo_accessors *accessors, kvo_error *error) {
   if (!(registration->options & KVO_GROUPED)) {
@@ -118,7 +117,7 @@ static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
   return kvo_fail_no_memory(error, "observe", accessors->cls->name, accessors->key);
 }
 
-// Gives up one that has not come into place.
+// Frees a registration that could not be inserted.
 static kvo_status give_up(kvo_registration *registration, kvo_placement *placement,
     kvo_error *error) {
   kvo_placement_discard(placement);
@@ -127,13 +126,13 @@ static kvo_status give_up(kvo_registration *registration, kvo_placement *placeme
       placement->accessors->key);
 }
 
-// What has been begun, for the case that an exception of the user's ends it.
+// The state of an insertion, for cleaning up if the program's code throws an exception.
 typedef struct {
   kvo_registration *registration;
   kvo_placement *placement;
   kvo_handle **handle;
   kvo_error *error;
-  kvo_frame *frame; // with an initial call: protects the object
+  kvo_frame *frame; // protects the object, if there is an initial call
   bool is_held;
   kvo_status status;
 } insertion;
@@ -168,7 +167,7 @@ static void attach(insertion *insertion, kvo_link *link) {
   kvo_placement_settle(placement);
 }
 
-// Puts the registration in place, and follows its path.
+// Inserts the registration, and follows its path.
 static void put_in_place(insertion *insertion) {
   kvo_link *link = kvo_link_of(insertion->registration);
   uint64_t shortages = kvo_shortages;
@@ -196,7 +195,7 @@ static void end_insertion(void *opaque) {
   if (insertion->frame) kvo_frame_pop(insertion->frame);
 }
 
-// The registration may end during the initial call, or on another thread: a frame protects it.
+// The registration may end during the initial call, or on another thread, so a frame protects it.
 kvo_status kvo_registration_insert(kvo_registration *registration, kvo_placement *placement,
     kvo_handle **handle, kvo_error *error) {
   insertion insertion = {
@@ -228,7 +227,7 @@ static kvo_status check_path(const request *request, const kvo_class *cls, kvo_e
 
 KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_handle **handle,
     kvo_error *error) {
-  kvo_error cause; // filled in as a whole where something fails
+  kvo_error cause; // filled in completely on failure
   cause.status = KVO_OK;
   kvo_placement placement = {0};
   kvo_status status = check_path(request, cls, &cause);
@@ -244,9 +243,9 @@ KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_hand
   return kvo_registration_insert(made, &placement, handle, error);
 }
 
-// One that calls code of the user's. Object and observer are held.
+// A registration that calls the program's code. Object and observer are held.
 typedef struct {
-  request *request; // its path is NULL if nobody may hold that when the call returns
+  request *request; // its path is NULL if it is only valid during this call
   const kvo_class *cls;
   kvo_handle **handle;
   kvo_error *error;
@@ -280,14 +279,14 @@ static __attribute__((noinline)) kvo_status add_slowly(request *request, const k
   return addition.status;
 }
 
-// A key of which all is known, told of nothing before it changes: no code of the user's runs here.
+// A key of which everything is known, without an initial call: none of the program's code runs here.
 KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
     const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
   kvo_placement placement = {
       .object = request->object, .accessors = accessors, .dynamic = cls->dynamic};
   kvo_retired *retired = NULL;
   kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
-  if (made && handle) *handle = made; // another thread may remove it as soon as it is in place
+  if (made && handle) *handle = made; // first: another thread may remove it once it is inserted
   if (!made || !kvo_registration_place(made, &placement, &retired)) {
     if (handle) *handle = NULL;
     kvo_free(made);
@@ -314,7 +313,7 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_accessors *ready = may_be_ready ? kvo_class_recent_accessors(cls, name) : NULL;
   if (KVO_LIKELY(ready != NULL)) return add_ready(request, cls, ready, handle, error);
   if (cls->is_collection) return kvo_collection_refuse_observing(request->object, name, error);
-  kvo_single_path room; // a registration of one key keeps no path
+  kvo_single_path room; // a registration of one key does not store its path
   const kvo_key_path *path = request->path = kvo_key_path_known(name, &room);
   if (may_be_ready && path && path->count == 1) ready = kvo_class_ready_key(cls, path->text, name);
   return ready ? add_ready(request, cls, ready, handle, error)
@@ -351,7 +350,7 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
 bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*ended)(void *words), kvo_handle **handle) {
-  // A binding may have something to say of the key.
+  // If hints are wanted, the binding may have one about the key.
   bool is_silent = is_quiet(options) && !kvo_wants_hints();
   const kvo_accessors *ready = is_silent ? kvo_token_accessors(token, type) : NULL;
   if (KVO_UNLIKELY(!ready)) return false;

@@ -1,12 +1,11 @@
-// Removal by observer: which registration is meant (C1, C2).
+// Removal by observer: finding the registration (C1, C2).
 //
-// It is the most recent one of those that match. The few observers that most keys have are looked
-// through from the end. A longer list is given an index at the first removal from it by
-// observer: two chained hash tables of places in the list, one by observer and key path, one by
-// context as well. A chain goes from newer places to older ones. New places are taken in at the
-// next removal; a place whose registration has ended leaves its chain when a search comes by. Each
-// place is entered once and left once, so that n removals cost O(n) in any order. The index belongs
-// to its list and goes with it. All of it under the object's lock.
+// The most recent matching registration is removed. Most keys have few observers, and these are searched from the
+// end. A longer list gets an index at the first removal from it by observer: two chained hash tables of places in the
+// list, one by observer and key path, one by context as well. A chain leads from newer places to older ones. New
+// places are added at the next removal. A place whose registration has ended is removed from its chain when a search
+// meets it. Each place is added once and removed once, so n removals cost O(n) in any order. The index belongs to its
+// list and is freed with it. All of this is under the object's lock.
 #include "base/kvo_fail.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 
 typedef struct match {
-  const char *key; // interned: keys of a binding that share a storage share an id, too
+  const char *key; // interned: keys of a binding with the same storage also share an id
   const kvo_object *observer;
   bool any_context;
   const void *context;
@@ -36,15 +35,15 @@ static bool matches(const kvo_registration *registration, const match *wanted) {
 enum { FEW = 16 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
-// Places are the list's. `newest` has a head for each bucket, `older` a place for each place.
+// Chains of places in the list. `newest` has the first place of each bucket, `older` the next place for each place.
 typedef struct {
   uint32_t *newest;
   uint32_t *older;
 } chains;
 
 struct kvo_list_index {
-  uint32_t known; // places of the list that have been taken in
-  uint32_t mask;  // of the buckets, a power of two less one
+  uint32_t known; // the number of places of the list that were added
+  uint32_t mask;  // the number of buckets, a power of two, less one
   chains by_observer, by_context;
   uint32_t places[];
 };
@@ -135,7 +134,7 @@ static uintptr_t first_id(const kvo_class *cls, const kvo_key_path *path) {
 
 typedef enum { NONE_MATCHES, HAS_ENDED, IS_HELD } outcome;
 
-// Ends the one that is meant. Where more would end than that, or where its end is to be told, it is held.
+// Ends the matching registration. If more than that has to end, or its end has to be logged, it is held instead.
 static outcome end_or_hold(kvo_object *object, uintptr_t id, const match *wanted,
     kvo_registration **found, kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(object, wanted->observer);
@@ -146,7 +145,7 @@ static outcome end_or_hold(kvo_object *object, uintptr_t id, const match *wanted
   return IS_HELD;
 }
 
-// Another thread may end what was found before this one does: then there may be one more.
+// Another thread may end the found registration first. Then there may be another one.
 static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) {
   kvo_registration *found;
   kvo_retired *retired = NULL;
@@ -160,8 +159,8 @@ static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) 
   return outcome == HAS_ENDED;
 }
 
-// A path of several components that is registered is kept or held, and known by its text's one
-// address; a key by its own.
+// The path of a registration is kept or held, and identified by the single address of its text; a key by its own
+// address.
 static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_path *path,
     const char *text, match *wanted) {
   bool is_path = path && path->count > 1;
@@ -170,7 +169,7 @@ static bool end_along(kvo_object *object, const kvo_class *cls, const kvo_key_pa
   return id && end_matching(object, id, wanted);
 }
 
-// Ends it by a key that is ready, which is no path.
+// Ends the registration of a key that is ready, and so is no path.
 static bool end_ready(kvo_object *object, const kvo_class *cls, const char *key, match *wanted) {
   const kvo_accessors *ready = kvo_class_ready_accessors(cls, key);
   if (!ready) return false;

@@ -1,6 +1,6 @@
-// Several keys at once (B11). Before the first is set, all are checked, and the values made that they are
-// going to have: so nothing that the runtime needs can be missing half-way. The object is held
-// until the last is read or set: a getter or an observer of the first may drop it.
+// Reading and setting several keys at once (B11). Before the first key is set, all keys are checked and all values
+// converted, so the runtime can't fail half-way. The object is held until the last key is read or set, because a
+// getter or an observer of the first may release it.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "kvo_coding.h"
@@ -25,7 +25,7 @@ static void read_all(void *opaque) {
         &reading->values[reading->read], reading->error);
 }
 
-// Those that have been read end if a later one's getter throws, or if its key can't be read.
+// Destroys the values read so far if a later key can't be read or its getter throws.
 static void give_back(void *opaque) {
   reading *reading = opaque;
   for (size_t i = 0; i < reading->count; i++) {
@@ -58,7 +58,7 @@ typedef struct {
   kvo_status status;
 } batch;
 
-// Whether a class lets ivars be set, a class method of the user's is asked.
+// This may call the program's code: a class method decides whether ivars may be set.
 static void prepare_all(batch *batch) {
   for (size_t i = 0; !batch->status && i < batch->count; i++, batch->prepared += !batch->status)
     batch->status = kvo_setting_prepare(batch->object, batch->keys[i], &batch->values[i],

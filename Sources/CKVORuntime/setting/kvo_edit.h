@@ -1,4 +1,4 @@
-/// A change of a mutable proxy on its way: what is asked for, and what is made of it.
+/// An edit: a change of a mutable proxy in progress, with the request and the data made for it.
 #ifndef KVO_EDIT_H
 #define KVO_EDIT_H
 
@@ -9,61 +9,62 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// Members of a set that one step adds or removes.
+/// The members of a set that one step adds or removes.
 typedef struct kvo_batch {
   kvo_elements elements;
-  kvo_collection *KVO_NULLABLE all; ///< them, where a method takes them all; a reference
+  kvo_collection *KVO_NULLABLE
+      all; ///< the elements as one collection, for a method that takes several; a reference
 } kvo_batch;
 
-/// Either `kind` and `indexes` say what is asked for, or `set_mutation`. Whatever it owns is given
-/// back at its end, also if an exception of the user's passes.
+/// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, also if an
+/// exception of the program's code passes.
 typedef struct kvo_edit {
   kvo_proxy *proxy; ///< held
   kvo_error *KVO_NULLABLE error;
   kvo_status status;
   kvo_change_kind kind;
   kvo_set_mutation set_mutation; ///< 0: a change by index
-  /// Ascending; of an insertion, those that the elements have afterwards.
+  /// Ascending; for an insertion, the indexes that the elements have afterwards.
   const kvo_index_set *KVO_NULLABLE indexes;
-  kvo_index_set *KVO_NULLABLE own_indexes;   ///< if `indexes` are the edit's
-  kvo_index_set *KVO_NULLABLE later_indexes; ///< of its second step, where it has two; the edit's
-  kvo_elements elements; ///< what comes, or what a set mutation is made with; the edit's
-  kvo_elements current;  ///< what there is, where that had to be read; the edit's
-  kvo_batch goes, comes; ///< what a set's members are made to be in two steps; the edit's
+  kvo_index_set *KVO_NULLABLE own_indexes;   ///< `indexes`, if the edit owns them
+  kvo_index_set *KVO_NULLABLE later_indexes; ///< of the second of two steps; owned
+  kvo_elements elements; ///< the new elements, or the operand of a set mutation; owned
+  kvo_elements current;  ///< the current elements, if they had to be read; owned
+  kvo_batch goes, comes; ///< the members of a set that go and come, if it takes two steps; owned
   kvo_collection *KVO_NULLABLE objects;                    ///< `elements` as one; a reference
-  kvo_value value;                                         ///< what the key is set to; the edit's
+  kvo_value value;                                         ///< the new value of the key; owned
   const kvo_accessors *KVO_NULLABLE accessors;             ///< of the owner now
   const kvo_collection_accessors *KVO_NULLABLE collection; ///< of the owner now
 } kvo_edit;
 
 KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy->owner; }
 
-/// Opens a change of the key for all that an edit calls, which joins it. NULL: nobody is to be
-/// told, or it joins another one itself.
+/// Opens a change of the key, which all calls of the edit join. NULL: there are no observers, or it joins another
+/// change itself.
 kvo_frame *KVO_NULLABLE kvo_edit_open(kvo_edit *edit);
-/// Makes `edit->objects` of the elements, which stay. KVO_NO_MEMORY.
+/// Makes `edit->objects` from the elements, which stay valid. KVO_NO_MEMORY.
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind);
-/// How many elements there are now, and whether there is one. What memory was out for shows in
-/// `kvo_shortages` alone.
+/// The current number of elements, and whether there is an equal one. If memory runs out, only `kvo_shortages` shows
+/// it.
 size_t kvo_edit_count(const kvo_edit *edit);
 bool kvo_edit_has(const kvo_edit *edit, const kvo_value *element);
-/// Reads what there is now into `edit->current`.
+/// Reads the current elements into `edit->current`.
 kvo_status kvo_edit_read(kvo_edit *edit);
-/// Fails for want of memory.
+/// Fails with KVO_NO_MEMORY.
 kvo_status kvo_edit_no_memory(const kvo_edit *edit);
 
-// Mutable_accessors.c: by the methods that mutate the key.
+// mutable_accessors.c: edits by the methods that mutate the key.
 
-/// Whether there is a pair of them for this sort of collection.
+/// Whether the class has a pair of such methods for this kind of collection.
 bool kvo_edit_has_methods(const kvo_edit *edit);
-/// Converts the elements to what they take. KVO_TYPE_MISMATCH.
+/// Converts the elements to the types that the methods take. KVO_TYPE_MISMATCH.
 kvo_status kvo_edit_convert(kvo_edit *edit);
-/// Makes a change that has been checked: by index, or of a set, or of all.
+/// Makes a change that has been checked: by index, of a set, or of the whole collection.
 kvo_status kvo_edit_call_ordered(kvo_edit *edit);
 kvo_status kvo_edit_call_set(kvo_edit *edit);
 kvo_status kvo_edit_call_all(kvo_edit *edit);
 
-// Mutable_fallback.c: by replacing the whole collection.
+// mutable_fallback.c: edits that replace the whole collection.
 
 kvo_status kvo_edit_replace_ordered(kvo_edit *edit);
 kvo_status kvo_edit_replace_set(kvo_edit *edit);

@@ -1,7 +1,7 @@
-// Mutable proxies: making them, and reading what the key holds (B9).
+// Mutable proxies: making them, and reading the elements of the key (B9).
 //
-// They read as lazy collections do where the class has the accessors, else they read the key, every
-// time: so they show what is there after the property was replaced.
+// If the class has collection accessors, a proxy reads as a lazy collection does. Otherwise it reads the key each
+// time. So it shows the current elements even after the property was replaced.
 #include "kvo_mutable.h"
 
 #include "base/kvo_fail.h"
@@ -27,14 +27,15 @@ static kvo_status read_key(kvo_collection *collection, kvo_value *value, kvo_err
   return kvo_value_for_key(proxy->owner, proxy->key, value, error);
 }
 
-// One use of the key's value. The value may be a collection that calls the user's code, so it is destroyed even if that throws.
+// One use of the key's value. The value may be a collection that calls the program's code, so it is destroyed even if
+// that throws.
 typedef struct {
   kvo_collection *collection;
   const kvo_value *KVO_NULLABLE element;
   const kvo_index_set *KVO_NULLABLE indexes;
   kvo_elements *KVO_NULLABLE elements;
   kvo_value value, *KVO_NULLABLE found;
-  size_t index; ///< or a count
+  size_t index; ///< an index or a count
   kvo_error *KVO_NULLABLE error;
   kvo_status status;
 } look;
@@ -113,7 +114,7 @@ static bool contains(kvo_collection *collection, const kvo_value *element) {
   return index_of(collection, element) != KVO_NOT_FOUND;
 }
 
-// Nil and what is no collection have no elements.
+// Nil, and a value that is no collection, have no elements.
 static void take_some(void *opaque) {
   look *look = opaque;
   if (!look->status && kvo_value_is_collection(&look->value, NULL))
@@ -137,7 +138,7 @@ static kvo_status refuse_owner(const kvo_class *cls, const char *key, kvo_error 
       "A collection has no key \"%s\" of its own to be mutated: mutate its elements' keys.", key);
 }
 
-// A key that has no accessors may still be one that `valueForUndefinedKey:` answers.
+// A key without accessors may still be one that `valueForUndefinedKey:` answers.
 static kvo_status check_key(kvo_object *object, const char *key, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   if (cls->is_collection) return refuse_owner(cls, key, error);
@@ -206,7 +207,7 @@ static kvo_status broken(const kvo_class *cls, const char *path, kvo_error *erro
       strrchr(path, '.') + 1);
 }
 
-// The path but for its last key, and what that leads to, also if a getter throws.
+// The path without its last key, and the value it leads to, which is destroyed even if a getter throws.
 typedef struct {
   kvo_object *object;
   const kvo_class *cls;
@@ -248,7 +249,7 @@ static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collect
   if (!before) return kvo_fail_collection_memory(error);
   before[dot - path] = 0;
   route route = {.object = object, .path = path, .before = before, .kind = kind};
-  route.cls = kvo_class_of(object); // a getter may drop the object
+  route.cls = kvo_class_of(object); // a getter may release the object
   route.proxy = proxy;
   route.error = error;
   kvo_finally(go_along, end_route, &route);

@@ -1,8 +1,8 @@
-// Mutating a key by the methods that its class has for it (B9, H2).
+// Mutating a key by the class's own methods (B9, H2).
 //
-// Calls go through the dispatch table, where interposers tell the observers. Where one change takes
-// several calls (no method for many, no method to replace), a change is opened around them, which
-// theirs join, so that it is told once.
+// Calls go through the dispatch table, where interposers notify the observers. If one change takes several calls (no
+// method for several elements, or none to replace), a change is opened around them, which theirs join, so that
+// observers are notified once.
 #include "setting/kvo_edit.h"
 
 #include "base/kvo_fail.h"
@@ -19,8 +19,8 @@ bool kvo_edit_has_methods(const kvo_edit *edit) {
 
 // MARK: Converting
 
-// The type of the elements: what the methods for one take, else what the reading one gives; NULL if
-// nothing tells.
+// The type of the elements: the argument of a method for one element, or else the result of the reading method; NULL
+// if there is neither.
 static const kvo_type *ordered_type(const kvo_edit *edit) {
   const kvo_collection_accessors *methods = edit->collection;
   if (edit->kind == KVO_REPLACEMENT && methods->ordered.replace.one)
@@ -45,7 +45,7 @@ static kvo_status fail_conversion(const kvo_edit *edit, kvo_status status, const
       edit->proxy->key, name, kvo_type_name(type), kvo_type_name(value->type));
 }
 
-// What only resembles its conversion (1.5 as an integer) may be added, but is no member.
+// A value that differs from its conversion (1.5 as an integer) may be added, but it can't be a member.
 static bool concerns_members(const kvo_edit *edit) {
   return edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
 }
@@ -87,7 +87,7 @@ static const void *bytes_of(const kvo_value *value) {
   return bytes ? bytes : &none;
 }
 
-// Observers that came to the key while the method ran are told afterwards (bare.c).
+// Observers that another thread registered while the method ran are notified afterwards (bare.c).
 static void call(const kvo_edit *edit, const kvo_method *method, const void *first,
     const void *second) {
   kvo_object *owner = kvo_edit_owner(edit);
@@ -107,19 +107,19 @@ static const kvo_method_pair *ordered_methods(const kvo_edit *edit, kvo_change_k
   }
 }
 
-// The method for many serves more than one element, and one where there is no other.
+// The method for many is used for more than one element, and for one if there is no method for one.
 static bool by_many(const kvo_method_pair *methods, size_t count) {
   return methods->many && (count != 1 || !methods->one);
 }
 
-// Such a call tells the observers itself.
+// A single call notifies the observers by itself.
 static bool is_one_call(const kvo_method_pair *methods, size_t count) {
   return methods->many || (methods->one && count == 1);
 }
 
 // MARK: By index
 
-// An insertion's element stands before the index.
+// In an insertion, the element is the argument before the index.
 static void call_one(const kvo_edit *edit, kvo_change_kind kind, size_t n) {
   const kvo_method *method = ordered_methods(edit, kind)->one;
   bool inserts = kind == KVO_INSERTION;
@@ -137,7 +137,7 @@ static void insert_all(const kvo_edit *edit) {
     for (size_t n = 0; n < count; n++) call_one(edit, KVO_INSERTION, n);
 }
 
-// From the last one on, so that the others keep their indexes.
+// Starts at the last element, so that the others keep their indexes.
 static void remove_all(const kvo_edit *edit) {
   const kvo_method_pair *methods = &edit->collection->ordered.remove;
   size_t count = kvo_index_set_count(edit->indexes);
@@ -158,7 +158,7 @@ static void replace_all(const kvo_edit *edit) {
   }
 }
 
-// Whether some method is going to be handed the elements as a collection.
+// Whether some method takes the elements as a collection.
 static bool passes_objects(const kvo_edit *edit) {
   return edit->kind != KVO_REMOVAL &&
          (!ordered_methods(edit, edit->kind)->one || edit->elements.count != 1);
@@ -179,12 +179,12 @@ kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   return KVO_OK;
 }
 
-// All goes, then all comes; for both, everything is made before anything is called.
+// Removes all elements, then inserts the new ones. Everything needed for both is made before the first call.
 kvo_status kvo_edit_call_all(kvo_edit *edit) {
   size_t before = kvo_edit_count(edit);
   kvo_status status = kvo_edit_make_objects(edit, edit->proxy->collection.kind);
   if (status) return status;
-  kvo_elements_destroy(&edit->elements); // an ordered set has fewer
+  kvo_elements_destroy(&edit->elements); // an ordered set drops repeated elements
   status = edit->objects->methods->pick(edit->objects, NULL, &edit->elements, edit->error);
   if (status) return status;
   kvo_index_set_destroy(edit->own_indexes);
@@ -201,7 +201,7 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
 
 // MARK: Sets
 
-// Calls the method for one with each of the elements, or that for many with all.
+// Calls the method for one with each element, or the method for many with all of them.
 static void call_with(const kvo_edit *edit, const kvo_method_pair *methods,
     const kvo_elements *elements, kvo_collection *all) {
   if (by_many(methods, elements->count)) call(edit, methods->many, &all, NULL);
@@ -222,7 +222,7 @@ static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_met
   return batch->all ? KVO_OK : kvo_edit_no_memory(edit);
 }
 
-// Finds those of the current elements that are not among the edit's.
+// Finds the current elements that are not among the edit's.
 static kvo_status find_others(kvo_edit *edit) {
   kvo_status status = kvo_edit_read(edit);
   if (status) return status;
@@ -248,7 +248,7 @@ static bool has_setter(const kvo_edit *edit) {
          edit->accessors->set_type->kind == KVO_KIND_OBJECT;
 }
 
-// What is not told by the methods themselves is found out before the first is called.
+// If the methods need to know which elements go and come, this is determined before the first call.
 static kvo_status prepare_set(kvo_edit *edit) {
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);
@@ -289,7 +289,7 @@ static bool is_one_set_call(const kvo_edit *edit) {
   case KVO_UNION: return is_one_call(&methods->set.add, count);
   case KVO_MINUS: return is_one_call(&methods->set.remove, count);
   case KVO_INTERSECT: return methods->set.intersect != NULL;
-  case KVO_SET_SET: break; // a setter tells of a setting
+  case KVO_SET_SET: break; // a setter reports a setting
   }
   return false;
 }

@@ -1,10 +1,9 @@
-// Changes of mutable proxies: what is asked for becomes an edit, which is checked as a whole before
-// anything is changed, and then made by the class's methods (mutable_accessors.c) or by replacing
-// the collection (mutable_fallback.c).
+// Changes of mutable proxies. A request becomes an edit, which is checked as a whole before anything is changed. Then
+// it is made by the class's methods (mutable_accessors.c) or by replacing the collection (mutable_fallback.c).
 //
-// Whatever calls the user's code runs in one body, which an exception may leave; what the edit owns
-// is given back either way. An ordered collection knows changes by index alone: those by element
-// are made into them here.
+// All calls of the program's code are in one body, which an exception may leave; the edit's data are released in
+// either case. An ordered collection only knows changes by index, so changes by element are translated into these
+// here.
 #include "kvo_mutable.h"
 
 #include "base/kvo_fail.h"
@@ -68,7 +67,7 @@ static kvo_status fail_bounds(const kvo_edit *edit, size_t index, size_t count) 
   return kvo_fail_index(edit->error, class_name(edit), edit->proxy->key, index, count);
 }
 
-// An insertion may reach as far as what is there and what it inserts before.
+// An index of an insertion may be as high as the number of existing elements plus those that are inserted before it.
 static kvo_status check_insertion(const kvo_edit *edit, size_t count) {
   size_t before = 0;
   for (size_t i = 0; i < kvo_index_set_range_count(edit->indexes); i++) {
@@ -91,8 +90,7 @@ static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
   edit->indexes = edit->own_indexes = indexes;
 }
 
-// Of an insertion into an ordered set, leaves out what is there already, or comes twice; what
-// stands behind it moves up.
+// Removes elements of an insertion that are already in the ordered set, or repeated, and closes the gaps.
 static kvo_status leave_out_present(kvo_edit *edit) {
   kvo_elements *elements = &edit->elements;
   kvo_places places = {0};
@@ -154,7 +152,7 @@ static kvo_status run_ordered(kvo_edit *edit) {
   kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
   uint64_t shortages = kvo_shortages;
   if (!status) status = check_ordered(edit);
-  // Without memory an element that is there may not have been found.
+  // If memory ran out, an element that is present may not have been found.
   if (!status && kvo_shortages != shortages) status = kvo_edit_no_memory(edit);
   if (status || !kvo_index_set_count(edit->indexes)) return status;
   return by_methods ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
@@ -241,14 +239,14 @@ static void give_back(void *context) {
   kvo_object_release(&edit->proxy->collection.object);
 }
 
-// A collection that is asked to change: it must be a mutable proxy.
+// Only a mutable proxy can be changed.
 static kvo_status check_mutable(const kvo_collection *collection, kvo_error *error) {
   if (collection->methods == &kvo_mutable_methods) return KVO_OK;
   return kvo_fail(error, KVO_READ_ONLY, kvo_class_name(kvo_class_of(&collection->object)), NULL,
       "A collection does not change: ask its owner for a mutable proxy, as kvo_mutable_array is.");
 }
 
-// Makes the edit with copies of one element, or of all of a collection.
+// Runs the edit with copies of one element, or of all elements of a collection.
 static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *element,
     kvo_collection *elements) {
   kvo_status status = check_mutable(proxy, edit.error);
@@ -272,7 +270,7 @@ static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *el
 
 // MARK: By index
 
-// KVO_NOT_FOUND, which no index set can have.
+// Fails for the index KVO_NOT_FOUND, which no index set can contain.
 static kvo_status fail_not_found(kvo_collection *proxy, kvo_error *error) {
   kvo_status status = check_mutable(proxy, error);
   if (status) return status;
@@ -324,7 +322,7 @@ kvo_status kvo_collection_replace_indexes(kvo_collection *proxy, const kvo_index
 
 kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element,
     kvo_error *error) {
-  // A set has no end.
+  // A set can't be appended to; this fails.
   if (proxy->kind == KVO_SET) return edit_at(proxy, KVO_INSERTION, 0, element, error);
   return kvo_collection_add(proxy, element, error);
 }

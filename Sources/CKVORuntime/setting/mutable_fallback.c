@@ -1,9 +1,9 @@
-// Mutating a key without methods to mutate it: a new collection takes the place of the old one, by
-// key-value coding (a setter, an ivar).
+// Mutating a key without methods to mutate it: a new collection replaces the old one by key-value coding (a setter,
+// an ivar).
 //
-// The new one is made before anything is changed. Then a change is opened that says which elements
-// come and go; the setter's own change joins it. Where the key can't be set, no change is opened,
-// and key-value coding makes the error (or a hook of the class takes it).
+// The new collection is made before anything is changed. Then a change is opened that says which elements come and
+// go; the setter's own change joins it. If the key can't be set, no change is opened, and key-value coding produces
+// the error (or a hook of the class handles it).
 #include "setting/kvo_edit.h"
 
 #include "base/kvo_fail.h"
@@ -20,9 +20,9 @@ static kvo_status refuse_kind(const kvo_edit *edit) {
       kinds[edit->proxy->collection.kind]);
 }
 
-// Reads the elements of the key's own value. Nil has none.
+// Reads the elements of the key's own value. Nil has no elements.
 static kvo_status read_current(kvo_edit *edit, bool *is_nil) {
-  kvo_value *value = &edit->value; // the edit's, should reading its elements throw
+  kvo_value *value = &edit->value; // owned by the edit, because reading its elements may throw
   kvo_collection_kind kind = 0;
   kvo_status status = kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, edit->error);
   *is_nil = kvo_value_is_nil(value);
@@ -48,7 +48,7 @@ static kvo_status set_value(const kvo_edit *edit) {
   return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &edit->value, edit->error);
 }
 
-// Makes the new value of elements, which are used up, in the type that the key takes.
+// Makes the new value from elements, which are consumed, in the type of the key.
 static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
   kvo_value made;
   if (kvo_value_from_elements(&made, edit->proxy->collection.kind, elements))
@@ -61,7 +61,7 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
   return status == KVO_NO_MEMORY ? kvo_edit_no_memory(edit) : status ? refuse_kind(edit) : KVO_OK;
 }
 
-// Sets the key to the new value, as a change that says what came and went.
+// Sets the key to the new value, in a change that says which elements came and went.
 static kvo_status replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit) : NULL;
   kvo_status status = set_value(edit);
@@ -72,7 +72,7 @@ static kvo_status replace(kvo_edit *edit) {
 
 // MARK: By index
 
-// The elements move from the lists into a new one in their order.
+// Moves the elements from the two lists into a new one, in order.
 static kvo_status insert(kvo_edit *edit, kvo_elements *elements) {
   size_t total = edit->current.count + edit->elements.count, old = 0, new = 0;
   if (!kvo_elements_reserve(elements, total)) return kvo_edit_no_memory(edit);
@@ -98,7 +98,7 @@ static kvo_status remove_or_replace(kvo_edit *edit, kvo_elements *elements) {
   return KVO_OK;
 }
 
-// The bounds were checked by what the proxy showed; the value must agree.
+// The bounds were checked against the proxy's count; the value itself must agree.
 static kvo_status check_agreement(const kvo_edit *edit) {
   size_t count = edit->current.count + (edit->kind == KVO_INSERTION ? edit->elements.count : 0);
   size_t index = kvo_index_set_last(edit->indexes);
@@ -161,7 +161,7 @@ kvo_status kvo_edit_replace_set(kvo_edit *edit) {
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   if (!status) status = read_current(edit, &is_nil);
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
-  // Nothing can be taken from nil, which stays, told all the same.
+  // Nothing can be removed from nil. It stays nil, but observers are notified.
   if (!status && is_nil && takes) return replace(edit);
   if (!status) status = combine(edit, elements);
   if (!status) status = make_value(edit, elements);

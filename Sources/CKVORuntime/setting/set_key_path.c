@@ -16,11 +16,11 @@ static kvo_status set_key(const kvo_value *target, const char *key, const kvo_va
   return kvo_fail_no_keys(target, key, error);
 }
 
-// The elements of a collection, also if the user's code throws.
+// Setting a key of all elements; the elements are destroyed even if the program's code throws.
 typedef struct {
   const kvo_value *collection;
   const char *key;
-  const kvo_value *KVO_NULLABLE value; ///< what each is set to
+  const kvo_value *KVO_NULLABLE value; ///< the new value of each
   kvo_elements elements;
   kvo_error *error;
   kvo_status status;
@@ -68,7 +68,7 @@ static kvo_status set_last_key(const kvo_value *target, const char *key, void *o
 
 static kvo_status set_along(const kvo_key_path *path, void *opaque) {
   const errand *errand = opaque;
-  const kvo_class *cls = kvo_class_of(errand->object); // observers may drop the object
+  const kvo_class *cls = kvo_class_of(errand->object); // observers may release the object
   kvo_status status = kvo_with_last_key(errand->object, path, set_last_key, opaque, errand->error);
   return kvo_fail_along(path, cls, status, errand->error);
 }

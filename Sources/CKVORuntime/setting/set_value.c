@@ -1,16 +1,15 @@
 // Key-value coding: setting by key (B2, B3, E2).
 //
-// It begins with a hook that a class may override, `setValue:forKey:`; the root's, which is here, does
-// the search (accessor_search.c). A key with a setter method is set by calling it through the dispatch
-// table, where an interposer tells the observers. Storage without a setter is written directly,
-// between the two halves of an automatic change. A collection has no keys of its own: it hands each
-// on to its elements.
+// Setting begins with a hook that a class may override, `setValue:forKey:`. The root's, which is in this file, does
+// the search (accessor_search.c). A key with a setter method is set by calling it through the dispatch table, where
+// an interposer notifies the observers. Storage without a setter is written directly, inside an automatic change. A
+// collection has no keys of its own: it sets the key of each element.
 //
-// A search calls class methods of the user's, which may drop the last other reference to the object: it is held
-// until it has been set.
+// A search calls class methods of the program, which may release the last other reference to the object. So the
+// object is held until the key has been set.
 //
-// Storage owns what its type owns (a string is a copy, an object a reference): a converted value
-// and the storage swap their bytes, and the value then ends what was stored before.
+// Storage owns what its type owns: a string is a copy, an object a reference. So a converted value and the storage
+// swap their bytes, and destroying the value then releases the old contents.
 #include "setting/kvo_setting.h"
 
 #include "base/kvo_fail.h"
@@ -79,8 +78,7 @@ static void set_storage(const kvo_accessors *accessors, kvo_object *object, void
   if (frame) kvo_change_close(frame);
 }
 
-// The value is the key's type's; what it holds afterwards ends with it, also if the setter or an
-// observer throws.
+// The value has the key's type. Its contents after the swap are destroyed, even if the setter or an observer throws.
 typedef struct assignment {
   const kvo_accessors *accessors;
   kvo_object *object;
@@ -135,7 +133,7 @@ static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors
   return KVO_OK;
 }
 
-// A NULL pointer, which owns nothing until it has become what was stored.
+// Stores NULL. The value owns nothing until it has the old contents.
 static kvo_status store_nil(const kvo_accessors *accessors, kvo_object *object) {
   assignment assignment = {.accessors = accessors, .object = object};
   assignment.value.type = accessors->set_type;
@@ -144,7 +142,7 @@ static kvo_status store_nil(const kvo_accessors *accessors, kvo_object *object) 
   return KVO_OK;
 }
 
-// The binding's function sets the key: it knows what its language does with a value, and with nil.
+// The binding's function sets the key, because it knows how its language treats values and nil.
 static kvo_status set_bound(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const kvo_value *value, kvo_error *error) {
   const kvo_property_description *property = accessors->property;
@@ -166,7 +164,7 @@ static kvo_status set_found(const kvo_class *cls, const kvo_accessors *accessors
   if (!accessors->setter) return read_only(cls, accessors->key, error);
   if (accessors->setter == KVO_ACCESS_COMPUTED)
     return set_bound(cls, accessors, object, value ? value : &nil, error);
-  // Whether a binding's type takes nil, its conversion knows.
+  // A binding's conversion decides whether its type accepts nil.
   bool converts = accessors->set_type->kind == KVO_KIND_BINDING;
   if (!is_nil || converts) return set_value(cls, accessors, object, value ? value : &nil, error);
   if (takes_nil(accessors->set_type)) return store_nil(accessors, object);
@@ -201,7 +199,7 @@ KVO_INLINE kvo_status set_by(const kvo_class *cls, const kvo_accessors *accessor
               : kvo_search_and_set(object, hook, value, key, error);
 }
 
-// A key that is not known yet, or that none of the class's accessors sets.
+// A key whose accessors are not known yet, or that has none.
 typedef struct {
   const kvo_class *cls;
   kvo_object *object;
@@ -241,15 +239,15 @@ void kvo_setting_make(kvo_object *object, kvo_setting *setting) {
   assign(&assignment);
 }
 
-// MARK: Telling beforehand
+// MARK: Checking beforehand
 
-// Whether the class leaves the hook to the root, which refuses, or has none.
+// Whether the class has no such hook of its own: it has none, or the root's, which refuses.
 static bool refuses(const kvo_class *cls, const char *selector) {
   const kvo_method *hook = kvo_class_find_method(cls, selector);
   return !hook || kvo_class_imp(cls, hook) == kvo_class_imp(kvo_root_class(), hook);
 }
 
-// Where a function sets the key, the value is converted only to see whether the type takes it.
+// If a function sets the key, the value is converted only to check that the type accepts it.
 static kvo_status convert(const kvo_class *cls, const kvo_accessors *accessors,
     const kvo_value *value, kvo_setting *setting, kvo_error *error) {
   kvo_status status = kvo_value_convert(&setting->value, accessors->set_type, value);
@@ -272,7 +270,7 @@ kvo_status kvo_setting_prepare(kvo_object *object, const char *key, const kvo_va
                ? set_for_undefined_key(cls, object, value, key, error)
                : KVO_OK;
   if (!accessors->setter) return read_only(cls, accessors->key, error);
-  // Its function may take a nil that the type does not.
+  // The binding's function may accept a nil that the type does not.
   if (accessors->setter == KVO_ACCESS_COMPUTED && kvo_value_is_nil(value)) return KVO_OK;
   if (!kvo_value_is_nil(value) || accessors->set_type->kind == KVO_KIND_BINDING)
     return convert(cls, accessors, value, setting, error);

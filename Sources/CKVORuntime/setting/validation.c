@@ -1,7 +1,8 @@
-// Validation: `validate<Key>:error:` of the last object on a path, on request only (B10). A class may
-// answer for all its keys by a general hook, of which the root's, which is here, does the search.
+// Validation, on request only: calls `validate<Key>:error:` of the last object on a path (B10). A class may answer
+// for all its keys by a general hook. The root's hook, which is in this file, searches for the key's own.
 //
-// The validator gets a copy of the value: what it replaces counts only if it agrees. The copy ends if it throws.
+// The validator receives a copy of the value, and its replacement counts only if it accepts the value. The copy is
+// destroyed if the validator throws.
 #include "kvo_coding.h"
 
 #include "base/kvo_fail.h"
@@ -15,7 +16,7 @@ typedef kvo_status (*validator)(kvo_object *, const kvo_method *, kvo_value *, k
 typedef kvo_status (*general_validator)(kvo_object *, const kvo_method *, kvo_value *, const char *,
     kvo_error *);
 
-// What is asked of which hook: a general one is told the key.
+// A call of a validator. A general one also receives the key.
 typedef struct question {
   kvo_object *object;
   const kvo_method *hook;
@@ -27,7 +28,7 @@ static kvo_status no_memory(const kvo_class *cls, const char *key, kvo_error *er
   return kvo_fail_no_memory(error, "validate", cls->name, key);
 }
 
-// A validator's own error is handed on as it is; one that gives none gets this.
+// A validator's own error is returned unchanged. A validator that gives none gets this one.
 static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status status,
     const kvo_error *cause, kvo_error *error) {
   if (!cause->status)

@@ -1,5 +1,5 @@
-// What a program keeps with an object (P2): values by key, in a list that hangs at the object's table. Looked
-// through from the front: a program has few keys, and the one that was added last comes first.
+// Values that a program associates with an object (P2): a list of keys and values in the object's table. It is
+// searched from the front, because a program has few keys. The key that was added last is the first.
 #include "tables/kvo_table.h"
 
 #include "base/kvo_fail.h"
@@ -13,7 +13,7 @@ struct kvo_association {
   void (*release)(void *value);
 };
 
-// The place of the link that leads to the key's, or at the end. The object's lock.
+// The link to the key's association, or the last link. The object's lock.
 static kvo_association **find_locked(kvo_table *table, const void *key) {
   kvo_association **link = &table->associations;
   while (*link && (*link)->key != key) link = &(*link)->next;
@@ -26,7 +26,7 @@ static void free_association(kvo_association *association) {
   kvo_free(association);
 }
 
-// The one that it takes the place of is in `*made` then, or NULL. False if memory is out.
+// Afterwards `*made` is the replaced association, or NULL. False if memory is out.
 static bool put(kvo_object *object, kvo_association **made) {
   kvo_retired *retired = NULL;
   kvo_table *table;
@@ -103,7 +103,7 @@ static kvo_association *take_all(kvo_object *object) {
   return all;
 }
 
-// What is given back may keep something with the object once more.
+// A `release` function may associate another value with the object, hence the outer loop.
 void kvo_associations_end_with(kvo_object *object) {
   kvo_association *next;
   for (kvo_association *all; (all = take_all(object));)

@@ -8,34 +8,36 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// A registration for one key of a group with seats. Its memory goes with the group's.
+/// A registration for one key of a group with seats. It is freed together with the group.
 typedef struct kvo_full_member kvo_full_member;
 struct kvo_full_member {
   kvo_registration registration;
   kvo_full_member *KVO_NULLABLE next; ///< the one made before; immutable
-  uint32_t index;                     ///< of its key
+  uint32_t index;                     ///< the index of its key
 };
 
 struct kvo_group {
-  uint32_t count;       ///< of keys
-  uint32_t seats;       ///< of those that had a seat; 0: each key's registration lies in the block
-  uint32_t unreclaimed; ///< of its registrations; atomic
-  uint32_t references;  ///< registrations that something holds, and its maker; atomic
-  bool has_ended;       ///< object lock
+  uint32_t count; ///< the number of keys
+  uint32_t
+      seats; ///< the number of keys that had a seat; 0: each key's registration is in the block
+  uint32_t unreclaimed; ///< the number of its registrations that are not reclaimed; atomic
+  uint32_t
+      references; ///< the number of registrations that are referenced, plus one for its maker; atomic
+  bool has_ended; ///< object lock
   void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context);
   void *KVO_NULLABLE context;
   size_t stride;                      ///< 0 without a context
   kvo_full_member *KVO_NULLABLE full; ///< newest first; written under the object's lock, atomic
-  kvo_counts counts;                  ///< of its observer
-  kvo_registration registrations[];   ///< with seats a head, behind which they lie
+  kvo_counts counts;                  ///< of its observer, which is one for all keys
+  kvo_registration registrations[];   ///< with seats: only the head, followed by the seats
 };
 
-/// The head of its group; NULL if that has no seats.
+/// The head of the registration's group; NULL if the group has no seats.
 KVO_INLINE kvo_registration *KVO_NULLABLE kvo_group_head(const kvo_registration *registration) {
   if (KVO_LIKELY(!(registration->options & KVO_GROUPED))) return NULL;
   return registration->group->seats ? registration->group->registrations : NULL;
 }
-/// Of registrations in its block.
+/// The number of registrations in the group's block.
 KVO_INLINE uint32_t kvo_group_registration_count(const kvo_group *group) {
   return group->seats ? 1 : group->count;
 }
@@ -49,17 +51,18 @@ KVO_INLINE void *KVO_NULLABLE kvo_group_context(const kvo_group *group, uint32_t
   return (char *)group->context + index * group->stride;
 }
 
-/// Gives a reference back; frees it with the last.
+/// Releases a reference. The last one frees the group.
 void kvo_group_let_go(kvo_group *group);
-/// Makes a registration for a key of a group with seats; it is chained, and in no table. NULL if memory is
-/// out. The object's lock, or nobody else has the group yet.
+/// Makes a registration for a key of a group with seats. It is added to the group's list, but in no table yet. NULL
+/// if memory is out. Needs the object's lock, unless no other thread has the group yet.
 kvo_registration *KVO_NULLABLE kvo_group_make_full(kvo_group *group, uint32_t index,
     uintptr_t reading, uint8_t state);
-/// Puts a group's seats in place, with registrations where others observe the key already. False if memory is
-/// out: it has to be ended, and has a live head only if some are in place. No lock held.
+/// Stores a group's seats in the object's table, or registrations for keys that other observers have already. Returns
+/// false if memory is out: the group must then be ended, and its head is live only if some seats were stored. No lock
+/// held.
 bool kvo_group_take_seats(kvo_group *group, kvo_class *dynamic,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Calls a group's callback for one of its registrations, or from a seat. Sets the change's index.
+/// Calls a group's callback for one of its registrations or seats. Sets the change's key index.
 void kvo_group_call_member(const kvo_registration *member, kvo_keyed_change *keyed);
 void kvo_seat_call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed);
 

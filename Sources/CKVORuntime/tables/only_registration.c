@@ -1,26 +1,25 @@
-// Objects with one registration, which hangs at the object without a table.
+// Objects with a single registration, whose word points directly at it, without a table.
 //
-// A caller that has only an address, or looks for all objects of a class, finds them here: each object lock has
-// a hash table of chains, of the registrations themselves. A registration of an observer object is in
-// that one's list already, and hangs at a table, as does a link. The tables stay as large as
-// they once had to be.
+// To find such objects by address, or all of them for a class, each object lock has a hash table of chains of these
+// registrations. A registration of an observer object can't be in a chain, because it is in the observer's list
+// already. It is stored in a table, and so is a link. The hash tables never shrink.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "tables/kvo_table.h"
 
 typedef struct {
   kvo_registration **buckets;
-  uint32_t mask; // a power of two less one
+  uint32_t mask; // the number of buckets, a power of two, less one
   uint32_t count;
 } chains;
 
-static chains all[KVO_OBJECT_LOCKS]; // by the object's lock, which protects them
+static chains all[KVO_OBJECT_LOCKS]; // indexed by the object's lock, which protects them
 
 enum { FIRST_BUCKETS = 8, CHAIN_LENGTH = 2 };
 
 static chains *chains_of(const kvo_object *object) { return &all[kvo_object_lock_index(object)]; }
 
-// The highest bits of such a hash have chosen the lock.
+// The highest bits of the hash select the lock, so we use lower ones.
 static kvo_registration **bucket(const chains *chains, const kvo_object *object) {
   uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
   return &chains->buckets[(hash >> 24) & chains->mask];
@@ -32,7 +31,7 @@ static void enter(const chains *chains, kvo_registration *registration) {
   *first = registration;
 }
 
-// Chains that can't be shortened for want of memory get longer.
+// If memory is out for more buckets, the chains get longer.
 static bool make_room(chains *chains) {
   uint32_t buckets = chains->buckets ? chains->mask + 1 : 0;
   if (chains->count < buckets * CHAIN_LENGTH) return true;

@@ -1,21 +1,21 @@
-// Seats: what a registration of many keys has at each, in place of a registration.
+// Seats: the entries of a registration of many keys, without a registration at each.
 //
-// A group that asks for old and new at most has one registration, its head, and behind it two words for each
-// key that has no other entry. The key's cell holds the seat's address, marked; the head is found from
-// there by arithmetic. So a head is in many cells, and its state, its references, its end are those of
-// all its seats: they come into place, and leave, in one hold of the object's lock.
+// A group that asks for old and new at most has one registration, its head, followed by a seat of two words for each
+// key that has no other entry. The key's cell contains the seat's address, tagged. The head is found from there by
+// arithmetic. So a head is in many cells, and all of its seats share its state, its references and its end. They are
+// inserted together, and removed together, in one critical section of the object's lock.
 //
-// | what looks | finds |
+// | reader | finds |
 // |---|---|
-// | a delivery, the short way or the long one | the seat, by which it calls the callback (`kvo_seat_call`) |
-// | what needs the head only: options, ends, dumps | `kvo_observers_single` |
+// | a delivery, on the fast or the slow path | the seat, by which it calls the callback (`kvo_seat_call`) |
+// | code that only needs the head: options, ends, dumps | `kvo_observers_single` |
 // | a list, the recipients of a change of a collection | a registration: the seat is promoted |
 //
-// Promotion puts a registration of the group (`kvo_full_member`) in the seat's place under the object's lock.
-// It is as old as the seat, so a change that found the seat at will finds it in time at did; the seat stays
-// in the group's memory for threads that still read it, which is freed as registrations are: it never comes back.
-// As soon as one of a group's registrations ends, all its seats do. So the head outlives none of
-// them, and the group's end is told.
+// Promotion replaces a seat by a registration of the group (`kvo_full_member`) under the object's lock. The
+// registration has the seat's age, so a change that found the seat before the change accepts the registration after
+// it. The seat stays in the group's memory for threads that still read it. That memory is freed as registrations are,
+// and a seat is never used again. As soon as one of a group's registrations ends, all its seats end. So the head
+// outlives none of them, and the end of the group is reported.
 #include "tables/kvo_group.h"
 
 #include "base/kvo_lock.h"
@@ -34,7 +34,8 @@ _Static_assert(offsetof(kvo_seat, state) == offsetof(kvo_registration, state) &&
 
 // MARK: Promotion
 
-// Numbers follow the head's in the order of the keys, and so do the calls of a key that is in the group twice.
+// Serial numbers follow the head's in the order of the keys. So a key that is in the group twice is called in that
+// order.
 static uint64_t serial_of(const kvo_registration *head, uint32_t index) {
   uint64_t first = __atomic_load_n(&head->serial, __ATOMIC_ACQUIRE);
   return first >= KVO_NO_SERIAL ? KVO_NO_SERIAL : first + index;
@@ -73,7 +74,7 @@ bool kvo_cell_promote_locked(kvo_cell *cell) {
 
 // MARK: Taking seats
 
-// A key with another observer gets a registration in place of a seat.
+// A key that has another observer gets a registration instead of a seat.
 static bool join_locked(kvo_table *table, const kvo_seat *seat, kvo_retired **retired) {
   kvo_registration *full =
       kvo_group_make_full(kvo_seat_head(seat)->group, seat->index, seat->reading, KVO_UNPLACED);
@@ -84,7 +85,7 @@ static bool join_locked(kvo_table *table, const kvo_seat *seat, kvo_retired **re
   return false;
 }
 
-// How many have come into place: fewer than there are if memory is out.
+// Returns the number of keys that were inserted, which is lower than the number of seats if memory is out.
 static uint32_t take_all_locked(kvo_group *group, kvo_table *table, kvo_retired **retired) {
   const kvo_seat *seats = kvo_group_seats(group);
   uint32_t taken = 0;
@@ -97,7 +98,7 @@ static uint32_t take_all_locked(kvo_group *group, kvo_table *table, kvo_retired 
   return taken;
 }
 
-// They can be found. A change that counts the first of them has counted all.
+// All seats are visible. A change that counts the first of them has counted all.
 static void number_all_locked(kvo_group *group) {
   __atomic_store_n(&group->registrations->serial, KVO_NO_SERIAL, __ATOMIC_RELEASE);
   kvo_registration_take_serial(group->registrations);
@@ -105,8 +106,8 @@ static void number_all_locked(kvo_group *group) {
     if (full->registration.state == KVO_LIVE) kvo_registration_serial(&full->registration);
 }
 
-// Keys that have been observed may have cells. A larger table is made without those that are empty, so it has to
-// have room for all.
+// Keys that were observed before may have cells. A larger table is made without the empty ones, so it needs room for
+// all.
 static kvo_table *reserve_locked(const kvo_group *group, kvo_retired **retired) {
   kvo_object *object = group->registrations[0].object;
   kvo_table *table = kvo_table_of(object);
@@ -128,7 +129,7 @@ static bool take_seats_locked(kvo_group *group, kvo_class *dynamic, kvo_retired 
   head->serial = KVO_NOT_IN_PLACE;
   kvo_registration_set_state(head, KVO_LIVE);
   uint32_t taken = take_all_locked(group, table, retired);
-  // In no cell it would be found by nobody, and the object's table may go before it ends.
+  // If it were in no cell, no lookup would find it, and the object's table could be freed too early.
   if (!taken) kvo_registration_set_state(head, KVO_UNPLACED);
   if (taken < group->seats) return false;
   number_all_locked(group);

@@ -1,12 +1,14 @@
-// The serial number of a registration: when it could first be found (I3), counted over all registrations.
+// The serial number of a registration: the order in which registrations became visible (I3), counted over all of
+// them.
 //
-// A registration is hung first and takes its number then. With the number taken first, a change that begins in between
-// would count the registration as there, and not find it. A thread that finds a registration without a number takes one
-// for it, and whichever thread is first decides. So all threads read the same number, and a change that has found a
-// registration too late for its will finds it too late at its did.
+// A registration is inserted first and numbered after that. With the number taken first, a change that begins in
+// between would count the registration as present, but not find it. A thread that finds a registration without a
+// number takes one for it; the first thread decides. So all threads read the same number, and a change for which a
+// registration came too late before the change finds it too late after the change as well.
 //
-// Seats are numbered together, when the last of them is in place. Until then their head is KVO_NOT_IN_PLACE: no thread takes
-// numbers, and a change that finds a seat is too late for it, as its numbers will be higher than what the change has counted.
+// Seats are numbered together, when the last of them is in place. Until then their head is KVO_NOT_IN_PLACE: no
+// thread takes numbers, and a change that finds a seat is too early for it, since the seats' numbers will be higher
+// than the change's count.
 #include "tables/kvo_group.h"
 
 static uint64_t decide(kvo_registration *registration, uint64_t serial) {
@@ -20,7 +22,8 @@ static uint64_t next(uint32_t count) {
   return __atomic_add_fetch(&kvo_serial, count, __ATOMIC_SEQ_CST) - count + 1;
 }
 
-// The head has a number for each of its group's keys, in their order. A key without a seat is hung by itself.
+// The head reserves a number for each of its group's keys, in their order. A key without a seat is numbered by
+// itself.
 static uint64_t take_for_member(kvo_registration *registration, const kvo_registration *head) {
   uint32_t index = ((const kvo_full_member *)registration)->index;
   if (!kvo_group_seats(head->group)[index].reading) return decide(registration, next(1));

@@ -1,11 +1,10 @@
-// Observation tables: an open-addressed array of cells, one per observed key of the object,
-// indexed by the key's id; in each cell the key's observers.
+// Observation tables: an open-addressed array of cells, one for each observed key of the object, indexed by the key's
+// id. A cell contains the key's observers.
 //
-// A single observer sits in the cell itself, as a registration or on a seat (seats.c). From the second on
-// there is a list, see kvo_list.
-// Readers take no lock: they protect the object (kvo_thread.h), and everything that is unlinked here
-// is retired under that hazard pointer. A table is never changed in size: a larger one takes its place and
-// shares its lists. An object's only registration needs none (only_registration.c): one is made when another comes.
+// A single observer is stored in the cell itself, as a registration or a seat (seats.c). Two or more are in a
+// kvo_list. Readers take no lock: they protect the object (kvo_thread.h), and memory that is unlinked here is retired
+// under that hazard pointer. A table never changes its size: a larger one replaces it, and shares its lists. An
+// object's only registration needs no table (only_registration.c); one is made for the second.
 #include "tables/kvo_table.h"
 
 #include "base/kvo_lock.h"
@@ -37,7 +36,7 @@ static kvo_table *make_table(size_t capacity) {
   return table;
 }
 
-// Moves what is in use into another table: keys that have lost their observers are left behind.
+// Moves everything in use to another table. Keys that have lost their observers are dropped.
 static void move_contents(kvo_table *target, const kvo_table *source) {
   target->live = source->live;
   target->linked = source->linked;
@@ -55,8 +54,8 @@ static void move_contents(kvo_table *target, const kvo_table *source) {
   }
 }
 
-// All tables of one lock are linked, so that what a class declares late reaches the objects that
-// are observed already.
+// All tables of one lock are linked, so that late declarations of a class reach the objects that are already
+// observed.
 static kvo_table *tables[KVO_OBJECT_LOCKS];
 
 static void link_table_locked(kvo_table *table, kvo_object *object) {
@@ -124,7 +123,7 @@ static uint32_t count_observed(const kvo_table *table) {
   return count;
 }
 
-// Takes over the registration that hung at the object by itself.
+// Takes over the object's only registration.
 static void take_over(kvo_table *table, kvo_registration *only) {
   kvo_cell *cell = free_cell(table, kvo_registration_id(only));
   *cell = (kvo_cell){kvo_registration_id(only), kvo_observers_of(only)};
@@ -198,7 +197,7 @@ static void append(kvo_list *list, kvo_registration *registration) {
   __atomic_store_n(&list->count, list->count + 1, __ATOMIC_SEQ_CST);
 }
 
-// A list with the same registrations without holes and room for as many again.
+// A copy of a list without holes, with room for as many registrations again.
 static kvo_list *copy_list(const kvo_list *old) {
   kvo_list *list = make_list(old->live < FIRST_LIST / 2 ? FIRST_LIST : old->live * 2);
   if (!list) return NULL;
@@ -215,7 +214,7 @@ static void set_observers(kvo_cell *cell, kvo_observers observers) {
 
 static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSERVERS_LIST; }
 
-// Plain, unless setters of the key notify nobody, or the key has to be read after each change.
+// Plain, unless setters of the key notify no observer, or the key has to be read after each change.
 kvo_observers kvo_observers_of(kvo_registration *registration) {
   bool is_plain =
       !(registration->options & ~KVO_PLAIN_OPTIONS) && !(registration->reading & KVO_READING_MARKS);
@@ -312,7 +311,7 @@ static void remove_from_list(kvo_cell *cell, kvo_list *list, kvo_registration *r
   bool mostly_holes = list->live * 4 < list->count && list->count > FIRST_LIST;
   if (list->live && !mostly_holes) return;
   kvo_list *smaller = list->live ? copy_list(list) : NULL;
-  if (list->live && !smaller) return; // the holes stay: no harm but their room
+  if (list->live && !smaller) return; // out of memory: the holes stay, which only wastes space
   set_observers(cell, smaller ? of_list(smaller) : 0);
   kvo_list_retire_locked(list, registration->object, retired);
 }

@@ -1,6 +1,6 @@
-// Calls, interned by their normalised encodings, as struct types are (struct.c): `calls` maps the
-// interned text to the call, read without a lock, written under the call lock. A call that another
-// thread made meanwhile is given up.
+// Calls, interned by their normalised encodings, as struct types are (struct.c). `calls` maps the interned text to
+// the call. It is read without a lock, and written under the call lock. If another thread made the same call first,
+// ours is freed.
 #include "types/kvo_call.h"
 
 #include "base/kvo_fail.h"
@@ -39,7 +39,7 @@ static kvo_status refuse_arguments(const char *encoding, kvo_error *error, const
       "the encoding \"%.100s\" is no method's: %s", encoding, cause);
 }
 
-// Checks a method's encoding and writes it normalised, as a whole.
+// Checks a method's whole encoding, and writes it in normalised form.
 static kvo_status normalise(const char *encoding, char *normal, kvo_error *error) {
   static const kvo_kind first_kinds[] = {KVO_KIND_OBJECT, KVO_KIND_SELECTOR};
   kvo_encoding_reader reader = kvo_encoding_start(encoding, normal, error);
@@ -97,7 +97,7 @@ static kvo_call *make(const char *interned, kvo_error *error) {
   return NULL;
 }
 
-// Gives the call that is kept, which may be another thread's; NULL if memory is out.
+// Returns the stored call, which may be another thread's; NULL if memory is out.
 static const kvo_call *keep(kvo_call *made) {
   KVO_LOCKED(&kvo_call_lock);
   kvo_call *kept = kvo_map_get(&calls, made->encoding);

@@ -1,9 +1,9 @@
-// A recursive-descent parser over the text itself; nothing is built but the item that is asked for.
-// Struct types are made (struct.c) by reading the normalised text once more, member by member.
+// A recursive-descent parser over the text itself. It builds nothing except the requested item. Struct types are made
+// (struct.c) by reading the normalised text once more, member by member.
 //
-// Invariants: `next` never passes the NUL; every character written to `normal` was paid for by at
-// least one that was read, so the normalised text is never longer; no size exceeds the limit, so
-// that arithmetic on sizes can't overflow.
+// Invariants: `next` never passes the NUL. For each character that is written to `normal` at least one was read, so
+// the normalised text is never longer than the original. No size exceeds the limit, so arithmetic on sizes can't
+// overflow.
 #include "types/kvo_encoding.h"
 
 #include "base/kvo_fail.h"
@@ -46,7 +46,7 @@ static const scalar scalars[] = {
     {':', ':', KVO_KIND_SELECTOR, LAYOUT(void *)},
 };
 
-// What Objective-C's encodings can say and this runtime can't pass.
+// Types that Objective-C's encodings can express and this runtime can't pass.
 static const struct {
   char code;
   const char *cause;
@@ -108,7 +108,7 @@ static kvo_status skip_quoted(kvo_encoding_reader *reader) {
   return KVO_OK;
 }
 
-// Names of members, and const, in, inout, out, bycopy, byref, oneway.
+// Skips names of members, and the qualifiers const, in, inout, out, bycopy, byref, oneway.
 static kvo_status skip_decoration(kvo_encoding_reader *reader) {
   kvo_status status = KVO_OK;
   while (!status && *reader->next && strchr("\"rnNoORV", *reader->next)) {
@@ -149,7 +149,7 @@ static kvo_status read_scalar(kvo_encoding_reader *reader, kvo_encoding_place pl
   return *reader->next == '"' ? skip_quoted(reader) : KVO_OK;
 }
 
-// Skips from an opening bracket past the one that closes it: inside, anything goes.
+// Skips from an opening bracket past its closing one. The contents are not checked.
 static kvo_status skip_bracketed(kvo_encoding_reader *reader) {
   static const char opening[] = "{([", closing[] = "})]";
   char expected[KVO_ENCODING_DEPTH_LIMIT];
@@ -172,7 +172,7 @@ static kvo_status skip_bracketed(kvo_encoding_reader *reader) {
   return KVO_OK;
 }
 
-// Whatever it points to, a pointer is a pointer; but it must be clear where the pointee ends.
+// All pointers are alike, whatever they point to; but the end of the pointee must be recognisable.
 static kvo_status read_pointer(kvo_encoding_reader *reader, kvo_encoding_item *item) {
   *item = (kvo_encoding_item){KVO_KIND_POINTER, LAYOUT(void *), 1, reader->next, 0};
   emit(reader, "^v", 2);

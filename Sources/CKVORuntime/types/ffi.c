@@ -1,13 +1,13 @@
 // libffi: cifs and calls (A3).
 //
-// A call's cif is prepared when the call is made and never written again. The ffi_type of a struct
-// hangs on its kvo_struct_type, made when it is first needed; since size and alignment are filled
-// in from the encoding, libffi has nothing to compute and nothing to write.
+// A call's cif is prepared when the call is made, and never written again. The ffi_type of a struct is stored in its
+// kvo_struct_type, and made when it is first needed. Its size and alignment come from the encoding, so libffi has
+// nothing to compute or write.
 //
-// Scalars and pointers are called directly, through a pointer cast to the C type that the encoding
-// names, and so are small structs of numbers alike (kvo_shapes.h); all else through ffi_call.
+// Scalars and pointers are called directly, through a function pointer of the C type that the encoding names. So are
+// small structs of equal numbers (kvo_shapes.h). Everything else goes through ffi_call.
 //
-// Closures, which are called rather than call, are closures.c's.
+// closures.c has the opposite direction: closures, which are called.
 #include <ffi.h>
 
 #include "types/kvo_ffi.h"
@@ -29,7 +29,7 @@ static size_t count_elements(const kvo_struct_type *type) {
   return count;
 }
 
-// libffi knows no arrays: each element is a member.
+// libffi has no arrays, so each element becomes a member.
 static bool add_elements(const kvo_struct_type *type, ffi_type **next) {
   for (size_t i = 0; i < type->member_count; i++) {
     ffi_type *element = ffi_type_of(type->members[i].type);
@@ -64,8 +64,8 @@ static ffi_type *struct_type_of(kvo_struct_type *type) {
   return kept;
 }
 
-// On x86-64 a struct of one long double comes back where a long double does, which libffi does not
-// know; as an argument the two are alike. For libffi the struct is therefore a long double.
+// On x86-64 a struct of one long double is returned where a long double is, which libffi does not know. As arguments
+// the two are passed alike. So we present such a struct to libffi as a long double.
 static bool is_struct_of_long_double(const kvo_type *type) {
 #if defined(__x86_64__)
   while (type->kind == KVO_KIND_STRUCT) {
@@ -103,7 +103,7 @@ static ffi_type *ffi_type_of(const kvo_type *type) {
 
 // MARK: Shapes
 
-// What `call->cif` points at.
+// The block at which `call->cif` points.
 typedef struct {
   ffi_cif cif;
   ffi_type *arguments[];
@@ -147,7 +147,7 @@ void kvo_call_invoke(const kvo_call *call, kvo_imp imp, void *result, void **arg
   ffi_call(call->cif, imp, result, arguments);
 }
 
-// Room for a result of which libffi may write a word, or all of a struct.
+// The size of a result buffer: libffi may write a whole word, or a whole struct.
 static size_t result_room(const kvo_call *call) {
   return call->result->size > sizeof(ffi_arg) ? call->result->size : sizeof(ffi_arg);
 }

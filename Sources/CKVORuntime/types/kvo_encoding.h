@@ -1,13 +1,12 @@
-/// Reading type encodings, the text by which Objective-C describes C types.
+/// Reading type encodings, the texts with which Objective-C describes C types.
 ///
-/// What can be read: the scalars `c C s S i I l L q Q f d D B`, `*` strings, `@` objects, `:`
-/// selectors, `^` pointers to anything, `{name=…}` structs, and inside structs `[n…]` arrays.
-/// Names of members in quotes, class names after `@`, and qualifiers such as `r` (const) are
-/// skipped.
+/// The reader accepts: the scalars `c C s S i I l L q Q f d D B`, `*` strings, `@` objects, `:` selectors, `^`
+/// pointers to anything, `{name=…}` structs, and inside structs `[n…]` arrays. It skips names of members in quotes,
+/// class names after `@`, and qualifiers such as `r` (const).
 ///
-/// Reading also normalises: what is skipped is left out, `l` becomes `q`, and every pointer becomes
-/// `^v`, so that types which behave the same have the same text. A struct keeps its name: structs
-/// of equal members and different names are different types.
+/// It also normalises the text: skipped parts are left out, `l` becomes `q`, and every pointer becomes `^v`, so that
+/// types which behave the same have the same text. A struct keeps its name: structs with equal members and different
+/// names are different types.
 #ifndef KVO_ENCODING_H
 #define KVO_ENCODING_H
 
@@ -16,28 +15,28 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// No type is larger: passing one by value would endanger the stack.
+/// The largest type: passing a larger one by value would endanger the stack.
 enum { KVO_ENCODING_SIZE_LIMIT = 64 * 1024, KVO_ENCODING_DEPTH_LIMIT = 32 };
 
-/// Where a type stands decides which types are possible there.
+/// The context of a type, which determines the types that are allowed.
 typedef enum kvo_encoding_place {
   KVO_PLACE_VALUE,  ///< a property or an argument: anything that can be passed
   KVO_PLACE_RESULT, ///< also void
   KVO_PLACE_MEMBER, ///< also an array
 } kvo_encoding_place;
 
-/// A type as it was read. `kind`, `text` and `length` are the element's where it is an array;
-/// `size` and `alignment` are always those of the whole.
+/// A type that was read. For an array, `kind`, `text` and `length` describe the element, `size` and `alignment` the
+/// whole array.
 typedef struct kvo_encoding_item {
   kvo_kind kind;
   size_t size;
   size_t alignment;
-  size_t count; ///< of elements, over all dimensions; 1 for what is no array
+  size_t count; ///< the number of elements, over all dimensions; 1 if it is no array
   const char *text;
   size_t length;
 } kvo_encoding_item;
 
-/// A place in an encoding. Made by `kvo_encoding_start`.
+/// A position in an encoding. Made by `kvo_encoding_start`.
 typedef struct kvo_encoding_reader {
   const char *text;
   const char *next;
@@ -46,17 +45,17 @@ typedef struct kvo_encoding_reader {
   kvo_error *KVO_NULLABLE error;
 } kvo_encoding_reader;
 
-/// A reader at the beginning of `text`.
-/// - normal: NULL, or room for as many bytes as `text` has, with its NUL.
-/// - error: filled in by whichever call refuses; the message names text, cause and position.
+/// Makes a reader at the beginning of `text`.
+/// - normal: NULL, or a buffer of the size of `text`, including its NUL.
+/// - error: filled in by the call that refuses; the message has text, cause and position.
 kvo_encoding_reader kvo_encoding_start(const char *text, char *KVO_NULLABLE normal,
     kvo_error *KVO_NULLABLE error);
-/// Reads one type. KVO_INVALID_ENCODING, as the following.
+/// Reads one type. This function and the following ones return KVO_OK or KVO_INVALID_ENCODING.
 kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_place place,
     kvo_encoding_item *item);
-/// Checks that nothing is left, and ends the normalised text.
+/// Checks that the whole text was read, and ends the normalised text.
 kvo_status kvo_encoding_finish(kvo_encoding_reader *reader);
-/// Whether everything has been read.
+/// Whether the whole text was read.
 bool kvo_encoding_at_end(const kvo_encoding_reader *reader);
 /// Skips the stack offset that compilers write after each type of a method.
 void kvo_encoding_skip_offset(kvo_encoding_reader *reader);
@@ -65,10 +64,10 @@ void kvo_encoding_skip_offset(kvo_encoding_reader *reader);
 kvo_status kvo_encoding_enter_struct(kvo_encoding_reader *reader);
 /// Reads a member, or the `}` after the last one, which gives KVO_KIND_VOID.
 kvo_status kvo_encoding_next_member(kvo_encoding_reader *reader, kvo_encoding_item *member);
-/// Adds a member to a struct's layout, of which `whole->size` so far has no padding at its end.
-/// Returns the member's offset.
+/// Adds a member to a struct's layout, in which `whole->size` has no padding at the end yet. Returns the member's
+/// offset.
 size_t kvo_encoding_add_member(kvo_encoding_item *whole, const kvo_encoding_item *member);
-/// Pads a struct's layout at its end.
+/// Adds the padding at the end of a struct's layout.
 void kvo_encoding_close_struct(kvo_encoding_item *whole);
 
 #pragma GCC visibility pop

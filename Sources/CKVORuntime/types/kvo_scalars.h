@@ -1,4 +1,4 @@
-/// The kinds of which C functions can be written down: one for each scalar and pointer type.
+/// The kinds for which C functions can be written: one for each scalar and pointer type.
 #ifndef KVO_SCALARS_H
 #define KVO_SCALARS_H
 
@@ -23,12 +23,12 @@
   KIND(OBJECT, kvo_object *)     \
   KIND(SELECTOR, const kvo_method *)
 
-/// How many kinds there are, these and others.
+/// The number of all kinds.
 enum { KVO_KIND_COUNT = KVO_KIND_BINDING + 1 };
 
-/// Of a function that calls others by their encodings, or is called so. An encoding tells char from
-/// int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function
-/// types does; calling conventions don't.
+/// Attribute of a function that calls others by their encodings, or is called so. Encodings distinguish char from
+/// int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function types distinguishes
+/// them; calling conventions don't.
 #if defined(__clang__)
 #define KVO_CALLS_BY_ENCODING __attribute__((no_sanitize("function")))
 #else

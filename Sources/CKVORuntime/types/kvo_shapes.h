@@ -1,6 +1,5 @@
-/// Structs of one to four numbers alike, for which C functions can be written down, as they can for scalars:
-/// points, sizes, rectangles, ranges. What a struct is called, and how it is nested, is nothing to calling
-/// conventions.
+/// Structs of one to four numbers of one type, for which C functions can be written as for scalars: points, sizes,
+/// rectangles, ranges. A struct's name and nesting make no difference to calling conventions.
 #ifndef KVO_SHAPES_H
 #define KVO_SHAPES_H
 

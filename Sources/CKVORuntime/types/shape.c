@@ -1,11 +1,11 @@
-// The shapes of structs: so many numbers, all alike.
+// The shapes of structs: a number of equal numeric types.
 //
-// Such a struct is passed as any other one of that many of them, however it is nested: so it can be called with,
-// and taken from callers, by a C type that stands for all of the shape. Where that is not known of a
-// processor's calling convention no struct has a shape, and libffi does it.
+// Such a struct is passed like any other struct of the same numbers, however it is nested. So one C type stands for
+// all structs of the shape, in calls and in called functions. On processors whose calling convention may not
+// guarantee this, no struct has a shape, and libffi is used.
 #include "types/kvo_type.h"
 
-// What a type has of which number: `one` is the shape of a struct of a single one.
+// The numbers in a type: `one` is the shape of a struct of a single such number.
 typedef struct {
   kvo_shape one;
   size_t count;

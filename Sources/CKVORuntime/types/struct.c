@@ -1,10 +1,9 @@
-// Struct types: made from normalised encodings, interned by them, kept for ever.
+// Struct types: made from normalised encodings, interned by them, never freed.
 //
-// A struct type knows its members, so that equality ignores padding (which is never passed on
-// reliably) and strings and objects inside are owned by the values that hold them. `types` maps
-// the interned encoding to the type: read without a lock, written under the struct lock. A type is
-// made before the lock is taken, since its members may be structs as well; where two threads make
-// the same one, the second gives its own up.
+// A struct type knows its members. So equality ignores padding, which is not passed on reliably, and values own the
+// strings and objects inside. `types` maps the interned encoding to the type; it is read without a lock, and written
+// under the struct lock. A type is made before the lock is taken, because its members may be structs as well. If two
+// threads make the same type, the second one's is freed.
 #include "types/kvo_type.h"
 
 #include "base/kvo_fail.h"
@@ -40,7 +39,7 @@ static void destroy_members(const kvo_struct_type *type, void *value, size_t cou
     destroy_elements(&type->members[i], value, type->members[i].count);
 }
 
-// All or nothing.
+// Copies all elements or none.
 static bool copy_elements(const kvo_struct_member *member, void *target, const void *source) {
   for (size_t i = 0; member->type->copy && i < member->count; i++) {
     void *place = (void *)(uintptr_t)element(member, target, i);
@@ -61,8 +60,7 @@ bool kvo_struct_copy(const kvo_struct_type *type, void *target, const void *sour
   return true;
 }
 
-// For callers of `copy`, which can't report: without memory the value is one of zeros, which
-// own nothing.
+// For callers of `copy`, which can't report errors: without memory the value is all zeros, which own nothing.
 static void copy_struct(const kvo_type *type, void *target, const void *source) {
   if (!kvo_struct_copy(struct_of(type), target, source)) memset(target, 0, type->size);
 }
@@ -84,7 +82,7 @@ static bool equal_struct(const kvo_type *type, const void *a, const void *b) {
 
 // MARK: Describing
 
-// Text that is cut at the end of the buffer while its full length is counted.
+// Text output that is cut at the end of the buffer, while its full length is counted.
 typedef struct {
   char *buffer;
   size_t capacity;
@@ -133,7 +131,7 @@ static size_t describe_struct(const kvo_type *type, const void *value, char *buf
 
 // MARK: Making
 
-// What is read here was read before: nothing is refused.
+// The encoding was read before, so reading it again can't fail.
 static kvo_encoding_reader members_of(const char *encoding) {
   kvo_encoding_reader reader = kvo_encoding_start(encoding, NULL, NULL);
   kvo_encoding_enter_struct(&reader);
@@ -186,7 +184,7 @@ static kvo_struct_type *make(const char *encoding, kvo_error *error) {
   return NULL;
 }
 
-// Gives the type that is kept, which may be another thread's; NULL if memory is out.
+// Returns the stored type, which may be another thread's; NULL if memory is out.
 static const kvo_type *keep(kvo_struct_type *made) {
   KVO_LOCKED(&kvo_struct_lock);
   kvo_struct_type *kept = kvo_map_get(&types, made->type.encoding);

@@ -1,5 +1,5 @@
-// The built-in types: a static table by kind. Values of them may lie at any address (inside a
-// packed buffer of a binding, say), so the functions load and store by memcpy, which costs nothing.
+// The built-in types: a static table by kind. Their values may be at any address, such as inside a packed buffer of a
+// binding. So the functions load and store by memcpy, which costs nothing.
 #include "types/kvo_type.h"
 
 #include "base/kvo_fail.h"
@@ -18,8 +18,8 @@
 
 static size_t written(int length) { return length < 0 ? 0 : (size_t)length; }
 
-// Numbers and pointers compare as C compares them, so that the padding of a long double does not matter. But NaN
-// equals NaN: what is NaN before and after a change has not changed, and a set has it once.
+// Numbers and pointers compare as in C, so that the padding of a long double does not matter. But NaN equals NaN: a
+// NaN that stays NaN in a change is unchanged, and a set has it once.
 #define EQUAL(name, c_type)                                                      \
   static bool equal_##name(const kvo_type *type, const void *a, const void *b) { \
     (void)type;                                                                  \
@@ -50,7 +50,7 @@ INTEGER(pointer, void *, "%p")
 EQUAL(bool, bool)
 DESCRIBE(bool, bool, "%s", number ? "true" : "false")
 
-// Numbers are described with as few digits as tell the number from its neighbours.
+// Numbers are described with the fewest digits that distinguish them from their neighbours.
 #define REAL(name, c_type, format, parse, fewest, most)                                \
   EQUAL(name, c_type)                                                                  \
   static size_t describe_##name(const kvo_type *type, const void *value, char *buffer, \

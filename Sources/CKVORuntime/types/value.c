@@ -1,11 +1,10 @@
-// A value is its type and its bytes: in the three words of the value itself where they fit, else in
-// a heap block of the value's own.
+// A value is its type and its bytes, which are stored in its three words if they fit, otherwise in a heap block of
+// its own.
 //
-// Invariants: a value with a type owns what its type's `copy` made; nil has no type and owns
-// nothing; a string or object that is NULL is nil, never a value. The words are aligned to 16, so
-// what needs more goes to the heap, whose block then has room to align in. Values are moved by
-// plain assignment, which holds for every type whose bytes don't know their address; a binding
-// boxes the others.
+// Invariants: a value with a type owns the result of its type's `copy`. Nil has no type and owns nothing. A NULL
+// string or object is nil, never a value. The words are aligned to 16, so types with a larger alignment go to the
+// heap, in a block with room for aligning them. Values are moved by plain assignment, which works for every type
+// whose bytes don't contain their own address; a binding boxes the others.
 #include "base/kvo_memory.h"
 #include "types/kvo_type.h"
 
@@ -54,7 +53,7 @@ void *kvo_value_room(kvo_value *value, const kvo_type *type) {
   return NULL;
 }
 
-// Of the sizes that fit inline, one is by far the most frequent, and worth no call.
+// One of the inline sizes is by far the most frequent, and worth a copy without a call.
 static void copy_small(void *target, const void *source, size_t size) {
   if (size == sizeof(uint64_t)) memcpy(target, source, sizeof(uint64_t));
   else memcpy(target, source, size);
@@ -84,7 +83,7 @@ void kvo_value_destroy(kvo_value *value) {
   if (!type) return;
   bool is_in_words = is_inline(type);
   void *place = is_in_words ? value->payload.words : aligned(type, value->payload.heap);
-  value->type = NULL; // before code of the binding's, which may throw
+  value->type = NULL; // before the binding's code, which may throw
   if (type->destroy) type->destroy(type, place);
   if (!is_in_words) kvo_free(value->payload.heap);
 }
@@ -120,7 +119,7 @@ size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity)
 
 static kvo_value made(kvo_kind kind, const void *bytes) {
   kvo_value value;
-  kvo_value_init(&value, kvo_type_of_kind(kind), bytes); // leaves nil where it fails
+  kvo_value_init(&value, kvo_type_of_kind(kind), bytes); // nil if it fails
   return value;
 }
 
@@ -130,7 +129,7 @@ kvo_value kvo_value_double(double value) { return made(KVO_KIND_DOUBLE, &value);
 kvo_value kvo_value_string(const char *string) { return made(KVO_KIND_STRING, &string); }
 kvo_value kvo_value_object(kvo_object *object) { return made(KVO_KIND_OBJECT, &object); }
 
-// Pointers lie in the words.
+// Pointers are stored in the words.
 
 const char *kvo_value_get_string(const kvo_value *value) {
   const char *string = NULL;

@@ -1,9 +1,8 @@
 // Collections: the abstract class, stored collections, and reading any of them.
 //
-// A collection begins with a header of its own, whose methods say of which sort it is; the class is
-// there for the life of the object alone. A stored collection keeps its elements in a list of their
-// own, in the order in which they came, and a set also their places by hash (hash.c). Nothing of it
-// changes after it was made, so that any thread may read it.
+// A collection begins with a header whose methods make it a stored collection or a proxy; its class only governs its
+// lifetime. A stored collection has its elements in a list, in their original order; a set also has a hash index
+// (hash.c). It never changes after it was made, so any thread may read it.
 #include "kvo_collection.h"
 
 #include "base/kvo_fail.h"
@@ -25,7 +24,7 @@ static void destroy_nothing(kvo_object *self, const kvo_method *method) {
   (void)self, (void)method;
 }
 
-// Appends a description to a text that may have outgrown its buffer already.
+// Appends a description to a text whose buffer may be full already.
 static size_t append(const kvo_value *element, char *buffer, size_t capacity, size_t length) {
   bool fits = length < capacity;
   return length +
@@ -38,7 +37,7 @@ static size_t append_text(const char *text, char *buffer, size_t capacity, size_
   return length + (added > 0 ? (size_t)added : 0);
 }
 
-// Elements describe themselves by the user's code, which may throw.
+// Describing elements calls the program's code, which may throw.
 typedef struct {
   kvo_collection *collection;
   kvo_elements elements;
@@ -68,7 +67,7 @@ static void end_description(void *opaque) {
   kvo_elements_destroy(&text->elements);
 }
 
-// Arrays as [1, 2], sets as {1, 2}, ordered sets as (1, 2).
+// Arrays are written as [1, 2], sets as {1, 2}, ordered sets as (1, 2).
 static size_t describe(const kvo_object *object, char *buffer, size_t capacity) {
   static const char *const brackets[][2] = {
       [KVO_ARRAY] = {"[", "]"}, [KVO_SET] = {"{", "}"}, [KVO_ORDERED_SET] = {"(", ")"}};
@@ -97,8 +96,8 @@ const kvo_class *kvo_collection_class(void) {
   return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&collection_class, &definition);
 }
 
-// With the root class, before anything can be short of memory: code that asks for one of the two could
-// not go on without it. A program that has no memory even now is stopped with the class's name.
+// Made early, like the root class, because code that needs one of the two could not continue without it. A program
+// without memory even at this time is stopped with a message that names the class.
 __attribute__((constructor(102))) static void make_abstract_class(void) { kvo_collection_class(); }
 
 const kvo_class *kvo_collection_define(const kvo_class **once, const char *name,
@@ -141,12 +140,13 @@ kvo_status kvo_fail_index(kvo_error *error, const char *owner, const char *key, 
 typedef struct {
   kvo_collection collection;
   kvo_elements elements;
-  kvo_places places; ///< of a set
+  kvo_places places; ///< for sets
 } stored;
 
 static stored *stored_of(kvo_collection *collection) { return (stored *)(void *)collection; }
 
-// False if it has to wait: elements that are objects go in turn, as properties do.
+// False if the element has to wait. Elements that are objects are released one at a time, as properties are
+// (instance.c).
 static bool destroy_element(kvo_value *element) {
   if (!element->type || element->type->kind != KVO_KIND_OBJECT) {
     kvo_value_destroy_in_turn(element);
@@ -157,8 +157,8 @@ static bool destroy_element(kvo_value *element) {
   return true;
 }
 
-// Called again and again while elements have to wait. From the first call on, the capacity, which was that of the elements
-// at least, counts those that have gone.
+// Called repeatedly as long as elements have to wait. The capacity is never below the number of elements, so from the
+// first call on we use that field to count the destroyed ones.
 static void destroy_stored(kvo_object *self, const kvo_method *method) {
   (void)method;
   stored *collection = (stored *)(void *)self;
@@ -228,8 +228,8 @@ const kvo_elements *kvo_collection_stored_elements(kvo_collection *collection) {
   return kvo_collection_is_stored(collection) ? &stored_of(collection)->elements : NULL;
 }
 
-// A set that is being made: its elements have places, those from `next` on wait for one. Looking for one that is equal may
-// call the user, who may throw.
+// A set that is being made. Its first `elements.count` elements are indexed, those from `next` on are not yet. The
+// search for an equal element may call the program's code, which may throw.
 typedef struct {
   stored *set;
   size_t next, count;
@@ -258,7 +258,7 @@ static void place_all(void *opaque) {
   placing->is_done = placing->next == placing->count;
 }
 
-// Destroys the elements that have no place yet, and the set if it could not be completed.
+// Destroys the elements that are not indexed yet, and the set if it could not be completed.
 static void end_placing(void *opaque) {
   placing *placing = opaque;
   for (; placing->next < placing->count; placing->next++)
@@ -266,8 +266,7 @@ static void end_placing(void *opaque) {
   if (!placing->is_done) kvo_object_release(&placing->set->collection.object);
 }
 
-// Takes the places of a set's elements, and leaves out those that are there already. False if memory is out: then the set
-// has ended.
+// Indexes a set's elements and drops the repeated ones. Returns false if memory is out; the set is then destroyed.
 static bool make_unique(stored *set) {
   placing placing = {.set = set, .count = set->elements.count};
   set->elements.count = 0;
@@ -321,7 +320,7 @@ kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection) {
   return collection->kind;
 }
 
-// For callers that have no error to fill in.
+// Reports a shortage for functions that return no error.
 static void report_unread(const kvo_collection *collection, uint64_t shortages) {
   const char *owner, *key;
   if (KVO_LIKELY(kvo_shortages == shortages)) return;
@@ -338,7 +337,8 @@ size_t kvo_collection_count(kvo_collection *collection) {
 kvo_status kvo_collection_get(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
   *element = KVO_VALUE_NIL;
-  // No collection has as many elements.
+  // That index means the last element here. No collection has so many elements, so the one before it is also out of
+  // bounds.
   if (index == KVO_LAST_ELEMENT) index--;
   return collection->methods->get(collection, index, element, error);
 }

@@ -1,5 +1,5 @@
-// Values that are collections, of either sort: objects, and values of a binding's collection types,
-// which only the type's operations can read.
+// Values that are collections: collection objects, and values of a binding's collection types, which only the type's
+// operations can read.
 #include "kvo_collection.h"
 
 #include "base/kvo_fail.h"
@@ -178,7 +178,7 @@ kvo_status kvo_value_snapshot(kvo_value *value) {
   return KVO_OK;
 }
 
-// What a binding's type itself can make of its values, nil ones too; NULL for other types.
+// The collection operations of a binding's type, for nil values too; NULL for other types.
 static const kvo_collection_operations *own_operations(const kvo_value *value) {
   return value->type && value->type->operations ? value->type->operations->collection : NULL;
 }
@@ -207,7 +207,7 @@ kvo_status kvo_value_pick(const kvo_value *collection, const kvo_index_set *inde
   return status;
 }
 
-// A stored set of the elements, +1, in which members are found by hash; NULL if memory is out.
+// A stored set of the elements, for look-ups by hash, with one reference owned by the caller; NULL if memory is out.
 static kvo_collection *set_of(const kvo_value *value) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (collection && kvo_collection_is_stored(collection) && collection->kind == KVO_SET)
@@ -219,14 +219,14 @@ static kvo_collection *set_of(const kvo_value *value) {
   return NULL;
 }
 
-// Two sets: those of the elements of one of which the other says what is wanted, or whether all are in both. Elements
-// are compared by the user's code, which may throw.
+// An operation on two sets: filtering the first by membership in the second, or comparing them. Comparing elements
+// calls the program's code, which may throw.
 typedef struct {
   const kvo_value *a, *b;
-  kvo_collection *first, *second; // stored, +1; NULL if memory is out
+  kvo_collection *first, *second; // stored sets, owned; NULL if memory is out
   bool wanted;
   kvo_elements kept;
-  kvo_value result; // a set of what was kept
+  kvo_value result; // a set of the kept elements
   kvo_status status;
   bool entered, equal;
 } comparison;

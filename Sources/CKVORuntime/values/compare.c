@@ -1,7 +1,7 @@
-// Values against values: whether they are equal, and which comes first.
+// Comparing values: equality and order.
 //
-// Two values are compared as what they have in common: one type, else numbers, else objects, else
-// collections. So a binding's number equals the runtime's, and its object the runtime's reference.
+// Two values are compared by what they have in common: one type, else numbers, else objects, else collections. So a
+// binding's number can equal the runtime's, and its object the runtime's reference.
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_call.h"
 #include "values/kvo_collection_internal.h"
@@ -21,7 +21,7 @@ static bool of_one_type_are_equal(const kvo_value *a, const kvo_value *b) {
   return type->equal && type->equal(type, kvo_value_bytes(a), kvo_value_bytes(b));
 }
 
-// A binding's type may have several nils: of Swift's `Int??` nil and `.some(nil)` differ.
+// A binding's type may have several nils: in Swift's `Int??`, nil and `.some(nil)` differ.
 static bool nils_are_equal(const kvo_value *a, const kvo_value *b) {
   bool are_same_type = a->type && a->type == b->type;
   return !are_same_type || !a->type->equal || of_one_type_are_equal(a, b);
@@ -43,7 +43,7 @@ bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
 
 // MARK: Order
 
-// `compare:`, if the object answers it as documented.
+// The object's `compare:`, if it has the documented encoding.
 static const kvo_method *comparing_method(const kvo_object *object) {
   const kvo_method *method = kvo_class_method(kvo_class_of(object), "compare:");
   bool fits = method && method->call && !strcmp(method->call->encoding, "i@:@");

@@ -1,4 +1,4 @@
-// Values made into values of another type (B2): numbers, objects, collections; a binding's by its own functions.
+// Converting values to other types (B2): numbers, objects, collections; a binding's types by its own functions.
 #include "values/kvo_collection_internal.h"
 #include "values/kvo_number.h"
 
@@ -22,7 +22,7 @@ static kvo_status make_collection(kvo_value *target, const kvo_value *source,
   return status;
 }
 
-// A binding's object becomes the runtime's reference, its collection one of the runtime's.
+// A binding's object becomes an object reference, its collection a `kvo_collection`.
 static kvo_status convert_to_object(kvo_value *target, const kvo_value *source) {
   kvo_collection_kind kind;
   if (kvo_value_is_nil(source)) return KVO_OK;

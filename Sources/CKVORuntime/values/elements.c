@@ -1,4 +1,4 @@
-// Growing lists of values, by which collections are read and made.
+// Growing lists of values, used for reading and making collections.
 #include "base/kvo_memory.h"
 #include "values/kvo_collection_internal.h"
 

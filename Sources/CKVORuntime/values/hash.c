@@ -1,13 +1,13 @@
-// Hashes of values, and a table of places by hash.
+// Hashes of values, and hash indexes of arrays.
 //
-// Equal values must have equal hashes, and values of different types can be equal: numbers by
-// worth. So every number is hashed as the integer that it is, if it is one within 64 bits, else as
-// a double, to which equal numbers round equally. Collections add up the hashes of their elements,
-// which serves any order. Those that are nested deeper than a few levels all have the same one.
+// Equal values must have equal hashes, and values of different types can be equal: numbers by numeric value. So a
+// number that is an integer within 64 bits is hashed as that integer, any other as a double, to which equal numbers
+// round equally. A collection's hash is the sum of its elements' hashes, which works for any order. Collections
+// nested deeper than a few levels all have the same hash.
 //
-// The table has open addressing with linear probing, at most three quarters full, and keeps the
-// hashes, so that growing asks no values. A value without a hash ends it: from then on everything
-// is found by comparing.
+// The table uses open addressing with linear probing, is at most three quarters full, and stores the hashes, so that
+// growing does not hash values again. After the first value without a hash the table is dropped, and values are found
+// by comparison.
 #include "values/kvo_hash.h"
 
 #include "base/kvo_memory.h"
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-// Small sets are searched faster than hashed.
+// Up to this number of values, a search is faster than hashing.
 enum { COMPARED = 8 };
 
 enum { HASHED_LEVELS = 8 };
@@ -36,7 +36,7 @@ static bool hash_real(long double real, uint64_t *hash) {
   } else if (real >= 0x1p63L && real < 0x1p64L && (long double)(uint64_t)real == real) {
     *hash = mixed((uint64_t)real);
   } else if (real != real) {
-    *hash = mixed(~(uint64_t)0); // of NaNs, which have many bit patterns and are equal
+    *hash = mixed(~(uint64_t)0); // all NaNs are equal, but have many bit patterns
   } else {
     double rounded = (double)real;
     memcpy(hash, &rounded, sizeof *hash);
@@ -59,10 +59,10 @@ static bool hash_string(const char *string, uint64_t *hash) {
   return true;
 }
 
-// What is hashed may be read by the user's code, which may throw.
+// Reading the elements may call the program's code, which may throw.
 typedef struct {
   const kvo_value *value;
-  uint32_t depth; // of collections around it
+  uint32_t depth; // the number of collections around it
   kvo_elements elements;
   uint64_t sum;
   bool hashed;
@@ -107,8 +107,8 @@ static bool hash_struct(const kvo_struct_type *type, const char *bytes, uint64_t
   return true;
 }
 
-// A binding's number or object can equal those of other types, so it is hashed as they are; an
-// object of a type with a hash of its own excepted, which equals by its own measure.
+// A binding's number or object can equal a value of another type, so it is hashed like that. The exception is an
+// object of a type with its own hash, which has its own equality too.
 static bool hash_bound(const kvo_type *type, const void *bytes, uint64_t *hash) {
   const kvo_type_operations *operations = type->operations;
   kvo_value number;
@@ -147,7 +147,7 @@ bool kvo_value_hash(const kvo_value *value, uint64_t *hash) { return hash_nested
 
 struct kvo_place {
   uint64_t hash;
-  size_t number; // of the value, from 1; 0 for a free slot
+  size_t number; // the value's index plus 1; 0 for a free slot
 };
 
 static struct kvo_place *free_slot(const kvo_places *places, uint64_t hash) {
@@ -203,7 +203,7 @@ static bool put(kvo_places *places, const kvo_value *values, size_t index) {
   return true;
 }
 
-// Takes up hashing with the first value that is one too many to compare.
+// Starts hashing when there are too many values to compare.
 static bool start(kvo_places *places, const kvo_value *values) {
   places->mask = COMPARED * 4 - 1;
   places->slots = kvo_alloc_zeroed((places->mask + 1) * sizeof *places->slots);

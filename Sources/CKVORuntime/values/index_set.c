@@ -1,8 +1,8 @@
-// An index set is an array of ranges and the count of their indexes. Each range knows how many
-// indexes are before it, so that the n-th index is found by halving.
+// An index set is an array of ranges and the count of their indexes. Each range stores how many indexes precede it,
+// so that the n-th index is found by binary search.
 //
-// Invariants: the ranges ascend, none is empty, and between two of them at least one index is
-// missing; so two sets of equal indexes have equal ranges. No range reaches KVO_NOT_FOUND.
+// Invariants: the ranges ascend, none is empty, and at least one index is missing between neighbours. So equal sets
+// have equal ranges. No range contains KVO_NOT_FOUND.
 #include "kvo_index_set.h"
 
 #include "base/kvo_memory.h"
@@ -61,7 +61,7 @@ void kvo_index_set_destroy(kvo_index_set *set) {
 
 // MARK: Adding
 
-// The first range that ends at `index` or behind it: the first that could contain it or touch it.
+// The first range that ends at or after `index`, and so could contain or touch it.
 static size_t first_reaching(const kvo_index_set *set, size_t index) {
   size_t low = 0, high = set->range_count;
   if (high && end_of(set->places[high - 1].range) < index) return high;
@@ -73,7 +73,7 @@ static size_t first_reaching(const kvo_index_set *set, size_t index) {
   return low;
 }
 
-// Counts again from a place on: most indexes are added at the end.
+// Recomputes the counts from a range on. Most indexes are added at the end.
 static void count_from(kvo_index_set *set, size_t at) {
   size_t before = at ? set->places[at - 1].before + set->places[at - 1].range.length : 0;
   for (size_t i = at; i < set->range_count; i++) {
@@ -83,7 +83,7 @@ static void count_from(kvo_index_set *set, size_t at) {
   set->count = before;
 }
 
-// Puts `range` in place of `removed` ranges from `at` on. There is room.
+// Replaces `removed` ranges from `at` on by `range`. There must be room.
 static void splice(kvo_index_set *set, size_t at, size_t removed, kvo_range range) {
   size_t behind = set->range_count - at - removed;
   memmove(set->places + at + 1, set->places + at + removed, behind * sizeof *set->places);

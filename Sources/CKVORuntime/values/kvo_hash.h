@@ -1,4 +1,4 @@
-/// Hashes of values, and finding a value among many.
+/// Hashes of values, and hash tables for finding a value in an array.
 #ifndef KVO_HASH_H
 #define KVO_HASH_H
 
@@ -7,24 +7,24 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// A hash that equal values share: of numbers by worth, of strings, objects by identity,
-/// collections by contents, structs by members, a binding's values by what the binding says. False
-/// for what has none.
+/// The hash of a value; equal values have equal hashes. Numbers are hashed by numeric value, strings by their bytes,
+/// objects by identity, collections by contents, structs by members, a binding's values by the binding. Returns false
+/// if the value has no hash.
 bool kvo_value_hash(const kvo_value *value, uint64_t *hash);
 
-/// Where values stand in an array that the caller keeps. `{0}` is empty. Finding and adding are
-/// O(1) as long as all values have hashes, else O(count).
+/// A hash index of the values in an array of the caller's. `{0}` is empty. Finding and adding are O(1) as long as all
+/// values have hashes, otherwise O(count).
 typedef struct kvo_places {
   struct kvo_place *KVO_NULLABLE slots;
   size_t mask;
-  size_t count;  ///< values taken in
-  bool unhashed; ///< some of them has no hash: nothing is in the slots any more
+  size_t count;  ///< the number of values that were added
+  bool unhashed; ///< some value has no hash, so the slots are not used any more
 } kvo_places;
 
-/// Where the first equal one among the values taken in stands; SIZE_MAX if none does.
+/// The index of the first equal value among those that were added; SIZE_MAX if there is none.
 size_t kvo_places_find(const kvo_places *places, const kvo_value *values, const kvo_value *value);
-/// Takes in the next value, `values[places->count]`, not equal to one that is in. False if memory
-/// is out.
+/// Adds the next value, `values[places->count]`, which must not be equal to one that was added. False if memory is
+/// out.
 bool kvo_places_add(kvo_places *places, const kvo_value *values);
 void kvo_places_destroy(kvo_places *places);
 

@@ -1,13 +1,12 @@
-// Numbers, and conversions between them. Every number is read into one of three forms without loss, and
-// written from there, so that the rules stand in one place:
+// Numbers, and conversions between them. Every number is read into one of three forms without loss, and written from
+// there, so that the rules are in one place:
 //
-// - to an integer: a fraction is cut; what is beyond 64 bits saturates (unsigned targets up to
-//   2^64 - 1, others from -2^63 to 2^63 - 1) and NaN is 0; then the lowest bits are taken, as C
-//   wraps;
-// - to `_Bool`: whether it is neither 0 nor NaN;
-// - to a floating-point type: rounded to nearest, infinite past its range.
+// - to an integer: a fraction is cut off. Numbers beyond 64 bits saturate (unsigned targets at 2^64 - 1, others at
+//   -2^63 and 2^63 - 1), and NaN is 0. Then the lowest bits are taken, as C wraps;
+// - to `_Bool`: true if it is neither 0 nor NaN;
+// - to a floating-point type: rounded to nearest, infinite beyond its range.
 //
-// C leaves float to integer undefined where it does not fit; the limits are compared first.
+// In C a conversion from float to integer that does not fit is undefined, so the limits are checked first.
 #include "values/kvo_number.h"
 
 #include <string.h>
@@ -54,13 +53,13 @@ static bool to_bool(kvo_number number) {
   return number.form == KVO_NUMBER_UNSIGNED || number.integer != 0;
 }
 
-// Rounded once, straight from the form, even where long double is no wider than double.
+// Rounded once, directly from the form, even if long double is no wider than double.
 #define TO_REAL(c_type, number)                                       \
   ((number).form == KVO_NUMBER_REAL        ? (c_type)(number).real    \
       : (number).form == KVO_NUMBER_SIGNED ? (c_type)(number).integer \
                                            : (c_type)(number).large)
 
-// (kind, C type, what reads it, what it is written from)
+// (kind, C type, function that reads it, expression that writes it)
 #define NUMBER_KINDS(KIND)                                   \
   KIND(BOOL, bool, from_signed, to_bool(number))             \
   KIND(INT8, int8_t, from_signed, to_signed(number))         \
@@ -111,13 +110,13 @@ static int compare_integers(kvo_number a, kvo_number b) {
   return (a.integer > b.integer) - (a.integer < b.integer);
 }
 
-// NaN is below every number.
+// NaN is below every other number.
 static int compare_reals(long double a, long double b) {
   if (a != a || b != b) return (a == a) - (b == b);
   return (a > b) - (a < b);
 }
 
-// They are compared by the whole part, which is exact as an integer, then by the fraction.
+// Compares the whole parts, which are exact as integers, then the fraction.
 static int compare_real_with_integer(long double real, kvo_number integer) {
   if (real >= TWO_64) return 1;
   if (!(real >= -TWO_63)) return -1;
@@ -157,7 +156,7 @@ bool kvo_value_number(const kvo_value *value, kvo_number *number) {
   return true;
 }
 
-// A value that is no number reads as 0, and so does NULL, which a change has in place of a value that it lacks.
+// A value that is no number reads as 0. So does NULL, which a change returns for a value that it lacks.
 static kvo_number number_of(const kvo_value *value) {
   kvo_number number;
   return value && kvo_value_number(value, &number) ? number : from_signed(0);

@@ -1,26 +1,26 @@
 internal import CKVORuntime
 internal import Synchronization
 
-/// A key's declared accessors, without their types: what `KeyDeclarations` has been given, and the getters of
-/// key paths that are tracked. A `Property` reads and sets its key by them; the subclasses know the types.
+/// The accessors of a key without their types, from a declaration (`KeyDeclarations`) or from the getter of a
+/// tracked key path. A `Property` reads and sets its key through them; the subclasses know the types.
 class Accessors {
   let type: ValueType
-  /// The key path under which typed calls name the key.
+  /// The key path by which typed calls name the key.
   let keyPath: AnyKeyPath?
   let use: Use
-  /// Greater than that of any accessors made before.
+  /// A serial number: greater than that of all accessors created before.
   let number = Accessors.made.add(1, ordering: .relaxed).newValue
   private static let made = Atomic<UInt>(0)
-  /// `PlainLinks`, which never changes once it is known.
+  /// A `PlainLinks`; it does not change once it is known.
   private let plainLinks = Atomic(PlainLinks.unknown.rawValue)
 
-  /// What changes the key.
+  /// The source of the key's changes.
   enum Use {
-    /// Its setter.
+    /// The key's setter.
     case accessors
-    /// Other keys alone, which are declared.
+    /// Only the keys that are declared to affect it.
     case derived
-    /// Whatever its getter reads; it may stand for a path along other properties.
+    /// All properties that its getter reads. The key may stand for a path over other properties.
     case tracked(isPath: Bool)
   }
 
@@ -30,14 +30,14 @@ class Accessors {
     self.use = use
   }
 
-  /// The key path that the getter goes along, if it is one.
+  /// The key path that the getter evaluates, if it is one.
   var path: AnyKeyPath? { keyPath }
 
-  /// The same, if it is nothing but stored properties.
+  /// The key path that the getter evaluates, if all its components are stored properties.
   var storedPath: StoredPath? { nil }
 
-  /// Whether there may be keys on the way of `path` that its getters don't tell of. That may change
-  /// with what is declared.
+  /// Whether `path` may contain keys whose reads its getters do not report, so that it must be walked by
+  /// components. A later declaration may change the answer.
   final var isWalked: Bool {
     guard let path else { return false }
     return KeyPathWalk.hasTold(on: path) || mayHavePlainLinks(path)
@@ -53,22 +53,22 @@ class Accessors {
 
   private enum PlainLinks: UInt8 { case unknown, none, possible }
 
-  /// Whether the key is affected by whatever the getter reads.
+  /// Whether all properties that the getter reads affect the key.
   var isTracked: Bool { if case .tracked = use { true } else { false } }
-  /// Of a tracked key: whether it stands for a path along other properties.
+  /// Whether a tracked key stands for a path over other properties.
   var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
 
   var isWritable: Bool { false }
-  /// Reads the value, for what the getter reads.
+  /// Reads the value only to record the properties that the getter reads.
   func evaluate(_ object: KVOObject) {}
   func value(of object: KVOObject) throws -> Any { Any?.none as Any }
-  /// - Parameter value: of the accessors' type.
+  /// - Parameter value: A value of the accessors' type.
   func set(_ value: ConvertedValue, of object: KVOObject) throws {}
-  /// Makes the value that the C core hands on, which was nil.
+  /// Reads the value into `value`, which the C core passes on. It contains nil before the call.
   func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {}
 }
 
-/// Accessors of the objects and values that a declaration names.
+/// Accessors with the object and value types of a declaration.
 final class TypedAccessors<Root: KVOObject, Value>: Accessors {
   private let getter: (Root) throws -> Value
   private let setter: ((Root, Value) throws -> Void)?
@@ -97,14 +97,14 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
     _ = withUnsafePointer(to: read) { kvo_value_init(value, type.cType, $0) }
   }
 
-  // A declaration reaches objects of the declaring class and its subclasses only.
+  // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
   private func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
 }
 
 // MARK: By key path
 
 extension Accessors {
-  /// The accessors that a key path of a class leads to.
+  /// Creates accessors that read and set a class's key path.
   static func keyPath(_ keyPath: AnyKeyPath, _ use: Use = .accessors) -> Accessors? {
     func openRoot<Root>(_ root: Root.Type) -> Accessors? {
       func openValue<Value>(_ value: Value.Type) -> Accessors? {
@@ -145,6 +145,6 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
     _ = withUnsafePointer(to: answer) { kvo_value_init(value, type.cType, $0) }
   }
 
-  // The key path is one of the object's class or a superclass, which is what `Root` is.
+  // Safe, because `Root` is the object's class or a superclass.
   private func root(_ object: KVOObject) -> Root { unsafeBitCast(object, to: Root.self) }
 }

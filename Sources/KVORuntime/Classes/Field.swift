@@ -1,38 +1,39 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// A stored property as the class's metadata tells it: own or inherited, private, generic, whatever
-/// its access.
+/// A stored property according to the class's metadata: own or inherited, generic or not, with any access
+/// level.
 struct Field {
-  /// The property's name, without backticks; of an `@Observed` one, the storage's: `_balance`.
+  /// The property's name without backticks. For an `@Observed` property it is the storage's name, such as
+  /// `_balance`.
   let name: String
-  /// Where it lies in an instance.
+  /// The offset of the value in an instance.
   let offset: Int
   let type: ValueType
   let form: Form
-  /// `var`, not `let`.
+  /// True for `var`, false for `let`.
   let isVariable: Bool
 
-  /// How the value is kept.
+  /// How the value is stored.
   enum Form {
     case plain, observed
-    /// In an optional, nil before the property is first used. The first use makes the value by code
-    /// of which nothing tells.
+    /// Stored in an optional that is nil before the first use. The code that creates the value at the first
+    /// use is unknown to the runtime.
     case lazy
     case weak, unowned, unsafe
   }
 
   var isObserved: Bool { form == .observed }
-  /// Under which key the property is known.
+  /// The key of the property.
   var key: String { isObserved ? String(name.dropFirst()) : name }
   /// Swift has no lazy, weak or unowned property with a wrapper.
   var takesWrapper: Bool { form == .plain }
 }
 
 extension Field {
-  /// The fields that a class adds to its superclass's, as far as key-value coding can use them:
-  /// neither noncopyable values, nor what generic code expects in another form, closures above all
-  /// (`KeyDeclarations.stored` serves). Of the root none, nor of a library's classes.
+  /// Returns the fields that a class adds to its superclass's, without those that key-value coding can't use.
+  /// These are noncopyable values, and values that generic code expects in another form, above all closures;
+  /// `KeyDeclarations.stored` serves for them. The root and the libraries' classes have none.
   static func declared(by type: KVOObject.Type) -> [Field] {
     guard !type.hidesStorage else { return [] }
     let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
@@ -42,12 +43,13 @@ extension Field {
     }
   }
 
-  /// Whether a property of that name is stored, lazily too, in a form that need not be usable.
+  /// Whether a stored property has that name, including lazy ones and those that key-value coding can't use.
   static func isStored(_ name: String, in type: KVOObject.Type) -> Bool {
     isNamed(name, in: type) || isNamed(lazyPrefix + name, in: type)
   }
 
-  /// Whether the metadata of a class has a stored property of that name, which need not be usable.
+  /// Whether the metadata of a class has a stored property of that name, including those that key-value
+  /// coding can't use.
   static func isNamed(_ name: String, in type: KVOObject.Type) -> Bool {
     isNamed(name, in: type, from: 0)
   }
@@ -72,7 +74,7 @@ extension Field {
     }
   }
 
-  /// Whether a class has storage of its own that its metadata doesn't tell of.
+  /// Whether a class has its own storage without metadata that describes it.
   static func areMissing(from type: KVOObject.Type) -> Bool {
     guard let superclass = _getSuperclass(type) else { return false }
     let own = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
@@ -85,7 +87,7 @@ extension Field {
     var field = kvo_swift_field()
     guard let fieldType = kvo_swift_field_type(metadata, index, &field) else { return nil }
     defer { field.free_name?(field.name) }
-    // Metadata pointers and metatypes are the same.
+    // A metatype is a metadata pointer.
     let type = unsafeBitCast(fieldType, to: Any.Type.self)
     guard let name = field.name.map({ RawIdentifier.bare(String(cString: $0)) }), type != Void.self,
       let form = Form(name, type, field.is_strong ? 0 : kvo_swift_field_ownership(metadata, own)),
@@ -99,18 +101,18 @@ extension Field {
   }
 
   fileprivate static let lazyPrefix = "$__lazy_storage_$_"
-  /// Before the name of what the macro `@KVO` stores for a property that takes no wrapper.
+  /// The prefix of the storage that the macro `@KVO` generates for a property that takes no wrapper.
   static let storagePrefix = "_kvo_"
 }
 
 extension Field.Form {
-  /// Of a property that is stored under another name.
+  /// The name of a property that is stored under another name.
   fileprivate func nameOfProperty(_ name: String) -> String {
     let prefix = self == .lazy ? Field.lazyPrefix : Field.storagePrefix
     return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
   }
 
-  /// - Parameter ownership: the mark in the type's mangled name, 0 for a strong reference.
+  /// - Parameter ownership: The ownership mark in the type's mangled name; 0 for a strong reference.
   fileprivate init?(_ name: String, _ type: Any.Type, _ ownership: CChar) {
     let isReference = ReferenceForm.isReference(type)
     switch UInt8(bitPattern: ownership) {
@@ -144,13 +146,14 @@ extension Field {
     reference.withValue(address, of: type) { _ = kvo_value_init(value, type.cType, $0) }
   }
 
-  /// Whether this is a lazy property that has not been used yet: what it will have, nothing tells.
+  /// Whether this is a lazy property that has not been used yet, so that its value is unknown.
   func isUnused(in object: KVOObject) -> Bool {
     form == .lazy && type.isAbsent(at: access(object, modifies: false))
   }
 
-  /// A lazy property takes what it has once it has a value; one that holds no value by itself takes
-  /// objects, and nothing that would be put in a box, which would end at once.
+  /// Converts a value for this property. A lazy property takes the type of its value, not of the optional
+  /// around it. A weak or unowned property takes only objects, because a box around a value would be released
+  /// at once.
   func convert(_ value: Any?) -> ValueType.Conversion {
     if ReferenceForm(form) != nil, let value = value.flatMap(flattened),
       !(Swift.type(of: value) is AnyClass)
@@ -179,7 +182,7 @@ protocol ObservedStorage {
   static var valueType: ValueType { get }
   /// The property's value.
   var content: Any { get }
-  /// Where the storage that a key path names lies in an object.
+  /// The address of the storage that a key path names in an object.
   static func address(of keyPath: AnyKeyPath, in object: KVOObject) -> UnsafeMutableRawPointer?
 }
 
@@ -192,7 +195,7 @@ extension Observed: ObservedStorage {
       guard let keyPath = keyPath as? ReferenceWritableKeyPath<Root, Self>,
         let object = object as? Root
       else { return nil }
-      // Storage of a class is projected to where it lies, which outlasts the closure.
+      // A class's stored property has a fixed address, which outlasts the closure.
       return withUnsafeMutablePointer(to: &object[keyPath: keyPath]) { UnsafeMutableRawPointer($0) }
     }
     return _openExistential(type(of: keyPath).rootType, do: project)

@@ -1,15 +1,17 @@
 internal import CKVORuntime
 
-/// What a class says of its keys, at any time. A declaration is checked against the class's fields, kept with the
-/// class, and told to the C core, which asks the class again; observed objects follow it (B4, F1).
+/// A class's declarations, which may be made at any time. Each is checked against the class's fields, stored
+/// with the class, and reported to the C core, which then asks the class again. Observed objects follow it
+/// (B4, F1).
 extension KVOClass {
   func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
     let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
     add(declarations, byHand: true)
   }
 
-  /// Takes what the macro has generated of a class: `known`, which is this one, or a superclass that has the macro where this
-  /// one has not. Of that what this one has said otherwise is taken.
+  /// Adds declarations that the macro has generated. They belong to `known`: this class, or a superclass with
+  /// the macro of a class without it. From a superclass's, only the entries that this class's overrides have
+  /// changed are added.
   func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>, by known: KVOClass) {
     var declarations = declared.withoutImpossibleKeys(of: name)
     KVOClass.lock.withLock {
@@ -31,8 +33,8 @@ extension KVOClass {
     add(declarations)
   }
 
-  // A key has one declaration: another kind by hand leaves nothing of what was generated. Returns the keys whose
-  // dependencies have gone.
+  // A key has one declaration: one by hand replaces the generated one, whatever its kind. Returns the keys
+  // that have lost generated dependencies.
   private func withdraw(generatedFor keys: Set<String>) -> Set<String> {
     let generated = preparation.generated
     let new = keys.subtracting(preparation.declaredByHand)
@@ -61,7 +63,7 @@ extension KVOClass {
       }
     }
     let declared = Set(declarations.accessors.keys).union(declarations.toMany.keys)
-    // At once: a class in use is asked by other threads, for which a key is declared all the time.
+    // In one step: other threads may use the class, and a key that is declared must stay declared for them.
     let isInUse = KVOClass.lock.withLock {
       let withdrawn = byHand ? withdraw(generatedFor: declared) : []
       preparation.declared.merge(declarations)
@@ -71,20 +73,20 @@ extension KVOClass {
       return preparation.isComplete
     }
     if isInUse { hintAtUnknownKeys(of: declarations) }
-    // Not under the lock: properties are read. What is tracked goes by the declared keys, too.
+    // Not under the lock, because properties are read. Tracked keys depend on declared keys, too.
     guard isInUse, !declared.isEmpty || !declarations.dependencies.isEmpty else { return }
     kvo_class_forget_dependencies(cClass)
   }
 
-  // Of a key path that has been used another key may be meant now.
+  // A cached key path may now map to a different key, so the caches are dropped.
   private func forgetKeyPaths() {
     keyPaths.forget()
     spelledKeys.forget()
     for subclass in preparation.subclasses { subclass.forgetKeyPaths() }
   }
 
-  /// Takes a key path's accessors for a key that the class overrides: observers are told what the class
-  /// answers, not what is stored. A declaration that there is goes first.
+  /// Adds the accessors of a key path for a key whose property the class overrides. Observers get the value
+  /// of the override, not the stored one. An existing declaration takes precedence.
   func learn(override accessors: Accessors?, of key: String) -> Property? {
     KVOClass.lock.withLock {
       if preparation.overrides[key] == nil, let accessors {
@@ -95,7 +97,7 @@ extension KVOClass {
     }
   }
 
-  /// Takes where the `@Observed` property of a declared key is stored.
+  /// Adds the storage of the `@Observed` property of a declared key.
   func learn(_ storage: Field, of key: String) -> Property? {
     KVOClass.lock.withLock {
       if preparation.learned[key] == nil {
@@ -106,7 +108,7 @@ extension KVOClass {
     }
   }
 
-  /// What was declared of a key's automatic notification, in the class or a superclass.
+  /// The declared setting of a key's automatic notification, in the class or a superclass.
   func declaredAutomatic(_ key: String) -> Bool? {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).lazy
@@ -114,8 +116,8 @@ extension KVOClass {
     }
   }
 
-  /// Declared accessors that go by a key path: of a class before those of its superclass, those by hand first, each in
-  /// the order in which they were declared.
+  /// The declared accessors that have a key path. A class's come before its superclass's, declarations by
+  /// hand before generated ones, and otherwise earlier ones before later ones.
   var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).flatMap { known in
@@ -136,7 +138,7 @@ extension KVOClass {
     }
   }
 
-  /// What the class is to be asked again.
+  /// Drops cached answers of the class, so that it is asked again.
   private func forget(_ automatic: some Sequence<String>, _ derived: some Sequence<String>) {
     for key in automatic { preparation.automatic[key] = nil }
     for key in derived { preparation.affecting[key] = nil }
@@ -144,18 +146,18 @@ extension KVOClass {
     for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
   }
 
-  // A class that is being prepared looks at its declarations afterwards.
+  // A class in preparation looks its keys up at the end, so it has nothing to refresh.
   func refresh(_ keys: Set<String>) {
     guard preparation.isComplete else { return }
     for key in keys.union(keys.flatMap(KVOClass.aliases)) {
-      // Let go of outside the lock: what its accessors captured may end with it.
+      // Released outside the lock, because captures of its accessors may be destroyed with it.
       let earlier = properties.withLock { $0.removeValue(forKey: key) }
       check(find(key), replacing: earlier)
     }
     for subclass in preparation.subclasses { subclass.refresh(keys) }
   }
 
-  // Handlers take values for what the key was when they were registered.
+  // Handlers expect values of the type that the key had when they were registered.
   private func check(_ property: Property?, replacing earlier: Property?) {
     guard let property, let earlier, property.observedType !== earlier.observedType else { return }
     KVODiagnostics.stop(
@@ -168,7 +170,7 @@ extension KVOClass {
 }
 
 extension KeyDeclarations {
-  /// Dependencies add up; of the rest, what is said later goes.
+  /// Adds up dependencies. In other tables a later entry replaces an earlier one.
   fileprivate mutating func merge<Other>(_ other: KeyDeclarations<Other>) {
     accessors.merge(other.accessors) { $1 }
     automatic.merge(other.automatic) { $1 }
@@ -178,8 +180,8 @@ extension KeyDeclarations {
     bases.merge(other.bases) { $0.union($1) }
   }
 
-  /// What is declared without values of records that come too late: the objects that there are have no room
-  /// for them. What is there already stays.
+  /// Returns the declarations without values of records that are declared too late: existing objects have no
+  /// room for them. A value that is declared already keeps its declaration.
   fileprivate func withoutLateValues(of known: KVOClass) -> Self {
     KVOClass.lock.withLock {
       guard known.layout != nil else { return self }
@@ -199,7 +201,7 @@ extension KeyDeclarations {
     }
   }
 
-  /// What is declared of keys that there can be.
+  /// Returns the declarations without keys that can't exist.
   fileprivate func withoutImpossibleKeys(of className: String) -> Self {
     let impossible = Set(accessors.keys).union(toMany.keys).filter { !$0.mayBeKey }
     guard !impossible.isEmpty else { return self }

@@ -1,9 +1,9 @@
 internal import CKVORuntime
 
-/// What affects a key: by string, by key path. The class is asked once for each key, and again when
-/// something has been declared.
+/// The keys and key paths that affect a key, by string and by key path. The class is asked once for each key,
+/// and again after further declarations.
 extension KVOClass {
-  /// What was declared of a key, in the class and its superclasses.
+  /// The declared dependencies of a key, in the class and its superclasses.
   func declaredDependencies(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).reduce(into: []) { found, known in
@@ -13,16 +13,16 @@ extension KVOClass {
   }
 
   /// The key paths that affect a key.
-  /// - Parameter object: by which key paths get their names.
+  /// - Parameter object: An object of the class, by which key paths are mapped to keys.
   func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
     var named = affecting(key)
     if let source = property(key)?.source { named.insert(source.string) }
     let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
     if !named.isEmpty || !keyPaths.isEmpty { named.formUnion(declaredBases(key)) }
-    // Not under the lock: naming a key path reads properties.
+    // Not under the lock, because naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
-        // The class has said it for ever.
+        // The class has declared the dependency for ever, so the leased key is kept for ever, too.
         if let lease = key.lease { _ = Unmanaged.passRetained(lease) }
         found.insert(key.name.string)
       } else {
@@ -46,18 +46,19 @@ extension KVOClass {
     }
   }
 
-  // What no class function adds to is not kept twice: with very many keys that is memory.
+  // If the class does not override the class function, the answer equals the declarations and is not stored
+  // again, which saves memory with very many keys.
   private func affecting(_ key: String) -> Set<String> {
     guard MethodOverride.affects(type) else { return declaredDependencies(key) }
     let (known, declarations) = KVOClass.lock.withLock {
       (preparation.affecting[key], preparation.declarations)
     }
     if let known { return known }
-    // Not under the lock: another caller need not wait for what the class does there.
+    // Not under the lock, so that other callers need not wait for the class's code.
     let answer = type.keyPathsForValuesAffectingValue(forKey: key)
     return KVOClass.lock.withLock {
       if let known = preparation.affecting[key] { return known }
-      // What is declared meanwhile is not in the answer: it is good for this once.
+      // If something was declared during the call, the answer may lack it, so it is not cached.
       if preparation.declarations == declarations { preparation.affecting[key] = answer }
       return answer
     }
@@ -77,7 +78,7 @@ extension KVOClass {
     return answer
   }
 
-  /// What the protocol says of a key's automatic notification. Under `lock`.
+  /// Whether the customisation protocol lets a key notify automatically. The caller holds `lock`.
   func isAutomaticByKeyPath(_ key: String) -> Bool {
     if let known = preparation.automaticByKeyPath[key] { return known }
     guard let customization, let keyPath = keyPath(of: key) else { return true }
@@ -86,13 +87,13 @@ extension KVOClass {
     return answer
   }
 
-  /// The key path by which the class that has the property names it.
+  /// The key path that names a key, with the class that has the property as its root.
   private func keyPath(of key: String) -> AnyKeyPath? {
     preparation.keyPaths[key] ?? declaredAccessors(key)?.keyPath
   }
 
-  /// Takes a key's own key path, which a typed call has shown: the customisation protocol can be asked
-  /// about it.
+  /// Adds a key's own key path, which a typed call has used. The customisation protocol can now be asked
+  /// about the key.
   func learn(_ keyPath: AnyKeyPath, of key: String) {
     guard customization != nil else { return }
     let isNew = KVOClass.lock.withLock {

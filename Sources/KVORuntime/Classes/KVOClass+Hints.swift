@@ -1,17 +1,19 @@
-/// What errors suggest, which name a class and a key: only what can work, as far as the class tells.
+/// Suggestions for error messages that name a class and a key. They are made only if the class's metadata
+/// shows that they can work.
 extension KVOClass {
-  /// A sentence: which declaration a property lacks, or what its key is. Nil where no class of that name
-  /// has it, nothing tells, or it is the runtime's own.
+  /// A sentence that names the missing declaration or the right key of a property. It is nil if no class of
+  /// that name has the property, if metadata is missing, or if the property is the runtime's own.
   static func advice(on key: String, inClassNamed name: String) -> String? {
     used(named: name).lazy.compactMap { $0.advice(on: key) }.first
   }
 
-  /// Whether a key path leads to a collection of what has keys, in a class of that name.
+  /// Whether a key path leads to a collection whose elements have keys, in a class of that name.
   static func hasKeyedElements(_ keyPath: Substring, inClassNamed name: String) -> Bool {
     used(named: name).contains { $0.hasKeyedElements(keyPath) }
   }
 
-  /// The same of this class alone.
+  /// A sentence that names the missing declaration or the right key of a property of this class; nil if there
+  /// is none.
   func advice(on key: String) -> String? {
     guard key.first?.isLetter == true || key.first == "_",
       !Field.isNamed(key, in: KVOObject.self)

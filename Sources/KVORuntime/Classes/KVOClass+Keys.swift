@@ -1,13 +1,13 @@
-/// Keys are found in this order: declared accessors, then `@Observed` properties, then plain stored
-/// properties, which answer as instance variables do. What is found is made known to the C core.
+/// Looks keys up in this order: declared accessors, `@Observed` properties, plain stored properties (as
+/// instance variables). A key that is found is added to the C core.
 extension KVOClass {
-  /// The property of a key; nil if the class has none. O(1) after the key's first use. Any thread.
+  /// The property of a key, or nil if the class has none. O(1) after the key's first use. Any thread.
   func property(_ key: String) -> Property? {
     if let known = properties.withLock({ $0[key] }) { return known }
     return KVOClass.lock.withLock { preparation.isComplete ? find(key) : nil }
   }
 
-  // Under `lock`.
+  // The caller holds `lock`.
   func find(_ key: String) -> Property? {
     if let known = properties.withLock({ $0[key] }) { return known }
     let name = accessorNames(for: key).first {
@@ -40,8 +40,8 @@ extension KVOClass {
     return nil
   }
 
-  // A property that is found under another name is changed under its own key, by which the other one is affected. An
-  // @Observed property is known by its storage, whatever its key.
+  // A property found under another name is changed under its own key, which affects this one. An @Observed
+  // property is identified by its storage, whatever its key.
   private func source(
     of key: String, accessors name: String?, _ field: Field?, _ toMany: (any ToManyDeclaration)?
   ) -> KeyName? {
@@ -50,12 +50,12 @@ extension KVOClass {
     return .of(source)
   }
 
-  // In the order of key-value coding's search.
+  // In the search order of key-value coding.
   private func accessorNames(for key: String) -> [String] {
     [key, "is" + capitalised(key), "_" + key]
   }
 
-  /// Under which other keys the accessors of one are found.
+  /// The other keys under which the accessors of a key are found.
   static func aliases(of key: String) -> [String] {
     var aliases: [String] = []
     if key.hasPrefix("_") { aliases.append(String(key.dropFirst())) }
@@ -65,7 +65,7 @@ extension KVOClass {
     return aliases
   }
 
-  // Of equal names the subclass's.
+  // Fields of the subclass are first, so they win over equal names in a superclass.
   private func plainField(for key: String) -> Field? {
     guard preparation.accessesFields else { return nil }
     let capitalised = capitalised(key)
@@ -86,7 +86,7 @@ extension KVOClass {
   }
 }
 
-/// The key with its first letter upper-cased, if that is an ASCII one.
+/// The key with its first letter upper-cased if that is an ASCII letter.
 private func capitalised(_ key: String) -> String {
   guard let first = key.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
     return key

@@ -1,8 +1,8 @@
-/// Keys of what has no name: of key paths that are observed by what they read (F5, F6). The class makes a key for
-/// such a key path, or leases it one (`ArgumentKeys`), and the C core tracks that by reading it (`tracking.c`).
+/// Keys for key paths that have no name and are observed through the properties that they read (F5, F6). The
+/// class creates or leases (`ArgumentKeys`) a key for such a key path. The C core tracks the key by reading
+/// it (`tracking.c`).
 extension KVOClass {
-  /// The key of the `@Observed` property that lies so far behind the header. O(1) after the first
-  /// call. Any thread.
+  /// The key of the `@Observed` property at an offset from the header. O(1) after the first call. Any thread.
   func storedKey(at offset: Int) -> KeyName? {
     guard let address = UnsafeRawPointer(bitPattern: offset + ObjectHeader.offset) else {
       return nil
@@ -10,8 +10,8 @@ extension KVOClass {
     return storedKeys[address] ?? findStoredKey(at: address)
   }
 
-  // Of two properties of one name the subclass's has the key. One that takes no room has no offset
-  // of its own.
+  // If a subclass and a superclass have properties of one name, the subclass's has the key. A property of a
+  // zero-sized type shares its offset with another one.
   private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
     let offset = Int(bitPattern: address)
     let learned = KVOClass.lock.withLock { Array(preparation.learned.values) }
@@ -25,8 +25,8 @@ extension KVOClass {
     return hidden.map { storedKeys.insert(name(ofHidden: $0), at: address) }
   }
 
-  /// Whether the name of a property, which is its key to key-value coding, is taken apart as a key path:
-  /// `` `my.name` ``. What is declared has the key that the program gave it.
+  /// Whether a property's name is parsed as a key path, as that of `` `my.name` ``, although it is a key for
+  /// key-value coding. A declared key is the one that the program chose, so it is never such a name.
   func isNoKeyPath(_ name: String) -> Bool {
     KeyPathCoding.isPath(name) && property(name)?.accessors == nil
   }
@@ -39,8 +39,8 @@ extension KVOClass {
     return storedKey(at: storage.offset - ObjectHeader.offset) ?? property.name
   }
 
-  // A superclass's property whose name a subclass's own has taken, private as both may be; one whose name is
-  // no key path.
+  // Creates a key for a superclass's property that has the name of a subclass's own property (both may be
+  // private), or for one whose name would be parsed as a key path.
   private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
       name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
@@ -49,8 +49,8 @@ extension KVOClass {
     return property.name
   }
 
-  /// Makes a key path a key of its own: computed, and tracked. One that names the same, of a
-  /// superclass, is the same key.
+  /// Makes a key path a tracked key of its own. An equal key path whose root is a superclass has the same
+  /// key.
   func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> KeyName {
     if let known = tracked(like: keyPath) { return known }
     return addTracked(
@@ -58,9 +58,11 @@ extension KVOClass {
   }
 
   /// Leases a key to a key path with arguments.
-  /// - Parameter reads: what it reads now; nil for what can't be observed. Called without a lock.
+  /// - Parameter reads: Returns the properties that it reads now, or nil if it can't be observed. Called
+  ///   without a lock.
   func lease(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReads?) -> KeyLease? {
-    // Equal key paths of this class and of a superclass are the same, with this class as their root.
+    // Equal key paths with this class and with a superclass as their root get the same key, so this class
+    // becomes the root.
     let keyPath = keyPath.rerooted(to: type)
     return argumentKeys.key(of: keyPath) {
       reads().map {
@@ -106,29 +108,29 @@ extension KVOClass {
     trackedKeys.withLock { $0.byKeyPath }.first { $0.name.string == key }?.keyPath
   }
 
-  // What it reads is what a dump can say of it. Of equal length, so that the first comes first where
-  // keys go by their names.
+  // The properties that it reads, so that a dump is readable. The number is padded, so that sorting by name
+  // keeps the order of creation.
   private func nameOfTracked(_ reads: [String], _ number: Int) -> KeyName {
     let digits = String(number)
     let padded = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
     return unspellable("\(name)#\(padded)(\(reads.joined(separator: ", ")))")
   }
 
-  // A name that no key has, since it begins with a backslash, and that is no path.
+  // No property has such a name, because it begins with a backslash. It is no path either.
   private func unspellable(_ text: String) -> KeyName {
     .of("\\" + String(text.map { $0 == "." || $0 == "@" ? "/" : $0 }))
   }
 }
 
-/// What has keys without having names.
+/// The keys of key paths that have no name.
 struct TrackedKeys {
-  /// How many such keys there are.
+  /// The number of such keys.
   var count = 0
-  /// Key paths that have keys for ever, in the order in which they got them.
+  /// Key paths that keep their keys for ever, in the order of creation.
   var byKeyPath: [TrackedKey] = []
 }
 
-/// A key path, without arguments, that has a key of its own.
+/// A key path without arguments and its key.
 struct TrackedKey: @unchecked Sendable {
   let keyPath: AnyKeyPath
   let name: KeyName

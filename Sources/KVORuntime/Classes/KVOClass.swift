@@ -1,64 +1,64 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// What the runtime knows of one Swift class: the Swift side of a `kvo_class`. Made when the class
-/// is first used by key or observed, its superclass's before it; lives for ever.
+/// The runtime's knowledge of one Swift class: the Swift side of a `kvo_class`. It is created when the class
+/// is first observed or used by key, after its superclass's, and lives for ever.
 ///
-/// Keys are found in this order: declared accessors, then `@Observed` properties, then plain stored
-/// properties, which answer as instance variables do. Every key is made known to the C core, again
-/// for each subclass, whose answer about automatic notification may differ.
+/// Keys are looked up in this order: declared accessors, `@Observed` properties, plain stored properties (as
+/// instance variables). Each key is added to the C core, again for each subclass, because a subclass may
+/// answer differently about automatic notification.
 ///
 /// | state | protection |
 /// |---|---|
 /// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
 /// | `layout` | immutable once the class is known |
-/// | `properties` | its own lock, under which nothing is called |
-/// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own, see there |
-/// | `preparation`, and which classes are in it | `KVOClass.lock` |
+/// | `properties` | its own lock, under which no other code is called |
+/// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own locks, see there |
+/// | `preparation`, and the set of classes in preparation | `KVOClass.lock` |
 ///
-/// `KVOClass.lock` is recursive: the program's class functions are called under it.
+/// `KVOClass.lock` is recursive, because the program's class functions are called under it.
 final class KVOClass: @unchecked Sendable {
   let type: KVOObject.Type
   let name: String
   let superclass: KVOClass?
   let cClass: OpaquePointer
-  /// Its own and its superclasses' stored properties, its own first.
+  /// The class's stored properties, then those of its superclasses.
   let fields: [Field]
-  /// Whether the metadata of the class or a superclass doesn't tell of its stored properties.
+  /// Whether metadata for the stored properties of the class or a superclass is missing.
   let lacksFields: Bool
-  /// Whether there are `@Observed` properties whose types take no room.
+  /// Whether there are `@Observed` properties of zero-sized types.
   let hasRoomless: Bool
   let keyPaths = KeyPathCache()
   let argumentKeys = ArgumentKeys()
-  /// What `key(of:)` has answered.
+  /// The results of `key(of:)`.
   let spelledKeys = KeyPathCache()
-  /// The keys of stored properties, by where these lie.
+  /// The keys of stored properties, by offset.
   let storedKeys = ForeverMap<KeyName>()
 
-  /// The keys known so far.
+  /// The keys that are known so far.
   let properties = Locked<[String: Property]>([:])
   let trackedKeys = Locked(TrackedKeys())
   var preparation = Preparation()
-  /// Where objects have the values of keys that are data; of records alone.
+  /// The layout of a record's values; nil for other classes.
   private(set) var layout: RecordLayout?
 
   struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
-    /// What of that the macro has generated, as it did: what is declared by hand takes its place.
+    /// The macro's part of `declared`. A declaration by hand replaces it.
     var generated = KeyDeclarations<KVOObject>()
-    /// The keys that are declared by hand, and of which nothing generated is left.
+    /// The keys that are declared by hand, whose generated declarations are gone.
     var declaredByHand: Set<String> = []
-    /// What the class has said of automatic notification: it is asked once per key.
+    /// The class's answers about automatic notification. It is asked once for each key.
     var automatic: [String: Bool] = [:]
-    /// Storage of `@Observed` properties that no metadata tells of.
+    /// Storage of `@Observed` properties that have no metadata.
     var learned: [String: Field] = [:]
-    /// What the class has made of `@Observed` properties, which typed calls have shown.
+    /// The class's overrides of `@Observed` properties, learned from typed calls.
     var overrides: [String: Accessors] = [:]
-    /// The keys' own key paths, which typed calls have shown as well.
+    /// The keys' own key paths, learned from typed calls.
     var keyPaths: [String: AnyKeyPath] = [:]
-    /// What the class has answered of the key paths that affect a key, and what of that by key path.
+    /// The class's answers about the key paths that affect a key; `affectingKeyPaths` has the typed ones.
     var affecting: [String: Set<String>] = [:]
-    /// How often something has been declared: an answer from before may be wrong.
+    /// The number of declarations so far. An answer from before the last one may be outdated.
     var declarations = 0
     var affectingKeyPaths: [String: Set<AnyKeyPath>] = [:]
     var automaticByKeyPath: [String: Bool] = [:]
@@ -82,17 +82,17 @@ final class KVOClass: @unchecked Sendable {
 // MARK: Finding and preparing classes
 
 extension KVOClass {
-  // A reference would be counted at each look.
+  // Unmanaged, because each look-up would retain and release a reference.
   private static let known = Unmanaged.passRetained(ForeverMap<KVOClass>())
   private static let byName = Locked<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
-  // LockedValue by `lock`.
+  // Protected by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
-  /// The class of an object. O(1) after the class's first use. Any thread.
+  /// The `KVOClass` of an object. O(1) after the class's first use. Any thread.
   static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
 
-  /// The class of the object of a header, as the C core knows it.
+  /// The C core's class of the object with that header.
   static func cClass(of header: UnsafePointer<kvo_object>) -> OpaquePointer {
     let metadata = ObjectHeader.metadata(of: header)
     guard let used = known._withUnsafeGuaranteedRef({ $0.unretained(at: metadata) }) else {
@@ -101,12 +101,12 @@ extension KVOClass {
     return used._withUnsafeGuaranteedRef { $0.cClass }
   }
 
-  /// The classes of Swift's of that name that have been used.
+  /// The Swift classes of that name that have been used.
   static func used(named name: String) -> [KVOClass] { byName.withLock { $0[name] ?? [] } }
 
-  /// What is known of a class.
+  /// The `KVOClass` of a class, created if necessary. O(1) after the class's first use. Any thread.
   static func of(_ type: KVOObject.Type) -> KVOClass {
-    // A class's metadata has one address, for ever.
+    // A class's metadata keeps its address for ever.
     let address = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     return found(at: address) ?? prepare(type, at: address)
   }
@@ -115,7 +115,7 @@ extension KVOClass {
     known._withUnsafeGuaranteedRef { $0[address] }
   }
 
-  // A class that is asked for while its own `registerKeys` runs is the unfinished one.
+  // If a class is asked for while its own `registerKeys` runs, the unfinished one is returned.
   private static func prepare(_ type: KVOObject.Type, at address: UnsafeRawPointer) -> KVOClass {
     lock.withLock {
       if let prepared = found(at: address) ?? inPreparation[ObjectIdentifier(type)] {
@@ -147,7 +147,7 @@ extension KVOClass {
     hintAtUnknownKeys(of: preparation.declared)
   }
 
-  // Aliases (`hidden` for a field `isHidden`) are found when they are asked for.
+  // Aliases (`hidden` for a field `isHidden`) are looked up on demand.
   private var keysToPrepare: Set<String> {
     var keys = Set(fields.map(\.key))
     keys.formUnion(fields.filter { $0.name.hasPrefix("_") }.map { String($0.name.dropFirst()) })

@@ -1,7 +1,6 @@
-// Declarations of to-many keys: Apple's collection accessors by method name, as closures.
+// Declarations of to-many keys: closures in place of the methods that Apple's runtime finds by their names.
 extension KeyDeclarations {
-  /// An ordered to-many key by accessors: how many elements there are and which, and, if it can be
-  /// changed, how elements are inserted and removed.
+  /// Declares an ordered to-many key by accessors.
   ///
   /// ```swift
   /// declareKeys {
@@ -9,21 +8,20 @@ extension KeyDeclarations {
   /// }
   /// ```
   ///
-  /// Where the class has no other accessor or `@Observed` property for the key, `value(forKey:)`
-  /// gives an `ArrayProxy`, which calls these when it is read. `mutableArrayValue(forKey:)` calls
-  /// `insert` and `remove`, if both are there, and tells observers once for each mutation; else it
-  /// sets the property behind the key.
+  /// If the class has no other accessor and no `@Observed` property for the key, `value(forKey:)` returns an
+  /// `ArrayProxy`, which calls these functions when it is read. `mutableArrayValue(forKey:)` calls `insert`
+  /// and `remove`, if both are given, and notifies observers once for each mutation. Otherwise it sets the
+  /// property behind the key.
   ///
   /// - Parameters:
-  ///   - key: the key's name.
-  ///   - count: how many elements there are.
-  ///   - element: the one at an index.
-  ///   - elements: several at once, where that is cheaper than one by one.
-  ///   - insert: given as many elements as indexes, which are those that the elements have
-  ///     afterwards.
-  ///   - remove: takes the elements at these indexes away.
-  ///   - replace: given as many elements as indexes; without it elements are removed and inserted,
-  ///     and those that there were put back if `insert` throws.
+  ///   - key: The key's name.
+  ///   - count: Returns the number of elements.
+  ///   - element: Returns the element at an index.
+  ///   - elements: Returns several elements at once, if that is cheaper than one by one.
+  ///   - insert: Inserts elements at as many indexes, which are those that the elements have afterwards.
+  ///   - remove: Removes the elements at some indexes.
+  ///   - replace: Replaces the elements at some indexes by as many elements. Without it, elements are removed
+  ///     and inserted, and the old ones are put back if `insert` throws.
   public mutating func orderedToMany<Element>(
     _ key: String, count: @escaping (Root) -> Int,
     element: @escaping (Root, Int) -> Element,
@@ -37,19 +35,22 @@ extension KeyDeclarations {
       remove: remove, replace: replace)
   }
 
-  /// An unordered to-many key by accessors, as `orderedToMany`. It reads as a `SetProxy`, and is
-  /// changed by `mutableSetValue(forKey:)`.
+  /// Declares an unordered to-many key by accessors.
+  ///
+  /// If the class has no other accessor and no `@Observed` property for the key, `value(forKey:)` returns a
+  /// `SetProxy`. `mutableSetValue(forKey:)` calls `add` and `remove`, if both are given, and notifies
+  /// observers once for each mutation.
   ///
   /// - Parameters:
-  ///   - key: the key's name.
-  ///   - count: how many members there are.
-  ///   - contains: whether an element is one of them.
-  ///   - elements: all of them, in any order.
-  ///   - add: puts elements in; those that are members already may be among them.
-  ///   - remove: takes elements away; those that are no members may be among them.
-  ///   - intersect: takes all members away but those that are given; without it `remove` does.
-  ///   - set: puts other members in place of all; without it `remove` and `add` do, and what was
-  ///     removed is put back if `add` throws.
+  ///   - key: The key's name.
+  ///   - count: Returns the number of members.
+  ///   - contains: Returns whether an element is a member.
+  ///   - elements: Returns all members, in any order.
+  ///   - add: Adds elements, some of which may be members already.
+  ///   - remove: Removes elements, some of which may be no members.
+  ///   - intersect: Removes all members but the given ones. Without it, `remove` is called.
+  ///   - set: Replaces all members by others. Without it, `remove` and `add` are called, and the removed
+  ///     members are put back if `add` throws.
   public mutating func unorderedToMany<Element: Hashable>(
     _ key: String, count: @escaping (Root) -> Int,
     contains: @escaping (Root, Element) -> Bool,
@@ -64,18 +65,21 @@ extension KeyDeclarations {
       intersect: intersect, set: set)
   }
 
-  /// An ordered to-many key that has each element once, as `orderedToMany`. It is changed by
-  /// `mutableOrderedSetValue(forKey:)`.
+  /// Declares an ordered to-many key by accessors, whose elements are unique.
+  ///
+  /// It reads as an `ArrayProxy`, and `mutableOrderedSetValue(forKey:)` changes it. Observers are notified
+  /// once for each mutation.
   ///
   /// - Parameters:
-  ///   - key: the key's name.
-  ///   - count: how many elements there are.
-  ///   - element: the one at an index.
-  ///   - index: where an element is, nil if it is not there.
-  ///   - elements: several at once, where that is cheaper than one by one.
-  ///   - insert: given as many elements as indexes, which are those that the elements have afterwards.
-  ///   - remove: takes the elements at these indexes away.
-  ///   - replace: given as many elements as indexes; without it elements are removed and inserted.
+  ///   - key: The key's name.
+  ///   - count: Returns the number of elements.
+  ///   - element: Returns the element at an index.
+  ///   - index: Returns the index of an element, or nil if it is not there.
+  ///   - elements: Returns several elements at once, if that is cheaper than one by one.
+  ///   - insert: Inserts elements at as many indexes, which are those that the elements have afterwards.
+  ///   - remove: Removes the elements at some indexes.
+  ///   - replace: Replaces the elements at some indexes by as many elements. Without it, elements are removed
+  ///     and inserted.
   public mutating func orderedSet<Element: Hashable>(
     _ key: String, count: @escaping (Root) -> Int,
     element: @escaping (Root, Int) -> Element, index: @escaping (Root, Element) -> Int?,

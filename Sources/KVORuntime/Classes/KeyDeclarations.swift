@@ -1,4 +1,4 @@
-/// What a class says of its keys beyond its `@Observed` properties.
+/// A class's declarations of its keys, beyond its `@Observed` properties.
 ///
 /// ```swift
 /// class Sensor: KVOObject {
@@ -12,9 +12,9 @@
 /// }
 /// ```
 ///
-/// Saying the same again changes nothing; another entry of one kind for a key replaces the earlier,
-/// dependencies add up. The class functions of `KVOObject` answer from these entries.
-/// Once the class is in use a key keeps its type: another one stops the program with a message.
+/// Repeating a declaration has no effect. Another declaration of the same kind replaces the earlier one for
+/// its key, but dependencies add up. The class functions of `KVOObject` answer from these declarations. Once
+/// the class is in use a key keeps its type: declaring another one stops the program with a message.
 public struct KeyDeclarations<Root: KVOObject> {
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
@@ -24,11 +24,12 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// Key paths that affect a key, whatever a subclass declares.
   var bases: [String: Set<String>] = [:]
 
-  /// A computed property under a key, for key-value coding and for string key paths. What its getter
-  /// reads affects it, unless `affectedBy` names what does: then that alone. Setting it by key calls its
-  /// setter, and is one change, whatever the setter does. Assigning to it tells its observers what the
-  /// setter does to what affects it; a setter that does something else says so itself. A property
-  /// without setter is read-only.
+  /// Declares a computed property under a key, for key-value coding and for string key paths.
+  ///
+  /// All observable properties that the getter reads affect the key, unless `affectedBy` names the only ones
+  /// that do. Setting the property by key calls its setter and is one change, whatever the setter does.
+  /// Assigning to the property notifies its observers of the changes that the setter makes to the keys that
+  /// affect it. A setter that changes something else announces it:
   ///
   /// ```swift
   /// var index: Int {
@@ -37,14 +38,15 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// }
   /// ```
   ///
+  /// A property without a setter is read-only by key:
   /// ```swift
   /// keys.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"])
   /// ```
   ///
   /// - Parameters:
-  ///   - key: the key's name, usually the property's.
-  ///   - keyPath: the property.
-  ///   - keyPaths: keys and key paths, also with operators: `"employees.@sum.salary"`.
+  ///   - key: The key's name, usually the property's.
+  ///   - keyPath: The property.
+  ///   - keyPaths: Keys and key paths, also with operators: `"employees.@sum.salary"`.
   public mutating func computed<Value>(
     _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String> = []
   ) {
@@ -56,10 +58,14 @@ public struct KeyDeclarations<Root: KVOObject> {
     if !keyPaths.isEmpty { dependency(key, on: keyPaths) }
   }
 
-  /// A stored property under its own name and a key path; under another name it is to be `computed`, since
-  /// assigning to it tells the property's own key. A plain one notifies by key-value coding and by
-  /// hand. An `@Observed` one, which needs no declaration, is read and set by its key through its own
-  /// getter and setter then, so that its `didSet` is called, and what a subclass has made of it.
+  /// Declares a stored property under its own name and a key path.
+  ///
+  /// A plain property then notifies its observers if it is set by key-value coding, or changed inside manual
+  /// notifications. An `@Observed` property needs no declaration; with one, key-value coding reads and sets
+  /// it through its getter and setter, so that its `didSet` and a subclass's override run.
+  ///
+  /// Declare a property as `computed` to give it another name, because assigning to it notifies the observers
+  /// of its own key.
   public mutating func stored<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {
@@ -67,10 +73,10 @@ public struct KeyDeclarations<Root: KVOObject> {
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
-  /// Hand-written accessors under a key, and under a key path if one is given.
+  /// Declares hand-written accessors under a key, and under a key path if one is given.
   ///
-  /// What they throw reaches the caller of `value(forKey:)` or `setValue(_:forKey:)`; without `set`
-  /// the key is read-only.
+  /// Errors that they throw reach the caller of `value(forKey:)` or `setValue(_:forKey:)`. Without `set` the
+  /// key is read-only. The keys that `get` reads do not affect it; use `dependency(_:on:)` for that.
   public mutating func accessors<Value>(
     _ key: String, _ keyPath: KeyPath<Root, Value>? = nil, get: @escaping (Root) throws -> Value,
     set: ((Root, Value) throws -> Void)? = nil
@@ -78,24 +84,26 @@ public struct KeyDeclarations<Root: KVOObject> {
     accessors[key] = TypedAccessors(keyPath: keyPath, get: get, set: set)
   }
 
-  /// What affects a key besides what is known already: when one of these changes, the key's observers
-  /// are told. Keys and key paths of any depth, also with operators. A path that goes on through a
-  /// plain collection is reported when the key is first observed. Any thread; what is observed already
-  /// follows.
+  /// Adds keys and key paths that affect a key: when one of them changes, the key's observers are notified.
+  /// May be called on any thread.
+  ///
+  /// Key paths may have any depth and contain operators. A path that continues through a plain collection is
+  /// reported when the key is first observed. Keys that are observed already follow the new dependency.
   public mutating func dependency(_ key: String, on keyPaths: Set<String>) {
     dependencies[key, default: []].formUnion(keyPaths)
   }
 
-  /// As `dependency(_:on:)`, where something else is said to affect the key too, by a subclass that leaves out what its
-  /// superclass says. Where nothing is said, what the getter reads affects the key.
+  /// Adds a dependency that stays in effect if a subclass overrides the dependencies that its superclass
+  /// declares. It applies only if the class declares another dependency of the key. Otherwise the properties
+  /// that the getter reads affect the key.
   package mutating func base(_ key: String, on keyPaths: Set<String>) {
     bases[key, default: []].formUnion(keyPaths)
   }
 
-  /// What `validateValue(_:forKey:)` asks of a key. The function may put another value in the place
-  /// of the one that it is given, which is nil or of the declared type; what it throws means that the
-  /// value is not valid, and reaches the caller as it is, with the value as it was.
+  /// Declares the validator of a key, which `validateValue(_:forKey:)` calls.
   ///
+  /// The function may replace the value, which is nil or of the declared type. If it throws, the value is not
+  /// valid: the error reaches the caller, and the value is unchanged.
   /// ```swift
   /// keys.validator("age") { (person, age: inout Int?) in
   ///   guard let years = age, years >= 0 else { throw PersonError.noAge }
@@ -108,9 +116,10 @@ public struct KeyDeclarations<Root: KVOObject> {
     validators[key] = TypedValidator(validate)
   }
 
-  /// Whether the key's setter and key-value coding tell observers by themselves: what
-  /// `automaticallyNotifiesObservers(forKey:)` answers for it. An object whose key is observed
-  /// already keeps to the earlier answer until the key's next registration.
+  /// Declares whether the key's setter and key-value coding notify observers automatically.
+  /// `automaticallyNotifiesObservers(forKey:)` returns this value.
+  ///
+  /// An object whose key is observed already keeps the earlier setting until the key's next registration.
   public mutating func automaticallyNotifies(_ key: String, _ automatically: Bool) {
     automatic[key] = automatically
   }

@@ -1,6 +1,6 @@
-/// What a class says of its keys by their key paths: Apple's typed counterpart of the class functions
-/// `keyPathsForValuesAffectingValue(forKey:)` and `automaticallyNotifiesObservers(forKey:)`, to whose
-/// answers it adds.
+/// Customises dependencies and automatic notification of keys by their key paths. It is Apple's typed
+/// counterpart of the class functions `keyPathsForValuesAffectingValue(forKey:)` and
+/// `automaticallyNotifiesObservers(forKey:)`, and adds to their answers.
 ///
 /// ```swift
 /// final class Person: KVOObject, KeyValueObservingCustomization {
@@ -10,20 +10,22 @@
 /// }
 /// ```
 ///
-/// It is asked once for each class and key, with the key path of the class that has the property: the
-/// test above holds for subclasses, too. A key's key path is known once a typed call has named it, or
-/// a declaration has. Until then the key notifies automatically: declare (`keys.stored`) what is
-/// observed as a string, or read by a computed property alone.
+/// The functions are called once for each class and key. The key path has the class that declares the
+/// property as its root, so that the test above holds for subclasses, too.
+///
+/// The runtime learns a key's key path from a typed call or a declaration; until then the key notifies
+/// automatically. So declare a key (`keys.stored`) that is observed only as a string, or only read by a
+/// computed property.
 public protocol KeyValueObservingCustomization: KVOObject {
-  /// The key paths that affect a key.
+  /// Returns the key paths that affect a key.
   static func keyPathsAffectingValue(for key: AnyKeyPath) -> Set<AnyKeyPath>
-  /// Whether setting the key tells its observers.
+  /// Returns whether setting a key notifies its observers automatically.
   static func automaticallyNotifiesObservers(for key: AnyKeyPath) -> Bool
 }
 
 extension KeyValueObservingCustomization {
-  /// None.
+  /// Returns no key paths: by default no key is affected by others.
   public static func keyPathsAffectingValue(for key: AnyKeyPath) -> Set<AnyKeyPath> { [] }
-  /// True.
+  /// Returns true: by default every key notifies automatically.
   public static func automaticallyNotifiesObservers(for key: AnyKeyPath) -> Bool { true }
 }

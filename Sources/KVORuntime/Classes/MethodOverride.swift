@@ -1,25 +1,26 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// Which of the root's open methods a class overrides, so that they are called only there: the others'
-/// keys the core reads by itself.
+/// Finds out which of the root's open methods a class overrides. They are called only there; the core reads
+/// the keys of other classes by itself.
 ///
-/// A class's metadata has its methods' functions, each at the place at which the superclass has its.
-/// At which place a method is, is seen in a class that overrides nothing else.
+/// A class's metadata contains its methods' functions, each in the same word as in its superclass's. A
+/// method's word is found by comparison with a class that overrides only that method.
 enum MethodOverride {
-  /// Whether objects of the class read, or are set, by key in their own way.
+  /// Whether the class overrides reading by key.
   static func reads(_ type: KVOObject.Type) -> Bool { differs(type, at: readingPlace) }
+  /// Whether the class overrides setting by key.
   static func sets(_ type: KVOObject.Type) -> Bool { differs(type, at: settingPlace) }
 
-  /// Whether the class says in its own way what affects its keys.
+  /// Whether the class overrides the function that returns the keys that affect a key.
   static func affects(_ type: KVOObject.Type) -> Bool { differs(type, at: affectingPlace) }
 
-  /// Whether objects of the class open or close changes by hand in their own way.
+  /// Whether the class overrides manual change notification.
   static func brackets(_ type: KVOObject.Type) -> Bool {
     differs(type, at: openingPlace) || differs(type, at: closingPlace)
   }
 
-  /// Which automatic changes are announced by methods that the class overrides.
+  /// The kinds of automatic changes that overridden methods of the class announce.
   static func announcedKinds(of type: KVOObject.Type) -> kvo_announced_kinds {
     var kinds: kvo_announced_kinds = []
     if brackets(type) { kinds.insert(.KVO_ANNOUNCES_SETTINGS) }
@@ -27,10 +28,10 @@ enum MethodOverride {
     return kinds
   }
 
-  /// Whether objects of the class may answer keys that it does not have.
+  /// Whether objects of the class may answer keys that the class does not have.
   static func answers(_ type: KVOObject.Type) -> Bool { differs(type, at: answeringPlace) }
 
-  /// Whether objects of the class have mirrors of their own.
+  /// Whether the class overrides the mirror of its objects.
   static func reflects(_ type: KVOObject.Type) -> Bool {
     reflectingPlace != nil && differs(type, at: reflectingPlace)
   }
@@ -47,8 +48,8 @@ enum MethodOverride {
     place(of: OpeningMembers.self), place(of: ClosingMembers.self),
   ]
 
-  // What is read here is no documented part of a class's layout. Without one clear answer every class
-  // counts as one that overrides: that is slower, but right.
+  // This part of a class's layout is undocumented. If there is not exactly one candidate, every subclass
+  // counts as overriding: that is slower, but correct.
   private static func place(of type: KVOObject.Type) -> Int? {
     let places = (0..<kvo_swift_member_words(metadata(KVOObject.self))).filter {
       differs(type, at: $0) && !differs(Plain.self, at: $0)

@@ -1,7 +1,7 @@
-/// Classes that were compiled without reflection metadata, so that nothing tells of their stored
-/// properties. The keys that they declare work; another one is a programming error.
+/// Classes that were compiled without reflection metadata, so that their stored properties are unknown. Their
+/// declared keys work; using another key is a programming error.
 extension KVOClass {
-  /// Stops the program for a key that the class may have, but doesn't tell of.
+  /// Stops the program because the class may have a key that is unknown for lack of metadata.
   func requireDeclaration(of key: @autoclosure () -> String) {
     guard lacksFields else { return }
     KVODiagnostics.stop(
@@ -14,8 +14,8 @@ extension KVOClass {
 }
 
 extension KVOObject {
-  /// The property of a key. A declared one that is an `@Observed` property's, of which no metadata
-  /// tells, has its storage found: by the first object that is observed.
+  /// The property of a key, with its storage. If a declared key is that of an `@Observed` property without
+  /// metadata, the first object that is observed finds the storage.
   func observable(_ property: Property, in known: KVOClass) -> Property {
     guard known.lacksFields, property.storage == nil, let accessors = property.accessors,
       let keyPath = accessors.keyPath, let offset = StorageFinder.offset(of: keyPath, in: self)
@@ -26,8 +26,8 @@ extension KVOObject {
     return known.learn(storage, of: property.name.string) ?? property
   }
 
-  /// The key of the `@Observed` property that lies so far behind the header. One whose type takes no
-  /// room lies where another one does, and is known by its own key path.
+  /// The key of the `@Observed` property at an offset from the header. A property of a zero-sized type shares
+  /// its offset with another one, so its key path identifies it.
   func storedKey(at offset: Int, _ accessor: () -> AnyKeyPath) -> KeyName? {
     guard KVOClass.of(self).hasRoomless else { return storedKey(at: offset) }
     let keyPath = accessor()
@@ -35,7 +35,7 @@ extension KVOObject {
       ? storedKey(at: offset) : knownKeyName(of: keyPath)
   }
 
-  /// The key of the `@Observed` property that lies so far behind the header.
+  /// The key of the `@Observed` property at an offset from the header.
   func storedKey(at offset: Int) -> KeyName? {
     let known = KVOClass.of(self)
     if let key = known.storedKey(at: offset) { return key }
@@ -49,7 +49,7 @@ extension KVOObject {
   }
 }
 
-/// Finds where the `@Observed` property is stored that a key path names.
+/// Finds the storage of the `@Observed` property that a key path names.
 private final class StorageFinder: ReadRecorder {
   private let header: UnsafeMutableRawPointer
   private let keyPath: AnyKeyPath
@@ -60,7 +60,8 @@ private final class StorageFinder: ReadRecorder {
     self.keyPath = keyPath
   }
 
-  /// From the object's address to the storage; nil if the key path names no `@Observed` property.
+  /// The offset from the object's address to the storage, or nil if the key path names no `@Observed`
+  /// property.
   static func offset(of keyPath: AnyKeyPath, in object: KVOObject) -> Int? {
     let finder = StorageFinder(keyPath, headerAddress(of: object))
     finder.record { _ = object[keyPath: keyPath] }

@@ -1,11 +1,11 @@
-/// What mirrors show of an object: the stored properties of each of its classes, as Swift shows them,
-/// but an `@Observed` one as the property that it is, under its own name and without the wrapper. The
-/// root shows nothing: what it has is the runtime's.
+/// Mirrors of an object: the stored properties of each of its classes, as Swift shows them. But an
+/// `@Observed` property appears under its own name and without the wrapper, and the root has no children,
+/// because its storage is the runtime's.
 ///
 /// So code that copies an object's properties by its mirror's labels copies keys and values.
 enum ObjectMirror {
-  /// The mirror that the root makes: of the object's class, or of the superclass of the first one that
-  /// makes its own and asks super for the rest.
+  /// The mirror that the root creates. If a subclass overrides the mirror and calls super, it represents the
+  /// object as that subclass's superclass.
   static func make(of object: KVOObject) -> Mirror {
     let classes = sequence(first: type(of: object), next: { _getSuperclass($0) as? KVOObject.Type })
     let own = Array(classes).last { MethodOverride.reflects($0) }
@@ -18,20 +18,20 @@ enum ObjectMirror {
         object, children: [], displayStyle: .class, ancestorRepresentation: .suppressed)
     }
     func open<Subject>(_ type: Subject.Type) -> Mirror {
-      // A class's mirror is of the object as an instance of that class.
+      // The mirror must represent the object as an instance of that class.
       Mirror(
         unsafeBitCast(object, to: type), children: children(of: object, as: type),
         displayStyle: .class,
         ancestorRepresentation: .customized { mirror(object, superclass) })
     }
-    // By way of an address: opening a class's metatype that was made an existential one gives
-    // optimised code the static class.
+    // The metatype is converted through an address: optimised code that opens an existential class metatype
+    // gets the static class.
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     return _openExistential(unsafeBitCast(metadata, to: Any.Type.self), do: open)
   }
 
   private static func children(of object: KVOObject, as type: Any.Type) -> [Mirror.Child] {
-    guard (type as? KVOObject.Type)?.hidesStorage != true else { return [] }  // as the root
+    guard (type as? KVOObject.Type)?.hidesStorage != true else { return [] }  // like the root
     return (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
   }
 
@@ -51,14 +51,14 @@ enum ObjectMirror {
     return (name, storage.content)
   }
 
-  // "balance" of "_balance", "`my name`" of "`_my name`"
+  // Gives "balance" for "_balance", and "`my name`" for "`_my name`".
   private static func withoutPrefix(_ prefix: String, _ label: String) -> String? {
     if label.hasPrefix("`" + prefix) { return "`" + label.dropFirst(prefix.count + 1) }
     return label.hasPrefix(prefix) ? String(label.dropFirst(prefix.count)).inSource : nil
   }
 }
 
-// The runtime's own functions, of which the standard library's mirrors are made; part of its ABI.
+// Functions of the Swift runtime, on which the standard library's mirrors are built; part of its ABI.
 
 private typealias FreeName = @convention(c) (UnsafePointer<CChar>?) -> Void
 

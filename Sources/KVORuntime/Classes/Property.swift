@@ -1,23 +1,23 @@
 internal import CKVORuntime
 
-/// A key of a class: where its value lies, how it is read and written. Immutable; lives for ever,
-/// since the C core refers to it.
-// Sendable although the accessors are the program's closures: they are immutable, and called with
-// an object only by code that may use that object on that thread.
+/// A key of a class: where its value is stored, and how it is read and written. Immutable, and kept for ever,
+/// because the C core refers to it.
+// Sendable although the accessors are the program's closures. They are immutable, and only code that may use
+// an object on its thread calls them with that object.
 final class Property: @unchecked Sendable {
   let name: KeyName
   /// The stored property behind the key.
   let storage: Field?
-  /// Declared accessors, which come before the storage.
+  /// Declared accessors, which take precedence over the storage.
   let accessors: Accessors?
-  /// Declared accessors of a to-many key, which come before plain storage only.
+  /// Declared accessors of a to-many key, which take precedence over plain storage only.
   let toMany: (any ToManyDeclaration)?
-  /// The property as the class overrides it, where a key path has told of that: what observers are told
-  /// is what it answers. Key-value coding goes by what is declared and what is stored alone.
+  /// The class's override of the property, if a key path has revealed one. Observers get its value. Key-value
+  /// coding uses only declarations and storage.
   let override: Accessors?
   /// Whether the key's automatic notification is off.
   let isManual: Bool
-  /// The key under which the class has the property, if this one is its short name: `isOpen` for `open`.
+  /// The key of the property itself, if this key is an alias: `isOpen` for `open`.
   let source: KeyName?
 
   init(
@@ -33,38 +33,39 @@ final class Property: @unchecked Sendable {
     self.source = source
   }
 
-  /// The type that key-value coding reads.
+  /// The type of the values that key-value coding reads.
   var type: ValueType { (readToMany?.type ?? valueType)! }
 
-  /// The type that is set: of the accessors or the storage; nil for a key that has neither.
+  /// The type of the values that can be set, of the accessors or the storage. It is nil for a key with
+  /// neither.
   var valueType: ValueType? { accessors?.type ?? storage?.type }
 
-  /// The accessors of a to-many key where they are what the key is read by.
+  /// The accessors of a to-many key, if the key is read by them.
   fileprivate var readToMany: (any ToManyDeclaration)? {
     accessors == nil && storage?.isObserved != true ? toMany : nil
   }
 
-  /// The storage by which the C core knows the key: an `@Observed` property's, whose setter announces
-  /// changes by the storage's address, unless the type takes no room and so shares the address. Other
-  /// keys go by their names, so that no declaration moves a key that is observed already.
+  /// The storage by which the C core identifies the key. An `@Observed` property's setter announces changes
+  /// by the storage's address, unless a zero-sized type makes that ambiguous. Other keys are identified by
+  /// name, so that no declaration changes the identity of a key that is observed already.
   var observedStorage: Field? {
     guard let storage, storage.isObserved, storage.type.cType.pointee.size > 0 else { return nil }
     return storage
   }
 
-  /// The type of the values that observers are told.
+  /// The type of the values that observers get.
   var observedType: ValueType { observedStorage?.type ?? type }
 
-  /// Whether the C core asks here for the value instead of copying it from the storage: where it
-  /// knows of none, and where accessors of the storage's type are declared, since they may answer
-  /// something else than what is stored.
+  /// Whether the C core calls `readHere` for the value instead of copying it from the storage. It does so if
+  /// the core knows no storage. It also does if accessors of the storage's type are declared, because they
+  /// may return a value other than the stored one.
   private var isReadHere: Bool {
     guard let observedStorage, override == nil else { return true }
     return accessors?.type === observedStorage.type
   }
 
-  /// Whether the C core asks here for some elements: of accessors, and of an array in an `Any`, whose
-  /// type tells nothing of elements.
+  /// Whether the C core calls `pickHere` for some elements: those of accessors, and those of an array in an
+  /// `Any`, whose type does not describe the elements.
   private var isPickedHere: Bool { readToMany != nil || observedType.holdsAnything }
 
   fileprivate func pick(
@@ -76,12 +77,12 @@ final class Property: @unchecked Sendable {
     value.initialize(to: observedValue(of: picked))
   }
 
-  /// What observers are told of elements or members, which the caller ends; nil where the key can't
-  /// have such a collection.
+  /// The value of elements or members as observers get it, which the caller destroys. It is nil if the key
+  /// can't have such a collection.
   func observedValue(of elements: Any) -> kvo_value {
     var made = kvo_value()
     guard case .value(let converted) = observedType.convert(elements) else { return made }
-    // What fails for want of memory is nil, as which it is told.
+    // If memory is short, the value stays nil, and observers get nil.
     converted.withAddress { _ = kvo_value_init(&made, observedType.cType, $0) }
     return made
   }
@@ -90,7 +91,7 @@ final class Property: @unchecked Sendable {
 // MARK: Key-value coding
 
 extension Property {
-  /// What the key's accessor or storage has; nil for a nil optional.
+  /// Reads the key's accessor or storage; nil for a nil optional.
   func value(of object: KVOObject) throws -> Any? {
     if kvo_is_recording() { object.tellRead(name.interned) }
     if let accessors { return flattened(try accessors.value(of: object)) }
@@ -98,7 +99,7 @@ extension Property {
     return storage!.value(in: object)
   }
 
-  /// Converts and stores, telling observers once. Nothing is stored on an error.
+  /// Converts and stores a value, and notifies observers once. On an error nothing is stored.
   func setValue(_ value: Any?, of object: KVOObject) throws {
     guard isWritable, let type = valueType else {
       throw KeyValueError.readOnly(key: name.string, className: owner(object))
@@ -110,7 +111,8 @@ extension Property {
     }
   }
 
-  /// The same by the setter of the property itself, whether key-value coding knows it or not.
+  /// Converts a value and sets it by the property's own setter, also for a key that key-value coding does not
+  /// know. It notifies observers once.
   func setValue(_ value: Any?, of object: KVOObject, by setter: Accessors) throws {
     guard case .value(let converted) = setter.type.convert(value) else {
       throw mismatch(value, object, setter.type)
@@ -118,8 +120,8 @@ extension Property {
     try tell(of: object) { try setter.set(converted, of: object) }
   }
 
-  /// Whether setting the value is sure to be no error, but what the program's accessors throw: a nil is
-  /// `setNilValueForKey`'s. What is sure to be one is thrown.
+  /// Whether setting the value will succeed, apart from errors that the program's accessors throw. It returns
+  /// false for a nil that goes to `setNilValueForKey`, and throws an error that is certain.
   func takes(_ value: Any?, of object: KVOObject) throws -> Bool {
     guard isWritable, let type = valueType else {
       throw KeyValueError.readOnly(key: name.string, className: owner(object))
@@ -174,15 +176,15 @@ extension Property {
   private func owner(_ object: KVOObject) -> String { className(of: Swift.type(of: object)) }
 }
 
-/// What a value's type is called in messages.
+/// The name of a value's type for messages.
 func typeName(of value: Any?) -> String {
   value.flatMap(flattened).map { swiftName(of: type(of: ValueConversion.base(of: $0))) } ?? "nil"
 }
 
-// MARK: Telling the C core
+// MARK: Callbacks of the C core
 
 extension Property {
-  /// Adds the key to a class of the C core, or replaces what it knew of it.
+  /// Adds the key to a class of the C core, or replaces its earlier description.
   func add(to cClass: OpaquePointer) {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, show: nil,
@@ -196,7 +198,7 @@ extension Property {
       description.track = trackHere
       description.is_path = accessors.isPath
     }
-    // The core keeps it for ever.
+    // The core keeps the property for ever.
     description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     if let error = failure({ kvo_class_add_property(cClass, &description, $0) }) {
       KVODiagnostics.stop(error.text)
@@ -207,7 +209,7 @@ extension Property {
     Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
   }
 
-  /// A key that is no name, as the program's source has what it stands for; nil where nothing tells.
+  /// The source text of the property, for a key whose name is generated; nil if it is unknown.
   var keyInSource: String? { accessors?.path?.text ?? storage?.key }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {

@@ -1,13 +1,13 @@
 internal import CKVORuntime
 
-/// A key's declared validator, without its types. It is called where validation is asked for, of the last object
-/// on the path, and may replace the value (B10).
+/// The declared validator of a key, without its types. It is called only if validation is asked for, by the
+/// last object on the path, and may replace the value (B10).
 class Validator {
-  /// Leaves the value as it is where it throws.
+  /// Leaves the value unchanged if it throws.
   func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {}
 }
 
-/// A validator of the objects and values that a declaration names.
+/// A validator with the object and value types of a declaration.
 final class TypedValidator<Root: KVOObject, Value>: Validator {
   private let validate: (Root, inout Value?) throws -> Void
 
@@ -20,7 +20,7 @@ final class TypedValidator<Root: KVOObject, Value>: Validator {
         found: ValueType.of(Value?.self).found(value))
     }
     var proposed = converted.unbox(as: Value?.self)
-    // A declaration reaches objects of the declaring class and its subclasses only.
+    // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
     try validate(unsafeDowncast(object, to: Root.self), &proposed)
     value = proposed.flatMap { flattened($0) }
   }
@@ -40,7 +40,7 @@ extension KeyPathCoding {
 extension ForeignObject {
   fileprivate func validate(_ value: inout Any?, forKey key: String) throws {
     let proposed = value
-    // C's validators know C's values.
+    // C's validators work on C's values.
     var made =
       proposed.flatMap(flattened).flatMap { ForeignValue.make(from: $0) } ?? CoreValue.of(proposed)
     defer { kvo_value_destroy(&made) }

@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// Closes the change of a key. Where none was opened, because nobody observed the object then, observers
-/// registered on another thread meanwhile are told of what has been stored (I3).
+/// Closes the change of a key. If none was opened because the object had no observer, notifies observers that
+/// another thread registered during the store (I3).
 func closeChange(
   _ frame: OpaquePointer?, of header: UnsafeMutablePointer<kvo_object>, _ name: KeyName
 ) {
@@ -12,7 +12,8 @@ func closeChange(
   }
 }
 
-/// The same for a property that was set without a change, at its address.
+/// Notifies observers that another thread registered while the property at `address` was set without opening
+/// a change (I3).
 @usableFromInline @inline(never)
 func lookAgain(
   _ object: KVOObject, _ address: UnsafeRawPointer, _ property: () -> AnyKeyPath
@@ -24,7 +25,8 @@ func lookAgain(
   }
 }
 
-/// The same for a property whose type takes no room.
+/// Notifies observers that another thread registered while a property of a zero-sized type was set. Such a
+/// property has no address of its own, so its key identifies it.
 @usableFromInline @inline(never)
 func lookAgain(_ object: KVOObject, _ property: AnyKeyPath) {
   kvo_uniform_look_key(object.header, object.keyName(of: property).interned)

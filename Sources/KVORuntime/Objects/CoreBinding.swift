@@ -1,11 +1,11 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// What the C core is told about Swift's objects, once: how they are held, described and notified,
-/// and how the class of an unobserved one is found.
+/// The callbacks through which the C core retains, describes and notifies Swift objects, and finds the class
+/// of an unobserved one. They are registered once.
 enum CoreBinding {
-  /// The core's class of `KVOObject`.
-  // A kvo_class is used by the core's own rules on any thread, and lives for ever.
+  /// The core's class for `KVOObject`.
+  // Safe without isolation: a kvo_class may be used on any thread and lives for ever.
   nonisolated(unsafe) static let root: OpaquePointer = {
     ObjectHeader.check()
     var root: OpaquePointer?
@@ -22,7 +22,7 @@ enum CoreBinding {
     return root
   }()
 
-  // Made once, never changed, for ever.
+  // Safe without isolation: initialised once, never changed, never freed.
   private nonisolated(unsafe) static let operations: UnsafePointer<kvo_class_operations> = {
     let operations = UnsafeMutablePointer<kvo_class_operations>.allocate(capacity: 1)
     operations.initialize(
@@ -54,8 +54,8 @@ enum CoreBinding {
       to: root, error)
   }
 
-  /// Has the core ask a class for its keys that reads, or sets, them in its own way, and leave changes by hand
-  /// to one that opens or closes them so.
+  /// Installs hooks for the methods that the class overrides: reading by key, setting by key, and manual
+  /// change notification. The core calls them instead of its own implementation.
   static func addCodingHooks(to cClass: OpaquePointer, of type: KVOObject.Type) -> kvo_status {
     var status = kvo_status.KVO_OK
     if MethodOverride.reads(type) {
@@ -71,7 +71,7 @@ enum CoreBinding {
     return status
   }
 
-  // The core calls a hook as what its documentation says it is.
+  // The C core casts each hook to the type that its documentation gives for the selector.
   private static func addHook(
     _ selector: String, _ imp: kvo_imp, to cClass: OpaquePointer,
     _ error: UnsafeMutablePointer<kvo_error>?
@@ -82,7 +82,7 @@ enum CoreBinding {
   }
 }
 
-// MARK: The functions that the core calls
+// MARK: Callbacks of the core
 
 private let classOfUnobserved: @convention(c) (UnsafePointer<kvo_object>) -> OpaquePointer = {
   KVOClass.cClass(of: $0)
@@ -151,9 +151,8 @@ private let affecting:
     }
   }
 
-// The core knows the keys that a class's fields and declarations have. What else they answer to the
-// class finds, and describes it to the core; and an object may answer keys that its class does not
-// have.
+// The core knows only the keys of a class's fields and declarations. `KVOClass` finds the other keys and
+// describes them to the core. An object may also answer keys that its class does not have.
 private let valueForUndefinedKey: ReadingHook = { header, _, key, value, error in
   ThrownError.catching(error) {
     let object = KVOObject.at(header)
@@ -186,7 +185,7 @@ private typealias ValidatingHook =
     UnsafePointer<CChar>, UnsafeMutablePointer<kvo_error>?
   ) -> kvo_status
 
-// A value that the validator has left stays one of C's.
+// If the validator leaves the value unchanged, the C value is kept, without a round trip through Swift.
 private let validateValueForKey: ValidatingHook = { header, _, value, key, error in
   ThrownError.catching(error) {
     let given = ValueType.any(of: value)

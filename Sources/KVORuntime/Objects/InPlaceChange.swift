@@ -1,39 +1,41 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// One in-place mutation of an `@Observed` property, from before its access to after.
+/// The state of one in-place mutation of an `@Observed` property, from before the access until after it.
 ///
-/// The compiler doesn't fold a key path inside a coroutine, and mutating through the key path
-/// object costs ten times as much as mutating at the address. So the address is taken out of the
-/// key path, and the access, which the compiler would have checked for exclusivity, is begun and
-/// ended here by the runtime's own functions. Will comes before the access and did after it:
-/// observers may read the property in both.
+/// The compiler doesn't fold a key path inside a coroutine, and mutating through the key path object costs
+/// ten times as much as mutating at the address. So we take the address out of the key path. The compiler
+/// then no longer checks the access for exclusivity, so the runtime's own functions begin and end it here.
+/// The change opens before the access and closes after it, so that observers may read the property in both
+/// phases.
 ///
-/// Where nobody observes the object before, an observer registered on another thread since is told
-/// after it. That takes the object's header, with the value's address; or, if the
-/// property's type takes no room, so that its address tells nothing, an object that remembers it.
+/// If the object has no observer at the start, an observer that another thread registers during the mutation
+/// is notified at the end (I3). That takes the object's header and the value's address. A property of a
+/// zero-sized type shares its address with others, so an `UnobservedProperty` keeps its key path instead.
 ///
-/// Four words, which is what a coroutine's caller has room for without allocating.
+/// The size is four words, the room that a coroutine's caller provides without allocating.
 @frozen @usableFromInline
 struct InPlaceChange {
-  // The runtime links the record into the thread's list of accesses. It doesn't move: the
-  // mutation's coroutine frame is where this variable lives from its one `begin` to its one `end`.
+  // The Swift runtime links this record into the thread's list of accesses, so it must not move. It doesn't:
+  // it lives in the mutation's coroutine frame from its one `begin` to its one `end`.
   @usableFromInline var access: (UInt, UInt, UInt) = (0, 0, 0)
-  // The open change, or what nobody was there to open one for, with a bit to tell it by: the object's
-  // header, or an `UnobservedProperty`.
+  // The open change. If the object had no observer: the object's header or a retained `UnobservedProperty`,
+  // tagged in the low bits.
   @usableFromInline var change: UInt = 0
 
   @inlinable @inline(__always)
   init() {}
 
-  /// Calls the prior observers, then begins the access. Returns the value's address.
+  /// Calls the prior observers, then begins the access.
+  ///
+  /// - Returns: The value's address.
   @usableFromInline @inline(never)
   mutating func begin(
     _ header: UnsafeMutableRawPointer, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
     let address = StorageKeyPath.address(of: storage, header)
     if kvo_binding_is_observed(header) {
-      // An overlapping access stops the program before old is read in the middle of it.
+      // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(address, true)
       change = UInt(bitPattern: kvo_uniform_will(header, address))
     } else {
@@ -43,7 +45,9 @@ struct InPlaceChange {
     return address
   }
 
-  /// The same for a property whose type takes no room.
+  /// Calls the prior observers and begins the access of a property of a zero-sized type.
+  ///
+  /// - Returns: The value's address.
   @usableFromInline @inline(never)
   mutating func begin(
     _ object: KVOObject, _ property: AnyKeyPath, _ storage: AnyKeyPath
@@ -68,7 +72,7 @@ struct InPlaceChange {
       let unobserved = UnsafeRawPointer(bitPattern: change & ~Self.isProperty)!
       Unmanaged<UnobservedProperty>.fromOpaque(unobserved).takeRetainedValue().lookAgain()
     } else if change & Self.isHeader != 0 {
-      // The record begins with the address, unless the program has turned exclusivity's checks off.
+      // The record begins with the address, unless the program has disabled exclusivity checks.
       let header = UnsafeMutableRawPointer(bitPattern: change & ~Self.isHeader)!
       guard kvo_binding_came_to_be_observed(header), let address else { return }
       kvo_uniform_look(header, address)
@@ -87,8 +91,7 @@ struct InPlaceChange {
   }
 }
 
-/// A property without an address of its own, of an object that nobody observed when a mutation of it
-/// began.
+/// A property of a zero-sized type whose object had no observer when the mutation began.
 private final class UnobservedProperty {
   private let object: KVOObject
   private let property: AnyKeyPath

@@ -1,9 +1,10 @@
 internal import CKVORuntime
 
-// The root class: its two words for the C core (`ObjectHeader`), key-value coding with the hooks that classes
-// override, observing by string, changes by hand. `CoreBinding` tells the core how such objects live.
+// The root class: the two header words of the C core (`ObjectHeader`), key-value coding with its overridable
+// hooks, observing by string, and manual change notification. `CoreBinding` registers the functions by which
+// the core retains, describes and notifies objects.
 
-/// The root of observable classes: subclass it and mark properties `@Observed`.
+/// The root class of observable objects: subclass it and mark properties `@Observed`.
 ///
 /// ```swift
 /// class Account: KVOObject {
@@ -11,45 +12,54 @@ internal import CKVORuntime
 /// }
 /// ```
 ///
-/// An object that nobody observes costs two words more than one of a plain class, and its
-/// properties nothing. It may be used on any thread that may use its properties; only registration,
-/// removal and the deaths of objects are safe while other threads use it.
+/// An object without observers is two words larger than one of a plain class, and its properties cost nothing
+/// extra.
+///
+/// An object may be used on any thread that may use its properties. Registering and removing observers, and
+/// destroying objects, are safe while other threads use the object; access to its properties is not
+/// synchronised.
 open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
-  // First, at the offset that ObjectHeader knows; the C runtime's alone.
+  // First, because ObjectHeader assumes its offset. Only the C runtime reads and writes it.
   final var headerStorage = kvo_object()
 
-  /// An object that nobody observes: no more than its properties.
+  /// Creates an object without observers.
   public init() {}
 
-  // After the last deinit body: an observer may still remove itself in its own.
+  // This runs after the last deinit body of the subclasses, where an observer may still remove itself.
   deinit {
     if hasObservations { kvo_object_will_die(header) }
   }
 
   // MARK: Identity
 
-  /// Whether this object counts as the same as another. Identity, unless a subclass says otherwise.
+  /// Returns whether this object equals another. The default is identity; a subclass may override it together
+  /// with `hash(into:)`.
   open func isEqual(_ other: KVOObject) -> Bool { self === other }
 
-  /// Feeds a hasher with what tells the object from others. An override must agree with `isEqual(_:)`.
+  /// Hashes the object's identity into a hasher. An override must agree with `isEqual(_:)`.
   open func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-  /// Whether two objects are equal: what `a.isEqual(b)` answers, which a subclass may override. Unless one
-  /// does, an object is equal to itself alone.
+  /// Returns whether two objects are equal, by calling `a.isEqual(b)`. Unless a subclass overrides that
+  /// method, an object equals only itself.
   public static func == (a: KVOObject, b: KVOObject) -> Bool { a.isEqual(b) }
 
-  /// The object's stored properties, those of each class in a mirror of its own, `@Observed` ones under
-  /// their names and without the wrapper: a mirror's labels are keys. Nothing of `KVOObject` itself. A
-  /// subclass may override it, instead of conforming to `CustomReflectable` once more.
+  /// A mirror of the object's stored properties, with one superclass mirror for each class.
+  ///
+  /// Labels are keys: an `@Observed` property appears under its own name with its value, without the wrapper.
+  /// Storage of `KVOObject` itself is left out. A subclass may override this property instead of conforming
+  /// to `CustomReflectable` again.
   open var customMirror: Mirror { ObjectMirror.make(of: self) }
 
   // MARK: Key-value coding
 
-  /// The value of a key: of a declared accessor, of an `@Observed` property, of a plain stored one
-  /// (`_<key>`, `_is<Key>`, `<key>`, `is<Key>`), whatever its access control; nil for a nil
-  /// optional, and for a lazy property that has not been used yet. `self` is the object.
+  /// Returns the value of a key, which names a declared accessor or a stored property.
   ///
-  /// - Throws: what `value(forUndefinedKey:)` does if there is no such key, and what a declared
+  /// The key is looked up among declared accessors, `@Observed` properties, and plain stored properties named
+  /// `_<key>`, `_is<Key>`, `<key>` or `is<Key>`, whatever their access control. The key `self` gives the
+  /// object. The result is nil for an optional that is nil, and for a lazy property that has not been used
+  /// yet.
+  ///
+  /// - Throws: The error of `value(forUndefinedKey:)` if there is no such key, or the error that a declared
   ///   accessor throws.
   open func value(forKey key: String) throws -> Any? {
     guard let property = KVOClass.of(self).property(key) else {
@@ -58,16 +68,17 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     return try property.value(of: self)
   }
 
-  /// Sets the value of a key, found as `value(forKey:)` finds it, and tells its observers once.
+  /// Sets the value of a key, found as `value(forKey:)` finds it, and notifies the key's observers once.
   ///
-  /// Numbers become numbers of the property's type (a fraction is cut, an integer wraps to the
-  /// width); a type with raw values may be set by one. A declared key is set by its accessors, or by the
-  /// setter of its property (`declareKeys { $0.stored("size", \.size) }`), which runs `didSet` and a
-  /// subclass's override. Any other key's storage is set, past both.
+  /// A number is converted to the property's type: a fraction is truncated, and an integer wraps to the
+  /// type's width. A property whose type has raw values may be set by a raw value. A declared key is set by
+  /// its accessors, or by the setter of its property (`declareKeys { $0.stored("size", \.size) }`), which
+  /// runs `didSet` and a subclass's override. For any other key the storage is written directly, so neither
+  /// runs.
   ///
-  /// - Throws: `KeyValueError.typeMismatch` for anything else, with nothing stored;
-  ///   `KeyValueError.readOnly` for a `let` or an accessor without setter; what `setNilValueForKey`
-  ///   and `setValue(_:forUndefinedKey:)` throw.
+  /// - Throws: `KeyValueError.typeMismatch` if the value can't be converted, with nothing stored;
+  ///   `KeyValueError.readOnly` for a `let` or an accessor without setter; the errors of
+  ///   `setNilValueForKey(_:)` and `setValue(_:forUndefinedKey:)`.
   open func setValue(_ value: Any?, forKey key: String) throws {
     guard let property = KVOClass.of(self).property(key) else {
       return try setValue(value, forUndefinedKey: key)
@@ -75,171 +86,210 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     try property.setValue(value, of: self)
   }
 
-  /// The value that a key path leads to: keys with dots between them, each read from what the one
-  /// before it gave, by its own class; nil where there is nil on the way.
+  /// Returns the value at the end of a key path: keys separated by dots, each read from the value of the one
+  /// before.
   ///
   /// ```swift
   /// try company.value(forKeyPath: "boss.name")
   /// try company.value(forKeyPath: "employees.@sum.salary")
   /// ```
+  /// Each key is read by the class of the object that has it. A nil on the way gives nil. A key of an array
+  /// or a set is read from each element, giving an array (a nil element becomes `Optional<Any>.none`) or a
+  /// set. The keys of a dictionary are its own keys. The key `self` gives the value itself.
   ///
-  /// A key of an array or a set is its elements': an array gives an array (nil as
-  /// `Optional<Any>.none`), a set a set. A dictionary's keys are keys. `self` is the value itself.
-  /// Operators work on collections, with what follows them read from each element: `@count`, `@sum`
-  /// (an `Int` of integers, else a `Double`), `@avg`, `@min` and `@max` (of anything comparable of
-  /// one type), `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays`,
-  /// `@distinctUnionOfArrays`, `@unionOfSets`, `@distinctUnionOfSets`. Nil counts as 0 in `@sum` and
-  /// `@avg`, is left out by `@min` and `@max`, and is an error in the unions. Key paths are kept for
-  /// ever once they have been read.
+  /// An operator applies to a collection, and the rest of the path is read from each element:
+  /// - `@count` is the number of elements.
+  /// - `@sum` is an `Int` if all values are integers, otherwise a `Double`. It and `@avg` count nil as 0.
+  /// - `@min` and `@max` take any comparable values of one type, and ignore nil.
+  /// - `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays`, `@distinctUnionOfArrays`,
+  ///   `@unionOfSets` and `@distinctUnionOfSets` collect values. A nil is an error.
   ///
-  /// - Throws: what reading a key on the way throws; `KeyValueError.invalidKeyPath` for an empty
-  ///   component or one that is read from what has no keys; `KeyValueError.invalidOperator` for an
-  ///   unknown operator, or one that comes to no collection; `KeyValueError.typeMismatch` and
-  ///   `KeyValueError.nilValue` where an operator can't work on an element.
+  /// - Throws: The error of reading a key on the way; `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys; `KeyValueError.invalidOperator` for an unknown
+  ///   operator, or one applied to a value that is not a collection; `KeyValueError.typeMismatch` or
+  ///   `KeyValueError.nilValue` if an operator can't work on an element.
+  /// - Complexity: Linear in the number of components, and of elements where the path goes through a
+  ///   collection.
   open func value(forKeyPath keyPath: String) throws -> Any? {
     guard KeyPathCoding.isPath(keyPath) else { return try value(forKey: keyPath) }
     return try KeyPathCoding.value(keyPath, of: self)
   }
 
-  /// Sets the last key of a key path, of each element where that is a collection's; in a dictionary,
-  /// by setting a changed copy in its place. Nothing happens where there is nil on the way.
+  /// Sets the last key of a key path, on each element if the path leads to a collection.
   ///
-  /// - Throws: as `value(forKeyPath:)` and `setValue(_:forKey:)`; a path with an operator can't be set.
+  /// A dictionary on the way is replaced by a changed copy. If a link on the way is nil, nothing happens.
+  ///
+  /// - Throws: The errors of `value(forKeyPath:)` for the links and of `setValue(_:forKey:)` for the last
+  ///   key; `KeyValueError.invalidKeyPath` or `KeyValueError.invalidOperator` for a path with an operator.
   open func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
     guard KeyPathCoding.isPath(keyPath) else { return try setValue(value, forKey: keyPath) }
     try KeyPathCoding.setValue(value, keyPath, of: self)
   }
 
-  /// Answers for keys that the class doesn't have. By default an error.
+  /// Returns a value for a key that the class doesn't have. Override it to answer such keys.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey`, unless overridden.
   open func value(forUndefinedKey key: String) throws -> Any? {
     KVOClass.of(self).requireDeclaration(of: "\"\(key)\"")
     throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
   }
 
-  /// Takes values for keys that the class doesn't have. By default an error.
+  /// Takes a value for a key that the class doesn't have. Override it to accept such keys.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey`, unless overridden.
   open func setValue(_ value: Any?, forUndefinedKey key: String) throws {
     KVOClass.of(self).requireDeclaration(of: "\"\(key)\"")
     throw KeyValueError.undefinedKey(key: key, className: className(of: type(of: self)))
   }
 
-  /// Called when nil is set for a property that is not optional. By default an error; an override
-  /// may set something instead, and pass other keys to super.
+  /// Called when nil is set for a property that is not optional. An override may set another value instead;
+  /// it passes other keys to super.
+  ///
+  /// - Throws: `KeyValueError.nilValue`, unless overridden.
   open func setNilValueForKey(_ key: String) throws {
     throw KeyValueError.nilValue(key: key, className: className(of: type(of: self)))
   }
 
-  /// Asks the key's declared validator whether it takes a value, which the validator may replace.
-  /// Without one every value is valid. Nothing else ever asks it.
+  /// Calls the key's declared validator, which may accept, replace or reject the value. A key without a
+  /// validator accepts every value.
   ///
-  /// - Throws: what the validator throws, as it is, with the value as it was;
-  ///   `KeyValueError.typeMismatch` for a value that can't become what it takes.
+  /// Only this method calls validators: `setValue(_:forKey:)` does not validate.
+  ///
+  /// - Throws: The validator's own error, with `value` unchanged; `KeyValueError.typeMismatch` if the value
+  ///   can't be converted to the type that the validator takes.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
     try KVOClass.of(self).validator(key)?.validate(&value, of: self, key)
   }
 
-  /// Asks the last object on a key path about its key. Nil on the way means valid.
+  /// Validates a value by the last object on a key path, with that object's validator. If a link on the way
+  /// is nil, the value is valid.
   ///
-  /// - Throws: as `validateValue(_:forKey:)`, and as `value(forKeyPath:)` on the way.
+  /// - Throws: The errors of `validateValue(_:forKey:)`, and those of `value(forKeyPath:)` for the links.
   open func validateValue(_ value: inout Any?, forKeyPath keyPath: String) throws {
     guard KeyPathCoding.isPath(keyPath) else { return try validateValue(&value, forKey: keyPath) }
     try KeyPathCoding.validate(&value, keyPath, of: self)
   }
 
-  /// The values of some keys; nil ones are there.
+  /// Returns the values of several keys in a dictionary. A nil value is an entry whose value is nil.
   ///
-  /// - Throws: as `value(forKey:)` does.
+  /// - Throws: The error of `value(forKey:)` for the first key that can't be read.
+  /// - Complexity: O(*n*) in the number of keys.
   open func dictionaryWithValues(forKeys keys: [String]) throws -> [String: Any?] {
     var values: [String: Any?] = [:]
     for key in keys { values.updateValue(try value(forKey: key), forKey: key) }
     return values
   }
 
-  /// Sets some keys, in no particular order. All of them are looked at before the first is set.
+  /// Sets the values of several keys, in no particular order. All keys and values are checked before the
+  /// first is set.
   ///
-  /// - Throws: as `setValue(_:forKey:)` does. Nothing is set then, unless it is the program's own code
-  ///   that refuses: an accessor or a hook.
+  /// - Throws: The errors of `setValue(_:forKey:)`. Nothing has been set then, unless the program's own
+  ///   accessor or hook threw the error.
+  /// - Complexity: O(*n*) in the number of keys.
   open func setValuesForKeys(_ keyedValues: [String: Any?]) throws {
     for (key, value) in try inOrderOfRisk(keyedValues) { try setValue(value, forKey: key) }
   }
 
-  /// An ordered to-many key, to be changed element by element.
+  /// Returns a proxy that changes an ordered to-many key element by element.
   ///
-  /// - Throws: what `value(forUndefinedKey:)` does if there is no such key. Whether it can be
-  ///   changed shows at the first mutation.
+  /// - Throws: The error of `value(forUndefinedKey:)` if there is no such key. A key that can't be changed
+  ///   causes an error only at the first mutation.
   open func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy {
     MutableArrayProxy(try orderedContents(forKey: key))
   }
 
-  /// The same of the object that the key path leads to now, by its last key.
+  /// Returns a proxy for the ordered to-many key at the end of a key path. It belongs to the object that the
+  /// path leads to at the time of this call.
   ///
-  /// - Throws: `KeyValueError.invalidKeyPath` where the path leads to no object.
+  /// - Throws: `KeyValueError.invalidKeyPath` if the path leads to no object, and the errors of
+  ///   `mutableArrayValue(forKey:)`.
   open func mutableArrayValue(forKeyPath keyPath: String) throws -> MutableArrayProxy {
     try atEnd(of: keyPath) { try $0.mutableArrayValue(forKey: $1) }
   }
 
-  /// An unordered to-many key, to be changed member by member. Throws as
-  /// `mutableArrayValue(forKey:)` does.
+  /// Returns a proxy that changes an unordered to-many key member by member.
+  ///
+  /// - Throws: The error of `value(forUndefinedKey:)` if there is no such key. A key that can't be changed
+  ///   causes an error only at the first mutation.
   open func mutableSetValue(forKey key: String) throws -> MutableSetProxy {
     MutableSetProxy(try memberContents(forKey: key))
   }
 
-  /// The same of the object that the key path leads to now, by its last key.
+  /// Returns a proxy for the unordered to-many key at the end of a key path. It belongs to the object that
+  /// the path leads to at the time of this call.
+  ///
+  /// - Throws: `KeyValueError.invalidKeyPath` if the path leads to no object, and the errors of
+  ///   `mutableSetValue(forKey:)`.
   open func mutableSetValue(forKeyPath keyPath: String) throws -> MutableSetProxy {
     try atEnd(of: keyPath) { try $0.mutableSetValue(forKey: $1) }
   }
 
-  /// An ordered to-many key with each element once, to be changed element by element. Throws as
-  /// `mutableArrayValue(forKey:)` does.
+  /// Returns a proxy that changes an ordered to-many key element by element, and keeps each element unique.
+  ///
+  /// - Throws: The error of `value(forUndefinedKey:)` if there is no such key. A key that can't be changed
+  ///   causes an error only at the first mutation.
   open func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedSetProxy {
     MutableOrderedSetProxy(try orderedContents(forKey: key))
   }
 
-  /// The same of the object that the key path leads to now, by its last key.
+  /// Returns a proxy for the ordered to-many key at the end of a key path, with each element unique. It
+  /// belongs to the object that the path leads to at the time of this call.
+  ///
+  /// - Throws: `KeyValueError.invalidKeyPath` if the path leads to no object, and the errors of
+  ///   `mutableOrderedSetValue(forKey:)`.
   open func mutableOrderedSetValue(forKeyPath keyPath: String) throws -> MutableOrderedSetProxy {
     try atEnd(of: keyPath) { try $0.mutableOrderedSetValue(forKey: $1) }
   }
 
   // MARK: What a class says of its keys
 
-  /// Called once for each class, superclass first, before its keys are first used: the place for
-  /// `declareKeys`. It may run again for a subclass that does not override it, or call super: no
-  /// harm. Other threads that use the class for the first time wait until it has returned.
+  /// Declares the class's keys: override it and call `declareKeys` in it.
+  ///
+  /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
+  /// again for a subclass that does not override it or calls super, which does no harm. Other threads that
+  /// use the class for the first time wait until it has returned.
   open class func registerKeys() {}
 
-  /// What the macro `@KVO` has generated for a class: the declarations of its properties, and of what its methods say of
-  /// keys. Called as `registerKeys` is, before that, whose declarations of the same keys win. It calls
-  /// `_declareKeys`, and not super, which has been asked.
+  /// Declares the properties of a `@KVO` class, and what its methods say about keys. The macro generates the
+  /// override.
+  ///
+  /// It is called as `registerKeys` is, and before it, so that the declarations of `registerKeys` win. It
+  /// calls `_declareKeys`, and not super, which has been called already.
   open class func _registerProperties() {}
 
-  /// Whether plain stored properties answer by key. Asked once per class.
+  /// Whether key-value coding may access plain stored properties. It is read once for each class.
   open class var accessInstanceVariablesDirectly: Bool { true }
 
-  /// Whether setting the key tells its observers. Asked once per class and key; pass other keys to
-  /// super, which answers from the class's declarations.
+  /// Returns whether setting a key notifies its observers automatically. It is called once for each class and
+  /// key.
+  ///
+  /// An override passes other keys to super, which answers from the class's declarations.
   open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
     KVOClass.of(self).declaredAutomatic(key) ?? true
   }
 
-  /// The key paths that affect a key: when one of them changes, the key's observers are told. Asked
-  /// once per class and key; add to what super answers, which is what the class and its superclasses
-  /// have declared.
+  /// Returns the key paths that affect a key: when one of them changes, the key's observers are notified. It
+  /// is called once for each class and key.
+  ///
+  /// An override adds to the result of super, which has the declarations of the class and its superclasses.
   open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
     KVOClass.of(self).declaredDependencies(key)
   }
 
   // MARK: Observing by string
 
-  /// Registers an observer, whose `observeValue(forKeyPath:of:change:context:)` is called on each
-  /// change. Neither object is kept alive: the death of either ends the registration. The same
-  /// registration may be made several times, and then is told several times. Any thread.
+  /// Registers an observer, whose `observeValue(forKeyPath:of:change:context:)` is called on each change.
+  ///
+  /// The registration retains neither object, and ends when either is destroyed. Several equal registrations
+  /// may be made; each is notified. May be called on any thread.
   ///
   /// - Parameters:
-  ///   - observer: whose class overrides `observeValue(forKeyPath:of:change:context:)`.
-  ///   - keyPath: a key, or keys with dots between them.
-  ///   - options: what each call is given, and when there is one.
-  ///   - context: handed back, never touched; tells a class's own registrations from those
-  ///     of its superclass. The address of a static or a `KVOContext`.
-  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered.
+  ///   - observer: An object whose class overrides `observeValue(forKeyPath:of:change:context:)`.
+  ///   - keyPath: A key, or several keys separated by dots.
+  ///   - options: Which values each call gets, and when calls are made.
+  ///   - context: A pointer that identifies the registrations of one class in a hierarchy, such as the
+  ///     address of a static or a `KVOContext`. It is compared and passed on, never dereferenced.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered then.
   open func addObserver(
     _ observer: KVOObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],
     context: UnsafeMutableRawPointer? = nil
@@ -247,15 +297,15 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     try register(observer, keyPath, options, context)
   }
 
-  /// Removes the most recent registration of that observer and key path, whatever its context. Any
-  /// thread.
+  /// Removes the most recent registration of an observer and key path, whatever its context. May be called on
+  /// any thread.
   ///
   /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
   open func removeObserver(_ observer: KVOObject, forKeyPath keyPath: String) throws {
     try unregister(observer, keyPath, matching: .none)
   }
 
-  /// Removes the most recent registration of that observer, key path and context. Any thread.
+  /// Removes the most recent registration of an observer, key path and context. May be called on any thread.
   ///
   /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
   open func removeObserver(
@@ -264,9 +314,11 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     try unregister(observer, keyPath, matching: .some(context))
   }
 
-  /// Called on each change of what this object observes. Override it, and pass on to super what was
-  /// not registered by your own class: what reaches the root is a programming error and stops the
-  /// program, unless `KVODiagnostics.unhandledNotification` is set.
+  /// Called on each change of a key path that this object observes, on the thread of the change.
+  ///
+  /// Override it, and pass registrations that your class did not make on to super. A notification that
+  /// reaches the root is a programming error and stops the program, unless
+  /// `KVODiagnostics.unhandledNotification` is set.
   open func observeValue(
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
@@ -276,24 +328,26 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
 
   // MARK: Manual notification
 
-  /// Opens a change of the key, which `didChangeValue(forKey:)` closes and delivers. Pairs nest,
-  /// and those of different keys may cross; they match by thread. Inside an automatic change of the
-  /// same key a pair joins it.
+  /// Opens a change of a key. `didChangeValue(forKey:)` closes and delivers it.
+  ///
+  /// Pairs match by thread. Pairs of one key nest, and those of different keys may overlap. A pair inside an
+  /// automatic change of its own key joins that change.
   open func willChangeValue(forKey key: String) {
     recordChange(of: key)
     hintAtUnknownKey(key)
     _ = key.withKey { kvo_will_change(boundHeader, $0) }
   }
 
-  /// Closes the change of the key that this thread opened last, and tells the observers. Without
-  /// one it is reported as misuse and ignored.
+  /// Closes the change of a key that this thread opened last, and notifies the observers. A call without an
+  /// open change is reported as misuse and ignored.
   open func didChangeValue(forKey key: String) {
     _ = key.withKey { kvo_did_change(boundHeader, $0) }
   }
 
-  /// Opens a change of some elements of an ordered to-many key: those that will be inserted, removed
-  /// or replaced at the indexes. `didChange(_:valuesAt:forKey:)` with the same closes and delivers
-  /// it. A negative index stops the program with a message.
+  /// Opens a change of the elements of an ordered to-many key that will be inserted, removed or replaced at
+  /// some indexes.
+  ///
+  /// Call `didChange(_:valuesAt:forKey:)` with equal arguments to close and deliver it.
   ///
   /// ```swift
   /// let indexes = RangeSet(0..<1)
@@ -302,37 +356,46 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// didChange(.removal, valuesAt: indexes, forKey: "transactions")
   /// ```
   ///
-  /// Observers are told the elements at the indexes before (old) and after (new). Pairs match as
-  /// those of `willChangeValue(forKey:)` do. The property is a plain one, or has automatic
-  /// notification off: an `@Observed` one would tell of a setting besides.
-  /// - Complexity: O(*n*) in the number of ranges, and of elements if an observer asks for them.
+  /// Observers get the elements at the indexes before the change as old, and those after it as new. Pairs
+  /// match as those of `willChangeValue(forKey:)` do.
+  ///
+  /// Use it for a plain property, or one with automatic notification off. An `@Observed` property would
+  /// notify its observers of a setting in addition. A negative index stops the program with a message.
+  ///
+  /// - Complexity: O(*n*) in the number of ranges, and in the number of elements if an observer asks for
+  ///   them.
   open func willChange(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
   ) {
     announce(kind, at: indexes, ofKey: key)
   }
 
-  /// Closes the change of the key that this thread opened last, and notifies the observers. Without
-  /// one it is reported as misuse and ignored. One that was opened with another kind or other indexes is reported, too, and
-  /// observers are notified that the whole property was set.
+  /// Closes the change of elements that this thread opened last for a key, and notifies the observers.
+  ///
+  /// A call without an open change is reported as misuse and ignored. If the kind or the indexes differ from
+  /// those of the opening call, that is reported too, and observers are notified that the whole property was
+  /// set.
   open func didChange(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
   ) {
     conclude(kind, at: indexes, ofKey: key)
   }
 
-  /// Opens a change of an unordered to-many key: the objects are those that will be added (`union`),
-  /// taken away (`minus`), kept (`intersect`) or put in place (`set`). Observers are told what
-  /// really came and went; to find that out, the set is copied once.
+  /// Opens a change of the members of an unordered to-many key.
   /// `didChangeValue(forKey:withSetMutation:using:)` closes and delivers it.
+  ///
+  /// The objects are those to be added (`union`), removed (`minus`), kept (`intersect`) or put in place of
+  /// the others (`set`). Observers get the members that were actually added and removed.
+  ///
+  /// - Complexity: O(*n*) in the size of the set, which is copied once to find the differences.
   open func willChangeValue(
     forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
   ) {
     announce(kind, of: objects, ofKey: key)
   }
 
-  /// Closes the change of the key that this thread opened last, and tells the observers. Without
-  /// one it is reported as misuse and ignored.
+  /// Closes the change of members that this thread opened last for a key, and notifies the observers. A call
+  /// without an open change is reported as misuse and ignored.
   open func didChangeValue(
     forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
   ) {
@@ -341,30 +404,44 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
 
   // MARK: Introspection
 
-  /// Who is registered with this object: without registrations where nobody is. Any thread.
+  /// The registrations with this object; it is empty if there are none. May be used on any thread.
   public var observationInfo: ObservationInfo { ObservationInfo(of: boundHeader) }
 
-  /// Whether a change of the key would notify anybody. Any thread.
+  /// Returns whether a change of a key would notify any observer. May be called on any thread.
   public func isObserved(forKey key: String) -> Bool {
     key.withKey { kvo_is_observed(boundHeader, $0) } ?? false
   }
 
-  /// Ends all registrations with this object, whoever made them. Any thread.
+  /// Ends all registrations with this object, including those that other code made. May be called on any
+  /// thread.
   public func removeAllObservers() { kvo_remove_all_observers(boundHeader) }
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Adds to what the class says of its keys: in `registerKeys`, or for an extension's keys at any
-  /// time, also while objects of the class are observed. Any thread.
+  /// Adds declarations of keys to the class. May be called on any thread.
+  ///
+  /// Call it in `registerKeys`; for the keys of an extension, call it at any time, also while objects of the
+  /// class are observed.
+  ///
+  /// ```swift
+  /// class Document: KVOObject {
+  ///   var size = 0.0 { didSet { print("size is", size) } }
+  ///   override class func registerKeys() { declareKeys { $0.stored("size", \.size) } }
+  /// }
+  /// ```
   public static func declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
     var declarations = KeyDeclarations<Self>()
     body(&declarations)
     KVOClass.of(Self.self).declare(declarations)
   }
 
-  /// Registers an observer with a context of its own.
+  /// Registers an observer with a `KVOContext`, which identifies the registrations of one class in a
+  /// hierarchy.
   ///
-  /// - Throws: as `addObserver(_:forKeyPath:options:context:)` with a pointer does.
+  /// Otherwise it does the work of `addObserver(_:forKeyPath:options:context:)` with a pointer. The
+  /// registration keeps the context's address from being reused.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered then.
   public func addObserver(
     _ observer: KVOObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],
     context: KVOContext
@@ -372,7 +449,8 @@ extension KeyValueObserving where Self: KVOObject {
     try addObserver(observer, forKeyPath: keyPath, options: options, context: context.pointer)
   }
 
-  /// Removes the most recent registration of that observer, key path and context.
+  /// Removes the most recent registration of an observer, key path and `KVOContext`. May be called on any
+  /// thread.
   ///
   /// - Throws: `KeyValueError.observerNotRegistered` if there is none.
   public func removeObserver(

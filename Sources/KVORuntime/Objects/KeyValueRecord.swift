@@ -1,7 +1,7 @@
 public import CKVORuntime
 
-/// The root of classes whose keys are data, and whose values the runtime keeps: settings, rows of a table,
-/// cells of a spreadsheet.
+/// The root class of objects whose keys are data and whose values the runtime stores: settings, rows of a
+/// table, cells of a spreadsheet.
 ///
 /// ```swift
 /// class Settings: KeyValueRecord {
@@ -17,19 +17,21 @@ public import CKVORuntime
 /// settings[volume] = 0.7
 /// ```
 ///
-/// Every object has a value of each key that its class and its superclasses declare in `registerKeys`, at
-/// first the declared one. They are keys like any others: read and set by key-value coding, observed by
-/// string, key and key path, affected by others. Setting one costs what setting an `@Observed` property
-/// does. All lie in one piece of memory, which an object allocates when it is made. As with stored
-/// properties, threads may set different keys of an object at a time, and not the same one.
+/// An object has a value for each key that its class and superclasses declare in `registerKeys`, initially
+/// the declared one. These keys work like any others: key-value coding reads and sets them, they are observed
+/// by string, key and key path, and other keys may affect them. Setting one costs as much as setting an
+/// `@Observed` property.
+///
+/// All values are in one block of memory, which an object allocates when it is created. As with stored
+/// properties, threads may set different keys of one object at a time, but not the same key.
 open class KeyValueRecord: KVOObject {
-  // The first word tells whether a key may be something else than what a superclass has declared; the
-  // others are the values, by the class's layout. The object's own, until it dies.
+  // The first word is not 0 if a subclass may have redeclared a key of its superclass. The values follow, in
+  // the order of the class's layout. The object owns the memory until it dies.
   @usableFromInline final let values: UnsafeMutableRawPointer
 
-  /// An object with the declared values.
+  /// Creates an object whose keys have their declared values.
   ///
-  /// - Complexity: O(*n*) in the number of the keys.
+  /// - Complexity: O(*n*) in the number of keys.
   override public init() {
     values = RecordLayout.of(type(of: self)).makeValues()
     super.init()
@@ -41,8 +43,10 @@ open class KeyValueRecord: KVOObject {
 }
 
 extension KeyDeclarations where Root: KeyValueRecord {
-  /// A key whose value the runtime keeps, with the value that it has at first. In `registerKeys`: later
-  /// objects may have been made, which have no room for it, and so it is reported as misuse and ignored.
+  /// Declares a key whose value the runtime stores, with its initial value. Call it in `registerKeys` only.
+  ///
+  /// Once the class is in use, objects may exist that have no room for the value. A later declaration is
+  /// reported as misuse and ignored.
   ///
   /// ```swift
   /// for name in names { keys.value(name, 0.0) }
@@ -53,12 +57,12 @@ extension KeyDeclarations where Root: KeyValueRecord {
 }
 
 extension KeyValueObserving where Self: KeyValueRecord {
-  /// The key's value. Setting it tells the key's observers, once.
+  /// Accesses the value of a key. Setting it notifies the key's observers once.
   ///
-  /// Where a subclass has declared accessors for the key, they are called; one that throws stops the
-  /// program, so that `value(for:)` and `setValue(_:for:)` are for those.
+  /// If a subclass declares accessors for the key, they are called. An accessor that throws stops the
+  /// program; use `value(for:)` and `setValue(_:for:)` for such a key.
   ///
-  /// - Complexity: O(1). Changing a collection in place copies it: it is read, changed and set.
+  /// - Complexity: O(1). Changing a collection in place copies it, since it is read, changed and set.
   @inlinable
   public subscript<Value>(key: KeyValueKey<Self, Value>) -> Value {
     get {
@@ -100,8 +104,8 @@ extension KeyValueObserving where Self: KeyValueRecord {
 }
 
 extension KeyValueRecord {
-  /// Where a key's value lies; nil for a key that is no value, and where the class has made something else
-  /// of some key.
+  /// The address of a key's value. It is nil if the key has no stored value, or if the class has redeclared
+  /// any key.
   @inlinable @inline(__always)
   final func address(of slot: Int) -> UnsafeMutableRawPointer? {
     let isPlain = values.load(as: UInt.self) == 0
@@ -109,12 +113,12 @@ extension KeyValueRecord {
   }
 }
 
-// MARK: Where values lie
+// MARK: Layout
 
-/// A key whose value the runtime keeps, without its type.
+/// A key whose value the runtime stores; the base class without the value's type.
 class StoredValue: Accessors {
-  /// From the beginning of the values; 0 before the class has laid them out. LockedValue by `KVOClass.lock`
-  /// until the class is known.
+  /// The offset from the start of the values; 0 until the class is laid out. Protected by `KVOClass.lock`
+  /// until then.
   fileprivate(set) var offset = 0
 
   override final var isWritable: Bool { true }
@@ -160,15 +164,15 @@ private final class TypedStoredValue<Value>: StoredValue {
     (values + offset).assumingMemoryBound(to: Value.self)
   }
 
-  // A declaration reaches objects of the declaring class and its subclasses only.
+  // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
   private func address(_ object: KVOObject) -> UnsafeMutablePointer<Value> {
     at(unsafeDowncast(object, to: KeyValueRecord.self).values)
   }
 }
 
-/// Where the objects of a class have their values. Immutable; as long as its class, for ever.
+/// The memory layout of the values of a class's objects. Immutable, and kept for ever like its class.
 final class RecordLayout: @unchecked Sendable {
-  // In each place what the class itself says of the first value.
+  // For each value, the declaration of the most derived class, which has the initial value.
   private let places: [StoredValue]
   private let size: Int
   private let alignment: Int
@@ -183,7 +187,7 @@ final class RecordLayout: @unchecked Sendable {
     self.isPlain = isPlain
   }
 
-  /// What a class's declarations add to its superclass's layout. Under `KVOClass.lock`.
+  /// Extends a superclass's layout by a class's declarations. The caller holds `KVOClass.lock`.
   static func make(
     _ inherited: RecordLayout?, _ declared: [String: Accessors],
     _ inheritedAccessors: (String) -> Accessors?
@@ -203,7 +207,7 @@ final class RecordLayout: @unchecked Sendable {
         places[place] = value
       } else {
         if earlier != nil { isPlain = false }
-        // Never without room, so that no two have one place.
+        // A zero-sized value takes a byte, so that no two values share an offset.
         value.offset = (size + value.alignment - 1) / value.alignment * value.alignment
         size = value.offset + max(value.size, 1)
         alignment = max(alignment, value.alignment)

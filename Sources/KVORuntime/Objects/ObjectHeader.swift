@@ -1,46 +1,46 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// Where the C runtime's two words lie in every `KVOObject`: its first stored property, right
-/// behind the words of Swift's own header.
+/// Finds the C runtime's two words in a `KVOObject`. They are its first stored property, right behind Swift's
+/// own object header.
 ///
-/// The offset is written into inlinable code, so it is a constant, compared with the truth once.
-/// The words belong to the C runtime, which changes them atomically on any thread: nothing here
-/// reads or writes them through the stored property.
+/// Inlinable code contains the offset, so it is a constant, which `check()` verifies once. The C runtime
+/// changes the words atomically on any thread, so no code here reads or writes them through the stored
+/// property.
 enum ObjectHeader {
-  /// From the object's address to the header's.
+  /// The offset from the object's address to the header's.
   static var offset: Int { Int(KVO_SWIFT_HEADER_OFFSET) }
 
-  /// The object's address. Not a reference: the object may be at its end.
+  /// The object's address. It is no reference, because the object may be in its deinit.
   static func object(of header: UnsafeMutablePointer<kvo_object>) -> UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(header) - offset
   }
 
-  /// The class of an object, of a dead one, too, whose memory is still held.
+  /// The class of an object. A dead object has one as well while its memory is held.
   static func type(of header: UnsafePointer<kvo_object>) -> KVOObject.Type {
-    // An object's first word is its class's metadata, which is what a metatype is.
+    // An object's first word is the address of its class's metadata, which is what a metatype contains.
     unsafeBitCast(metadata(of: header), to: KVOObject.Type.self)
   }
 
-  /// The address of that class's metadata.
+  /// The address of the class metadata of an object.
   static func metadata(of header: UnsafePointer<kvo_object>) -> UnsafeRawPointer {
     (UnsafeRawPointer(header) - offset).load(as: UnsafeRawPointer.self)
   }
 
-  /// Whether an address lies in the object with that header.
+  /// Whether an address is inside the object with that header.
   static func isInside(_ address: UnsafeRawPointer, _ header: UnsafeMutableRawPointer) -> Bool {
     let object = UnsafeRawPointer(header) - offset
     let metadata = object.load(as: UnsafeRawPointer.self)
     return (object..<object + kvo_swift_instance_size(metadata)).contains(address)
   }
 
-  /// `<Account: 0x…>`, with the address by which Swift knows the object.
+  /// The object as `<Account: 0x…>`, with the address that Swift code sees.
   static func describe(_ header: UnsafePointer<kvo_object>) -> String {
     let address = UInt(bitPattern: UnsafeRawPointer(header) - offset)
     return "<\(className(of: type(of: header))): 0x\(String(address, radix: 16))>"
   }
 
-  /// Stops the program if this compiler lays classes out in another way.
+  /// Stops the program if this compiler lays classes out differently.
   static func check() {
     let object = KVOObject()
     let assumed = UnsafeRawPointer(object.header)
@@ -57,27 +57,28 @@ enum ObjectHeader {
 }
 
 extension KVOObject {
-  /// What the C runtime knows the object by.
+  /// The object's identity in the C runtime.
   var header: UnsafeMutablePointer<kvo_object> {
     (address + ObjectHeader.offset).assumingMemoryBound(to: kvo_object.self)
   }
 
-  /// The header, for calls of the core that may come first: it asks the binding for the class of an
-  /// object that nobody observes.
+  /// The header, for calls that may be the core's first use. It makes sure that the binding is installed,
+  /// which the core asks for the class of an unobserved object.
   var boundHeader: UnsafeMutablePointer<kvo_object> {
     _ = CoreBinding.root
     return header
   }
 
-  /// Where the object lies. Valid while the caller holds the object.
+  /// The object's address. Valid while the caller holds the object.
   var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// The object of a header, which the caller of a C function holds.
+  /// The object with a header. The caller, a C function, holds the object.
   static func at(_ header: UnsafeMutablePointer<kvo_object>) -> KVOObject {
     Unmanaged<KVOObject>.fromOpaque(ObjectHeader.object(of: header)).takeUnretainedValue()
   }
 
-  /// Whether anything was ever registered with the object, or by it, and is not gone yet.
+  /// Whether the object has registrations, as the observed object or as an observer, that are not removed
+  /// yet.
   var hasObservations: Bool {
     kvo_binding_has_observations(header)
   }

@@ -1,14 +1,19 @@
-// An `@Observed` property is coded as its value, so that a subclass of `KVOObject` gets the `Codable`
-// that the compiler writes, as it does with plain properties:
+// An `@Observed` property is encoded as its plain value, so that the compiler can synthesise `Codable` for a
+// subclass of `KVOObject` as it does with plain properties:
 //
-//     final class Account: KVOObject, Codable {
-//       @Observed var owner = ""
-//       @Observed var note: String?
-//     }
+// ```
+// final class Account: KVOObject, Codable {
+//   @Observed var owner = ""
+//   @Observed var note: String?
+// }
+// ```
 //
-// Decoding makes the object, so it tells nobody.
+// Decoding creates the object, so it notifies no observers.
 
 extension Observed: Encodable where Value: Encodable {
+  /// Encodes the property's value in a single-value container, without the wrapper.
+  ///
+  /// - Throws: The error of encoding the value.
   @inlinable
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
@@ -17,17 +22,23 @@ extension Observed: Encodable where Value: Encodable {
 }
 
 extension Observed: Decodable where Value: Decodable {
+  /// Creates a property from the value in a single-value container, without the wrapper. No observer is
+  /// notified.
+  ///
+  /// - Throws: The error of decoding the value.
   @inlinable
   public init(from decoder: any Decoder) throws {
     self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
 }
 
-// What the compiler writes for a property wrapper codes it as a value that must be there. These are
-// preferred for those around an optional.
+// For a property wrapper the compiler synthesises code that requires a value. These overloads are preferred
+// for a wrapper around an optional.
 
 extension KeyedEncodingContainer {
-  /// Encodes an optional `@Observed` property, unless it is nil.
+  /// Encodes an optional `@Observed` property if it is not nil.
+  ///
+  /// - Throws: The error of encoding the value.
   @inlinable
   public mutating func encode<T: Encodable>(_ value: Observed<T?>, forKey key: Key) throws {
     try encodeIfPresent(value.value, forKey: key)
@@ -35,7 +46,9 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes an optional `@Observed` property: nil if it is not there.
+  /// Decodes an optional `@Observed` property, which is nil if the key is missing.
+  ///
+  /// - Throws: The error of decoding the value.
   @inlinable
   public func decode<T: Decodable>(
     _ type: Observed<T?>.Type, forKey key: Key
@@ -44,17 +57,21 @@ extension KeyedDecodingContainer {
   }
 }
 
-// What the macro `@KVO` writes for a class whose own `CodingKeys` name properties that take no wrapper (Q7). Those for
-// optionals are preferred where the property is one.
+// The macro `@KVO` calls these in a class whose own `CodingKeys` name properties that take no wrapper (Q7).
+// The overloads for optionals are preferred for optional properties.
 
 extension KeyedEncodingContainer {
-  /// Encodes a property.
+  /// Encodes a property of a `@KVO` class. The macro generates the calls.
+  ///
+  /// - Throws: The error of encoding the value.
   @inlinable
   public mutating func _encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try encode(value, forKey: key)
   }
 
-  /// Encodes an optional property, unless it is nil.
+  /// Encodes an optional property of a `@KVO` class if it is not nil. The macro generates the calls.
+  ///
+  /// - Throws: The error of encoding the value.
   @inlinable
   public mutating func _encode<T: Encodable>(_ value: T?, forKey key: Key) throws {
     try encodeIfPresent(value, forKey: key)
@@ -62,13 +79,18 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes a property.
+  /// Decodes a property of a `@KVO` class. The macro generates the calls.
+  ///
+  /// - Throws: The error of decoding the value, also if the key is missing.
   @inlinable @_disfavoredOverload
   public func _decode<T: Decodable>(forKey key: Key) throws -> T {
     try decode(T.self, forKey: key)
   }
 
-  /// Decodes an optional property: nil if it is not there.
+  /// Decodes an optional property of a `@KVO` class, which is nil if the key is missing. The macro generates
+  /// the calls.
+  ///
+  /// - Throws: The error of decoding the value.
   @inlinable
   public func _decode<T: Decodable>(forKey key: Key) throws -> T? {
     try decodeIfPresent(T.self, forKey: key)

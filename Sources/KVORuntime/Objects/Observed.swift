@@ -1,43 +1,48 @@
 public import CKVORuntime
 
-// The property wrapper. Where the compiler can fold the key path to the storage, setting an unobserved object's
-// property is a look at its header and a store; in-place mutation is an `InPlaceChange` (E4).
+// The property wrapper. If the compiler can fold the key path to the storage, setting a property of an
+// unobserved object is a load of its header and a store. In-place mutation uses an `InPlaceChange` (E4).
 
-/// An observable stored property of a `KVOObject` subclass: `@Observed var balance = 0.0`.
+/// A property wrapper that makes a stored property of a `KVOObject` subclass observable.
 ///
-/// Every change notifies: assignment, `+=`, `append`, `inout`, a write through a key path,
-/// key-value coding. In-place mutation copies nothing unless an observer asks for the old value.
-/// While nobody observes the object, getting and setting cost what they cost for any other
-/// property.
+/// ```swift
+/// class Account: KVOObject {
+///   @Observed var balance = 0.0
+/// }
+/// ```
 ///
-/// The accessors are transparent: they are compiled into the property's own, where
-/// `object[keyPath: storage()]` folds to the field's address. Key path objects to the storage are
-/// made only in generic classes, in unoptimised code, and in `_modify`, which is a coroutine and is
-/// not folded.
+/// Every kind of change notifies: assignment, `+=`, `append`, `inout`, a write through a key path, key-value
+/// coding. In-place mutation copies nothing unless an observer asks for the old value. While the object has
+/// no observers, getting and setting cost as much as for any other property.
 ///
-/// A `didSet` on the property makes the compiler replace in-place mutation by a copy that is set.
+/// A `didSet` on the property makes the compiler replace in-place mutation by setting a changed copy.
 @propertyWrapper
 @frozen
 public struct Observed<Value> {
-  // The only stored property: an `Observed` and its value have one address.
+  // The only stored property, so that an `Observed` and its value have the same address.
   @usableFromInline var value: Value
 
-  /// The property with its first value, which notifies nobody.
+  /// Creates the property with its initial value, which notifies no observers.
   @inlinable @inline(__always)
   public init(wrappedValue: Value) {
     value = wrappedValue
   }
 
+  /// Unavailable: an `@Observed` property works only in a subclass of `KVOObject`.
   @available(*, unavailable, message: "@Observed works in KVOObject subclasses")
   public var wrappedValue: Value {
     get { fatalError("@Observed works in KVOObject subclasses") }
     set { fatalError("@Observed works in KVOObject subclasses") }
   }
 
-  /// The property's value, as the compiler reads and sets it: the object and two key paths, which
-  /// mostly are folded, say where it lies.
+  /// Accesses the property's value. The compiler calls this subscript when a program reads or sets the
+  /// property.
   @inlinable @inline(__always)
-  // Where an error without a line leads here, `Root` is a class that is no subclass of KVOObject.
+  // If an error without a line leads here, `Root` is a class that is no subclass of KVOObject.
+  //
+  // The accessors are transparent: they are compiled into the property's own, where the compiler folds
+  // `object[keyPath: storage()]` to the field's address. Key path objects to the storage are created only in
+  // generic classes, in unoptimised code, and in `_modify`, a coroutine, in which nothing is folded.
   public static subscript<Root: KVOObject>(
     _enclosingInstance object: Root,
     wrapped wrapped: @autoclosure () -> ReferenceWritableKeyPath<Root, Value>,
@@ -46,7 +51,7 @@ public struct Observed<Value> {
     @_transparent
     get {
       if _slowPath(kvo_is_recording()) {
-        // The results are used, so that calls without effects are not taken for needless ones.
+        // The results are used, so that the optimiser does not remove the calls as free of effects.
         let header = headerAddress(of: object)
         if !isFolded(Root.self, Value.self) {
           guard recordRead(header, wrapped, storage) else { recordingFailed() }
@@ -100,23 +105,23 @@ public struct Observed<Value> {
   }
 }
 
-/// Whether a key path to the storage is sure to be folded to an address; known when the accessor is
-/// compiled. What is not folded then is not compiled either: one key path object to the storage, in
-/// whatever branch, and the optimiser must check each access to the property for exclusivity.
+/// Whether a key path to the storage is certain to be folded to an address. This is known when the accessor
+/// is compiled, so that the other branch is not compiled at all. A single key path object to the storage, in
+/// any branch, would make the optimiser check each access to the property for exclusivity.
 @usableFromInline @_transparent
 func isFolded<Root, Value>(_ root: Root.Type, _ value: Value.Type) -> Bool {
   MemoryLayout<Value>.size != 0 && _isConcrete(root) && !_isDebugAssertConfiguration()
 }
 
-/// Opens the change of a property whose type takes no room: its address is another's as well, so it is
-/// announced by key.
+/// Opens the change of a property of a zero-sized type by its key, because it shares its address with another
+/// property.
 @usableFromInline @inline(never)
 func willChange(_ object: KVOObject, _ property: AnyKeyPath) -> OpaquePointer? {
   kvo_uniform_will_key(object.header, object.keyName(of: property).interned)
 }
 
-/// Opens the change of a property if what was accessed is not the property but a copy: in generic
-/// classes whose superclass is of a library built for library evolution.
+/// Opens the change of a property if the accessed address is that of a copy. That happens in generic classes
+/// whose superclass belongs to a library built for library evolution.
 @usableFromInline @inline(never)
 func willChange(
   _ object: KVOObject, insteadOf address: UnsafeRawPointer, _ property: () -> AnyKeyPath
@@ -127,12 +132,12 @@ func willChange(
   }
 }
 
-/// Where the property of a key path lies, if it is not at its address.
+/// The field of a key path's property, for a property that was not accessed at its own address.
 func observedStorage(of object: KVOObject, _ property: AnyKeyPath) -> Field? {
   KVOClass.of(object).property(object.keyName(of: property).string)?.observedStorage
 }
 
-/// `KVOObject.header` for inlinable code.
+/// The address of `KVOObject.header`, for inlinable code.
 @inlinable @inline(__always)
 func headerAddress(of object: KVOObject) -> UnsafeMutableRawPointer {
   Unmanaged.passUnretained(object).toOpaque() + 16

@@ -1,11 +1,11 @@
 internal import CSwiftRuntime
 
-/// References that are kept in another form than values have: an optional class's or a class's, a
-/// protocol's that only classes conform to. The reference is the first word; what follows it of a
-/// protocol's, where the methods are, is kept as it is.
+/// How a weak, unowned or unmanaged reference is stored, in contrast to a strong one. It may be a class's or
+/// a class-bound protocol's, optional or not. The reference is the first word. A protocol's method tables
+/// follow it, and are stored like those of a strong reference.
 enum ReferenceForm {
   case weak, unowned
-  /// Unowned, and whether the object lives is not looked at: the program knows.
+  /// Unowned without a check that the object lives: the program guarantees it.
   case unsafe
 
   init?(_ form: Field.Form) {
@@ -17,14 +17,14 @@ enum ReferenceForm {
     }
   }
 
-  /// Whether a type, or what it wraps, is one of references.
+  /// Whether a type, or the type that it wraps as an optional, is a reference type.
   static func isReference(_ type: Any.Type) -> Bool {
     let content = (type as? any OptionalType.Type)?.wrappedType ?? type
     return content is AnyClass
       || kvo_swift_is_class_existential(unsafeBitCast(content, to: UnsafeRawPointer.self))
   }
 
-  /// Hands on the address of a value as it is outside of the property.
+  /// Calls `body` with the address of a temporary strong form of the value.
   func withValue<R>(
     _ address: UnsafeMutableRawPointer, of type: ValueType, _ body: (UnsafeRawPointer) -> R
   ) -> R {
@@ -33,7 +33,7 @@ enum ReferenceForm {
       withUnsafeTemporaryAllocation(
         byteCount: type.cType.pointee.size, alignment: type.cType.pointee.alignment
       ) { value in
-        // Borrowed: the reference is the local one's.
+        // A borrowed copy: the local variable holds the reference.
         value.copyMemory(from: UnsafeRawBufferPointer(start: address, count: value.count))
         let reference = object.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         value.storeBytes(of: reference, as: UnsafeRawPointer?.self)
@@ -51,7 +51,7 @@ enum ReferenceForm {
     }
   }
 
-  // As the compiler lays them out.
+  // The compiler lays these structs out as it does the fields.
   private struct Weak { weak var object: AnyObject? }
   private struct Unowned { unowned var object: AnyObject? }
   private struct Unsafe { unowned(unsafe) var object: AnyObject? }

@@ -1,9 +1,9 @@
 internal import CSwiftRuntime
 
-/// Key paths to the storage of `@Observed` properties where the compiler knows no offset: in generic
-/// classes whose superclass is of a library that is built for library evolution. Such a key path
-/// reads by an accessor, and knows the property by its number among all of the class's fields, the
-/// inherited ones first. Where that one lies is told by the class's metadata.
+/// Finds the storage of `@Observed` properties where the compiler knows no offset: in generic classes whose
+/// superclass belongs to a library built for library evolution. Such a key path reads by an accessor, and
+/// identifies the property by its index among all fields of the class, inherited ones first. The class's
+/// metadata gives the offset of that field.
 final class StorageIndex: Sendable {
   private let offset: Int
 
@@ -11,12 +11,12 @@ final class StorageIndex: Sendable {
     self.offset = offset
   }
 
-  /// Where the storage lies in an instance; nil if the key path is of another sort.
+  /// The storage's offset in an instance, or nil if the key path is of another kind.
   static func offset(of keyPath: AnyKeyPath) -> Int? {
     guard let index = index(in: keyPath), let root = type(of: keyPath).rootType as? AnyClass
     else { return nil }
     let metadata = unsafeBitCast(root, to: UnsafeRawPointer.self)
-    // Metadata has at least a word for each field: no two share these addresses.
+    // Metadata has at least a word for each field, so these addresses are unique.
     let place = metadata + index
     if let known = known[place] { return known.offset }
     return find(index, in: metadata, type(of: keyPath).valueType)
@@ -25,7 +25,7 @@ final class StorageIndex: Sendable {
 
   private static let known = ForeverMap<StorageIndex>()
 
-  // What the number counts is not documented, hence the look at the field's type.
+  // The meaning of the index is undocumented, so we compare the field's type.
   private static func find(
     _ index: Int, in metadata: UnsafeRawPointer, _ storageType: Any.Type
   ) -> Int? {
@@ -37,8 +37,8 @@ final class StorageIndex: Sendable {
     return kvo_swift_field_offset(metadata, index)
   }
 
-  // As in StorageKeyPath. The component's header says that it is computed and known by the number
-  // of a stored property, which follows; whether it can be set, and has arguments, does not matter.
+  // See StorageKeyPath for the layout. The component's header says that it is computed and identified by the
+  // index of a stored property, which follows. Whether it can be set and has arguments does not matter.
   private static func index(in keyPath: AnyKeyPath) -> Int? {
     let object = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
     let component = object.load(fromByteOffset: 32, as: UInt32.self)

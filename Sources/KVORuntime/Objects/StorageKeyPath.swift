@@ -1,7 +1,8 @@
 internal import CSwiftRuntime
 
-/// Key paths to the storage of `@Observed` properties: where they lead. Mostly the key path object has the offset,
-/// or the property's number (`StorageIndex`); else the key path is projected, and must lead into the object.
+/// Finds the storage that a key path to an `@Observed` property leads to. The key path object usually
+/// contains the offset or the property's index (`StorageIndex`). Otherwise the key path is projected, and
+/// must lead into the object.
 enum StorageKeyPath {
   /// The address of the storage in the object with that header.
   static func address(
@@ -14,10 +15,10 @@ enum StorageKeyPath {
     return project(keyPath, object)
   }
 
-  // A key path object holds, behind its own two words, one of the key-value coding string and one
-  // of the buffer's size and flags, a 32-bit header for each component: kind, flags and, for a
-  // stored property of a class, the offset. None of this is documented, hence the check, and the
-  // projection where it fails.
+  // A key path object has two header words, a word for the key-value coding string, and a word with the
+  // buffer's size and flags. A 32-bit header for each component follows: kind, flags and, for a stored
+  // property of a class, the offset. This is undocumented, so `isLayoutKnown` checks it; if the check fails,
+  // the key path is projected.
   private static func offset(in keyPath: AnyKeyPath) -> Int? {
     let component = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
       .load(fromByteOffset: 32, as: UInt32.self)
@@ -35,8 +36,8 @@ enum StorageKeyPath {
       && withUnsafeMutablePointer(to: &object.second) { second == $0 }
   }()
 
-  // Where a superclass is of a library built for library evolution, a key path may be longer, or
-  // calls accessors and leads to a copy: hence the second look.
+  // If a superclass belongs to a library built for library evolution, a key path may be longer, or call
+  // accessors and lead to a copy. So we check that the address is inside the object.
   private static func project(
     _ keyPath: AnyKeyPath, _ object: UnsafeMutableRawPointer
   ) -> UnsafeMutableRawPointer {

@@ -1,5 +1,5 @@
-/// Where the `@Observed` property lies that an accessor's own key path names. The accessor finds out
-/// itself, the first time that it is recorded.
+/// The offset of the `@Observed` property that an accessor's key path names. The accessor determines it
+/// itself the first time that its read is recorded.
 final class StorageOffset: Sendable {
   private let fromHeader: Int
 
@@ -7,22 +7,22 @@ final class StorageOffset: Sendable {
     self.fromHeader = fromHeader
   }
 
-  // By the address of the key path object: a literal's, which is made once. In code for one form of a
-  // generic class it may be made each time; hence the limit, which no source text reaches.
+  // Keyed by the address of the key path object. A literal's object is created once. Code specialised for one
+  // form of a generic class may create it each time; the limit, which no source text reaches, covers that.
   private static let offsets = ForeverMap<StorageOffset>()
   private static let mostOffsets = 8192
 
-  /// From the header; nil the first time. O(1), any thread.
+  /// The property's offset from the header, or nil at the first read. O(1), any thread.
   static func known(for accessor: AnyKeyPath) -> Int? {
     offsets[address(of: accessor)]?.fromHeader
   }
 
-  /// What stands for the accessor's property and for nothing else, for ever; nil if nothing does.
+  /// A pointer that identifies the accessor's property for ever, or nil if the offset is not known yet.
   static func token(of accessor: AnyKeyPath) -> UnsafeRawPointer? {
     offsets[address(of: accessor)].map { _ in address(of: accessor) }
   }
 
-  /// Remembers where the accessor's property lies, from the header.
+  /// Remembers the property's offset from the header.
   static func keep(_ offset: Int, for accessor: AnyKeyPath) {
     guard offsets.size < mostOffsets else { return }
     _ = Unmanaged.passRetained(accessor)

@@ -1,15 +1,15 @@
 internal import CKVORuntime
 
-// Automatic changes of a class that overrides `willChangeValue(forKey:)`, `didChangeValue(forKey:)`, or the methods for
-// elements and members (E5): the C core calls these for each change of an observed key, and they call super, which
-// leads back to the core (`announced.c`).
+// Automatic changes of a class that overrides `willChangeValue(forKey:)`, `didChangeValue(forKey:)`, or the
+// methods for elements and members (E5). The C core calls these methods for each change of an observed key.
+// Their calls of super lead back to the core (`announced.c`), which opens and closes the change.
 
-/// Which of the two methods of a change is called.
+/// The phase of a change, before or after the store, which decides which method is called.
 enum ChangePhase { case will, did }
 
 extension KVOObject {
   /// Calls the method that the class overrides.
-  /// - Parameter part: which elements change, or nil if all do.
+  /// - Parameter part: The elements that change, or nil if the whole value does.
   func announce(_ key: String, _ part: UnsafePointer<kvo_part>?, _ phase: ChangePhase) {
     guard let part else {
       return phase == .will ? willChangeValue(forKey: key) : didChangeValue(forKey: key)
@@ -29,7 +29,8 @@ extension KVOObject {
     }
   }
 
-  // A handle says which members go and come. Before the change and after it, that leads to the same whole set.
+  // A collection handle passes the removed and the added members. Before and after the change, they lead to
+  // the same whole set.
   private func setMutation(
     of key: String, _ part: kvo_part
   ) -> (KeyValueSetMutation, Set<AnyHashable>) {
@@ -52,7 +53,7 @@ extension KVOObject {
 }
 
 extension KeyValueSetMutation {
-  /// Nil where it is not known.
+  /// Fails for an unknown mutation.
   init?(_ mutation: kvo_set_mutation) {
     switch mutation {
     case .KVO_UNION: self = .union

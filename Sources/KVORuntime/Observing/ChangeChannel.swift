@@ -1,16 +1,16 @@
-// What a registration hands to the tasks that read its sequence (K1, K2).
+// The channel from a registration to the tasks that read its sequence (K1, K2).
 
-/// Elements on their way from the threads that change an object to the tasks that read. No thread waits to send: where
-/// no task is reading, elements are kept, all of them (`send`) or the newest alone (`sendNewest`).
+/// Carries elements from the threads that change an object to the tasks that read its sequence. Sending never
+/// waits. If no task is reading, either all elements are kept (`send`), or only the newest (`sendNewest`).
 ///
 /// | state | protection |
 /// |---|---|
-/// | `state` | its own lock, under which no element dies and nobody is called |
+/// | `state` | its own lock; no element is destroyed and no other code is called while it is held |
 final class ChangeChannel<Element: Sendable>: Sendable {
   fileprivate typealias Reader = UnsafeContinuation<Element?, Never>
 
   fileprivate struct State {
-    /// Nil where one has been read: it must not die here.
+    /// An element that was read is replaced by nil, so that it is not destroyed under the lock.
     var kept: [Element?] = []
     var firstKept = 0
     var readers: [Reader] = []
@@ -25,7 +25,7 @@ final class ChangeChannel<Element: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Hands the element to the task that has waited longest, or keeps it.
+  /// Passes the element to the task that has waited longest, or keeps it.
   func send(_ element: Element) {
     let reader = state.withLock { state in
       state.isFinished ? nil : state.reader(for: element)
@@ -33,9 +33,10 @@ final class ChangeChannel<Element: Sendable>: Sendable {
     reader?.resume(returning: element)
   }
 
-  /// Reads an element and hands it to the task that has waited longest, or keeps it in place of an older one. It is
-  /// dropped if another thread began to read later and has sent its element: that is the newer one.
-  /// - Parameter read: called without the lock.
+  /// Reads an element and passes it to the task that has waited longest, or keeps it in place of an older
+  /// one. The element is dropped if another thread began its read later and has sent its element, because
+  /// that one is newer.
+  /// - Parameter read: Called without the lock.
   func sendNewest(_ read: () -> Element?) {
     let place = state.withLock { $0.reads.begin() }
     guard let element = read() else { return }
@@ -49,10 +50,10 @@ final class ChangeChannel<Element: Sendable>: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Ends it: what is kept can still be read, and then there is nothing more.
+  /// Finishes the channel after the kept elements: they can still be read, then `next` returns nil.
   func finish() { finish(dropping: false) }
 
-  /// Ends it at once.
+  /// Finishes the channel at once and drops the kept elements.
   func cancel() { finish(dropping: true) }
 
   private func finish(dropping: Bool) {
@@ -67,7 +68,7 @@ final class ChangeChannel<Element: Sendable>: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  /// The next element; nil once there will be none.
+  /// Returns the next element, or nil once the channel is finished.
   func next(isolation: isolated (any Actor)?) async -> Element? {
     switch state.withLock({ $0.next() }) {
     case .element(let element): return element
@@ -91,7 +92,7 @@ final class ChangeChannel<Element: Sendable>: Sendable {
 }
 
 extension ChangeChannel.State {
-  // Nil where none waits: the element is kept.
+  // The task that gets the element; nil if none waits, in which case the element is kept.
   fileprivate mutating func reader(for element: Element) -> ChangeChannel.Reader? {
     guard readers.isEmpty else { return readers.removeFirst() }
     kept.append(element)
@@ -108,7 +109,7 @@ extension ChangeChannel.State {
     return .element(element)
   }
 
-  // The places do not stay for ever, and each element is moved a few times at most.
+  // Frees the places of elements that were read. The condition bounds how often an element is moved.
   private mutating func forget() {
     guard firstKept == kept.count || (firstKept >= 64 && firstKept * 2 >= kept.count) else {
       return
@@ -123,7 +124,8 @@ extension ChangeChannel.State {
   }
 }
 
-/// Held by the handler of a registration that sends: when that has ended, by whatever way, nothing more comes.
+/// Finishes a channel when the registration that sends to it has ended for any reason. The registration's
+/// handler holds this object.
 final class ChannelEnding<Element: Sendable> {
   private let channel: ChangeChannel<Element>
 

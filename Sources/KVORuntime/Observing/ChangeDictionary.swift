@@ -1,8 +1,7 @@
 internal import CKVORuntime
 
-/// The change dictionaries of the string API. One that carries no values is the same for every
-/// change of its kind, so that observers that only want to know that something changed cost no
-/// allocation.
+/// The change dictionaries of the string API. A dictionary without values is shared by all changes of its
+/// kind, so that observers that ask for no values cost no allocation.
 enum ChangeDictionary {
   static func make(_ change: OpaquePointer) -> [KeyValueChangeKey: Any] {
     let isPrior = kvo_change_is_prior(change)
@@ -24,7 +23,7 @@ enum ChangeDictionary {
   }
 
   private static let kinds: [KeyValueChange] = [.setting, .insertion, .removal, .replacement]
-  // Immutable, and what they hold is Sendable.
+  // Safe without isolation: immutable, and the contents are Sendable.
   private nonisolated(unsafe) static let finals = kinds.map {
     [KeyValueChangeKey.kindKey: $0 as Any]
   }

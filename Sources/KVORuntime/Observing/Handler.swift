@@ -1,20 +1,21 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// What a registration by handler keeps: the handler as the program gave it, and a function without captures
-/// that makes of the core's change what the handler takes. Both lie in the registration itself, by their words,
-/// so that nothing is allocated for them; the core gives them back when the registration has ended and the last
-/// call in progress has returned.
+/// The handler of a registration in two parts: the program's closure, and a function without captures that
+/// converts the core's change to the type that the closure takes. Their words are stored in the registration
+/// itself, so that they need no allocation. The core releases them when the registration has ended and the
+/// last call in progress has returned.
 ///
-/// The function is made where the handler's type is known, mostly in the caller's module, and is handed the
-/// handler as an argument: if it captured it, each registration had a box for that.
-// A parameter for the whole argument would be passed as what is of any type, by a thunk and a box for each.
+/// The function is compiled where the handler's type is known, usually in the caller's module. It takes the
+/// closure as an argument, because capturing it would allocate a box for each registration.
+// A generic parameter for the whole argument would make the compiler pass it indirectly, with a thunk and a
+// box each.
 @frozen @usableFromInline
 struct Handler<Object: KVOObject, Value> {
   @usableFromInline typealias Function = (Object, KeyValueObservedChange<Value>) -> Void
   @usableFromInline typealias Delivery = (KVOObject, OpaquePointer, @escaping Function) -> Void
 
-  // In this order, which C knows (`kvo_swift_handler`).
+  // C relies on this order (`kvo_swift_handler`).
   @usableFromInline let deliver: Delivery
   @usableFromInline let function: Function
 
@@ -25,23 +26,24 @@ struct Handler<Object: KVOObject, Value> {
   }
 }
 
-/// A handler of whatever class, as one of the root class: to its caller an object is an address.
+/// Converts a handler for any class to one for the root class. To its caller, an object is only an address.
 struct HandlerFunction<Object: KVOObject, Value> {
   let call: Handler<Object, Value>.Function
 
-  // Not of the function itself, which would be wrapped.
+  // Casts the struct, because a cast of the function itself would wrap it in a thunk.
   var ofAnyObject: Handler<KVOObject, Value>.Function {
     unsafeBitCast(self, to: HandlerFunction<KVOObject, Value>.self).call
   }
 }
 
 extension Handler {
-  /// Registers a handler for a single key. Returns the error, if there is one: then the handler is still the
-  /// caller's, else the registration's.
+  /// Registers a handler for a single key.
   /// - Parameters:
-  ///   - header: of the object, which the caller holds.
-  ///   - handle: the token's, set before the initial call.
-  ///   - handler: the address of a `Handler`.
+  ///   - header: The header of the object, which the caller holds.
+  ///   - handle: The token's handle, which is set before the initial call.
+  ///   - handler: The address of a `Handler`.
+  /// - Returns: The error, or nil on success. On success the registration owns the handler; on error the
+  ///   caller still does.
   static func register(
     _ header: UnsafeMutablePointer<kvo_object>, _ key: UnsafePointer<CChar>,
     _ options: KeyValueObservingOptions, _ handle: UnsafeMutablePointer<OpaquePointer?>,
@@ -63,7 +65,8 @@ extension KVOObject {
     Handler.register(header, key, options, token.handleAddress, handler)
   }
 
-  /// The same for a key path that has been observed before; false if it has to be looked up.
+  /// Registers a handler for a key path that was observed before. Returns false if the key path must be
+  /// looked up.
   @inline(__always)
   func registerAgain(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
@@ -76,14 +79,15 @@ extension KVOObject {
   }
 }
 
-/// A handler that calls another one, after a function that holds what is to live as long.
+/// A handler that calls a note function and then another handler. The note's captures live as long as the
+/// handler.
 struct WrappingHandler {
-  // In memory they are what a `Handler` is, which C knows.
+  // The memory layout is that of `Handler`, which C relies on.
   private let deliver: (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
   private let function: UnsafeRawPointer? = nil
   private let context: UnsafeRawPointer? = nil
 
-  /// - Parameter handler: the address of a `Handler`, which is this one's from now on.
+  /// - Parameter handler: The address of a `Handler`. This object takes its ownership.
   init(_ handler: UnsafeRawPointer, _ note: @escaping () -> Void) {
     let given = GivenHandler(handler)
     deliver = { object, change, _, _ in
@@ -94,7 +98,7 @@ struct WrappingHandler {
 }
 
 private final class GivenHandler: Sendable {
-  // Never written again, and called on the threads that handlers are called on.
+  // Safe on any thread: written once, and called where handlers are called.
   private nonisolated(unsafe) let words: kvo_swift_handler
 
   init(_ handler: UnsafeRawPointer) {
@@ -112,9 +116,9 @@ private final class GivenHandler: Sendable {
   }
 }
 
-/// What the core calls. Functions of C, so that nothing lies between the core and the handler.
+/// The callbacks of the core. They are C functions, so that no thunk runs between the core and the handler.
 private enum HandlerCalls {
-  // The core keeps the handler while it is called, and the setter's caller the object.
+  // During a call the core holds the handler, and the setter's caller holds the object.
   static var call: kvo_callback { kvo_swift_callback }
 
   static var end: @convention(c) (UnsafeMutableRawPointer) -> Void {

@@ -1,48 +1,49 @@
-/// An address that nothing else has, to tell one's own registrations from those of a superclass.
+/// A context for registrations: a unique address that distinguishes the registrations of one class in a
+/// hierarchy.
 ///
 /// ```swift
 /// let balanceContext = KVOContext()
 /// try account.addObserver(self, forKeyPath: "balance", options: .new, context: balanceContext)
 /// ```
 ///
-/// Neither this object nor its address is touched by a registration, and the address is never given
-/// to another context: it may be released while registrations still carry the address.
+/// A registration only compares and passes on the address; it retains no context. The address is never
+/// reused, so a context may be released while registrations still have its address.
 public final class KVOContext: Sendable {
-  /// What registrations carry and `observeValue(forKeyPath:of:change:context:)` is given. Nothing
-  /// may be stored there.
+  /// The context's address, which a registration has and `observeValue(forKeyPath:of:change:context:)` gets.
+  /// Never dereference it: no memory belongs to it.
   public var pointer: UnsafeMutableRawPointer {
-    // Any number but zero makes a pointer.
+    // The address is not 0, so this is never nil.
     UnsafeMutableRawPointer(bitPattern: address)!
   }
 
   private let address: UInt
 
-  /// A context of its own. Any thread.
+  /// Creates a context with an address of its own. May be called on any thread.
   public init() {
     address = Self.addresses.withLock { $0.next() }
   }
 
-  /// Whether a registration was made with this context.
+  /// Returns whether a registration's pointer is the address of this context.
   public static func == (pointer: UnsafeMutableRawPointer?, context: KVOContext) -> Bool {
     UInt(bitPattern: pointer) == context.address
   }
 
-  /// Whether a registration was made with another context, or with none.
+  /// Returns whether a registration's pointer is the address of another context, or nil.
   public static func != (pointer: UnsafeMutableRawPointer?, context: KVOContext) -> Bool {
     !(pointer == context)
   }
 
-  /// Whether a registration was made with this context.
+  /// Returns whether this context's address is a registration's pointer.
   public static func == (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
     pointer == context
   }
 
-  /// Whether a registration was made with another context, or with none.
+  /// Returns whether a registration's pointer is the address of another context, or nil.
   public static func != (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
     !(pointer == context)
   }
 
-  /// For `switch context { case balanceContext: … }`.
+  /// Matches a registration's pointer in a `switch`: `switch context { case balanceContext: … }`.
   public static func ~= (context: KVOContext, pointer: UnsafeMutableRawPointer?) -> Bool {
     pointer == context
   }
@@ -50,9 +51,9 @@ public final class KVOContext: Sendable {
   private static let addresses = Locked(Addresses())
 }
 
-/// Hands out each address once. They are the bytes of blocks that are never written and never
-/// freed, so that nothing else in the process can have them and none comes twice; since no page of
-/// a block is touched, a million contexts cost a megabyte of address space and no memory.
+/// Gives out each address once. The addresses are those of bytes in blocks that are never freed, so that
+/// nothing else in the process can have them. No byte of a block is read or written, so its pages stay
+/// untouched: a million contexts cost a megabyte of address space and no memory.
 private struct Addresses {
   private static let blockSize = 1 << 20
   private var following: UInt = 0

@@ -1,20 +1,21 @@
 internal import CKVORuntime
 
-// The token: the handle of one registration of the C core, or of several keys in one. The core ends it from any
-// thread, once (C5, I2). What is no registration is ended by an object (`ObservationEnd`), whose address is marked.
+// The token holds the handle of one registration of the C core, which may be for several keys. The core ends
+// it on any thread, once (C5, I2). A token without such a registration holds an `ObservationEnd` instead,
+// whose address is tagged.
 
-/// Ends its registration when invalidated or released. Neither the observed object nor anything
-/// else is kept alive by it.
+/// A token that owns an observation: the observation ends when the token is invalidated or released.
 ///
-/// Keep tokens in a property: in an optimised build a local array of them is released after its
-/// last use, unless `withExtendedLifetime` holds it.
+/// The token retains neither the observed object nor anything else. Keep tokens in a property: in an
+/// optimised build a local array of them is released after its last use, unless `withExtendedLifetime` holds
+/// it.
 ///
-/// Once `invalidate()` has returned, no new call of the handler begins; one in progress on another
-/// thread may finish, and what it uses stays alive until it has. The handler is released then.
-// Sendable: the C core's functions on a handle may be called on any thread, and the handle itself
-// is set before another thread can have this token.
+/// Once `invalidate()` has returned, no new call of the handler begins. A call in progress on another thread
+/// may finish, and what it uses stays alive until then. The handler is released afterwards.
+// Sendable: the C core's functions on a handle may be called on any thread, and the handle is set before
+// another thread can have this token.
 public final class KeyValueObservation: @unchecked Sendable {
-  // Written by the C core, through its address, before it makes the initial call.
+  // The C core writes it through its address, before it makes the initial call.
   private var handle: OpaquePointer?
 
   @usableFromInline
@@ -31,21 +32,21 @@ public final class KeyValueObservation: @unchecked Sendable {
     Unmanaged.passUnretained(end).release()
   }
 
-  /// Ends the registration. Again is harmless, so is after the object's death. Any thread, also
-  /// inside the handler.
+  /// Ends the observation. Later calls have no effect, and neither have calls after the object's death. May
+  /// be called on any thread, also inside the handler.
   public func invalidate() {
     if let end { return end.end() }
     if let handle { kvo_handle_invalidate(handle) }
   }
 
-  /// Whether changes are still told. Any thread.
+  /// Whether the observation still delivers changes. May be used on any thread.
   public var isValid: Bool {
     if let end { return end.isValid }
     guard let handle else { return false }
     return kvo_handle_is_valid(handle)
   }
 
-  // No registration's address is odd.
+  // Marks an `ObservationEnd`: no registration has an odd address.
   private static let endMark = 1
 
   private var end: ObservationEnd? {
@@ -55,25 +56,26 @@ public final class KeyValueObservation: @unchecked Sendable {
     return Unmanaged<ObservationEnd>.fromOpaque(object).takeUnretainedValue()
   }
 
-  /// Where the C core puts the handle.
-  // A class's stored property has one address as long as the object lives. The access must not stay
-  // open: the initial call may use the token.
+  /// The address at which the C core stores the handle.
+  // A class's stored property keeps its address as long as the object lives. The access must not stay open,
+  // because the initial call may use the token.
   var handleAddress: UnsafeMutablePointer<OpaquePointer?> {
     withUnsafeMutablePointer(to: &handle) { $0 }
   }
 }
 
-/// What a token ends that is no registration of the C core's.
+/// The end of an observation that is no registration of the C core.
 class ObservationEnd {
-  /// Again is harmless. Any thread.
+  /// Ends the observation. Later calls have no effect. Any thread.
   func end() {}
   var isValid: Bool { false }
 }
 
-/// A token equals itself alone: tokens may be kept in a set.
+/// Compares tokens by identity, so that they can be kept in a set.
 extension KeyValueObservation: Hashable {
-  /// Whether both are the same token.
+  /// Returns whether both are the same token.
   public static func == (a: KeyValueObservation, b: KeyValueObservation) -> Bool { a === b }
 
+  /// Hashes the token's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,27 +1,31 @@
 public import CKVORuntime
 
-// A change as handlers see it (D4, H1): made of the core's record, whose values it reads as the property's type for
-// the time of the call.
+// A change as handlers get it (D4, H1). It is created from the core's record, and reads the record's values
+// as the property's type during the call.
 
-/// One change of a property, as one observer may see it: what it asked for and nothing more.
+/// One change of a property as a handler gets it, with the values that the registration's options ask for.
+///
+/// `Value` is the property's type. The values are copies, which may be kept after the call.
 @frozen
 public struct KeyValueObservedChange<Value> {
-  /// What a change can be.
+  /// The kind of a change.
   public typealias Kind = KeyValueChange
 
-  /// What happened.
+  /// Whether the property was set, or elements were inserted, removed or replaced.
   public let kind: Kind
-  /// The new value, if it was asked for. Of a to-many change: what came.
+  /// The new value, or nil if the options do not include `.new`. For a change of elements, the elements that
+  /// were added.
   public let newValue: Value?
-  /// The old value, if it was asked for. Of a to-many change: what went.
+  /// The old value, or nil if the options do not include `.old`. For a change of elements, the elements that
+  /// were removed.
   public let oldValue: Value?
-  // `RangeSet` is not frozen: a stored one would make this whole type's layout, and every copy of
-  // it, a matter of run-time metadata (150 of 400 instructions of a notification).
+  // `RangeSet` is not frozen. If one were stored, this type's layout and each copy of it would need metadata
+  // at run time: 150 of the 400 instructions of a notification.
   @usableFromInline let ranges: [Range<Int>]?
-  /// Whether this is the notification before the change.
+  /// Whether this is the notification before the change, which `.prior` asks for.
   public let isPrior: Bool
 
-  /// A change with just these parts, for code that passes changes on.
+  /// Creates a change from its parts, for code that passes changes on.
   @inlinable
   public init(
     kind: Kind = .setting, newValue: Value? = nil, oldValue: Value? = nil,
@@ -43,7 +47,8 @@ public struct KeyValueObservedChange<Value> {
     self.isPrior = isPrior
   }
 
-  /// Where, for changes of ordered to-many properties.
+  /// The indexes of the elements that were inserted, removed or replaced in an ordered to-many property; nil
+  /// for other changes.
   ///
   /// - Complexity: O(*n*) in the number of ranges.
   @inlinable
@@ -53,7 +58,8 @@ public struct KeyValueObservedChange<Value> {
 extension KeyValueObservedChange: Sendable where Value: Sendable {}
 
 extension KeyValueObservedChange: CustomStringConvertible {
-  /// What is there of the change: `KeyValueObservedChange(kind: insertion, newValue: ["Ada"], indexes: 1..<2)`.
+  /// The parts that the change has, as text: `KeyValueObservedChange(kind: insertion, newValue: ["Ada"],
+  /// indexes: 1..<2)`.
   public var description: String {
     var parts = ["kind: \(kind)"]
     if let oldValue { parts.append("oldValue: \(String(reflecting: oldValue))") }
@@ -66,8 +72,8 @@ extension KeyValueObservedChange: CustomStringConvertible {
   }
 }
 
-/// What came and went in a change of elements. Not generic, so that the quick way past it needs no
-/// metadata.
+/// The values and indexes of a change of elements. The type is not generic, so that the fast path, which does
+/// not use it, needs no metadata.
 @frozen @usableFromInline
 struct BorrowedElements {
   @usableFromInline let kind: KeyValueChange
@@ -75,8 +81,8 @@ struct BorrowedElements {
   @usableFromInline let oldValue: UnsafeRawPointer?
   @usableFromInline let ranges: [Range<Int>]?
 
-  /// - Parameter type: what the values are, unless such a change was announced by hand for a key that
-  ///   holds no collection: then there are none.
+  /// - Parameter type: The type of the property's values. If elements were announced by hand for a key that
+  ///   is no collection, the values have another type and are left out.
   @usableFromInline @inline(never)
   init<Value>(_ change: OpaquePointer, as type: Value.Type) {
     func bytes(_ value: UnsafePointer<kvo_value>) -> UnsafeRawPointer? {
@@ -90,11 +96,11 @@ struct BorrowedElements {
 }
 
 extension KeyValueObservedChange {
-  /// Calls a body with a change. Inlinable, so that the caller's compiler knows `Value` and copies it
-  /// without metadata; and with the body in both branches, so that in the first it knows that there
-  /// are no indexes, which nobody then has to let go of.
+  /// Calls a body with a change. It is inlinable, so that the caller's compiler knows `Value` and copies
+  /// values without metadata. Both branches call the body, so that the compiler knows in the first that there
+  /// are no indexes to release.
   ///
-  /// `Value` is what the property was registered with; `observe` has checked it.
+  /// `Value` is the type that the property was registered with, which `observe` has checked.
   @inlinable @inline(__always)
   static func lend(_ change: OpaquePointer, to body: (Self) -> Void) {
     let parts = kvo_binding_change_parts(change)
@@ -115,13 +121,13 @@ extension KeyValueObservedChange {
     }
   }
 
-  /// The value of a setting, which belongs to the change.
+  /// The value of a setting. The memory belongs to the core's change.
   @inlinable @inline(__always)
   static func value(_ value: UnsafePointer<kvo_value>?) -> Value? {
     kvo_binding_bytes(value)?.assumingMemoryBound(to: Value.self).pointee
   }
 
-  /// With values that are read already.
+  /// Creates a change with values that were read already.
   init(_ change: OpaquePointer, newValue: Value?, oldValue: Value?) {
     self.init(
       kind: KeyValueChange(change), newValue: newValue, oldValue: oldValue,
@@ -131,9 +137,8 @@ extension KeyValueObservedChange {
 }
 
 extension KeyValueObservedChange<Any> {
-  /// Calls a body with values of whatever type they are; nil ones are there, as `Optional<Any>.none`. With
-  /// the body in both branches, so that in the first, where there are none, the compiler has nothing to let
-  /// go of.
+  /// Calls a body with values of any type; a nil value is `Optional<Any>.none`. Both branches call the body,
+  /// so that the compiler knows in the first that there are no values to release.
   @inline(__always)
   static func lend(boxing change: OpaquePointer, to body: (Self) -> Void) {
     let parts = kvo_binding_change_parts(change).pointee
@@ -151,7 +156,7 @@ extension KeyValueObservedChange<Any> {
 }
 
 extension KeyValueChange {
-  /// - Parameter change: a `kvo_change *`.
+  /// - Parameter change: A `kvo_change *`.
   init(_ change: OpaquePointer) {
     self.init(kvo_change_get_kind(change))
   }

@@ -1,46 +1,59 @@
 public import CKVORuntime
 
-// Changes by hand, by key path and around a body (D6, E3). Pairs are the C core's (`manual.c`); a body is bracketed,
-// without a pair, where the class leaves that to the runtime (`bracket.c`).
+// Manual changes, by key path and around a body (D6, E3). Pairs are opened and closed by the C core
+// (`manual.c`). A body is bracketed without a pair (`bracket.c`), unless the class overrides the methods of
+// pairs.
 extension KeyValueObserving where Self: KVOObject {
-  /// As `willChangeValue(forKey:)` for the key that the key path names. Of one that reads nothing that
-  /// can be observed, nobody is told.
+  /// Opens a change of the key that a key path names. `didChangeValue(for:)` closes and delivers it.
+  ///
+  /// Pairs match as those of `willChangeValue(forKey:)` do. A key path that is no key and reads nothing
+  /// observable has no observers, so the call has no effect.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     if let key = changedKey(of: keyPath) { willChangeValue(forKey: key.name.string) }
   }
 
-  /// As `didChangeValue(forKey:)` for the key that the key path names.
+  /// Closes the change of a key path's key that this thread opened last, and notifies the observers.
+  ///
+  /// A call without an open change is reported as misuse and ignored.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     if let key = changedKey(of: keyPath) { didChangeValue(forKey: key.name.string) }
   }
 
-  /// Brackets a body that changes the property: will, body, did, also when the body throws.
+  /// Calls a body that changes a property, and notifies the property's observers when it ends, also if it
+  /// throws.
+  ///
+  /// Prior observers are called before the body.
   ///
   /// ```swift
   /// sensor.withChange(of: \.reading) { sensor.reading = hardware.read() }
   /// ```
   ///
-  /// So a computed property's setter tells of what its getter does not read by `@Observed` properties:
+  /// A computed property's setter uses it to announce changes of values that are not read from `@Observed`
+  /// properties:
   ///
   /// ```swift
   /// set { withChange(of: \.index) { model.index = newValue } }
   /// ```
+  ///
+  /// - Returns: The result of the body.
   public func withChange<Value, R>(
     of keyPath: KeyPath<Self, Value>, _ body: () throws -> R
   ) rethrows -> R {
     guard let key = changedKey(of: keyPath) else { return try body() }
     let change = openBracket(key.name.interned, 0)
-    // The key may be a leased one.
+    // Extends the key's lifetime, because its name may be leased.
     defer { withExtendedLifetime(key) { closeBracket(change, key.name.interned) } }
     return try body()
   }
 
-  /// Brackets a body that changes the key's value: will, body, did, also when the body throws.
+  /// Calls a body that changes a key's value, and notifies the key's observers when it ends, also if it
+  /// throws.
   ///
-  /// It tells what `willChangeValue(forKey:)` and `didChangeValue(forKey:)` around the body tell, and
-  /// calls these where the class overrides them. For a key that is found once, see `KeyValueKey`.
+  /// It notifies as `willChangeValue(forKey:)` before the body and `didChangeValue(forKey:)` after it would,
+  /// and calls these methods if the class overrides them. Use a `KeyValueKey` to look a key up only once.
   ///
-  /// - Complexity: O(1), but for the key's length.
+  /// - Returns: The result of the body.
+  /// - Complexity: O(1), except for the key's length.
   @inlinable
   public func withChange<R>(forKey key: String, _ body: () throws -> R) rethrows -> R {
     let change = openBracket(key)
@@ -48,16 +61,17 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// Brackets a body that changes the value of a key that was found before: will, body, did, also when
-  /// the body throws.
+  /// Calls a body that changes the value of a key that was looked up before. The key's observers are notified
+  /// when the body ends, also if it throws.
   ///
   /// ```swift
   /// sheet.withChange(forKey: key) { sheet.cells[17] = value }
   /// ```
   ///
-  /// It tells what `withChange(forKey:)` with the key's string tells, and costs about what telling of an
-  /// `@Observed` property costs.
+  /// It notifies as `withChange(forKey:)` with the key's string does, and costs about as much as a change of
+  /// an `@Observed` property.
   ///
+  /// - Returns: The result of the body.
   /// - Complexity: O(1).
   @inlinable
   public func withChange<Value, R>(
@@ -69,7 +83,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 }
 
-/// A key of an object that a change is about.
+/// An object and one of its keys, which a change affects.
 package struct ChangedKey: Hashable {
   package let object: KVOObject
   package let key: String
@@ -90,8 +104,8 @@ package struct ChangedKey: Hashable {
 }
 
 extension KVOObject {
-  /// Brackets a body that changes keys of several objects, as `withChange(forKey:)` of each within the one before does,
-  /// but however many they are: no call is nested in another.
+  /// Brackets a body that changes keys of several objects. The effect is that of nested calls of
+  /// `withChange(forKey:)`, but without the nesting, so that any number of keys can be given.
   package static func withChanges<R>(of keys: [ChangedKey], _ body: () throws -> R) rethrows -> R {
     let changes = keys.map { $0.object.openBracket($0.key) }
     defer {
@@ -106,7 +120,12 @@ extension KVOObject {
 // MARK: To-many
 
 extension KeyValueObserving where Self: KVOObject {
-  /// As `willChange(_:valuesAt:forKey:)` for the key that the key path names.
+  /// Opens a change of some elements of the ordered to-many property that a key path names.
+  ///
+  /// Call `didChange(_:valuesAt:for:)` with equal arguments to close and deliver it. A negative index stops
+  /// the program with a message.
+  /// - Complexity: O(*n*) in the number of ranges, and in the number of elements if an observer asks for
+  ///   them.
   public func willChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
@@ -114,7 +133,10 @@ extension KeyValueObserving where Self: KVOObject {
     willChange(kind, valuesAt: indexes, forKey: key.name.string)
   }
 
-  /// As `didChange(_:valuesAt:forKey:)` for the key that the key path names.
+  /// Closes the change of elements that this thread opened last for a key path's property, and notifies the
+  /// observers.
+  ///
+  /// A call without an open change is reported as misuse and ignored.
   public func didChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
@@ -122,7 +144,11 @@ extension KeyValueObserving where Self: KVOObject {
     didChange(kind, valuesAt: indexes, forKey: key.name.string)
   }
 
-  /// As `willChangeValue(forKey:withSetMutation:using:)` for the key that the key path names.
+  /// Opens a change of the members of the set that a key path names.
+  /// `didChangeValue(for:withSetMutation:using:)` closes and delivers it.
+  ///
+  /// Observers get the members that were actually added and removed.
+  /// - Complexity: O(*n*) in the size of the set, which is copied once to find the differences.
   public func willChangeValue<Element>(
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
@@ -131,7 +157,10 @@ extension KeyValueObserving where Self: KVOObject {
     willChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
   }
 
-  /// As `didChangeValue(forKey:withSetMutation:using:)` for the key that the key path names.
+  /// Closes the change of members that this thread opened last for a key path's set, and notifies the
+  /// observers.
+  ///
+  /// A call without an open change is reported as misuse and ignored.
   public func didChangeValue<Element>(
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
@@ -140,14 +169,20 @@ extension KeyValueObserving where Self: KVOObject {
     didChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
   }
 
-  /// Brackets a body that inserts, removes or replaces elements at the indexes: will, body, did,
-  /// also when the body throws.
+  /// Calls a body that inserts, removes or replaces elements at some indexes, and notifies the key's
+  /// observers when it ends, also if it throws.
   ///
   /// ```swift
   /// shelf.withChange(.insertion, at: RangeSet(0..<1), forKey: "books") {
   ///   shelf.books.insert(book, at: 0)
   /// }
   /// ```
+  ///
+  /// A negative index stops the program with a message.
+  ///
+  /// - Returns: The result of the body.
+  /// - Complexity: O(*n*) in the number of ranges, and in the number of elements if an observer asks for
+  ///   them.
   public func withChange<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, forKey key: String, _ body: () throws -> R
   ) rethrows -> R {
@@ -156,7 +191,13 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// Brackets a body that changes a set: will, body, did, also when the body throws.
+  /// Calls a body that changes a set, and notifies the key's observers when it ends, also if it throws.
+  ///
+  /// The objects are those to be added, removed, kept or put in place of the others, by the kind. Observers
+  /// get the members that were actually added and removed.
+  ///
+  /// - Returns: The result of the body.
+  /// - Complexity: O(*n*) in the size of the set, which is copied once to find the differences.
   public func withChange<R>(
     _ kind: KeyValueSetMutation, using objects: Set<AnyHashable>, forKey key: String,
     _ body: () throws -> R
@@ -167,10 +208,10 @@ extension KeyValueObserving where Self: KVOObject {
   }
 }
 
-// What a bracket opens is nil where there is nobody to tell, where an automatic change tells it, and where
-// the class has its own way.
+// Opening a bracket gives nil in three cases: the key has no observer, an automatic change that is open
+// delivers the change, or the class overrides the methods of pairs.
 extension KVOObject {
-  /// - Parameter id: what the C core is likely to know the key by.
+  /// - Parameter id: The id by which the C core probably knows the key.
   @inlinable @inline(__always)
   func openBracket(_ key: UnsafePointer<CChar>, _ id: UInt) -> OpaquePointer? {
     if kvo_is_recording() { recordBracket(key) }
@@ -241,7 +282,7 @@ extension KVOObject {
 }
 
 extension KVOObject {
-  /// Opens a change of elements at indexes.
+  /// Opens a change of the elements at some indexes.
   func announce(_ kind: KeyValueChange, at indexes: RangeSet<Int>, ofKey key: String) {
     if let first = indexes.ranges.first?.lowerBound, first < 0 {
       KVODiagnostics.stop(
@@ -263,7 +304,7 @@ extension KVOObject {
     }
   }
 
-  /// Closes a change of elements at indexes.
+  /// Closes a change of the elements at some indexes.
   func conclude(_ kind: KeyValueChange, at indexes: RangeSet<Int>, ofKey key: String) {
     _ = key.withKey { key in
       withIndexSet(indexes) {
@@ -276,7 +317,7 @@ extension KVOObject {
     }
   }
 
-  /// Opens a change of a set, in terms of the set's own type where the class knows it.
+  /// Opens a change of a set. The members have the set's own type if the class knows it.
   func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
     recordChange(of: key)
     hintAtUnknownKey(key)

@@ -1,9 +1,19 @@
-// An object that threads share calls its handlers on whichever thread sets it. So a shared object
-// takes only handlers that may run anywhere: one that belongs to the main actor, say, is refused by
-// the compiler. These overloads are chosen for objects of Sendable classes; apart from that they
-// are those of Observe.swift.
+// An object that several threads share calls its handlers on whichever thread sets it. So it takes only
+// handlers that may run on any thread; the compiler refuses, for example, one that belongs to the main actor.
+// The compiler chooses these overloads for objects of Sendable classes. Otherwise they equal those in
+// Observe.swift.
 extension KeyValueObserving where Self: KVOObject & Sendable {
-  /// Calls a handler on each change of a property, on the thread of the change.
+  /// Calls a handler on each change of a property of a `Sendable` object, on the thread of the change.
+  ///
+  /// The handler must be `Sendable`, because any thread may change the object. Registering evaluates the key
+  /// path. A key path that reads no observable property, and is no declared key, stops the program with a
+  /// message.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property, or a path over several objects.
+  ///   - options: The values that the change contains, and when the handler is called besides.
+  ///   - changeHandler: The handler, called before the setter returns.
+  /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
@@ -12,7 +22,13 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     register(keyPath, options, .typed(changeHandler))
   }
 
-  /// Calls a handler that is given its own token, on the thread of the change.
+  /// Calls a handler with its own token on each change of a property of a `Sendable` object, on the thread of
+  /// the change.
+  ///
+  /// The handler can end the observation by the token, also in its `initial` call. The registration does not
+  /// retain the token.
+  ///
+  /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
@@ -22,10 +38,11 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     registerWithToken(keyPath, options, handler)
   }
 
-  /// Calls a handler on each change of a key that is named by a string, on the thread of the
-  /// change.
+  /// Calls a handler on each change of a string key of a `Sendable` object, on the thread of the change. Nil
+  /// values are `Optional<Any>.none`.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered.
+  /// - Returns: A token. Dropping it ends the observation.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered then.
   public func observe(
     keyPath: String, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Any>) -> Void

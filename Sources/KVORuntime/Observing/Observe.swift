@@ -1,13 +1,13 @@
 internal import CKVORuntime
 
-// Observing by key path, with a handler and a token. The key is found by the class (`KeyPathKeys`); the handler
-// lies in the registration itself (`Handler`).
+// Observing by key path, with a handler and a token. The class finds the key (`KeyPathKeys`). The handler is
+// stored in the registration itself (`Handler`).
 
-/// What can be observed: objects of `KVOObject`'s subclasses, and objects of the C runtime.
+/// An object that can be observed: an instance of a subclass of `KVOObject`, or an object of the C runtime.
 public protocol KeyValueObserving: AnyObject {}
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Calls a handler on each change of a property.
+  /// Calls a handler on each change of a property or key path.
   ///
   /// ```swift
   /// let token = account.observe(\.balance, options: [.old, .new]) { account, change in
@@ -15,19 +15,25 @@ extension KeyValueObserving where Self: KVOObject {
   /// }
   /// ```
   ///
-  /// The handler is called on the thread of the change, before the setter returns, after those that
-  /// were registered earlier. Neither object nor token is kept alive by the registration.
+  /// The handler is called on the thread of the change, before the setter returns. Handlers are called in the
+  /// order of registration. The registration retains neither the object nor the token.
   ///
-  /// Computed properties, paths over several objects (`\.boss?.name`), parts of a value
-  /// (`\.point.x`, `\.list.count`) need no declaration: what their getters read is observed, of
-  /// whatever objects, and they are evaluated again after each change; a path of stored properties only
-  /// where it has come to lead elsewhere. Registering evaluates the key path. One that reads no `@Observed` property and is no declared key stops the program with a
-  /// message. What such a key path was given as subscript argument is kept as long as the registration,
-  /// hashed and compared, and used on the thread of a change.
+  /// Computed properties, paths over several objects (`\.boss?.name`) and parts of a value (`\.point.x`,
+  /// `\.list.count`) need no declaration. The runtime observes what their getters read, on any object, and
+  /// evaluates them again after each change. A path of stored properties is evaluated again only if it leads
+  /// elsewhere.
   ///
-  /// - Returns: a token; dropping it ends the registration.
-  /// - Complexity: O(1) after the first use of the key path with the class; of what is not a
-  ///   property itself as much as its getter, with O(*n* log *n*) for *n* properties that it reads.
+  /// Registering evaluates the key path. A key path that reads no observable property, and is no declared
+  /// key, stops the program with a message. The subscript arguments of a key path are kept as long as the
+  /// registration, are hashed and compared, and are used on the thread of a change.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property, or a path over several objects.
+  ///   - options: The values that the change contains, and when the handler is called besides.
+  ///   - changeHandler: The handler.
+  /// - Returns: A token. Dropping it ends the observation.
+  /// - Complexity: O(1) for a property, after the first use of the key path with the class. For other key
+  ///   paths the cost of the getter, and O(*n* log *n*) in the number of properties that it reads.
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
@@ -36,23 +42,24 @@ extension KeyValueObserving where Self: KVOObject {
     register(keyPath, options, .typed(changeHandler))
   }
 
-  /// Calls a method of an object on each change, as long as the object lives. It is not kept alive.
+  /// Calls a method of an object on each change, as long as that object lives. The registration does not
+  /// retain it.
   ///
   /// ```swift
   /// token = account.observe(\.balance, options: .new, target: self, action: Self.balanceChanged)
   /// ```
   ///
-  /// If code on an actor registers the method, for example on the main actor, the method is called on that actor: before the
-  /// setter returns if the change is made on the actor, otherwise later. Calls are made in the order of the changes that one thread
-  /// makes. The actor is not kept alive.
+  /// If code on an actor registers the method, for example on the main actor, the method is called on that
+  /// actor: before the setter returns if the change is made on the actor, otherwise later. The calls for
+  /// changes that one thread makes are in the order of the changes. The actor is not retained.
   ///
   /// - Parameters:
-  ///   - keyPath: the property that is observed.
-  ///   - options: the values that the change carries, and when the method is called besides.
-  ///   - target: the object that has the method.
-  ///   - action: the method, as a function of its object: `Panel.balanceChanged`.
-  ///   - isolation: the actor on which the method is called; by default that of the code that registers.
-  /// - Returns: a token; dropping it ends the observation.
+  ///   - keyPath: The property to observe.
+  ///   - options: The values that the change contains, and when the method is called besides.
+  ///   - target: The object that has the method.
+  ///   - action: The method, as a function of its object: `Panel.balanceChanged`.
+  ///   - isolation: The actor on which the method is called; by default that of the code that registers.
+  /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value, Target: AnyObject>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [], target: Target,
@@ -76,9 +83,12 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  /// Calls a handler that is given its own token, so that it can end itself, also in its `initial`
-  /// call. The token is not kept alive by the registration: dropping the last reference elsewhere
-  /// ends it.
+  /// Calls a handler with its own token on each change of a property or key path.
+  ///
+  /// The handler can end the observation by the token, also in its `initial` call. The registration does not
+  /// retain the token: dropping the last other reference ends the observation.
+  ///
+  /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
@@ -88,10 +98,10 @@ extension KeyValueObserving where Self: KVOObject {
     registerWithToken(keyPath, options, handler)
   }
 
-  /// Calls a handler on each change of a key that is named by a string. Nil values come as
-  /// `Optional<Any>.none`.
+  /// Calls a handler on each change of a string key or key path. Nil values are `Optional<Any>.none`.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered.
+  /// - Returns: A token. Dropping it ends the observation.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered then.
   public func observe(
     keyPath: String, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (Self, KeyValueObservedChange<Any>) -> Void
@@ -103,7 +113,8 @@ extension KeyValueObserving where Self: KVOObject {
 // MARK: Registering
 
 extension Handler {
-  // In the caller's module, so that its compiler makes the change of a `Value` that it knows.
+  // Inlined into the caller's module, whose compiler knows `Value` and can create the change without
+  // metadata.
   @inlinable @inline(__always)
   static func typed(_ function: @escaping Function) -> Handler {
     Handler(function) { object, change, function in
@@ -125,7 +136,7 @@ extension KeyValueObserving where Self: KVOObject {
     return token
   }
 
-  // Weak: the token must be able to end while its handler waits for the next change.
+  // Weak, so that the token can end the observation while its handler waits for the next change.
   @inlinable @inline(__always)
   func registerWithToken<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions,
@@ -140,7 +151,7 @@ extension KeyValueObserving where Self: KVOObject {
     return token
   }
 
-  // The handler moves into the registration: a copy of its words goes there, and is not let go of here.
+  // The handler moves into the registration: its words are copied there and not released here.
   @inlinable @inline(__always)
   func register<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
@@ -149,7 +160,7 @@ extension KeyValueObserving where Self: KVOObject {
     withUnsafeTemporaryAllocation(
       of: Handler<Self, Value>.self, capacity: 1
     ) {
-      // A buffer of one has an address.
+      // A buffer with room for one element has a base address.
       let words = $0.baseAddress!
       words.initialize(to: handler)
       register(keyPath, options, token, words: UnsafeRawPointer(words))
@@ -167,7 +178,7 @@ extension KVOObject {
     registerFirst(keyPath, options, token, handler)
   }
 
-  // The key is there and single: what can fail is memory.
+  // The key exists and is single, so only an allocation can fail.
   @inline(never)
   private func registerFirst(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
@@ -184,7 +195,7 @@ extension KVOObject {
     remember(keyPath, as: key.name, after: changes)
   }
 
-  // Its address is its own for ever, if the cache holds it.
+  // A key path's address identifies it for ever only if the cache retains the key path.
   private func remember(_ keyPath: AnyKeyPath, as name: KeyName, after changes: UInt32) {
     guard KVOClass.of(self).keyPaths.contents.holds(keyPath) else { return }
     kvo_remember_token(
@@ -192,7 +203,8 @@ extension KVOObject {
       name.interned, changes)
   }
 
-  // What is to live as long as the handler: a key's lease, and where hints are wanted what watches the token.
+  // A function that retains what must live as long as the handler: a key's lease and, if hints are wanted,
+  // the token's watch.
   private func whatHolds(_ key: ObservedKey, _ token: KeyValueObservation) -> (() -> Void)? {
     let lease = key.lease
     guard Hint.areWanted else { return lease.map { lease in { withExtendedLifetime(lease) {} } } }

@@ -1,10 +1,10 @@
 internal import CKVORuntime
 
 // Registration and removal by string, for the open methods of KVOObject and `observe(keyPath:)`. Closures
-// are given addresses, since a captured reference would be counted; the callers hold the objects.
+// capture addresses, because a captured reference would be counted; the callers hold the objects.
 
 extension Handler where Object == KVOObject, Value == Any {
-  /// Of values of whatever type.
+  /// A handler for values of any type.
   static func boxing<Class>(
     _ function: @escaping (Class, KeyValueObservedChange<Any>) -> Void
   ) -> Handler where Class: KVOObject {
@@ -30,7 +30,7 @@ extension KVOObject {
       do {
         try register(key, areHintsWanted) { Handler.register(header, $0, options, handle, words) }
       } catch {
-        watch?.noteCall()  // the error says enough
+        watch?.noteCall()  // the error is enough
         words.deinitialize(count: 1)
         throw error
       }
@@ -57,7 +57,7 @@ extension KVOObject {
     }
   }
 
-  /// - Parameter matching: the context of the registration; nil for any.
+  /// - Parameter matching: The context of the registration, or nil for any context.
   func unregister(
     _ observer: KVOObject, _ keyPath: String, matching context: UnsafeMutableRawPointer??
   ) throws {
@@ -75,14 +75,14 @@ extension KVOObject {
       observer: className(of: type(of: observer)))
   }
 
-  // The class is asked first, since the C core knows a key once it has been used. What the class
-  // doesn't have, the object may still answer: the core asks it.
+  // The class is asked first, because the C core knows a key only once it has been used. If the class doesn't
+  // have the key, the core asks the object, which may still answer it.
   @inline(__always)
   private func register(
     _ key: String, _ areHintsWanted: Bool, _ body: (UnsafePointer<CChar>) -> CoreError?
   ) throws {
     let header = boundHeader
-    // One error that is nil: the key is ready, and observed.
+    // An error that is nil inside the outer optional means that the key was ready and is observed now.
     let error: CoreError?? =
       key.withKey { kvo_key_is_ready(header, $0) ? .some(body($0)) : nil } ?? nil
     guard let error else { return try registerFirst(key, areHintsWanted, body) }

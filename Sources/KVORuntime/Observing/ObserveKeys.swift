@@ -1,10 +1,10 @@
 internal import CKVORuntime
 
-// Observing several keys with one handler and one token: one registration of the C core (`group.c`), which calls with
-// the key's index.
+// Observes several keys with one handler and one token. They are one registration of the C core (`group.c`),
+// which passes the key's index to the handler.
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Calls a handler on each change of any of several properties, with the one that changed.
+  /// Calls a handler on each change of any of several properties, with the key path of the changed one.
   ///
   /// ```swift
   /// let token = account.observe([\.balance, \.owner]) { account, keyPath in
@@ -12,19 +12,19 @@ extension KeyValueObserving where Self: KVOObject {
   /// }
   /// ```
   ///
-  /// All of them are one registration in one piece of memory, which ends with the one token. What
-  /// can't be observed stops the program with a message, as with `observe(_:options:changeHandler:)`.
-  /// A key path that stands there twice is told twice.
+  /// All key paths share one registration, which ends with the token. A key path that can't be observed stops
+  /// the program with a message, as with `observe(_:options:changeHandler:)`. If a key path occurs twice, its
+  /// changes call the handler twice.
   ///
-  /// The handler is given no change, whose type would differ from key to key: it learns which property changed
-  /// by comparing the key path (`keyPath == \Account.balance`), and reads the new value of the object; who
-  /// needs the old one, or a prior call's mark, observes that property by itself.
+  /// The handler gets no change record, whose type would differ from key to key. It finds the changed
+  /// property by comparing the key path (`keyPath == \Account.balance`), and reads the new value from the
+  /// object. Observe a property by itself if its old value or the mark of a prior call is needed.
   ///
   /// - Parameters:
-  ///   - keyPaths: properties of this object, of any types.
-  ///   - options: the same for all of them.
-  ///   - changeHandler: called with the key path as it stands in the array.
-  /// - Returns: a token; dropping it ends the registration. Of no key paths it is not valid.
+  ///   - keyPaths: Properties of this object, of any types.
+  ///   - options: The options for all of them.
+  ///   - changeHandler: The handler, called with an element of `keyPaths`.
+  /// - Returns: A token. Dropping it ends the observation. If `keyPaths` is empty, the token is not valid.
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
@@ -37,7 +37,15 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension KeyValueObserving where Self: KVOObject & Sendable {
-  /// Calls a handler on each change of any of several properties, on the thread of the change.
+  /// Calls a handler on each change of any of several properties of a `Sendable` object, on the thread of the
+  /// change.
+  ///
+  /// All key paths share one registration. The handler gets the key path of the changed property and reads
+  /// the new value from the object. It must be `Sendable`, because any thread may change the object. A key
+  /// path that can't be observed stops the program with a message.
+  ///
+  /// - Returns: A token. Dropping it ends the observation. If `keyPaths` is empty, the token is not valid.
+  /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, PartialKeyPath<Self>) -> Void
@@ -58,7 +66,7 @@ extension KVOObject {
   }
 
   /// Registers a function for several keys.
-  /// - Parameter deliver: called with the place of the key that changed.
+  /// - Parameter deliver: Called with the index of the changed key.
   @usableFromInline
   func register(
     _ keys: [UnsafePointer<CChar>], _ options: KeyValueObservingOptions,
@@ -73,7 +81,7 @@ extension KVOObject {
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
     guard !keys.isEmpty else { return token }
-    // One reference, which the C core gives back by `end`.
+    // One reference, which the C core releases through `end`.
     let handler = Unmanaged.passRetained(KeysHandler(lease, deliver))
     let error = failure {
       kvo_add_callback_for_keys(
@@ -86,7 +94,8 @@ extension KVOObject {
   }
 }
 
-/// What a registration of several keys keeps. The C core says with each call which of the keys it is.
+/// The context of a registration for several keys. The C core passes the index of the changed key to each
+/// call.
 private final class KeysHandler {
   private let deliver: (KVOObject, Int, OpaquePointer) -> Void
   private let lease: [KeyLease]
@@ -96,7 +105,7 @@ private final class KeysHandler {
     self.lease = lease
   }
 
-  // The core keeps the handler while it is called, and the setter's caller the object.
+  // During a call the core holds the handler, and the setter's caller holds the object.
   static let call: kvo_callback = { context, header, _, change in
     Unmanaged<KeysHandler>.fromOpaque(context!)._withUnsafeGuaranteedRef { handler in
       Unmanaged<KVOObject>.fromOpaque(ObjectHeader.object(of: header))._withUnsafeGuaranteedRef {

@@ -1,74 +1,82 @@
-// What a registration may ask for, and what a change says of itself. The options' raw values are the C core's,
-// and as on Apple's platforms.
+// Options of a registration and kinds of a change. The options' raw values equal the C core's and those of
+// Apple's platforms.
 
-/// What a registration asks for.
+/// The values that an observer's changes contain, and the calls that it gets besides those after a change.
 public struct KeyValueObservingOptions: OptionSet, Sendable {
+  /// The options as bits, with the values of Apple's platforms; `distinct` is this library's own.
   public let rawValue: UInt
 
+  /// Creates options from their bits.
   public init(rawValue: UInt) {
     self.rawValue = rawValue
   }
 
-  /// The change carries the new value.
+  /// Changes contain the new value.
   public static let new = Self(rawValue: 1)
-  /// The change carries the old value.
+  /// Changes contain the old value.
   public static let old = Self(rawValue: 2)
-  /// One notification before registration returns, with the value there is.
+  /// The observer is called once before registration returns, with the current value.
   public static let initial = Self(rawValue: 4)
-  /// One more notification before each change.
+  /// The observer is also called before each change.
   public static let prior = Self(rawValue: 8)
-  /// Drops changes whose new value equals the old (needs an `Equatable` value; others always
-  /// differ).
+  /// Changes whose new value equals the old one are not delivered, unless the observer may have seen another
+  /// value in between.
+  ///
+  /// Values are compared by `==` if their type is `Equatable`; values of other types always differ.
   public static let distinct = Self(rawValue: 16)
 }
 
-/// What happened to a property.
+/// The kind of a change of a property.
 public enum KeyValueChange: UInt, Sendable {
   /// The property was set.
   case setting = 1
-  /// Elements came into an ordered to-many property.
+  /// Elements were inserted into a to-many property.
   case insertion
-  /// Elements went from an ordered to-many property.
+  /// Elements were removed from a to-many property.
   case removal
-  /// Elements of an ordered to-many property were replaced.
+  /// Elements of a to-many property were replaced.
   case replacement
 }
 
-/// What happens to an unordered to-many property.
+/// The kind of a change of an unordered to-many property.
 public enum KeyValueSetMutation: UInt, Sendable {
-  /// Members are added: told as an insertion.
+  /// Members are added. Observers get an insertion.
   case union = 1
-  /// Members are taken away: told as a removal.
+  /// Members are removed. Observers get a removal.
   case minus
-  /// All but some members are taken away: told as a removal.
+  /// All members but the given ones are removed. Observers get a removal.
   case intersect
-  /// Other members take the place of all: told as a replacement.
+  /// The given members replace all others. Observers get a replacement.
   case set
 }
 
-/// The keys of the change dictionaries that `observeValue(forKeyPath:of:change:context:)` is given.
+/// The keys of the change dictionary that `observeValue(forKeyPath:of:change:context:)` gets.
 public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The key as a string.
   public let rawValue: String
 
+  /// Creates a key from a string. The runtime uses only the keys declared here.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// A `KeyValueChange`; always there.
+  /// The kind of the change, a `KeyValueChange`. Always present.
   public static let kindKey = Self(rawValue: "kind")
-  /// The new value, if it was asked for; nil as `Optional<Any>.none`.
+  /// The new value, if the options include `.new`. A nil value is `Optional<Any>.none`.
   public static let newKey = Self(rawValue: "new")
-  /// The old value, if it was asked for; nil as `Optional<Any>.none`.
+  /// The old value, if the options include `.old`. A nil value is `Optional<Any>.none`.
   public static let oldKey = Self(rawValue: "old")
-  /// A `RangeSet<Int>`, for changes of ordered to-many properties.
+  /// The indexes of the changed elements, a `RangeSet<Int>`. Present for changes of ordered to-many
+  /// properties.
   public static let indexesKey = Self(rawValue: "indexes")
-  /// `true` in the notification before a change, absent in others.
+  /// Marks the notification before a change: `true` there, absent in others.
   public static let notificationIsPriorKey = Self(rawValue: "notificationIsPrior")
 
+  /// The key as a string.
   public var description: String { rawValue }
 
-  // The first letter and the length tell the few keys there are apart at a fraction of the cost of
-  // hashing the text. Equal texts that are not ASCII may be encoded in several ways.
+  // These distinguish the few keys there are, at a fraction of the cost of hashing the text. Equal texts that
+  // are not ASCII may be encoded in several ways, so such texts all have one hash.
   public func hash(into hasher: inout Hasher) {
     let isASCII = rawValue.utf8.allSatisfy { $0 < 0x80 }
     hasher.combine(isASCII ? rawValue.utf8.count &* 256 &+ Int(rawValue.utf8.first ?? 0) : 0)

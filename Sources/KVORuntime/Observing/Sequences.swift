@@ -1,23 +1,24 @@
-// Changes as asynchronous sequences (K). A registration, made when an iterator is made, sends into a channel
-// (`ChangeChannel`); it ends with the object, with the iterator, and with the task that reads.
+// Changes as asynchronous sequences (K). An iterator creates a registration, which sends to a channel
+// (`ChangeChannel`). The registration ends with the object, with the iterator, or when the reading task is
+// cancelled.
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The property's value, and each one that it gets from now on.
+  /// Returns an asynchronous sequence of a property's values: the current one, then each new one.
   ///
   /// ```swift
   /// for await balance in account.values(of: \.balance) { label.text = "\(balance)" }
   /// ```
   ///
-  /// The value that there is when the iterator is made comes first. While the reader is busy the newest value is
-  /// kept, and older ones are passed over: the last value that is read is the property's last, whichever threads set it.
-  /// Values are read and sent by the thread that changes the property, which never waits. Of a collection each value is
-  /// the whole one.
+  /// The first value is the one at the time when the iterator is created. While the reader is busy only the
+  /// newest value is kept, and older ones are dropped. The last value read is the property's last, whichever
+  /// threads set it. A collection is sent as a whole. The thread that changes the property reads and sends
+  /// the value, and never waits.
   ///
-  /// The sequence ends when the object dies, which it does not keep alive, and when the task that reads is
-  /// cancelled; the registration ends then, or with the iterator.
+  /// The sequence ends when the object dies, which the sequence does not retain, or when the reading task is
+  /// cancelled. The registration ends then, or when the iterator is released.
   ///
-  /// - Note: The object is used where the iterator is made. What can't be observed stops the program there, as
-  ///   `observe` does.
+  /// - Note: Creating an iterator uses the object. A property that can't be observed stops the program there,
+  ///   as in `observe`.
   public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> KeyValueValues<Value> {
     let source = SequenceSource(self, keyPath)
     return KeyValueValues { channel in
@@ -27,13 +28,22 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  /// The property's changes, with what the options ask for: each of them, in the order in which they are told.
+  /// Returns an asynchronous sequence of all changes of a property, in the order of their delivery.
   ///
   /// ```swift
   /// for await change in list.changes(of: \.items) { table.apply(change.kind, change.indexes) }
   /// ```
   ///
-  /// While the reader is busy all of them are kept, however many. Otherwise as `values(of:)`.
+  /// While the reader is busy all changes are kept, however many. The thread that makes a change never waits.
+  ///
+  /// The sequence ends when the object dies, which the sequence does not retain, or when the reading task is
+  /// cancelled. The registration ends then, or when the iterator is released.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property to observe.
+  ///   - options: The values that each change contains; with `.initial` the current value comes first.
+  /// - Note: Creating an iterator uses the object. A property that can't be observed stops the program there,
+  ///   as in `observe`.
   public func changes<Value: Sendable>(
     of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new]
   ) -> KeyValueChanges<Value> {
@@ -46,8 +56,10 @@ extension KeyValueObserving where Self: KVOObject {
 
 // MARK: Sequences
 
-/// The values of a property, from `values(of:)`. Each iterator has a registration of its own, made when it is made.
+/// An asynchronous sequence of a property's values, which `values(of:)` returns. Each iterator has its own
+/// registration, created with the iterator.
 public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
+  /// The sequence throws no errors.
   public typealias Failure = Never
 
   private let register: @Sendable (ChangeChannel<Value>) -> KeyValueObservation?
@@ -56,28 +68,32 @@ public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
     self.register = register
   }
 
+  /// Creates an iterator and registers it with the object.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(subscription: Subscription(register))
   }
 
-  /// Reads the values. Copies share the registration, and each value is read by one of them.
+  /// Reads the values. Copies of an iterator share its registration, and each value is read by one of them.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription<Value>
 
-    /// The next value; nil when the object has died or the task has been cancelled.
+    /// Waits for the next value. Returns nil after the object has died or the task was cancelled.
     public mutating func next() async -> Value? { await subscription.next(isolation: nil) }
 
-    /// The same, called from where the actor is.
+    /// Waits for the next value, called on an actor. Returns nil after the object has died or the task was
+    /// cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       await subscription.next(isolation: actor)
     }
   }
 }
 
-/// The changes of a property, from `changes(of:options:)`. Each iterator has a registration of its own, made when it
-/// is made.
+/// An asynchronous sequence of a property's changes, which `changes(of:options:)` returns. Each iterator has
+/// its own registration, created with the iterator.
 public struct KeyValueChanges<Value: Sendable>: AsyncSequence, Sendable {
+  /// A change of the property.
   public typealias Element = KeyValueObservedChange<Value>
+  /// The sequence throws no errors.
   public typealias Failure = Never
 
   private let register: @Sendable (ChangeChannel<Element>) -> KeyValueObservation?
@@ -86,18 +102,20 @@ public struct KeyValueChanges<Value: Sendable>: AsyncSequence, Sendable {
     self.register = register
   }
 
+  /// Creates an iterator and registers it with the object.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(subscription: Subscription(register))
   }
 
-  /// Reads the changes. Copies share the registration, and each change is read by one of them.
+  /// Reads the changes. Copies of an iterator share its registration, and each change is read by one of them.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription<Element>
 
-    /// The next change; nil when the object has died or the task has been cancelled.
+    /// Waits for the next change. Returns nil after the object has died or the task was cancelled.
     public mutating func next() async -> Element? { await subscription.next(isolation: nil) }
 
-    /// The same, called from where the actor is.
+    /// Waits for the next change, called on an actor. Returns nil after the object has died or the task was
+    /// cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await subscription.next(isolation: actor)
     }
@@ -106,7 +124,7 @@ public struct KeyValueChanges<Value: Sendable>: AsyncSequence, Sendable {
 
 // MARK: Registrations
 
-/// What an iterator holds: a channel, and the registration that sends into it.
+/// The state of an iterator: a channel, and the registration that sends to it.
 private final class Subscription<Element: Sendable>: Sendable {
   private let channel: ChangeChannel<Element>
   private let token: KeyValueObservation?
@@ -133,9 +151,9 @@ private final class Subscription<Element: Sendable>: Sendable {
   }
 }
 
-/// The property whose changes a sequence has.
-// Sendable: the object is used where the iterator is made and where it is changed, as by any observer; a weak
-// reference may be read by any thread, and a key path is never written.
+/// The object and property of a sequence.
+// Sendable: the object is used only where the iterator is created and where it is changed, as by any
+// observer. Any thread may read a weak reference, and a key path is immutable.
 private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendable {
   private weak var object: Object?
   let keyPath: KeyPath<Object, Value>
@@ -145,7 +163,8 @@ private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendabl
     self.keyPath = keyPath
   }
 
-  /// Nil if the object has died. The channel is finished when the registration has ended, by whatever way.
+  /// Registers a function that sends, or returns nil if the object has died. The channel finishes when the
+  /// registration has ended for any reason.
   func observe<Element>(
     _ options: KeyValueObservingOptions, ending channel: ChangeChannel<Element>,
     _ send: @escaping (Object, KeyValueObservedChange<Value>) -> Void
